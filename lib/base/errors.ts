@@ -1,0 +1,148 @@
+export type LogLevel = 'info' | 'warn' | 'error';
+
+interface CatalogueRow {
+  /** What an HTTP caller is answered when this error ends a request. */
+  readonly httpStatus: number;
+  readonly logLevel: LogLevel;
+  /** Whether the same request can succeed later without anybody changing it. */
+  readonly retryMayHelp: boolean;
+  /** What the person running the relay should do. */
+  readonly action: string;
+}
+
+/** Every broken thing the relay can report: one row each, stable codes. */
+export const catalogue = {
+  unauthorized: {
+    httpStatus: 401,
+    logLevel: 'warn',
+    retryMayHelp: false,
+    action: 'Copy the webhook URL again: `npm run -s relay -- webhook` prints it.',
+  },
+  not_found: {
+    httpStatus: 404,
+    logLevel: 'info',
+    retryMayHelp: false,
+    action: 'Post alerts to /signals/{account}/{token}.',
+  },
+  method_not_allowed: {
+    httpStatus: 405,
+    logLevel: 'info',
+    retryMayHelp: false,
+    action: 'Send the alert with POST.',
+  },
+  body_too_large: {
+    httpStatus: 413,
+    logLevel: 'warn',
+    retryMayHelp: false,
+    action: 'Shorten the alert message; 16 KiB is the most a signal may take.',
+  },
+  invalid_json: {
+    httpStatus: 400,
+    logLevel: 'warn',
+    retryMayHelp: false,
+    action: 'Correct the alert message in TradingView; `npm run -s relay -- webhook` prints a template.',
+  },
+  invalid_signal: {
+    httpStatus: 400,
+    logLevel: 'warn',
+    retryMayHelp: false,
+    action: 'Correct the alert message in TradingView as each issue says.',
+  },
+  stale: {
+    httpStatus: 400,
+    logLevel: 'warn',
+    retryMayHelp: false,
+    action: 'The alert came too late to act on; raise maxLag if that delay is acceptable.',
+  },
+  rate_limited: {
+    httpStatus: 429,
+    logLevel: 'warn',
+    retryMayHelp: true,
+    action: 'Slow the alerts down, or raise maxSignalsPerMinute of the account.',
+  },
+  not_stored: {
+    httpStatus: 503,
+    logLevel: 'error',
+    retryMayHelp: true,
+    action: 'Send the same alert again: it completes what is missing and never doubles an order.',
+  },
+  config_invalid: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Correct relay.config.ts at each path named.',
+  },
+  secrets_missing: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Store the exchange key and webhook token of the account.',
+  },
+  entry_conflict: {
+    httpStatus: 409,
+    logLevel: 'warn',
+    retryMayHelp: false,
+    action: 'Nothing: another worker moved this signal on; its entry tells the outcome.',
+  },
+  store_unavailable: {
+    httpStatus: 503,
+    logLevel: 'error',
+    retryMayHelp: true,
+    action: 'Check the disk or the database; nothing was sent to the exchange.',
+  },
+  exchange_not_sent: {
+    httpStatus: 502,
+    logLevel: 'error',
+    retryMayHelp: true,
+    action: 'The request provably never reached the exchange: check its address and the network.',
+  },
+  exchange_rate_limited: {
+    httpStatus: 502,
+    logLevel: 'warn',
+    retryMayHelp: true,
+    action: 'The exchange turned the request away unread: send less, or check the clock of this machine.',
+  },
+  exchange_rejected: {
+    httpStatus: 502,
+    logLevel: 'warn',
+    retryMayHelp: false,
+    action: 'The exchange refused the request: its code and texts say why.',
+  },
+  exchange_ambiguous: {
+    httpStatus: 502,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'The request may or may not have taken effect: look the order up before doing anything else.',
+  },
+} as const satisfies Record<string, CatalogueRow>;
+
+export type ErrorCode = keyof typeof catalogue;
+
+/** One thing wrong with an input: where, what, and how to mend it. */
+export interface Issue {
+  /** For example `quantity` or `[1].stopLoss`; empty for the whole input. */
+  readonly path: string;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Something broken, under one of the catalogue's codes. Messages never hold secrets or raw bodies. */
+export class RelayError extends Error {
+  override readonly name = 'RelayError';
+  readonly code: ErrorCode;
+  readonly issues: readonly Issue[];
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { issues?: readonly Issue[]; cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.issues = options.issues ?? [];
+  }
+
+  get row(): CatalogueRow {
+    return catalogue[this.code];
+  }
+}

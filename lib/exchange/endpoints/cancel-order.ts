@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { OrderField } from '../fields.ts';
+
+/** Cancels one open order, by exactly one of its two ids. A second sending finds nothing left to cancel. */
+export const cancelOrder = defineEndpoint({
+  name: 'cancel-order',
+  method: 'POST',
+  path: { documented: '/api/v4/order/cancel', live: '/api/v4/order/cancel' },
+  access: 'private',
+  availability: 'documented',
+  repeatable: true,
+  requestsPer10s: 10_000,
+  params: z.union([
+    z.strictObject({ market: z.string(), orderId: z.int() }),
+    z.strictObject({ market: z.string(), clientOrderId: z.string() }),
+  ]),
+  result: OrderField,
+  source: 'HTTP API v4, endpoint 6',
+});

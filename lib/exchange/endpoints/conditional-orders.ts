@@ -1,0 +1,54 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { OptionalDecimalField, OrderField } from '../fields.ts';
+
+const OcoRecord = z
+  .object({ id: z.int(), type: z.literal('oco'), stopLoss: OrderField, takeProfit: OrderField })
+  .transform(({ type, ...record }) => ({ kind: type, ...record }));
+
+const OtoRecord = z
+  .object({
+    id: z.int(),
+    type: z.literal('oto'),
+    stopLossPrice: OptionalDecimalField,
+    takeProfitPrice: OptionalDecimalField,
+    conditionalOrder: OrderField,
+  })
+  .transform(({ type, conditionalOrder, stopLossPrice, takeProfitPrice, ...record }) => ({
+    kind: type,
+    ...record,
+    stopLossPrice: stopLossPrice ?? null,
+    takeProfitPrice: takeProfitPrice ?? null,
+    primary: conditionalOrder,
+  }));
+
+/** Active pairs (OCO) and orders with exits to come (OTO), a page at a time. Plain stops are not listed here. */
+export const conditionalOrders = defineEndpoint({
+  name: 'conditional-orders',
+  method: 'POST',
+  path: { documented: '/api/v4/orders/conditional', live: '/api/v4/conditional-orders' },
+  access: 'private',
+  availability: 'documented',
+  repeatable: true,
+  requestsPer10s: 1000,
+  params: z.strictObject({
+    market: z.string().optional(),
+    limit: z.int().min(1).max(100).optional(),
+    offset: z.int().min(0).optional(),
+  }),
+  result: z.object({
+    limit: z.int(),
+    offset: z.int(),
+    total: z.int(),
+    records: z.array(z.union([OcoRecord, OtoRecord])),
+  }),
+  fields: {
+    documented: {
+      stopLoss: 'stop_loss',
+      takeProfit: 'take_profit',
+      postOnly: 'post_only',
+      activationCondition: 'activation_condition',
+    },
+  },
+  source: 'HTTP API v4, endpoint 5',
+});

@@ -1,0 +1,46 @@
+import * as z from 'zod';
+import { isKnownStatusWord, orderTypeOf, statusOf } from '../dialect.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { DecimalField, SecondsField } from '../fields.ts';
+
+/** Ended orders are reported in words of their own: `id`, `ctime` (created) and `ftime` (finished). */
+const EndedOrderRecord = z
+  .object({
+    orderId: z.int(),
+    clientOrderId: z.string(),
+    side: z.enum(['buy', 'sell']),
+    type: z.string(),
+    createdAt: SecondsField,
+    endedAt: SecondsField,
+    amount: DecimalField,
+    price: DecimalField,
+    dealMoney: DecimalField,
+    dealStock: DecimalField,
+    dealFee: DecimalField,
+    status: z.string().refine(isKnownStatusWord, 'is a status this relay does not know'),
+  })
+  .transform(({ status, type, createdAt, endedAt, ...order }) => ({
+    ...order,
+    ...statusOf(status),
+    type: orderTypeOf(type),
+    createdAtMs: createdAt,
+    endedAtMs: endedAt,
+  }));
+
+/**
+ * Ended orders of that client order id, by market. May lag the end by seconds. The exchange answers 422 with code
+ * 30 and the key `orderHistory` when there is none.
+ */
+export const endedOrder = defineEndpoint({
+  name: 'ended-order',
+  method: 'POST',
+  path: { documented: '/api/v4/trade-account/order/history', live: '/api/v4/trade-account/order/history' },
+  access: 'private',
+  availability: 'live-only',
+  repeatable: true,
+  requestsPer10s: 1000,
+  params: z.strictObject({ market: z.string(), clientOrderId: z.string() }),
+  result: z.record(z.string(), z.array(EndedOrderRecord)),
+  fields: { live: { orderId: 'id', createdAt: 'ctime', endedAt: 'ftime' } },
+  source: 'live service, trade-account/order/history',
+});

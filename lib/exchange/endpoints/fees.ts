@@ -1,0 +1,36 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { DecimalField, FlagField } from '../fields.ts';
+
+/** `flex` terms are a per cent between a minimum and a maximum; zero stands for "none" throughout. */
+const FeeTermsField = z.object({
+  minFlex: DecimalField,
+  maxFlex: DecimalField,
+  percentFlex: DecimalField,
+  fixed: DecimalField,
+  minAmount: DecimalField,
+  maxAmount: DecimalField,
+});
+
+/** What moving each currency in and out costs, and how much may be moved. */
+export const fees = defineEndpoint({
+  name: 'fees',
+  method: 'POST',
+  path: { documented: '/api/v4/main-account/fee', live: '/api/v4/main-account/fee' },
+  access: 'private',
+  availability: 'documented',
+  repeatable: true,
+  requestsPer10s: 1000,
+  params: z.strictObject({}),
+  result: z.array(
+    z.object({
+      ticker: z.string(),
+      name: z.string(),
+      canDeposit: FlagField,
+      canWithdraw: FlagField,
+      deposit: FeeTermsField,
+      withdraw: FeeTermsField,
+    }),
+  ),
+  source: 'HTTP API v4, endpoint 7',
+});

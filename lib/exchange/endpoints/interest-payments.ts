@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { DecimalField } from '../fields.ts';
+
+/** Interest paid to a business partner's account, a page at a time. Other accounts are refused with 403. */
+export const interestPayments = defineEndpoint({
+  name: 'interest-payments',
+  method: 'POST',
+  path: {
+    documented: '/api/v4/main-account/smart/interest-payment-history',
+    live: '/api/v4/main-account/smart/interest-payment-history',
+  },
+  access: 'private',
+  availability: 'documented',
+  repeatable: true,
+  requestsPer10s: 1000,
+  params: z.strictObject({
+    planId: z.string().optional(),
+    ticker: z.string().optional(),
+    limit: z.int().min(1).max(100).optional(),
+    offset: z.int().min(0).max(10_000).optional(),
+  }),
+  result: z.object({
+    offset: z.int(),
+    limit: z.int(),
+    records: z.array(
+      z
+        .object({
+          planId: z.string(),
+          investmentId: z.string(),
+          amount: DecimalField,
+          ticker: z.string(),
+          timestamp: z.int(),
+        })
+        .transform(({ timestamp, ...payment }) => ({ ...payment, paidAtMs: timestamp * 1000 })),
+    ),
+  }),
+  source: 'HTTP API v4, endpoint 3',
+});

@@ -1,0 +1,17 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { DecimalField } from '../fields.ts';
+
+/** What the main account holds, by ticker; a ticker left out holds nothing. */
+export const mainBalance = defineEndpoint({
+  name: 'main-balance',
+  method: 'POST',
+  path: { documented: '/api/v4/main-account/balance', live: '/api/v4/main-account/balance' },
+  access: 'private',
+  availability: 'documented',
+  repeatable: true,
+  requestsPer10s: 1000,
+  params: z.strictObject({}),
+  result: z.record(z.string(), z.object({ mainBalance: DecimalField })),
+  source: 'HTTP API v4, endpoint 2',
+});

@@ -1,0 +1,16 @@
+import * as z from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+
+/** Whether the API answers at all. */
+export const ping = defineEndpoint({
+  name: 'ping',
+  method: 'GET',
+  path: { documented: '/api/v4/public/ping', live: '/api/v4/public/ping' },
+  access: 'public',
+  availability: 'documented',
+  repeatable: true,
+  requestsPer10s: 2000,
+  params: z.strictObject({}),
+  result: z.tuple([z.literal('pong')]),
+  source: 'HTTP API v4, endpoint 1',
+});

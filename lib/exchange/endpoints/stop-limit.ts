@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import { positionSides, sides } from '../../model/order.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { DecimalParam, OrderField } from '../fields.ts';
+
+/** Creates a collateral stop-limit order, with exits if asked for. Each sending can create another one. */
+export const stopLimit = defineEndpoint({
+  name: 'stop-limit',
+  method: 'POST',
+  path: { documented: '/api/v4/order/collateral/stop-limit', live: '/api/v4/order/collateral/stop-limit' },
+  access: 'private',
+  availability: 'documented',
+  repeatable: false,
+  requestsPer10s: 10_000,
+  params: z.strictObject({
+    market: z.string(),
+    side: z.enum(sides),
+    amount: DecimalParam,
+    price: DecimalParam,
+    activationPrice: DecimalParam,
+    stopLoss: DecimalParam.optional(),
+    takeProfit: DecimalParam.optional(),
+    clientOrderId: z.string(),
+    positionSide: z.enum(positionSides).optional(),
+  }),
+  result: OrderField,
+  fields: { live: { activationPrice: 'activation_price' } },
+  source: 'HTTP API v4, endpoint 4',
+});

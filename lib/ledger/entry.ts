@@ -1,0 +1,39 @@
+import type { Json } from '../base/json.ts';
+import type { Status } from '../model/outcome.ts';
+import type { Signal } from '../model/signal.ts';
+
+/** What names an entry: the account and the signal's id within it. */
+export interface EntryKey {
+  readonly account: string;
+  /** The alert's own id, or one derived from its bytes. */
+  readonly signalId: string;
+}
+
+/** The story of one signal. Plain JSON, so that every store keeps it alike. */
+export interface Entry extends EntryKey {
+  readonly status: Status;
+  /** Null for a refused alert, of which nothing but the reasons is kept. */
+  readonly signal: Signal | null;
+  /** Null for refused alerts and for cancellations. */
+  readonly clientOrderId: string | null;
+  /** SHA-256 of the bytes that came, in hex: tells a resend from another alert under the same id. */
+  readonly fingerprint: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  /** Every status it went through, oldest first. */
+  readonly steps: readonly Step[];
+  /** The exchange's id of the order, once known. */
+  readonly orderId: number | null;
+  /** Whether, as far as the ledger knows, the exchange still holds an order of this signal. */
+  readonly orderOpen: boolean;
+}
+
+/** One move of an entry, with why and on what evidence. */
+export interface Step {
+  readonly status: Status;
+  readonly atMs: number;
+  /** One sentence for people; never a secret, never a raw body. */
+  readonly note: string;
+  /** Facts for programs: the rule and both values, the exchange's code, the request that would have gone. */
+  readonly evidence?: Json;
+}

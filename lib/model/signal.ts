@@ -1,0 +1,59 @@
+import type { Json } from '../base/json.ts';
+import type { PositionSide, Side } from './order.ts';
+
+/** A decimal in plain notation. Signals are stored as JSON, so their numbers stay text until they are sized. */
+export type DecimalText = string;
+
+/** One instruction of an alert, in the relay's own words. */
+export type Signal = OrderSignal | CancelSignal | CancelAllSignal;
+
+interface SignalBase {
+  /** As the alert wrote it, for example `BTCUSDT.P`. */
+  readonly ticker: string;
+  /** The exchange's name, for example `BTC_PERP`. */
+  readonly market: string;
+  /** When the alert fired; null when the alert says nothing of it and carries its own id instead. */
+  readonly timeMs: number | null;
+  /** How old the alert may be when its order is sent; null when it has no time to be held against. */
+  readonly maxLagMs: number | null;
+  readonly strategy?: string;
+  readonly interval?: string;
+  readonly comment?: string;
+  readonly extras?: Json;
+}
+
+/** An order to place. A new kind of order is a new variant of this union. */
+export type OrderSignal = StopLimitSignal;
+
+export interface StopLimitSignal extends SignalBase {
+  readonly action: 'order';
+  readonly orderType: 'stop_limit';
+  readonly side: Side;
+  readonly size: OrderSize;
+  readonly stopPrice: DecimalText;
+  /** Null: the account's limit offset beyond the stop price. */
+  readonly limitPrice: DecimalText | null;
+  readonly stopLoss?: DecimalText;
+  readonly takeProfit?: DecimalText;
+  readonly positionSide?: PositionSide;
+}
+
+/** How much: a count of stock, or an amount of money to be divided by the limit price. */
+export type OrderSize =
+  | { readonly unit: 'stock'; readonly quantity: DecimalText }
+  | { readonly unit: 'money'; readonly quoteQuantity: DecimalText };
+
+export interface CancelSignal extends SignalBase {
+  readonly action: 'cancel';
+  readonly target: CancelTarget;
+}
+
+/** Which order to cancel: by the exchange's id, by its client order id, or by the id of the signal that placed it. */
+export type CancelTarget =
+  | { readonly by: 'orderId'; readonly orderId: number }
+  | { readonly by: 'clientOrderId'; readonly clientOrderId: string }
+  | { readonly by: 'signalId'; readonly signalId: string };
+
+export interface CancelAllSignal extends SignalBase {
+  readonly action: 'cancel_all';
+}

@@ -1,0 +1,50 @@
+/** A pointer to a stored signal; the ledger has the rest. */
+export interface SignalMessage {
+  readonly account: string;
+  readonly signalId: string;
+  readonly market: string;
+}
+
+/** Where signals wait between the door and the exchange. */
+export interface SignalQueue {
+  /**
+   * Puts the message at the end of its group (account and market). A message with the same account and signal id
+   * that still waits is not doubled. When this resolves, the message survives a crash.
+   *
+   * @throws RelayError `store_unavailable` when it was not stored
+   */
+  enqueue(message: SignalMessage): Promise<void>;
+}
+
+/** A message handed out, until it is deleted or released. */
+export interface Delivery {
+  readonly receipt: string;
+  readonly group: string;
+  readonly body: string;
+  /** 1 at the first hand-out. */
+  readonly receiveCount: number;
+  readonly sentAtMs: number;
+}
+
+/**
+ * The other end of the queue: what hands messages to the worker. On AWS the service does this; in a local run the
+ * relay does.
+ */
+export interface SignalSource {
+  /** The oldest free messages of one free group, in order; empty when no group has any. */
+  receive(maxMessages: number): Promise<readonly Delivery[]>;
+  /** Takes handled messages off the queue. */
+  remove(receipts: readonly string[]): Promise<void>;
+  /** Puts messages back in their places; after too many hand-outs they become dead letters instead. */
+  release(receipts: readonly string[]): Promise<void>;
+}
+
+/** The group whose messages are handled strictly in order. */
+export function groupOf(message: SignalMessage): string {
+  return `${message.account}.${message.market}`;
+}
+
+/** One string per signal, for the queue to tell doubles by. */
+export function deduplicationIdOf(message: SignalMessage): string {
+  return `${message.account}.${message.signalId}`;
+}
