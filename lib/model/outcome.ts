@@ -52,3 +52,13 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   not_placed: 'looked up: there is no such order',
   invalid: 'refused at the door, with the reasons; nothing was sent',
 };
+
+/** One of the owner's rules, broken: which, what it allows, and what was asked. */
+export interface Denial {
+  /** A stable name, for example `max_notional`. */
+  readonly rule: string;
+  readonly limit: string;
+  readonly actual: string;
+  /** One sentence with both values and what to change. */
+  readonly message: string;
+}

@@ -1,0 +1,54 @@
+import { type ErrorCode, RelayError } from '../base/errors.ts';
+
+/** How a request to the exchange failed, told apart by what is proven. */
+export type Failure =
+  /** It never reached the exchange: the connection was never made, or our own budget held it back. */
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  /** The exchange turned it away unread (HTTP 429, by nonce or by rate). */
+  | { readonly kind: 'rate_limited'; readonly reason: string }
+  /** The exchange read it and said no, in an answer that proves it. */
+  | {
+      readonly kind: 'rejected';
+      readonly httpStatus: number;
+      readonly exchangeCode: number | null;
+      readonly message: string;
+      /** Parameter name → texts, as the exchange wrote them. */
+      readonly errors: Readonly<Record<string, readonly string[]>>;
+    }
+  /** It may or may not have taken effect. */
+  | { readonly kind: 'ambiguous'; readonly reason: string };
+
+const codes: Readonly<Record<Failure['kind'], ErrorCode>> = {
+  not_sent: 'exchange_not_sent',
+  rate_limited: 'exchange_rate_limited',
+  rejected: 'exchange_rejected',
+  ambiguous: 'exchange_ambiguous',
+};
+
+/** One sending that failed, and when. */
+export interface FailedAttempt {
+  readonly atMs: number;
+  readonly failure: Failure;
+}
+
+/** A request to the exchange failed; `failure` is the last attempt's. */
+export class ExchangeError extends RelayError {
+  readonly failure: Failure;
+  /** Every attempt, oldest first. */
+  readonly attempts: readonly FailedAttempt[];
+
+  constructor(endpointName: string, attempts: readonly [FailedAttempt, ...FailedAttempt[]]) {
+    const failure = (attempts.at(-1) ?? attempts[0]).failure;
+    super(codes[failure.kind], `${endpointName}: ${describeFailure(failure)}`);
+    this.failure = failure;
+    this.attempts = attempts;
+  }
+}
+
+/** One sentence for people. */
+export function describeFailure(failure: Failure): string {
+  if (failure.kind !== 'rejected') return failure.reason;
+  const texts = Object.entries(failure.errors).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
+  const code = failure.exchangeCode === null ? '' : `, code ${failure.exchangeCode}`;
+  return `refused with HTTP ${failure.httpStatus}${code}: ${[failure.message, ...texts].join(' ')}`;
+}
