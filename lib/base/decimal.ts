@@ -29,7 +29,7 @@ export function isDecimalText(text: string): boolean {
 /**
  * Reads a decimal exactly.
  *
- * @param text plain or exponent notation, at most 64 characters, magnitude within 1e-40 … 1e40
+ * @param text plain or exponent notation, at most 64 characters; a magnitude from 1e-40 to below 1e41
  * @throws RangeError when the text is no such number
  */
 export function parseDecimal(text: string): Decimal {
@@ -55,19 +55,20 @@ export function formatDecimal(value: Decimal): string {
 }
 
 /**
- * Drops what does not fit the step.
+ * The multiple of the step at or below the value, exactly: by remainder, as a cut quotient could lie on the wrong side.
  *
  * @param step positive, for example 0.001
+ * @throws RangeError when the step is not positive
  */
 export function floorToStep(value: Decimal, step: Decimal): Decimal {
-  const steps = value.div(step);
-  const down = steps.round(0, steps.s < 0 ? 3 : 0);
-  return down.times(step);
+  if (step.lte(zero)) throw new RangeError(`a step must be positive, not ${formatDecimal(step)}`);
+  const rest = value.mod(step);
+  return value.minus(rest.lt(zero) ? rest.plus(step) : rest);
 }
 
 /** The next multiple of the step at or above the value. */
 export function ceilToStep(value: Decimal, step: Decimal): Decimal {
-  return floorToStep(value.times('-1'), step).times('-1');
+  return floorToStep(value.neg(), step).neg();
 }
 
 /** `10^-places`: the step of a market that states its precision as a count of decimals. */

@@ -84,11 +84,23 @@ export const catalogue = {
     retryMayHelp: false,
     action: 'Nothing: another worker moved this signal on; its entry tells the outcome.',
   },
+  message_invalid: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Find out who wrote to the queue; only the relay should.',
+  },
   store_unavailable: {
     httpStatus: 503,
     logLevel: 'error',
     retryMayHelp: true,
     action: 'Check the disk or the database; nothing was sent to the exchange.',
+  },
+  exchange_request_invalid: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Nothing was sent: correct each field named.',
   },
   exchange_not_sent: {
     httpStatus: 502,

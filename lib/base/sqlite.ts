@@ -7,12 +7,20 @@ export interface SqliteFile {
   /**
    * Runs the operation inside a transaction and resolves once it is on the disk.
    *
-   * Writes of the same turn of the event loop share one transaction, and so one disk flush. The operation may be
-   * run a second time when a neighbour in its transaction failed; it must touch nothing but the database.
+   * Writes of the same turn of the event loop share one transaction, and so one disk flush, in the order they were
+   * asked for. An operation that throws changes nothing, and its neighbours run again without it; so an operation
+   * must touch nothing but the database.
    *
-   * @throws RelayError `store_unavailable` when the database cannot take the write; what the operation throws
+   * @throws RelayError `store_unavailable` when the database cannot take the write; what else the operation throws
    */
   write<T>(operation: () => T): Promise<T>;
+  /**
+   * Runs a query, which sees every acknowledged write and no half of another.
+   *
+   * @throws RelayError `store_unavailable` when the database cannot be read
+   */
+  read<T>(query: () => T): T;
+  /** Completes the writes already asked for, then closes; a second call does nothing. */
   close(): void;
 }
 
@@ -22,49 +30,36 @@ interface PendingWrite {
   reject(error: unknown): void;
 }
 
+/** Why a transaction did not commit; `guilty` is the operation that threw, where one did. */
+interface FailedCommit {
+  readonly error: unknown;
+  readonly guilty: PendingWrite | null;
+}
+
+/**
+ * How long to wait, on the only thread, for another process's lock: below the 3 s after which TradingView gives up,
+ * so that the sender still gets an answer.
+ */
+const lockTimeoutMs = 2000;
+
 /**
  * Opens (or creates) the file with a write-ahead log that is flushed at every commit, so that neither `kill -9` nor
  * a power cut takes back what was acknowledged.
  *
  * @param path a file path, or `:memory:`
+ * @throws RelayError `store_unavailable` when there is no such folder, or the file is no database
  * @see https://www.sqlite.org/wal.html
+ * @see https://www.sqlite.org/pragma.html#pragma_synchronous
  */
 export function openSqlite(path: string): SqliteFile {
-  const database = new DatabaseSync(path);
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000;');
-  const begin = database.prepare('BEGIN IMMEDIATE');
-  const commit = database.prepare('COMMIT');
-  const rollback = database.prepare('ROLLBACK');
+  const database = openDatabase(path);
+  const settle = createSettler(database);
   let pending: PendingWrite[] = [];
-
-  function transact(writes: readonly PendingWrite[]): void {
-    begin.run();
-    try {
-      for (const write of writes) write.run();
-      commit.run();
-    } catch (error) {
-      // A full disk or an I/O error has already rolled the transaction back.
-      if (database.isTransaction) rollback.run();
-      throw error;
-    }
-  }
-
-  function settleTogether(writes: readonly PendingWrite[]): void {
-    try {
-      transact(writes);
-    } catch (error) {
-      if (writes.length === 1) writes[0]?.reject(storeError(error));
-      // One of them failed: each goes alone, so that only the guilty one is refused.
-      else for (const write of writes) settleTogether([write]);
-      return;
-    }
-    for (const write of writes) write.resolve();
-  }
 
   function flush(): void {
     const writes = pending;
     pending = [];
-    settleTogether(writes);
+    settle(writes);
   }
 
   return {
@@ -82,18 +77,109 @@ export function openSqlite(path: string): SqliteFile {
         });
       });
     },
+    read<T>(query: () => T): T {
+      try {
+        return query();
+      } catch (error) {
+        throw storeError('read', error);
+      }
+    },
     close() {
-      if (pending.length > 0) flush();
-      database.close();
+      flush();
+      if (database.isOpen) database.close();
     },
   };
 }
 
-/** SQLite's own errors become the catalogue's; an operation's verdicts pass through. */
-function storeError(error: unknown): unknown {
-  if (error instanceof RelayError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new RelayError('store_unavailable', `the database could not be written: ${reason}`, {
-    cause: error,
-  });
+/**
+ * Brings the tables of one store up to date, all of the way or not at all.
+ *
+ * @param store names the store within the file
+ * @param migrations one SQL script per version, oldest first; a published one never changes
+ * @throws RelayError `store_unavailable` when a newer release wrote the file, or a script fails
+ */
+export function migrateTables(file: SqliteFile, store: string, migrations: readonly string[]): void {
+  const { database } = file;
+  try {
+    database.exec('BEGIN IMMEDIATE');
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
+    );
+    const row = database.prepare('SELECT version FROM schema_versions WHERE store = ?').get(store);
+    const version = Number(row?.['version'] ?? 0);
+    if (version > migrations.length) throw newerFile(store, version, migrations.length);
+    for (const script of migrations.slice(version)) database.exec(script);
+    if (version < migrations.length)
+      database.prepare('INSERT OR REPLACE INTO schema_versions VALUES (?, ?)').run(store, migrations.length);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
+    throw storeError('prepared', error);
+  }
+}
+
+function openDatabase(path: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(path, { timeout: lockTimeoutMs });
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
+    return database;
+  } catch (error) {
+    throw storeError(`opened at ${path}`, error);
+  }
+}
+
+function createSettler(database: DatabaseSync): (writes: readonly PendingWrite[]) => void {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const rollback = database.prepare('ROLLBACK');
+
+  function commitTogether(writes: readonly PendingWrite[]): FailedCommit | null {
+    let running: PendingWrite | null = null;
+    try {
+      begin.run();
+      for (running of writes) running.run();
+      running = null;
+      commit.run();
+      return null;
+    } catch (error) {
+      // A full disk or an I/O error has already rolled the transaction back, and would meet every neighbour too.
+      if (!database.isOpen || !database.isTransaction) return { error, guilty: null };
+      rollback.run();
+      return { error, guilty: running };
+    }
+  }
+
+  return function settle(writes) {
+    let remaining = writes;
+    while (remaining.length > 0) {
+      const failed = commitTogether(remaining);
+      const { guilty } = failed ?? { guilty: null };
+      for (const write of remaining) {
+        if (failed === null) write.resolve();
+        else if (guilty === null || write === guilty) write.reject(storeError('written', failed.error));
+      }
+      remaining = guilty === null ? [] : remaining.filter((write) => write !== guilty);
+    }
+  };
+}
+
+/** SQLite's own errors become the catalogue's; anything else an operation throws passes through. */
+function storeError(done: string, error: unknown): unknown {
+  if (!isSqliteError(error)) return error;
+  const message = `the database could not be ${done}: ${error.message}`;
+  return new RelayError('store_unavailable', message, { cause: error });
+}
+
+/** By code, not by class: an error of Node's own may come from another realm. */
+function isSqliteError(error: unknown): error is { readonly message: string } {
+  if (typeof error !== 'object' || error === null || !('code' in error) || !('message' in error))
+    return false;
+  return error.code === 'ERR_SQLITE_ERROR' || error.code === 'ERR_INVALID_STATE';
+}
+
+function newerFile(store: string, found: number, known: number): RelayError {
+  return new RelayError(
+    'store_unavailable',
+    `the ${store} tables are of version ${found}, this release knows ${known}: run the newer release that wrote them`,
+  );
 }

@@ -1,5 +1,6 @@
 import type { OrderStatus } from '../model/order.ts';
 import type { Endpoint, FieldNames } from './endpoint.ts';
+import type { NonceRule } from './nonce.ts';
 
 /** `documented` is the written API; `live` is what the service has spoken since April 2026. */
 export const dialects = ['documented', 'live'] as const;
@@ -25,7 +26,7 @@ const fieldNames: Readonly<Record<Dialect, FieldNames>> = {
 };
 
 /** How a private request proves that it is new. */
-export const nonceRules: Readonly<Record<Dialect, 'increasing' | 'window'>> = {
+export const nonceRules: Readonly<Record<Dialect, NonceRule>> = {
   // The written API knows only "a unique request identifier, sent as a string".
   documented: 'increasing',
   live: 'window',
@@ -42,22 +43,67 @@ export function wireNames(dialect: Dialect, endpoint: Endpoint): FieldNames {
   return { ...fieldNames[spoken], ...endpoint.fields?.[spoken] };
 }
 
+/** New names by old; undefined for a key that has no place on the other side. */
+type Renames = ReadonlyMap<string, string | undefined>;
+
+interface NameTables {
+  readonly toWire: Renames;
+  readonly fromWire: Renames;
+}
+
+const nameTables: Readonly<Record<Dialect, WeakMap<Endpoint, NameTables>>> = {
+  documented: new WeakMap(),
+  live: new WeakMap(),
+};
+
+function nameTablesOf(dialect: Dialect, endpoint: Endpoint): NameTables {
+  const known = nameTables[dialect].get(endpoint);
+  if (known !== undefined) return known;
+  const names = Object.entries(wireNames(dialect, endpoint));
+  const tables: NameTables = {
+    toWire: new Map(names),
+    // A key that only looks like the model's word belongs to another dialect: taking it would hide a wrong dialect.
+    fromWire: new Map<string, string | undefined>([
+      ...names.map(([model]) => [model, undefined] as const),
+      ...names.map(([model, wire]) => [wire, model] as const),
+    ]),
+  };
+  nameTables[dialect].set(endpoint, tables);
+  return tables;
+}
+
 /** Renames the keys of a value, at every depth, from the model's words to the wire's. */
 export function toWire(dialect: Dialect, endpoint: Endpoint, value: unknown): unknown {
-  return renameKeys(value, wireNames(dialect, endpoint));
+  return renameKeys(value, nameTablesOf(dialect, endpoint).toWire, 0);
 }
 
-/** Renames the keys of a value, at every depth, from the wire's words to the model's. */
+/**
+ * Renames the keys of a value, at every depth, from the wire's words to the model's.
+ *
+ * @throws RangeError when the value nests deeper than any answer of the exchange
+ */
 export function fromWire(dialect: Dialect, endpoint: Endpoint, value: unknown): unknown {
-  const names = wireNames(dialect, endpoint);
-  return renameKeys(value, Object.fromEntries(Object.entries(names).map(([model, wire]) => [wire, model])));
+  return renameKeys(value, nameTablesOf(dialect, endpoint).fromWire, 0);
 }
 
-function renameKeys(value: unknown, names: FieldNames): unknown {
-  if (Array.isArray(value)) return value.map((item) => renameKeys(item, names));
+/** The word the wire has for a word of the model. */
+export function wireWord(dialect: Dialect, endpoint: Endpoint, word: string): string {
+  return nameTablesOf(dialect, endpoint).toWire.get(word) ?? word;
+}
+
+const maximumDepth = 32;
+
+function renameKeys(value: unknown, renames: Renames, depth: number): unknown {
+  if (depth > maximumDepth) throw new RangeError(`the value nests deeper than ${maximumDepth} levels`);
+  if (Array.isArray(value)) return value.map((item) => renameKeys(item, renames, depth + 1));
   if (!isPlainObject(value)) return value;
   const renamed: Record<string, unknown> = {};
-  for (const [key, item] of Object.entries(value)) renamed[names[key] ?? key] = renameKeys(item, names);
+  for (const key of Object.keys(value)) {
+    const name = renames.has(key) ? renames.get(key) : key;
+    // Assigning `__proto__` would give the record another prototype instead of a field.
+    if (name !== undefined && name !== '__proto__')
+      renamed[name] = renameKeys(value[key], renames, depth + 1);
+  }
   return renamed;
 }
 
@@ -123,11 +169,15 @@ const typeWords: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
   live: { stop_limit: 'margin stop limit', limit: 'margin limit' },
 };
 
+const typesByWord = new Map(
+  dialects.flatMap((dialect) =>
+    Object.entries(typeWords[dialect]).map(([type, word]) => [word, type] as const),
+  ),
+);
+
 /** The model's name of an order type; a word not known here is kept as it came. */
 export function orderTypeOf(word: string): string {
-  for (const dialect of dialects)
-    for (const [type, wire] of Object.entries(typeWords[dialect])) if (wire === word) return type;
-  return word;
+  return typesByWord.get(word) ?? word;
 }
 
 /** The wire's word for an order type. */
@@ -136,21 +186,26 @@ export function orderTypeWord(dialect: Dialect, type: string): string {
 }
 
 /** The exchange's own addresses. */
-const knownAddresses: Readonly<Record<string, string>> = {
-  global: 'https://whitebit.com',
-  eu: 'https://whitebit.eu',
-};
+const knownAddresses = new Map([
+  ['global', 'https://whitebit.com'],
+  ['eu', 'https://whitebit.eu'],
+]);
 
 /**
- * The base URL for `global`, `eu`, or a URL (https anywhere, http on this machine only).
+ * The base URL for `global`, `eu`, or a URL of scheme, host and port (https anywhere, http on this machine only).
  *
  * @throws RangeError when it is none of these
  */
 export function baseUrlOf(address: string): string {
-  const url = URL.parse(knownAddresses[address] ?? address);
+  const url = URL.parse(knownAddresses.get(address) ?? address);
   if (url === null) throw new RangeError(`"${address}" is neither global, eu nor a URL`);
+  // Not quoted: what comes before an @ may be a password.
+  if (url.username !== '' || url.password !== '')
+    throw new RangeError('the exchange address must not hold a user or a password');
   const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback))
     throw new RangeError(`"${address}" must use https; http is for this machine only`);
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
+    throw new RangeError(`"${address}" must end after the host and port: the paths are the exchange's own`);
   return url.origin;
 }

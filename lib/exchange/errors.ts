@@ -31,18 +31,35 @@ export interface FailedAttempt {
   readonly failure: Failure;
 }
 
-/** A request to the exchange failed; `failure` is the last attempt's. */
+/** Oldest first; at least one. */
+type Attempts = readonly [...FailedAttempt[], FailedAttempt];
+
+/**
+ * A request to the exchange failed. `failure` is what the attempts prove together: the last one's, unless an earlier
+ * answer was lost and the exchange has not spoken since.
+ */
 export class ExchangeError extends RelayError {
   readonly failure: Failure;
   /** Every attempt, oldest first. */
   readonly attempts: readonly FailedAttempt[];
 
-  constructor(endpointName: string, attempts: readonly [FailedAttempt, ...FailedAttempt[]]) {
-    const failure = (attempts.at(-1) ?? attempts[0]).failure;
+  constructor(endpointName: string, attempts: Attempts) {
+    const failure = weighAttempts(attempts);
     super(codes[failure.kind], `${endpointName}: ${describeFailure(failure)}`);
     this.failure = failure;
     this.attempts = attempts;
   }
+}
+
+/** An attempt that went nowhere says nothing about an earlier one that may have arrived. */
+function weighAttempts(attempts: Attempts): Failure {
+  const { failure } = attempts.at(-1) ?? attempts[0];
+  const lost = attempts.findLast((attempt) => attempt.failure.kind === 'ambiguous');
+  if (lost === undefined || failure.kind === 'ambiguous' || failure.kind === 'rejected') return failure;
+  return {
+    kind: 'ambiguous',
+    reason: `${describeFailure(lost.failure)}; and then: ${describeFailure(failure)}`,
+  };
 }
 
 /** One sentence for people. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Decimal, isDecimalText, parseDecimal } from '../base/decimal.ts';
+import { type Order, sides } from '../model/order.ts';
 import { isKnownStatusWord, orderTypeOf, statusOf } from './dialect.ts';
 
 /** A decimal as the exchange writes it: a JSON string. */
@@ -10,7 +11,17 @@ export const DecimalField = z
 
 /** A decimal that the exchange leaves out, or leaves empty, when it does not apply. */
 export const OptionalDecimalField = z
-  .union([z.literal('').transform(() => undefined), z.null().transform(() => undefined), DecimalField])
+  .string()
+  .nullable()
+  .refine((text) => text === null || text === '' || isDecimalText(text), 'must be a decimal number as text')
+  .transform((text) => (text === null || text === '' ? undefined : parseDecimal(text)))
+  .optional();
+
+/** A word that the exchange leaves out when it does not apply. */
+const OptionalTextField = z
+  .string()
+  .nullable()
+  .transform((text) => text ?? undefined)
   .optional();
 
 /** A decimal on its way out. */
@@ -29,13 +40,24 @@ export const FlagField = z.union([
   z.literal([0, 1]).transform((digit) => digit === 1),
 ]);
 
-/** The fields every report of an order has, in both dialects. */
+const OtoField = z.object({
+  otoId: z.int(),
+  stopLoss: OptionalDecimalField,
+  takeProfit: OptionalDecimalField,
+});
+
+/**
+ * The fields every report of an order has, in both dialects.
+ *
+ * Strict where the relay acts on a field, lenient where a person merely reads it: an order that was accepted must not
+ * look lost because of a detail.
+ */
 export const OrderField = z
   .object({
     orderId: z.int(),
     clientOrderId: z.string(),
     market: z.string(),
-    side: z.enum(['buy', 'sell']),
+    side: z.enum(sides),
     type: z.string(),
     timestamp: SecondsField,
     mtime: SecondsField.optional(),
@@ -47,23 +69,24 @@ export const OrderField = z
     price: DecimalField,
     status: z.string().refine(isKnownStatusWord, 'is a status this relay does not know'),
     activationPrice: OptionalDecimalField,
-    activationCondition: z.string().optional(),
+    activationCondition: OptionalTextField,
     activated: FlagField.optional(),
     postOnly: z.boolean().optional(),
     takerFee: OptionalDecimalField,
     makerFee: OptionalDecimalField,
-    stp: z.string().optional(),
-    positionSide: z.string().optional(),
-    oto: z
-      .object({ otoId: z.int(), stopLoss: OptionalDecimalField, takeProfit: OptionalDecimalField })
-      .optional(),
+    stp: OptionalTextField,
+    positionSide: OptionalTextField,
+    oto: OtoField.nullable().optional(),
   })
-  .transform(({ timestamp, mtime, takerFee, makerFee, status, type, ...order }) => ({
-    ...order,
-    ...statusOf(status),
-    type: orderTypeOf(type),
-    createdAtMs: timestamp,
-    updatedAtMs: mtime,
-    takerFeeRate: takerFee,
-    makerFeeRate: makerFee,
-  }));
+  .transform(
+    ({ timestamp, mtime, takerFee, makerFee, status, type, oto, ...order }): Order => ({
+      ...order,
+      ...statusOf(status),
+      type: orderTypeOf(type),
+      createdAtMs: timestamp,
+      updatedAtMs: mtime,
+      takerFeeRate: takerFee,
+      makerFeeRate: makerFee,
+      oto: oto ?? undefined,
+    }),
+  );

@@ -1,4 +1,5 @@
-import type { Status } from '../model/outcome.ts';
+import { RelayError } from '../base/errors.ts';
+import { type Status, statusTransitions } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import type { Entry, EntryKey, Step } from './entry.ts';
 
@@ -32,11 +33,12 @@ export type Started =
   /** It is no longer `accepted`: somebody else moved it. */
   | { readonly result: 'conflict'; readonly entry: Entry };
 
-/** A move of an entry to another status. */
+/** A move of an entry to another status. What is left out stays as it was. */
 export interface Move {
   readonly from: Status;
   readonly step: Step;
   readonly orderId?: number;
+  /** True also when a sent order may or may not exist. */
   readonly orderOpen?: boolean;
 }
 
@@ -76,13 +78,17 @@ export interface Ledger {
 
   /**
    * Moves `accepted` to `sending` if the account has not had its share of orders in the last 60 seconds: after
-   * this, the order may go on the wire, once.
+   * this, the order may go on the wire, once. Every order that went `sending` counts, whatever became of it;
+   * cancellations do not.
+   *
+   * @throws RelayError `entry_conflict` when there is no such entry
    */
   start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started>;
 
   /**
    * Moves an entry on, if it still has the status the caller saw.
    *
+   * @returns the entry as it is now
    * @throws RelayError `entry_conflict` when it has not, or when the state machine knows no such move
    */
   move(key: EntryKey, move: Move): Promise<Entry>;
@@ -92,7 +98,12 @@ export interface Ledger {
 
   read(key: EntryKey): Promise<Entry | null>;
 
-  /** Newest first; the cost grows with the page, not with the ledger. */
+  /**
+   * Newest first; the cost grows with the page, not with the ledger. An entry that arrives or moves between two
+   * pages does not shift the others.
+   *
+   * @throws RangeError when the cursor is not one of this ledger's
+   */
   list(query: EntryQuery): Promise<EntryPage>;
 
   /** Entries whose order the ledger believes open (placed, or sent with an unknown end), oldest first. */
@@ -102,4 +113,58 @@ export interface Ledger {
 
   /** Null resumes. */
   writePause(account: string, pause: Pause | null): Promise<void>;
+}
+
+/** An event counts against a limit for this long; after exactly this time it no longer does. */
+export const limitWindowMs = 60_000;
+
+/** A signal's entry as it begins, in every store. */
+export function createAcceptedEntry(entry: NewEntry): Entry {
+  const { account, signalId, signal, clientOrderId, fingerprint, atMs } = entry;
+  return {
+    account,
+    signalId,
+    status: 'accepted',
+    signal,
+    clientOrderId,
+    fingerprint,
+    createdAtMs: atMs,
+    updatedAtMs: atMs,
+    steps: [{ status: 'accepted', atMs, note: 'stored' }],
+    orderId: null,
+    orderOpen: false,
+  };
+}
+
+/** A refused alert's entry: all there will ever be of it. */
+export function createRefusedEntry({ account, signalId, fingerprint, step }: RefusedEntry): Entry {
+  return {
+    account,
+    signalId,
+    status: 'invalid',
+    signal: null,
+    clientOrderId: null,
+    fingerprint,
+    createdAtMs: step.atMs,
+    updatedAtMs: step.atMs,
+    steps: [step],
+    orderId: null,
+    orderOpen: false,
+  };
+}
+
+/** Refuses what the state machine does not know, before a store is asked. */
+export function refuseIllegalMove(key: EntryKey, { from, step }: Move): void {
+  if (statusTransitions[from].includes(step.status)) return;
+  throw new RelayError('entry_conflict', `${nameOf(key)} cannot go from ${from} to ${step.status}`);
+}
+
+/** What a store throws when the entry has not the status the caller saw; `found` is null when there is none. */
+export function createConflict(key: EntryKey, { from, step }: Move, found: Entry | null): RelayError {
+  const state = found === null ? 'is not in the ledger' : `is ${found.status}, no longer ${from}`;
+  return new RelayError('entry_conflict', `${nameOf(key)} cannot become ${step.status}: it ${state}`);
+}
+
+function nameOf({ account, signalId }: EntryKey): string {
+  return `signal "${signalId}" of account ${account}`;
 }

@@ -47,32 +47,37 @@ export interface Order {
   readonly clientOrderId: string;
   readonly market: string;
   readonly side: Side;
-  readonly type: OrderType;
+  /** `stop_limit` or `limit`; any other word of the exchange is kept as it came. */
+  readonly type: string;
   readonly status: OrderStatus;
   /** Why it ended, in the exchange's own word, where that is more than "cancelled". */
-  readonly endReason?: string;
+  readonly endReason?: string | undefined;
   readonly createdAtMs: number;
-  readonly updatedAtMs?: number;
+  readonly updatedAtMs?: number | undefined;
   readonly amount: Decimal;
   readonly left: Decimal;
   readonly price: Decimal;
   readonly dealMoney: Decimal;
   readonly dealStock: Decimal;
   readonly dealFee: Decimal;
-  readonly activationPrice?: Decimal;
-  readonly activationCondition?: string;
-  readonly activated?: boolean;
-  readonly postOnly?: boolean;
-  readonly positionSide?: string;
-  readonly stp?: string;
-  readonly takerFeeRate?: Decimal;
-  readonly makerFeeRate?: Decimal;
+  readonly activationPrice?: Decimal | undefined;
+  readonly activationCondition?: string | undefined;
+  readonly activated?: boolean | undefined;
+  readonly postOnly?: boolean | undefined;
+  readonly positionSide?: string | undefined;
+  readonly stp?: string | undefined;
+  readonly takerFeeRate?: Decimal | undefined;
+  readonly makerFeeRate?: Decimal | undefined;
   /** Exits that will be placed when the order fills. */
-  readonly oto?: { readonly otoId: number; readonly stopLoss?: Decimal; readonly takeProfit?: Decimal };
+  readonly oto?: OtoExits | undefined;
 }
 
-/** `stop_limit` and `limit` are what this relay places; any other word of the exchange is kept as it came. */
-export type OrderType = string;
+/** Exits that an order carries until it fills. */
+export interface OtoExits {
+  readonly otoId: number;
+  readonly stopLoss?: Decimal | undefined;
+  readonly takeProfit?: Decimal | undefined;
+}
 
 /** A pair of orders where one's execution ends the other, or an order with exits still to be placed. */
 export type ConditionalOrder = OcoOrder | OtoOrder;

@@ -1,8 +1,30 @@
+import * as z from 'zod';
+import { RelayError } from '../base/errors.ts';
+
 /** A pointer to a stored signal; the ledger has the rest. */
 export interface SignalMessage {
   readonly account: string;
   readonly signalId: string;
   readonly market: string;
+}
+
+const SignalMessageSchema = z.strictObject({
+  account: z.string(),
+  signalId: z.string(),
+  market: z.string(),
+});
+
+/**
+ * Reads the body of a message.
+ *
+ * @throws RelayError `message_invalid` when it is none of ours; it will end as a dead letter
+ */
+export function parseSignalMessage(body: string): SignalMessage {
+  try {
+    return SignalMessageSchema.parse(JSON.parse(body));
+  } catch (error) {
+    throw new RelayError('message_invalid', 'the message is not a pointer to a signal', { cause: error });
+  }
 }
 
 /** Where signals wait between the door and the exchange. */
@@ -37,6 +59,8 @@ export interface SignalSource {
   remove(receipts: readonly string[]): Promise<void>;
   /** Puts messages back in their places; after too many hand-outs they become dead letters instead. */
   release(receipts: readonly string[]): Promise<void>;
+  /** Resolves as soon as `receive` may have something to hand out, or when the signal aborts. */
+  waitForWork(signal?: AbortSignal): Promise<void>;
 }
 
 /** The group whose messages are handled strictly in order. */

@@ -16,5 +16,7 @@ export const cancelOrder = defineEndpoint({
     z.strictObject({ market: z.string(), clientOrderId: z.string() }),
   ]),
   result: OrderField,
+  // M: the live service documents one shape of an order for creating, cancelling and listing.
+  fields: { live: { activationPrice: 'activation_price' } },
   source: 'HTTP API v4, endpoint 6',
 });

@@ -1,10 +1,11 @@
 import * as z from 'zod';
+import type { ConditionalOrder } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { OptionalDecimalField, OrderField } from '../fields.ts';
 
 const OcoRecord = z
   .object({ id: z.int(), type: z.literal('oco'), stopLoss: OrderField, takeProfit: OrderField })
-  .transform(({ type, ...record }) => ({ kind: type, ...record }));
+  .transform(({ type, ...record }): ConditionalOrder => ({ kind: type, ...record }));
 
 const OtoRecord = z
   .object({
@@ -14,13 +15,15 @@ const OtoRecord = z
     takeProfitPrice: OptionalDecimalField,
     conditionalOrder: OrderField,
   })
-  .transform(({ type, conditionalOrder, stopLossPrice, takeProfitPrice, ...record }) => ({
-    kind: type,
-    ...record,
-    stopLossPrice: stopLossPrice ?? null,
-    takeProfitPrice: takeProfitPrice ?? null,
-    primary: conditionalOrder,
-  }));
+  .transform(
+    ({ type, conditionalOrder, stopLossPrice, takeProfitPrice, ...record }): ConditionalOrder => ({
+      kind: type,
+      ...record,
+      stopLossPrice: stopLossPrice ?? null,
+      takeProfitPrice: takeProfitPrice ?? null,
+      primary: conditionalOrder,
+    }),
+  );
 
 /** Active pairs (OCO) and orders with exits to come (OTO), a page at a time. Plain stops are not listed here. */
 export const conditionalOrders = defineEndpoint({
@@ -40,7 +43,7 @@ export const conditionalOrders = defineEndpoint({
     limit: z.int(),
     offset: z.int(),
     total: z.int(),
-    records: z.array(z.union([OcoRecord, OtoRecord])),
+    records: z.array(z.discriminatedUnion('type', [OcoRecord, OtoRecord])),
   }),
   fields: {
     documented: {

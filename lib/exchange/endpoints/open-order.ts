@@ -13,5 +13,7 @@ export const openOrder = defineEndpoint({
   requestsPer10s: 1000,
   params: z.strictObject({ market: z.string(), clientOrderId: z.string() }),
   result: z.array(OrderField),
+  // M: the live service documents one shape of an order for creating, cancelling and listing.
+  fields: { live: { activationPrice: 'activation_price' } },
   source: 'live service, orders',
 });

@@ -1,0 +1,177 @@
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
+import { formatDecimal, isDecimalText, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { faultKinds } from '../../lib/paper/faults.ts';
+import { type Context, readCount, runCommand } from '../command.ts';
+import { CommandFailure } from '../failure.ts';
+import { askHttp, type HttpRequest } from '../http.ts';
+import { renderPaperState } from '../paper-state.ts';
+import { renderTable } from '../print.ts';
+
+interface FaultOptions {
+  readonly endpoint?: string;
+  readonly count?: number;
+  readonly probability?: number;
+  readonly delayMs?: number;
+  readonly durationMs?: number;
+}
+
+const longestMs = 600_000;
+
+export function addPaperCommands(program: Command): void {
+  const paper = program
+    .command('paper')
+    .description('move prices, inject faults, look inside')
+    .helpCommand(false);
+  paper
+    .command('price')
+    .description('make one trade at a price: the new last price')
+    .argument('<market>', 'for example BTC_USDT')
+    .argument('<price>', 'in money', readPositive)
+    .option(
+      '--volume <amount>',
+      'how much of our orders it can fill, in stock (default: without bounds)',
+      readPositive,
+    )
+    .action((market: string, price: string, options: { volume?: string }, command: Command) =>
+      runCommand(command, (context) => setPrice(context, market, price, options.volume)),
+    );
+  paper
+    .command('fault')
+    .description('spoil coming requests')
+    .addArgument(new Argument('<kind>', 'what happens to them').choices(faultKinds))
+    .option('--endpoint <name>', 'only requests to this endpoint, for example stop-limit')
+    .addOption(
+      new Option('--count <n>', 'strike this often (default: 1)')
+        .argParser(readCount(1, 1_000_000))
+        .conflicts('probability'),
+    )
+    .option('--probability <p>', 'strike by chance, from 0 to 1, until cleared', readProbability)
+    .option('--delay-ms <ms>', 'for delay: how late the answer is', readCount(1, longestMs))
+    .option('--duration-ms <ms>', 'for down: how long nobody listens', readCount(1, longestMs))
+    .action((kind: string, options: FaultOptions, command: Command) =>
+      runCommand(command, (context) => addFault(context, kind, options)),
+    );
+  paper
+    .command('faults')
+    .description('list the faults that are set')
+    .action((_options: object, command: Command) => runCommand(command, showFaults));
+  paper
+    .command('clear-faults')
+    .description('take every fault back')
+    .action((_options: object, command: Command) => runCommand(command, clearFaults));
+  paper
+    .command('state')
+    .description('show prices, balances and orders as the exchange knows them')
+    .action((_options: object, command: Command) => runCommand(command, showState));
+}
+
+function readPositive(text: string): string {
+  if (!isDecimalText(text) || !parseDecimal(text).gt(zero))
+    throw new InvalidArgumentError('It must be a positive decimal number, for example 0.5.');
+  return formatDecimal(parseDecimal(text));
+}
+
+function readProbability(text: string): number {
+  const probability = Number(text);
+  if (!isDecimalText(text) || probability < 0 || probability > 1)
+    throw new InvalidArgumentError('It must be a number from 0 to 1.');
+  return probability;
+}
+
+async function setPrice(
+  context: Context,
+  market: string,
+  price: string,
+  volume: string | undefined,
+): Promise<void> {
+  await askControl(context, 'POST', '/control/price', { market, price, volume });
+  context.print({ market, price, volume: volume ?? null }, () => `${market} traded at ${price}`);
+}
+
+async function addFault(context: Context, kind: string, options: FaultOptions): Promise<void> {
+  const { endpoint, count, probability, delayMs, durationMs } = options;
+  const request = { fault: kind, endpoint, count, probability, delayMs, durationMs };
+  const fault = FaultField.parse(await askControl(context, 'POST', '/control/faults', request));
+  context.print({ fault }, () => renderFaults([fault]));
+}
+
+async function showFaults(context: Context): Promise<void> {
+  const faults = z.array(FaultField).parse(await askControl(context, 'GET', '/control/faults'));
+  context.print({ faults }, () => (faults.length === 0 ? 'No faults are set.' : renderFaults(faults)));
+}
+
+async function clearFaults(context: Context): Promise<void> {
+  await askControl(context, 'DELETE', '/control/faults');
+  context.print({ faults: [] }, () => 'No faults are set any more.');
+}
+
+async function showState(context: Context): Promise<void> {
+  const state = await askControl(context, 'GET', '/control/state');
+  context.print(state, () => renderPaperState(state));
+}
+
+const FaultField = z.looseObject({
+  id: z.int(),
+  fault: z.string(),
+  endpoint: z.string().nullable(),
+  remaining: z.int().nullable(),
+  probability: z.number().nullable(),
+  delayMs: z.number().nullable(),
+  durationMs: z.number().nullable(),
+  struck: z.int(),
+});
+
+function renderFaults(faults: readonly z.output<typeof FaultField>[]): string {
+  return renderTable(
+    [{ title: 'fault' }, { title: 'endpoint' }, { title: 'strikes' }, { title: 'struck', align: 'right' }],
+    faults.map((fault) => [
+      fault.fault,
+      fault.endpoint ?? 'any',
+      describeStrikes(fault),
+      String(fault.struck),
+    ]),
+  );
+}
+
+function describeStrikes({
+  remaining,
+  probability,
+  delayMs,
+  durationMs,
+}: z.output<typeof FaultField>): string {
+  const how = probability === null ? `${remaining ?? 1} more` : `with probability ${probability}`;
+  if (durationMs !== null) return `for ${durationMs} ms`;
+  return delayMs === null ? how : `${how}, ${delayMs} ms late`;
+}
+
+const ControlRefusal = z.object({ error: z.string() });
+
+/** @throws CommandFailure when there is no paper exchange, or it refuses */
+async function askControl(
+  { session }: Context,
+  method: HttpRequest['method'],
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  const { exchangeUrl } = session.readRun();
+  const answer = await askHttp({
+    url: `${exchangeUrl}${path}`,
+    method,
+    recipient: `the paper exchange at ${exchangeUrl}`,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (answer.httpStatus < 300) return answer.body;
+  const refusal = ControlRefusal.safeParse(answer.body);
+  if (refusal.success)
+    throw new CommandFailure(
+      'paper_refused',
+      `the paper exchange refused: ${refusal.data.error.replaceAll(/\s*\n\s*/g, ' ')}`,
+      'Correct the command.',
+    );
+  throw new CommandFailure(
+    'no_paper_exchange',
+    `${exchangeUrl} answered HTTP ${answer.httpStatus}, not as a paper exchange does`,
+    'These commands are for the paper exchange of `npm start` only.',
+  );
+}

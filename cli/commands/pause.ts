@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import type { Pause } from '../../lib/ledger/ledger.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { escapeText } from '../../lib/signals/faults.ts';
+import { type Context, runCommand } from '../command.ts';
+import { createUsageFailure } from '../failure.ts';
+import { formatSecond, paint } from '../print.ts';
+import { chooseAccount } from '../session.ts';
+
+const longestReason = 200;
+
+export function addPauseCommands(program: Command): void {
+  program
+    .command('pause')
+    .description('stop sending orders and cancellations; signals are recorded as denied')
+    .argument('[account]', 'default: every configured account')
+    .option('--reason <text>', 'recorded with every signal it stops', 'paused by the operator')
+    .action((account: string | undefined, options: { reason: string }, command: Command) =>
+      runCommand(command, (context) => pauseAccounts(context, account, options.reason)),
+    );
+  program
+    .command('resume')
+    .description('end a pause; what was denied meanwhile stays denied')
+    .argument('[account]', 'default: every configured account')
+    .action((account: string | undefined, _options: object, command: Command) =>
+      runCommand(command, (context) => resumeAccounts(context, account)),
+    );
+}
+
+async function pauseAccounts(
+  { session, print }: Context,
+  name: string | undefined,
+  text: string,
+): Promise<void> {
+  const reason = escapeText(text.trim());
+  if (reason === '' || reason.length > longestReason)
+    throw createUsageFailure('the reason is empty or too long', `Give 1 to ${longestReason} characters.`);
+  const ledger = session.openLedger();
+  const sinceMs = session.clock.nowMs();
+  const paused = accountNames(session.settings, name);
+  for (const account of paused) await ledger.writePause(account, { sinceMs, reason });
+  print({ paused: paused.map((account) => ({ account, sinceMs, reason })) }, () =>
+    paused
+      .map((account) =>
+        paint({ text: `${account} is paused from the next signal on: ${reason}`, style: 'alarm' }),
+      )
+      .join('\n'),
+  );
+}
+
+async function resumeAccounts({ session, print }: Context, name: string | undefined): Promise<void> {
+  const ledger = session.openLedger();
+  const resumed: { account: string; pause: Pause | null }[] = [];
+  for (const account of accountNames(session.settings, name)) {
+    const pause = await ledger.readPause(account);
+    if (pause !== null) await ledger.writePause(account, null);
+    resumed.push({ account, pause });
+  }
+  print({ resumed }, () =>
+    resumed
+      .map(({ account, pause }) =>
+        pause === null
+          ? paint(`${account} was not paused`)
+          : paint(
+              `${account} trades again; it was paused since ${formatSecond(pause.sinceMs)} UTC: ${pause.reason}`,
+            ),
+      )
+      .join('\n'),
+  );
+}
+
+function accountNames(settings: Settings, name: string | undefined): readonly string[] {
+  return name === undefined ? Object.keys(settings.accounts) : [chooseAccount(settings, name).name];
+}

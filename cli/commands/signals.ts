@@ -1,0 +1,207 @@
+import { type Command, Option } from 'commander';
+import type { Entry, Step } from '../../lib/ledger/entry.ts';
+import type { EntryQuery, Ledger, Pause } from '../../lib/ledger/ledger.ts';
+import { type Status, statuses, statusMeanings } from '../../lib/model/outcome.ts';
+import { type Context, readCount, runCommand } from '../command.ts';
+import { describeSignal, summariseSignal } from '../describe-signal.ts';
+import { CommandFailure } from '../failure.ts';
+import {
+  type Cell,
+  formatMillisecond,
+  formatRecent,
+  formatSecond,
+  paint,
+  renderFacts,
+  renderFields,
+  renderTable,
+  type Style,
+} from '../print.ts';
+
+interface ListOptions {
+  readonly status?: Status;
+  readonly limit: number;
+  readonly account?: string;
+}
+
+export function addSignalCommands(program: Command): void {
+  program
+    .command('signals')
+    .description('list signals, newest first')
+    .addOption(new Option('--status <status>', 'only those in this status').choices(statuses))
+    .addOption(new Option('--limit <n>', 'at most this many').argParser(readCount(1, 1000)).default(20))
+    .option('--account <name>', 'only those of this account')
+    .action((options: ListOptions, command: Command) =>
+      runCommand(command, (context) => listSignals(context, options)),
+    );
+  program
+    .command('signal')
+    .description('show everything about one signal')
+    .argument('<id>', "the signal's id")
+    .option('--account <name>', 'needed when several accounts have a signal of that id')
+    .action((id: string, options: { account?: string }, command: Command) =>
+      runCommand(command, (context) => showSignal(context, id, options.account)),
+    );
+}
+
+async function listSignals({ session, print }: Context, options: ListOptions): Promise<void> {
+  const ledger = session.openLedger();
+  const signals = await readEntries(ledger, options);
+  const pauses = await readPauses(ledger, Object.keys(session.settings.accounts));
+  print({ signals, pauses }, () => {
+    const banner = pauses.map((pause) => `${renderPause(pause)}\n`).join('');
+    return `${banner === '' ? '' : `${banner}\n`}${renderSignals(signals, options)}`;
+  });
+}
+
+/** The ledger knows no order by account, so entries of others are read past. */
+async function readEntries(
+  ledger: Ledger,
+  { status, limit, account }: ListOptions,
+): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  let query: EntryQuery | null = { limit, ...(status === undefined ? {} : { status }) };
+  while (query !== null && found.length < limit) {
+    const page = await ledger.list(query);
+    found.push(...page.entries.filter((entry) => account === undefined || entry.account === account));
+    query = page.next === null ? null : { ...query, cursor: page.next };
+  }
+  return found.slice(0, limit);
+}
+
+interface AccountPause extends Pause {
+  readonly account: string;
+}
+
+async function readPauses(ledger: Ledger, accounts: readonly string[]): Promise<readonly AccountPause[]> {
+  const pauses = await Promise.all(
+    accounts.map(async (account) => ({ account, pause: await ledger.readPause(account) })),
+  );
+  return pauses.flatMap(({ account, pause }) => (pause === null ? [] : [{ account, ...pause }]));
+}
+
+function renderPause({ account, sinceMs, reason }: AccountPause): string {
+  const text = `account ${account} is paused since ${formatSecond(sinceMs)} UTC: ${reason}`;
+  return paint({ text, style: 'alarm' });
+}
+
+function renderSignals(entries: readonly Entry[], { status, limit }: ListOptions): string {
+  if (entries.length === 0) return status === undefined ? 'No signals yet.' : `No signal is ${status}.`;
+  const table = renderTable(
+    [
+      { title: 'time (UTC)' },
+      { title: 'signal', maximumWidth: 40 },
+      { title: 'account', maximumWidth: 12 },
+      { title: 'market' },
+      { title: 'what', maximumWidth: 24 },
+      { title: 'status' },
+      { title: 'order', align: 'right' },
+    ],
+    entries.map((entry) => [
+      formatRecent(entry.createdAtMs),
+      entry.signalId,
+      entry.account,
+      entry.signal?.market ?? '–',
+      summariseSignal(entry.signal),
+      styleStatus(entry.status),
+      entry.orderId === null ? '–' : String(entry.orderId),
+    ]),
+  );
+  return entries.length < limit ? table : `${table}\n\nThe newest ${limit}; --limit shows more.`;
+}
+
+const statusStyles: Readonly<Record<Status, Style>> = {
+  accepted: 'waiting',
+  sending: 'waiting',
+  placed: 'good',
+  cancelled: 'good',
+  denied: 'bad',
+  dry_run: 'faint',
+  rejected: 'bad',
+  not_sent: 'bad',
+  unknown: 'alarm',
+  not_placed: 'bad',
+  invalid: 'bad',
+};
+
+function styleStatus(status: Status): Cell {
+  return { text: status, style: statusStyles[status] };
+}
+
+async function showSignal(
+  { session, print }: Context,
+  id: string,
+  account: string | undefined,
+): Promise<void> {
+  const accounts = account === undefined ? Object.keys(session.settings.accounts) : [account];
+  const entry = await findEntry(session.openLedger(), id, accounts);
+  const meaning = statusMeanings[entry.status];
+  print({ ...entry, meaning }, () => renderEntry(entry, meaning));
+}
+
+async function findEntry(ledger: Ledger, signalId: string, accounts: readonly string[]): Promise<Entry> {
+  const reads = await Promise.all(accounts.map((account) => ledger.read({ account, signalId })));
+  const found = reads.filter((entry) => entry !== null);
+  const [entry] = found;
+  if (entry === undefined)
+    throw new CommandFailure(
+      'unknown_signal',
+      `the ledger has no signal "${signalId}" of ${accounts.join(' or ')}`,
+      '`npm run -s relay -- signals` lists the ids.',
+    );
+  if (found.length > 1)
+    throw new CommandFailure(
+      'ambiguous_signal',
+      `the accounts ${found.map((one) => one.account).join(' and ')} each have a signal "${signalId}"`,
+      `Say which is meant, for example: --account ${entry.account}`,
+    );
+  return entry;
+}
+
+function renderEntry(entry: Entry, meaning: string): string {
+  const firstAtMs = entry.steps[0]?.atMs ?? entry.createdAtMs;
+  return [
+    renderFields([
+      ['signal', { text: entry.signalId, style: 'strong' }],
+      ['account', entry.account],
+      ['status', styleStatus(entry.status)],
+      ['', meaning],
+      ...describeAsked(entry),
+      ['order', describeOrder(entry)],
+      ['client order id', entry.clientOrderId],
+      ['alert SHA-256', entry.fingerprint],
+    ]),
+    '',
+    ...entry.steps.map((step) => renderStep(step, firstAtMs)),
+  ].join('\n');
+}
+
+function describeAsked({ signal }: Entry): readonly (readonly [string, string | null])[] {
+  if (signal === null) return [['asked', 'nothing that could be understood']];
+  const { ticker, timeMs, maxLagMs, strategy, interval, comment, extras } = signal;
+  return [
+    ['asked', describeSignal(signal)],
+    ['ticker', ticker],
+    ['fired', timeMs === null ? null : `${formatMillisecond(timeMs)} UTC`],
+    ['may be late by', maxLagMs === null ? null : `${maxLagMs / 1000} s`],
+    ['strategy', strategy ?? null],
+    ['interval', interval ?? null],
+    ['comment', comment ?? null],
+    ['extras', extras === undefined ? null : JSON.stringify(extras)],
+  ];
+}
+
+function describeOrder({ orderId, orderOpen }: Entry): string | null {
+  if (orderOpen) return `${orderId ?? 'id not known'}, open as far as the ledger knows`;
+  return orderId === null ? null : `${orderId}, no longer open`;
+}
+
+function renderStep({ status, atMs, note, evidence }: Step, firstAtMs: number): string {
+  const offset = `+${atMs - firstAtMs} ms`.padStart(11);
+  const head = `${formatMillisecond(atMs)} UTC${offset}  ${paint(styleStatus(status))}`;
+  const facts = evidence === undefined ? [] : renderFacts(evidence).split('\n');
+  return [
+    head,
+    `    ${paint(note)}`,
+    ...facts.map((line) => paint({ text: `      ${line}`, style: 'faint' })),
+  ].join('\n');
+}

@@ -1,0 +1,55 @@
+import type { OrderSignal, OrderSize, Signal } from '../lib/model/signal.ts';
+
+/** What a signal asks for, in a few words: for a line of a table. */
+export function summariseSignal(signal: Signal | null): string {
+  if (signal === null) return 'refused alert';
+  switch (signal.action) {
+    case 'order':
+      return `${signal.side} ${describeSize(signal.size)} at ${signal.stopPrice}`;
+    case 'cancel':
+      return `cancel ${describeTarget(signal)}`;
+    case 'cancel_all':
+      return 'cancel all';
+  }
+}
+
+/** What a signal asks for, in full. */
+export function describeSignal(signal: Signal): string {
+  switch (signal.action) {
+    case 'order':
+      return describeOrder(signal);
+    case 'cancel':
+      return `cancel ${describeTarget(signal)} of ${signal.market}`;
+    case 'cancel_all':
+      return `cancel every open order of ${signal.market}`;
+  }
+}
+
+function describeOrder(signal: OrderSignal): string {
+  const { side, size, market, stopPrice, limitPrice, stopLoss, takeProfit, positionSide } = signal;
+  const parts = [
+    `${side} ${describeSize(size)} of ${market}`,
+    `stop ${stopPrice}`,
+    limitPrice === null ? "limit at the account's offset" : `limit ${limitPrice}`,
+    ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
+    ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(positionSide === undefined ? [] : [`position side ${positionSide}`]),
+  ];
+  return parts.join(', ');
+}
+
+/** The money of a size by value is that of the market. */
+function describeSize(size: OrderSize): string {
+  return size.unit === 'stock' ? size.quantity : `for ${size.quoteQuantity}`;
+}
+
+function describeTarget({ target }: Extract<Signal, { action: 'cancel' }>): string {
+  switch (target.by) {
+    case 'orderId':
+      return `order ${target.orderId}`;
+    case 'clientOrderId':
+      return `order ${target.clientOrderId}`;
+    case 'signalId':
+      return `signal ${target.signalId}`;
+  }
+}

@@ -1,0 +1,69 @@
+import { CommanderError } from 'commander';
+import { type Issue, RelayError } from '../lib/base/errors.ts';
+
+/** 1: it failed; 2: the command was given wrongly. */
+export type ExitStatus = 1 | 2;
+
+/** A command could not do what it was asked; the message tells what happened, the action what to do. */
+export class CommandFailure extends Error {
+  override readonly name = 'CommandFailure';
+  readonly code: string;
+  readonly action: string;
+  readonly issues: readonly Issue[];
+  readonly exitStatus: ExitStatus;
+
+  constructor(
+    code: string,
+    message: string,
+    action: string,
+    options: { readonly issues?: readonly Issue[]; readonly exitStatus?: ExitStatus } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.action = action;
+    this.issues = options.issues ?? [];
+    this.exitStatus = options.exitStatus ?? 1;
+  }
+}
+
+/** A command that was given wrongly. */
+export function createUsageFailure(message: string, action: string): CommandFailure {
+  return new CommandFailure('usage', message, action, { exitStatus: 2 });
+}
+
+/** What the operator, or the program that runs the command, is told of a failure. */
+export interface FailureReport {
+  readonly code: string;
+  readonly message: string;
+  readonly issues: readonly Issue[];
+  readonly action: string;
+  readonly exitStatus: ExitStatus;
+}
+
+/** Puts whatever was thrown in the operator's terms; never a stack trace. */
+export function reportFailure(error: unknown): FailureReport {
+  if (error instanceof CommandFailure || error instanceof RelayError) return reportKnown(error);
+  if (error instanceof CommanderError)
+    return {
+      code: 'usage',
+      message: error.message.replace(/^error: /, '').replaceAll('\n', ' '),
+      issues: [],
+      action: 'Add --help to the command to see how it is used.',
+      exitStatus: 2,
+    };
+  return {
+    code: 'unexpected',
+    message:
+      error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no error was thrown',
+    issues: [],
+    action: 'This is a fault of the tool itself: report it with the command you ran.',
+    exitStatus: 1,
+  };
+}
+
+function reportKnown(error: CommandFailure | RelayError): FailureReport {
+  const { code, message, issues } = error;
+  return error instanceof CommandFailure
+    ? { code, message, issues, action: error.action, exitStatus: error.exitStatus }
+    : { code, message, issues, action: error.row.action, exitStatus: 1 };
+}

@@ -1,0 +1,126 @@
+import * as z from 'zod';
+import { formatSecond, renderTable } from './print.ts';
+
+const Amounts = z.record(z.string(), z.string());
+
+/** The parts of the state that are shown; the rest is for programs. */
+const StateField = z.object({
+  prices: Amounts,
+  accounts: z.record(
+    z.string(),
+    z.object({
+      main: Amounts,
+      collateral: z.record(z.string(), z.object({ available: z.string(), reserved: z.string() })),
+      positions: z.record(z.string(), z.object({ amount: z.string(), margin: z.string() })),
+    }),
+  ),
+  orders: z.array(
+    z.object({
+      orderId: z.int(),
+      account: z.string(),
+      market: z.string(),
+      side: z.string(),
+      type: z.string(),
+      status: z.string(),
+      activated: z.boolean(),
+      amount: z.string(),
+      left: z.string(),
+      price: z.string(),
+      activationPrice: z.string().nullable(),
+      createdAtMs: z.number(),
+    }),
+  ),
+});
+type ShownState = z.output<typeof StateField>;
+
+/** Of the ended orders only the last ones are shown. */
+const endedOrdersShown = 10;
+
+/** Prices, balances and orders, as tables. */
+export function renderPaperState(input: unknown): string {
+  const state = StateField.parse(input);
+  return [renderPrices(state), renderBalances(state), renderPositions(state), renderOrders(state)]
+    .filter((part) => part !== '')
+    .join('\n\n');
+}
+
+function renderPrices({ prices }: ShownState): string {
+  return renderTable([{ title: 'market' }, { title: 'last price', align: 'right' }], Object.entries(prices));
+}
+
+function renderBalances({ accounts }: ShownState): string {
+  const rows = Object.entries(accounts).flatMap(([account, { main, collateral }]) => {
+    const tickers = [...new Set([...Object.keys(main), ...Object.keys(collateral)])].sort();
+    return tickers.map((ticker, index) => [
+      index === 0 ? account : '',
+      ticker,
+      main[ticker] ?? '0',
+      collateral[ticker]?.available ?? '0',
+      collateral[ticker]?.reserved ?? '0',
+    ]);
+  });
+  return renderTable(
+    [
+      { title: 'account' },
+      { title: 'ticker' },
+      { title: 'main', align: 'right' },
+      { title: 'collateral', align: 'right' },
+      { title: 'reserved', align: 'right' },
+    ],
+    rows,
+  );
+}
+
+function renderPositions({ accounts }: ShownState): string {
+  const rows = Object.entries(accounts).flatMap(([account, { positions }]) =>
+    Object.entries(positions).map(([market, { amount, margin }]) => [account, market, amount, margin]),
+  );
+  if (rows.length === 0) return '';
+  return renderTable(
+    [
+      { title: 'account' },
+      { title: 'position' },
+      { title: 'amount', align: 'right' },
+      { title: 'margin', align: 'right' },
+    ],
+    rows,
+  );
+}
+
+function renderOrders({ orders }: ShownState): string {
+  const isOpen = ({ status }: ShownState['orders'][number]) =>
+    status === 'open' || status === 'partially_filled';
+  const ended = orders.filter((order) => !isOpen(order));
+  const shown = [...orders.filter(isOpen), ...ended.slice(-endedOrdersShown)];
+  if (shown.length === 0) return 'No orders yet.';
+  const table = renderTable(
+    [
+      { title: 'since (UTC)' },
+      { title: 'order', align: 'right' },
+      { title: 'account' },
+      { title: 'market' },
+      { title: 'type' },
+      { title: 'side' },
+      { title: 'amount', align: 'right' },
+      { title: 'left', align: 'right' },
+      { title: 'trigger', align: 'right' },
+      { title: 'price', align: 'right' },
+      { title: 'status' },
+    ],
+    shown.map((order) => [
+      formatSecond(order.createdAtMs),
+      String(order.orderId),
+      order.account,
+      order.market,
+      order.type,
+      order.side,
+      order.amount,
+      order.left,
+      order.activationPrice ?? '–',
+      order.price,
+      order.status,
+    ]),
+  );
+  const hidden = ended.length - endedOrdersShown;
+  return hidden > 0 ? `${table}\n\n${hidden} older ended orders are not shown; --json has them all.` : table;
+}

@@ -1,0 +1,57 @@
+import { Command, CommanderError } from 'commander';
+import { addExchangeCommands } from './commands/exchange.ts';
+import { addOrderCommands } from './commands/orders.ts';
+import { addPaperCommands } from './commands/paper.ts';
+import { addPauseCommands } from './commands/pause.ts';
+import { addSignalCommands } from './commands/signals.ts';
+import { addWebhookCommands } from './commands/webhook.ts';
+import { reportFailure } from './failure.ts';
+import { renderFailure } from './print.ts';
+
+/**
+ * Runs one command and tells its failure, if it fails.
+ *
+ * @param argv as the process got it
+ * @returns the exit status: 0, 1 for a failure, 2 for a command that was given wrongly
+ */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  try {
+    await createProgram().parseAsync(argv);
+    return 0;
+  } catch (error) {
+    return tellFailure(error, argv);
+  }
+}
+
+function createProgram(): Command {
+  const relay = new Command('relay')
+    .usage('<command> [options]')
+    .description('Looks after a relay that was started with `npm start`.')
+    .option('--json', 'one JSON document on standard output, for programs')
+    .option('--data <folder>', 'where the relay keeps everything', '.relay')
+    .helpOption('-h, --help', 'show how a command is used')
+    .helpCommand(false)
+    .exitOverride()
+    // Every failure is told in one place and one form.
+    .configureOutput({ outputError: () => undefined });
+  relay.commandsGroup('Alerts and signals:');
+  addWebhookCommands(relay);
+  addSignalCommands(relay);
+  addPauseCommands(relay);
+  relay.commandsGroup('The exchange:');
+  addExchangeCommands(relay);
+  addOrderCommands(relay);
+  relay.commandsGroup('The paper exchange:');
+  addPaperCommands(relay);
+  return relay;
+}
+
+function tellFailure(error: unknown, argv: readonly string[]): number {
+  // Help was asked for and shown; shown for want of a command, it is a mistake.
+  if (error instanceof CommanderError && error.code === 'commander.helpDisplayed') return 0;
+  if (error instanceof CommanderError && error.code === 'commander.help') return 2;
+  const report = reportFailure(error);
+  // A mistaken command may end the parsing before the option is read.
+  process.stderr.write(renderFailure(report, argv.includes('--json')));
+  return report.exitStatus;
+}

@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { styleText } from 'node:util';
+import { systemClock } from '../../lib/base/clock.ts';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import { createExchangeClient } from '../../lib/exchange/client.ts';
+import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import { createDataFolder } from '../../lib/host/data-folder.ts';
+import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createLog } from '../../lib/host/log.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { startPaperExchange } from '../../lib/paper/venue.ts';
+import config from '../../relay.config.ts';
+import { startLocalRelay } from './local-relay.ts';
+import { createLogOutput } from './log-output.ts';
+import { paperKeysOf } from './paper-keys.ts';
+
+/** The relay's whole story on free ports and a folder of its own; fails when anything is not as it is told. */
+const dialect = 'live';
+const { settings } = parseConfig(config);
+const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-demo-')));
+completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+const secrets = createFileSecrets(folder.secretsPath);
+const keys = await secrets.exchangeKeys('main');
+const [token] = await secrets.webhookTokens('main');
+
+const logOutput = createLogOutput(folder.logPath, null);
+const paper = await startPaperExchange({ port: 0, dialect, walk: false });
+paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
+const relay = await startLocalRelay({
+  port: 0,
+  folder,
+  settings,
+  exchange: { address: paper.url, dialect },
+  exchangeTimeoutMs: 5_000,
+  clock: systemClock,
+  log: createLog('relay', logOutput),
+});
+const file = openSqlite(folder.databasePath);
+const ledger = createSqliteLedger(file);
+const client = createExchangeClient({ address: paper.url, dialect, credentials: keys });
+
+const alert = {
+  id: 'breakout-1',
+  ticker: 'BTCUSDT',
+  action: 'buy',
+  quantity: '0.01',
+  stopPrice: '50100',
+  limitPrice: '50200',
+  stopLoss: '49000',
+  takeProfit: '52000',
+};
+
+try {
+  await tell();
+} finally {
+  client.close();
+  await relay.close();
+  await paper.close();
+  file.close();
+  logOutput.end();
+  rmSync(folder.path, { recursive: true });
+}
+
+async function tell(): Promise<void> {
+  say(styleText('bold', 'One alert, one order, one known outcome'));
+  say(dim(`relay ${relay.url} · paper exchange ${paper.url} · BTC_USDT trades at 50000`));
+
+  chapter(1, 'TradingView posts a buy stop-limit with stop-loss and take-profit');
+  await post(alert, 202);
+  const placed = await settled('breakout-1');
+  expectThat(placed.status === 'placed', `the alert ended ${placed.status}`);
+  sayHistory(placed);
+
+  chapter(2, 'The same alert comes again, as after a time-out');
+  await post(alert, 200);
+  const { orders } = paper.control.state();
+  expectThat(orders.length === 1, `the exchange holds ${orders.length} orders`);
+  say(
+    `   the exchange still holds ${styleText('bold', '1 order')}, client order id ${orders[0]?.clientOrderId}`,
+  );
+
+  chapter(3, 'An alert with a misspelt key would leave the position without its stop');
+  const { stopLoss, ...withoutStop } = alert;
+  await post({ ...withoutStop, id: 'breakout-2', stoplos: stopLoss }, 400);
+  expectThat(paper.control.state().orders.length === 1, 'the refused alert placed an order');
+
+  chapter(4, 'The price moves through the stop price: 50000 → 50150');
+  paper.control.setPrice('BTC_USDT', parseDecimal('50150'));
+  const [entry] = paper.control.state().orders;
+  expectThat(entry?.status === 'filled', `the order is ${entry?.status}`);
+  say(`   order ${entry?.orderId} is ${green('FILLED')}: bought ${entry?.amount} BTC`);
+  await sayExits();
+
+  say(`\n${styleText('bold', 'What the ledger shows')}`);
+  const { entries } = await ledger.list({ limit: 10 });
+  expectThat(entries.length === 2, `the ledger holds ${entries.length} entries`);
+  for (const { status, signalId, steps } of entries.toReversed())
+    say(`   ${paint(status)} ${signalId.slice(0, 20).padEnd(20)}  ${steps.at(-1)?.note}`);
+  say(dim('\nNext: npm start, then npm run -s relay -- --help\n'));
+}
+
+async function post(body: object, expectedStatus: number): Promise<void> {
+  const response = await fetch(`${relay.url}/signals/main/${token}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
+  const answer = (await response.json()) as {
+    signalId?: string;
+    status?: string;
+    duplicate?: boolean;
+    error?: { issues: readonly { path: string; message: string; hint: string }[] };
+  };
+  expectThat(response.status === expectedStatus, `the relay answered ${response.status}`);
+  const meaning = answer.duplicate ? `known already: ${answer.status}` : (answer.status ?? 'refused');
+  say(
+    `   → ${response.status} ${response.ok ? green(meaning) : red(meaning)}  ${dim(answer.signalId ?? '')}`,
+  );
+  for (const { path, message, hint } of answer.error?.issues ?? [])
+    say(`     ${path}: ${message}\n     ${dim(hint)}`);
+}
+
+async function settled(signalId: string): Promise<Entry> {
+  for (;;) {
+    const entry = await ledger.read({ account: 'main', signalId });
+    if (entry !== null && entry.status !== 'accepted' && entry.status !== 'sending') return entry;
+    await systemClock.sleep(5);
+  }
+}
+
+function sayHistory({ steps, createdAtMs }: Entry): void {
+  for (const { status, atMs, note } of steps)
+    say(`     ${dim(`+${atMs - createdAtMs} ms`.padStart(7))}  ${paint(status)} ${note}`);
+}
+
+async function sayExits(): Promise<void> {
+  const { records } = await client.call(conditionalOrders, {});
+  const [oco] = records;
+  if (oco?.kind !== 'oco') throw new Error('no OCO stands after the fill');
+  const { stopLoss, takeProfit } = oco;
+  say(
+    `   its exits stand as one OCO: ${stopLoss.side} stop at ${formatDecimal(stopLoss.activationPrice ?? stopLoss.price)},`,
+  );
+  say(
+    `   ${takeProfit.side} limit at ${formatDecimal(takeProfit.price)}; when one executes the other is cancelled`,
+  );
+}
+
+function chapter(number: number, title: string): void {
+  say(`\n${styleText(['bold', 'cyan'], String(number))}  ${styleText('bold', title)}`);
+}
+
+function paint(status: string): string {
+  const padded = status.padEnd(9);
+  return status === 'placed' ? green(padded) : status === 'invalid' ? red(padded) : padded;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function dim(text: string): string {
+  return styleText('dim', text);
+}
+
+function green(text: string): string {
+  return styleText('green', text);
+}
+
+function red(text: string): string {
+  return styleText('red', text);
+}
+
+/** The demo shows what happened; when that is not what it says, it must not go on. */
+function expectThat(holds: boolean, otherwise: string): void {
+  if (!holds) throw new Error(`The demo does not hold: ${otherwise}.`);
+}

@@ -1,0 +1,75 @@
+import { createExecuteSignal } from '../../functions/execute-signal.ts';
+import { createReceiveSignal } from '../../functions/receive-signal.ts';
+import type { Clock } from '../../lib/base/clock.ts';
+import type { Log } from '../../lib/base/log.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { DataFolder } from '../../lib/host/data-folder.ts';
+import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
+import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { lockFolder } from './folder-lock.ts';
+import { startHttpServer } from './http-server.ts';
+import { startWorkerLoop } from './worker-loop.ts';
+
+/** The relay's functions in one process, behind HTTP and an embedded queue. */
+export interface LocalRelay {
+  readonly url: string;
+  /** Takes nothing more in, finishes what is on its way, and lets go of the folder. */
+  close(): Promise<void>;
+}
+
+/** After this many failed hand-outs a message is a dead letter, as on AWS. */
+const maxReceives = 5;
+
+/** @throws Error when the folder is worked on by another relay or the port is taken */
+export async function startLocalRelay(options: {
+  readonly port: number;
+  readonly folder: DataFolder;
+  readonly settings: Settings;
+  readonly exchange: { readonly address: string; readonly dialect: Dialect };
+  /** How long one request to the exchange may take, retries included. */
+  readonly exchangeTimeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Promise<LocalRelay> {
+  const { folder, settings, clock, log } = options;
+  const lock = lockFolder(folder.lockPath);
+  const file = openSqlite(folder.databasePath);
+  const secrets = createFileSecrets(folder.secretsPath);
+  const clients = createExchangeClients({ ...options.exchange, secrets, clock });
+  const ledger = createSqliteLedger(file);
+  const queue = createSqliteQueue(file, { maxReceives, clock });
+  const shared = { clock, log, settings, ledger };
+
+  const receiveSignal = createReceiveSignal({ ...shared, queue, webhookTokens: secrets.webhookTokens });
+  const executeSignal = createExecuteSignal({
+    ...shared,
+    markets: createMarketCatalogue(clients.anonymous, clock, options.exchangeTimeoutMs),
+    exchangeFor: clients.forAccount,
+    exchangeTimeoutMs: options.exchangeTimeoutMs,
+  });
+
+  function letGo(): void {
+    clients.close();
+    file.close();
+    lock.release();
+  }
+
+  const server = await startHttpServer(options.port, receiveSignal).catch((error: unknown) => {
+    letGo();
+    throw error;
+  });
+  const worker = startWorkerLoop(queue, executeSignal, log);
+  return {
+    url: server.url,
+    async close() {
+      await server.close();
+      await worker.stop();
+      letGo();
+    },
+  };
+}

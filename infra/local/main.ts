@@ -1,0 +1,132 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { systemClock } from '../../lib/base/clock.ts';
+import { RelayError } from '../../lib/base/errors.ts';
+import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
+import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createLog } from '../../lib/host/log.ts';
+import { startPaperExchange } from '../../lib/paper/venue.ts';
+import { messageTemplate } from '../../lib/signals/message-template.ts';
+import config from '../../relay.config.ts';
+import { startLocalRelay } from './local-relay.ts';
+import { createLogOutput } from './log-output.ts';
+import { paperKeysOf } from './paper-keys.ts';
+
+interface StartOptions {
+  readonly port: number;
+  readonly paperPort: number;
+  readonly data: string;
+  readonly dialect: Dialect;
+  readonly frozen: boolean;
+}
+
+const program = new Command('npm start --')
+  .description('Runs the relay and a paper exchange on this machine.')
+  .addOption(portOption('--port <number>', 'port of the relay').default(8080))
+  .addOption(portOption('--paper-port <number>', 'port of the paper exchange').default(8090))
+  .option('--data <folder>', 'where everything is kept', '.relay')
+  .addOption(
+    new Option('--dialect <name>', 'what the paper exchange speaks')
+      .choices(dialects)
+      .default(config.exchange.dialect),
+  )
+  .option('--frozen', 'prices move only by hand', false)
+  .action(start);
+
+await program.parseAsync().catch((error: unknown) => {
+  process.stderr.write(`${describeError(error)}\n`);
+  process.exitCode = 1;
+});
+
+function portOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text) => {
+    const port = Number(text);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new InvalidArgumentError('A port is a whole number from 0 (any free one) to 65535.');
+    return port;
+  });
+}
+
+async function start({ port, paperPort, data, dialect, frozen }: StartOptions): Promise<void> {
+  const { settings } = parseConfig(config);
+  const folder = createDataFolder(data);
+  completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+  const output = createLogOutput(folder.logPath, process.stdout);
+
+  const paper = await startPaperExchange({
+    port: paperPort,
+    dialect,
+    walk: !frozen,
+    seed: 1,
+    journalPath: folder.paperPath,
+  });
+  const relay = await startLocalRelay({
+    port,
+    folder,
+    settings,
+    exchange: { address: paper.url, dialect },
+    exchangeTimeoutMs: 10_000,
+    clock: systemClock,
+    log: createLog('relay', output),
+  }).catch(async (error: unknown) => {
+    await paper.close();
+    throw error;
+  });
+  writeRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect });
+
+  const [account] = Object.keys(settings.accounts);
+  const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account ?? '');
+  process.stdout.write(
+    welcome({
+      relayUrl: relay.url,
+      paperUrl: paper.url,
+      dialect,
+      data,
+      webhookUrl: `${relay.url}/signals/${account}/${token}`,
+    }),
+  );
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, async () => {
+      await relay.close();
+      await paper.close();
+      output.end();
+    });
+}
+
+function welcome(facts: {
+  readonly relayUrl: string;
+  readonly paperUrl: string;
+  readonly dialect: string;
+  readonly data: string;
+  readonly webhookUrl: string;
+}): string {
+  return `
+  relay           ${facts.relayUrl}
+  paper exchange  ${facts.paperUrl}  (${facts.dialect} dialect, key paper-key, secret paper-secret)
+  data            ${facts.data}
+  webhook         ${facts.webhookUrl}
+
+  Alert message for a TradingView strategy:
+
+${messageTemplate.replace(/^/gm, '    ')}
+
+  Try it here, from another terminal:
+
+    curl -d @examples/buy-stop-limit.json '${facts.webhookUrl}'
+    npm run -s relay -- signals
+
+ready
+`;
+}
+
+function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  if (code === 'EADDRINUSE')
+    return `port ${port} is already in use: stop what listens there, or choose others with --port and --paper-port`;
+  if (!(error instanceof RelayError)) return error.message;
+  const issues = error.issues.map(({ path, message, hint }) => `  ${path}: ${message} (${hint})`);
+  return [error.message, ...issues, error.row.action].join('\n');
+}

@@ -1,0 +1,86 @@
+import type { SQSEvent } from 'aws-lambda';
+import type { Log } from '../../lib/base/log.ts';
+import type { WorkerHandler } from '../../lib/host/worker.ts';
+import type { Delivery, SignalSource } from '../../lib/queue/queue.ts';
+
+/** The event source mapping's part in a local run: hands messages to the function, group by group. */
+export interface WorkerLoop {
+  /** Hands nothing more out and waits for what is being handled. */
+  stop(): Promise<void>;
+}
+
+const maximumBatch = 10;
+/** As many groups as are worked on side by side. */
+const maximumGroups = 64;
+
+export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandler, log: Log): WorkerLoop {
+  const stopping = new AbortController();
+  const inFlight = new Set<Promise<void>>();
+
+  async function handle(deliveries: readonly Delivery[]): Promise<void> {
+    const { batchItemFailures } = await executeSignal(toEvent(deliveries));
+    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    const receipts = deliveries.map(({ receipt }) => receipt);
+    const [unhandled, handled] = [
+      receipts.filter((r) => failed.has(r)),
+      receipts.filter((r) => !failed.has(r)),
+    ];
+    if (handled.length > 0) await source.remove(handled);
+    if (unhandled.length > 0) await source.release(unhandled);
+  }
+
+  /** The store cannot be written: the messages stay in it and come again, to an executor that tolerates that. */
+  async function giveBack(deliveries: readonly Delivery[], error: unknown): Promise<void> {
+    log.error('the queue could not be written', {
+      reason: error instanceof Error ? error.message : 'unknown',
+    });
+    await source.release(deliveries.map(({ receipt }) => receipt)).catch(() => undefined);
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      if (inFlight.size >= maximumGroups) await Promise.race(inFlight);
+      const deliveries = await source.receive(maximumBatch);
+      if (deliveries.length === 0) {
+        await Promise.race([source.waitForWork(stopping.signal), ...inFlight]);
+        continue;
+      }
+      const work: Promise<void> = handle(deliveries)
+        .catch((error: unknown) => giveBack(deliveries, error))
+        .finally(() => inFlight.delete(work));
+      inFlight.add(work);
+    }
+    await Promise.all(inFlight);
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** The parts of an SQS FIFO event that the function reads. */
+function toEvent(deliveries: readonly Delivery[]): SQSEvent {
+  return {
+    Records: deliveries.map(({ receipt, group, body, receiveCount, sentAtMs }) => ({
+      messageId: receipt,
+      receiptHandle: receipt,
+      body,
+      attributes: {
+        ApproximateReceiveCount: String(receiveCount),
+        SentTimestamp: String(sentAtMs),
+        SenderId: '',
+        ApproximateFirstReceiveTimestamp: '',
+        MessageGroupId: group,
+      },
+      messageAttributes: {},
+      md5OfBody: '',
+      eventSource: 'aws:sqs',
+      eventSourceARN: '',
+      awsRegion: '',
+    })),
+  };
+}

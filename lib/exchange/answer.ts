@@ -1,0 +1,167 @@
+import * as z from 'zod';
+import { type Dialect, fromWire, wireWord } from './dialect.ts';
+import type { Endpoint, ResultOf } from './endpoint.ts';
+import type { Failure } from './errors.ts';
+import type { Answer } from './transport.ts';
+
+/** What an answer proves. */
+export type Verdict<Result> =
+  | { readonly kind: 'accepted'; readonly result: Result }
+  /** The nonce was used, or outside the window; nothing else was looked at. */
+  | { readonly kind: 'nonce_refused' }
+  | Failure;
+
+type Refusal = Extract<Failure, { kind: 'rejected' }>;
+
+/** Statuses that prove a refusal, if the body is one too: gateways answer with the same numbers and prove nothing. */
+const refusalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 422, 453]);
+
+const PrivateRefusal = z.object({
+  code: z.int(),
+  message: z.string(),
+  errors: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown()).max(0)]).optional(),
+});
+
+const PublicRefusal = z.object({
+  success: z.literal(false),
+  message: z.string(),
+  params: z.array(z.unknown()),
+});
+
+/**
+ * Judges an answer by an allow-list: accepted when the whole result is there, refused when status and body both say
+ * so in the exchange's own form. Everything else is ambiguous.
+ *
+ * @param withheld texts of the request that no message may repeat
+ */
+export function readAnswer<E extends Endpoint>(
+  endpoint: E,
+  dialect: Dialect,
+  { status, body }: Answer,
+  withheld: readonly string[],
+): Verdict<ResultOf<E>> {
+  if (status >= 200 && status <= 299) return readResult(endpoint, dialect, status, body);
+  const content = parseJson(body);
+  if (status === 429) return readTurnedAway(content);
+  if (status === 404 && body === '')
+    return { kind: 'rejected', httpStatus: 404, exchangeCode: null, message: 'no such path', errors: {} };
+  const refusal = refusalStatuses.has(status) ? readRefusal(endpoint, status, content, withheld) : null;
+  return refusal ?? { kind: 'ambiguous', reason: `HTTP ${status} with a body that proves no refusal` };
+}
+
+function readResult<E extends Endpoint>(
+  endpoint: E,
+  dialect: Dialect,
+  status: number,
+  body: string,
+): Verdict<ResultOf<E>> {
+  const content = parseJson(body);
+  if (content === undefined) return { kind: 'ambiguous', reason: `HTTP ${status}, but the body is not JSON` };
+  try {
+    const read = z.safeParse<E['result']>(endpoint.result, fromWire(dialect, endpoint, content));
+    if (read.success) return { kind: 'accepted', result: read.data };
+    const issues = describeIssues(read.error.issues, (word) => wireWord(dialect, endpoint, word));
+    return { kind: 'ambiguous', reason: `HTTP ${status}, but the body is incomplete: ${issues}` };
+  } catch {
+    // It was sent and answered: whatever goes wrong from there, it may have taken effect.
+    return { kind: 'ambiguous', reason: `HTTP ${status}, but the body cannot be read` };
+  }
+}
+
+/**
+ * The fields at fault, as paths, with what is wrong of each. Values are never told.
+ *
+ * @param rename from the model's word to the reader's
+ */
+export function describeIssues(
+  issues: readonly z.core.$ZodIssue[],
+  rename: (word: string) => string = (word) => word,
+): string {
+  const texts = issues
+    .flatMap(closestIssues)
+    .slice(0, maximumTexts)
+    .map(({ path, message }) => {
+      const field = path.map((step) => (typeof step === 'string' ? rename(step) : String(step))).join('.');
+      return cutText(field === '' ? message : `${field}: ${message}`);
+    });
+  return texts.join('; ');
+}
+
+/** Where several shapes are allowed, the one that comes closest tells best what is wrong. */
+function closestIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const [closest] = issue.errors.toSorted((a, b) => a.length - b.length);
+  if (closest === undefined) return [issue];
+  return closest.flatMap(closestIssues).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** A used nonce answers in JSON, a true rate limit does not. */
+function readTurnedAway(content: unknown): Verdict<never> {
+  const refusal = PrivateRefusal.safeParse(content);
+  if (refusal.success && refusal.data.code === 0) return { kind: 'nonce_refused' };
+  return { kind: 'rate_limited', reason: 'HTTP 429: the exchange takes no more requests for now' };
+}
+
+function readRefusal(
+  { access }: Endpoint,
+  httpStatus: number,
+  content: unknown,
+  withheld: readonly string[],
+): Refusal | null {
+  if (access === 'public') {
+    const refusal = PublicRefusal.safeParse(content);
+    if (!refusal.success) return null;
+    const message = cleanText(refusal.data.message, withheld);
+    return { kind: 'rejected', httpStatus, exchangeCode: null, message, errors: {} };
+  }
+  const refusal = PrivateRefusal.safeParse(content);
+  if (!refusal.success) return null;
+  const { code, message, errors } = refusal.data;
+  return {
+    kind: 'rejected',
+    httpStatus,
+    exchangeCode: code,
+    message: cleanText(message, withheld),
+    errors: readErrorTexts(errors ?? {}, withheld),
+  };
+}
+
+function readErrorTexts(errors: object, withheld: readonly string[]): Record<string, readonly string[]> {
+  const fields = Object.entries(errors).slice(0, maximumTexts);
+  return Object.fromEntries(
+    fields.map(([field, texts]) => [
+      cleanText(field, withheld),
+      [texts]
+        .flat()
+        .filter((text) => typeof text === 'string')
+        .slice(0, maximumTexts)
+        .map((text) => cleanText(text, withheld)),
+    ]),
+  );
+}
+
+/** Refusals are kept with the signal they end: a hostile one must not outgrow a database row. */
+const maximumTexts = 10;
+const maximumTextLength = 200;
+
+/** Shorter ones would be found in ordinary words. */
+const minimumWithheldLength = 8;
+
+function cleanText(text: string, withheld: readonly string[]): string {
+  let cleaned = text;
+  for (const secret of withheld)
+    if (secret.length >= minimumWithheldLength) cleaned = cleaned.replaceAll(secret, '[withheld]');
+  return cutText(cleaned);
+}
+
+function cutText(text: string): string {
+  return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, maximumTextLength);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

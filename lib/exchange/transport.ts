@@ -1,0 +1,221 @@
+import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import * as https from 'node:https';
+import type { Socket } from 'node:net';
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { Failure } from './errors.ts';
+
+/** One request, ready for the wire. */
+export interface WireRequest {
+  /** Scheme, host and port. */
+  readonly baseUrl: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** From now until the connection stands. */
+  readonly connectTimeoutMs: number;
+  /** From now until the whole answer is here. */
+  readonly timeoutMs: number;
+}
+
+export interface Answer {
+  readonly kind: 'answered';
+  readonly status: number;
+  readonly body: string;
+}
+
+/** What became of a request on the wire. `not_sent` is proven: not a byte of it was handed to a connection. */
+export type WireOutcome = Answer | Extract<Failure, { kind: 'not_sent' | 'ambiguous' }>;
+
+/** Carries requests to exchanges over connections that stay open between them. */
+export interface Transport {
+  /** Every way the wire can fail is an outcome, not an exception. */
+  send(request: WireRequest): Promise<WireOutcome>;
+  /** Ends every connection; requests on the way end as the outcome that is proven by then. */
+  close(): void;
+}
+
+/** Beyond this, requests wait for a connection to come free. */
+const maximumSockets = 64;
+/** The list of all markets takes about one. */
+const maximumAnswerBytes = 4 * 1024 * 1024;
+/** Servers close idle connections after 5 s or more; a request that meets the closing is lost without need. */
+const maximumIdleMs = 4000;
+
+/** The server of one address and its connections. */
+interface Origin {
+  readonly agent: Agent;
+  readonly baseOptions: RequestOptions;
+  /** From this event on, what is written goes out. */
+  readonly readyEvent: 'connect' | 'secureConnect';
+  issue(options: RequestOptions): ClientRequest;
+}
+
+/** Connections, and when each was last of use; a connection not in here was never ready. */
+type LastUses = WeakMap<Socket, number>;
+
+export function createTransport(clock: Clock = systemClock): Transport {
+  const origins = new Map<string, Origin>();
+  const deliveries = new Set<Delivery>();
+  const lastUses: LastUses = new WeakMap();
+  let isClosed = false;
+
+  function originOf(baseUrl: string): Origin {
+    let origin = origins.get(baseUrl);
+    if (origin === undefined) {
+      origin = openOrigin(baseUrl);
+      origins.set(baseUrl, origin);
+    }
+    return origin;
+  }
+
+  function startDelivery(request: WireRequest): Delivery {
+    const origin = originOf(request.baseUrl);
+    closeIdleSockets(origin.agent, lastUses, clock.nowMs());
+    return new Delivery(origin, request, clock, lastUses);
+  }
+
+  return {
+    async send(request) {
+      if (isClosed) return { kind: 'not_sent', reason: 'the connections to the exchange were closed' };
+      const delivery = startDelivery(request);
+      deliveries.add(delivery);
+      const outcome = await delivery.outcome;
+      deliveries.delete(delivery);
+      return outcome;
+    },
+    close() {
+      isClosed = true;
+      for (const delivery of deliveries) delivery.fail('the relay closed the connection');
+      for (const { agent } of origins.values()) agent.destroy();
+    },
+  };
+}
+
+function openOrigin(baseUrl: string): Origin {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  const isSecure = protocol === 'https:';
+  // Importing node:http costs a cold start 20 ms, and only the paper exchange is reached by it.
+  const { Agent, request } = isSecure ? https : process.getBuiltinModule('node:http');
+  const agent = new Agent({ keepAlive: true, maxSockets: maximumSockets });
+  // An IPv6 address stands in brackets in a URL, and without them everywhere else.
+  const baseOptions = { protocol, hostname: hostname.replaceAll(/[[\]]/g, ''), port, agent };
+  return { agent, baseOptions, readyEvent: isSecure ? 'secureConnect' : 'connect', issue: request };
+}
+
+/**
+ * Done before each request and not by a timer: a function that was frozen between two requests wakes up with
+ * connections the server closed long ago, and its timers still to run.
+ */
+function closeIdleSockets(agent: Agent, lastUses: LastUses, nowMs: number): void {
+  for (const sockets of Object.values(agent.freeSockets))
+    for (const socket of sockets ?? []) {
+      const idleMs = nowMs - (lastUses.get(socket) ?? 0);
+      if (idleMs < 0 || idleMs > maximumIdleMs) socket.destroy();
+    }
+}
+
+/** One request on its way. */
+class Delivery {
+  readonly outcome: Promise<WireOutcome>;
+  readonly #wire: WireRequest;
+  readonly #clock: Clock;
+  readonly #lastUses: LastUses;
+  readonly #request: ClientRequest;
+  readonly #resolve: (outcome: WireOutcome) => void;
+  readonly #startedAtMs = performance.now();
+  #timer: NodeJS.Timeout;
+  /** The connection it was written to; null as long as not a byte of it can have left this machine. */
+  #socket: Socket | null = null;
+  #isAnswered = false;
+  #isSettled = false;
+
+  constructor(origin: Origin, wire: WireRequest, clock: Clock, lastUses: LastUses) {
+    const { promise, resolve } = Promise.withResolvers<WireOutcome>();
+    this.outcome = promise;
+    this.#resolve = resolve;
+    this.#wire = wire;
+    this.#clock = clock;
+    this.#lastUses = lastUses;
+    const { method, path, headers } = wire;
+    this.#request = origin.issue({ ...origin.baseOptions, method, path, headers });
+    this.#request
+      .on('socket', (socket: Socket) => this.#awaitReady(socket, origin.readyEvent))
+      .on('response', (response: IncomingMessage) => this.#collect(response))
+      .on('error', (error) => this.fail(describeBreak(error)))
+      .on('close', () => {
+        if (!this.#isAnswered) this.fail('closed without an answer');
+      });
+    const timeoutMs = Math.min(wire.connectTimeoutMs, wire.timeoutMs);
+    this.#timer = setTimeout(() => this.fail(`no connection within ${timeoutMs} ms`), timeoutMs);
+  }
+
+  /** Ends the request, if it has not ended, as the outcome that is proven by now. */
+  fail(reason: string): void {
+    // By now the connection may carry somebody else's request.
+    if (this.#isSettled) return;
+    this.#settle(
+      this.#socket !== null
+        ? { kind: 'ambiguous', reason: `the answer was lost after the request was written: ${reason}` }
+        : { kind: 'not_sent', reason: `no connection to ${this.#wire.baseUrl}: ${reason}` },
+    );
+    this.#request.destroy();
+  }
+
+  #settle(outcome: WireOutcome): void {
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    this.#resolve(outcome);
+  }
+
+  /** Nothing is written before the connection stands, so that a failure until then proves that nothing was sent. */
+  #awaitReady(socket: Socket, readyEvent: string): void {
+    if (this.#lastUses.has(socket)) this.#handOver(socket);
+    else socket.once(readyEvent, () => this.#handOver(socket));
+  }
+
+  #handOver(socket: Socket): void {
+    if (this.#isSettled) return;
+    if (socket.destroyed) {
+      this.fail('the connection had just been closed');
+      return;
+    }
+    const { timeoutMs, body } = this.#wire;
+    clearTimeout(this.#timer);
+    const leftMs = Math.max(1, timeoutMs - (performance.now() - this.#startedAtMs));
+    this.#timer = setTimeout(() => this.fail(`no answer within ${timeoutMs} ms`), leftMs);
+    this.#touch(socket);
+    if (body === null) this.#request.end();
+    else this.#request.end(body);
+  }
+
+  #touch(socket: Socket): void {
+    this.#socket = socket;
+    this.#lastUses.set(socket, this.#clock.nowMs());
+  }
+
+  #collect(response: IncomingMessage): void {
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    this.#isAnswered = true;
+    response
+      .on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes > maximumAnswerBytes)
+          this.fail(`the answer is larger than ${maximumAnswerBytes} bytes`);
+        else chunks.push(chunk);
+      })
+      .on('end', () => {
+        if (this.#socket !== null) this.#touch(this.#socket);
+        const body = Buffer.concat(chunks).toString('utf8');
+        this.#settle({ kind: 'answered', status: response.statusCode ?? 0, body });
+      })
+      .on('error', (error) => this.fail(describeBreak(error)))
+      .on('close', () => this.fail('closed within the answer'));
+  }
+}
+
+/** Only the code: the message of a network error may hold anything. */
+function describeBreak(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.name;
+}

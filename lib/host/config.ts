@@ -1,0 +1,114 @@
+import * as z from 'zod';
+import { type Decimal, isDecimalText, one, parseDecimal, zero } from '../base/decimal.ts';
+import { RelayError } from '../base/errors.ts';
+import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
+import { sides } from '../model/order.ts';
+import type { Settings } from '../model/settings.ts';
+
+/** Numbers that are money or amounts are written as text, so that they stay exact. */
+const PositiveDecimal = z
+  .string()
+  .refine(
+    (text) => isDecimalText(text) && parseDecimal(text).gt(zero),
+    'must be a positive decimal as text, for example "0.5"',
+  )
+  .transform((text) => parseDecimal(text));
+
+/** `"0.1%"` → 0.001. */
+const PercentRate = z
+  .string()
+  .refine(isOffset, 'must be a per cent between 0% and 100%, for example "0.1%"')
+  .transform(rateOfPercent);
+
+function isOffset(text: string): boolean {
+  if (!text.endsWith('%') || !isDecimalText(text.slice(0, -1))) return false;
+  const rate = rateOfPercent(text);
+  return rate.gte(zero) && rate.lt(one);
+}
+
+function rateOfPercent(text: string): Decimal {
+  return parseDecimal(text.slice(0, -1)).div(parseDecimal('100'));
+}
+
+const MarketName = z.string().regex(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/, 'must look like BTC_USDT');
+const PerMinute = z.int().min(1).max(10_000);
+
+const MarketLimitsSchema = z.strictObject({
+  sides: z
+    .array(z.enum(sides))
+    .min(1)
+    .default([...sides]),
+  maxAmount: PositiveDecimal.nullable().default(null),
+  maxNotional: PositiveDecimal.nullable().default(null),
+});
+
+const AccountSchema = z
+  .strictObject({
+    mode: z.enum(['live', 'dry-run']),
+    limitOffset: PercentRate.nullable().default(null),
+    markets: z.record(MarketName, MarketLimitsSchema),
+    maxOrdersPerMinute: PerMinute.nullable().default(null),
+    maxSignalsPerMinute: PerMinute.nullable().default(null),
+  })
+  .transform(({ limitOffset, ...account }) => ({ ...account, limitOffsetRate: limitOffset }));
+
+const ConfigSchema = z.strictObject({
+  exchange: z.strictObject({
+    address: z
+      .string()
+      .refine(isAddress, 'must be "global", "eu" or an https URL (http on this machine only)'),
+    dialect: z.enum(dialects),
+  }),
+  tickers: z.record(z.string().min(1), MarketName),
+  maxLagSeconds: z.number().positive().max(86_400),
+  accounts: z.record(
+    z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'),
+    AccountSchema,
+  ),
+});
+
+function isAddress(address: string): boolean {
+  try {
+    baseUrlOf(address);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What relay.config.ts exports. */
+export type RelayConfig = z.input<typeof ConfigSchema>;
+
+/** The configuration, checked and in the model's words. */
+export interface HostConfig {
+  readonly exchange: { readonly address: string; readonly dialect: Dialect };
+  readonly settings: Settings;
+}
+
+/**
+ * Checks the whole configuration.
+ *
+ * @throws RelayError `config_invalid` with every fault at once, each with its path
+ */
+export function parseConfig(config: unknown): HostConfig {
+  const parsed = ConfigSchema.safeParse(config);
+  if (!parsed.success) {
+    const issues = parsed.error.issues.map(({ path, message }) => ({
+      path: path.join('.'),
+      message,
+      hint: 'see the comments in relay.config.ts',
+    }));
+    throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} fault(s)`, { issues });
+  }
+  const { exchange, tickers, maxLagSeconds, accounts } = parsed.data;
+  return {
+    exchange,
+    settings: {
+      tickers,
+      defaultMaxLagMs: maxLagSeconds * 1000,
+      accounts: Object.fromEntries(
+        Object.entries(accounts).map(([name, account]) => [name, { name, ...account }]),
+      ),
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import middy from '@middy/core';
+import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { RelayError } from '../base/errors.ts';
+import type { Json } from '../base/json.ts';
+import type { Log } from '../base/log.ts';
+
+/** What a story behind a webhook answers. */
+export interface Answer {
+  readonly httpStatus: number;
+  readonly body: Json;
+}
+
+/** A story told over HTTP, without HTTP. */
+export type WebhookStory = (event: APIGatewayProxyEvent, body: Buffer) => Promise<Answer>;
+
+export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
+
+/** Puts a story behind API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue. */
+export function createWebhook(log: Log, story: WebhookStory): WebhookHandler {
+  const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
+    .before(allowPostOnly)
+    .onError(answerError(log))
+    .handler(async (event) => answerOf(await story(event, rawBodyOf(event))));
+  // middy wants Lambda's context, of which no part is used.
+  return (event) => handler(event, {} as Parameters<typeof handler>[1]);
+}
+
+function allowPostOnly({ event }: { event: APIGatewayProxyEvent }): void {
+  if (event.httpMethod !== 'POST')
+    throw new RelayError(
+      'method_not_allowed',
+      `${event.httpMethod} is not answered here; send the alert with POST`,
+    );
+}
+
+/** The bytes as they were sent: content types and text encodings are the sender's opinion. */
+function rawBodyOf(event: APIGatewayProxyEvent): Buffer {
+  return Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
+}
+
+function answerOf({ httpStatus, body }: Answer, headers: Record<string, string> = {}): APIGatewayProxyResult {
+  return {
+    statusCode: httpStatus,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+function answerError(log: Log) {
+  return (request: { error?: Error | null | undefined; response?: unknown }): void => {
+    const error = toRelayError(request.error ?? null);
+    const { row, code, message } = error;
+    log[row.logLevel]('request refused', { code, message, httpStatus: row.httpStatus });
+    request.response = answerOf(
+      {
+        httpStatus: row.httpStatus,
+        body: { error: { code, message, issues: issuesOf(error) } },
+      },
+      code === 'method_not_allowed' ? { allow: 'POST' } : {},
+    );
+  };
+}
+
+/** Where no single field is at fault, the catalogue's advice stands in. */
+function issuesOf({ issues, message, row }: RelayError): Json {
+  const named = issues.length > 0 ? issues : [{ path: '', message, hint: row.action }];
+  return named.map(({ path, message: text, hint }) => ({ path, message: text, hint }));
+}
+
+/** Whatever broke unforeseen, nothing of this delivery was promised: a resend completes it. */
+function toRelayError(error: Error | null): RelayError {
+  if (error instanceof RelayError && error.row.httpStatus < 500) return error;
+  const reason = error instanceof RelayError ? error.message : `unexpected ${error?.name ?? 'error'}`;
+  return new RelayError('not_stored', `the alert was not stored: ${reason}`, { cause: error });
+}

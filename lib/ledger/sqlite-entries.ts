@@ -1,0 +1,151 @@
+import type { Json } from '../base/json.ts';
+import type { Status } from '../model/outcome.ts';
+import type { Signal } from '../model/signal.ts';
+import type { Entry, Step } from './entry.ts';
+
+/**
+ * The ledger's tables, one script per version. `seq` is the order of arrival. `accepted_at_ms` and `ordered_at_ms` are
+ * null for what counts against no limit (refused alerts; cancellations and what was never sent), so that a limit is
+ * counted within an index.
+ */
+export const migrations: readonly string[] = [
+  `CREATE TABLE entries (
+     seq INTEGER PRIMARY KEY,
+     account TEXT NOT NULL,
+     signal_id TEXT NOT NULL,
+     status TEXT NOT NULL,
+     signal TEXT,
+     market TEXT,
+     client_order_id TEXT,
+     fingerprint TEXT NOT NULL,
+     created_at_ms INTEGER NOT NULL,
+     updated_at_ms INTEGER NOT NULL,
+     accepted_at_ms INTEGER,
+     ordered_at_ms INTEGER,
+     steps TEXT NOT NULL,
+     order_id INTEGER,
+     order_open INTEGER NOT NULL DEFAULT 0,
+     UNIQUE (account, signal_id)
+   ) STRICT;
+   CREATE INDEX entries_by_time ON entries (created_at_ms);
+   CREATE INDEX entries_by_status ON entries (status, created_at_ms);
+   CREATE INDEX signals_by_account ON entries (account, accepted_at_ms) WHERE accepted_at_ms IS NOT NULL;
+   CREATE INDEX orders_by_account ON entries (account, ordered_at_ms) WHERE ordered_at_ms IS NOT NULL;
+   CREATE INDEX open_orders ON entries (account, market, created_at_ms) WHERE order_open = 1;
+   CREATE TABLE pauses (
+     account TEXT PRIMARY KEY,
+     since_ms INTEGER NOT NULL,
+     reason TEXT NOT NULL
+   ) STRICT, WITHOUT ROWID;`,
+];
+
+const columns = `account, signal_id, status, signal, market, client_order_id, fingerprint,
+  created_at_ms, updated_at_ms, steps, accepted_at_ms`;
+const values = '?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, iif(?4 IS NULL, NULL, ?8)';
+const unlessThere = 'ON CONFLICT (account, signal_id) DO NOTHING';
+
+const orderedAt = (atMs: string) => `iif(client_order_id IS NULL, NULL, ${atMs})`;
+
+const signalsSince = (sinceMs: string) =>
+  `SELECT count(*) AS n FROM entries WHERE account = ?1 AND accepted_at_ms > ${sinceMs}`;
+const ordersSince = (sinceMs: string) =>
+  `SELECT count(*) AS n FROM entries WHERE account = ?1 AND ordered_at_ms > ${sinceMs}`;
+
+/** Limits are counted inside the statement that writes, so that no two writes can share the last free place. */
+export const sql = {
+  accept: `INSERT INTO entries (${columns}) SELECT ${values}
+    WHERE ?11 IS NULL OR (${signalsSince('?10')}) < ?11 ${unlessThere}`,
+  refuse: `INSERT INTO entries (${columns}) VALUES (${values}) ${unlessThere}`,
+  start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = ${orderedAt('?3')},
+      steps = json_insert(steps, '$[#]', json(?4))
+    WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted' AND (?6 IS NULL OR (${ordersSince('?5')}) < ?6)`,
+  move: `UPDATE entries SET status = ?4, updated_at_ms = ?5, steps = json_insert(steps, '$[#]', json(?6)),
+      ordered_at_ms = iif(?4 = 'sending', ${orderedAt('?5')}, ordered_at_ms),
+      order_id = coalesce(?7, order_id), order_open = coalesce(?8, order_open)
+    WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
+  closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
+  read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
+  countSignals: signalsSince('?2'),
+  countOrders: ordersSince('?2'),
+  list: `SELECT * FROM entries WHERE (created_at_ms, seq) < (?, ?)
+    ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
+  listStatus: `SELECT * FROM entries WHERE status = ? AND (created_at_ms, seq) < (?, ?)
+    ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
+  openOrders: `SELECT * FROM entries WHERE account = ? AND market = ? AND order_open = 1
+    ORDER BY created_at_ms, seq`,
+  readPause: 'SELECT since_ms, reason FROM pauses WHERE account = ?',
+  pause: 'INSERT OR REPLACE INTO pauses VALUES (?, ?, ?)',
+  resume: 'DELETE FROM pauses WHERE account = ?',
+} as const;
+
+/** A row of `SELECT *`; the table is STRICT, so its columns hold these types and no others. */
+export interface EntryRow {
+  readonly seq: number;
+  readonly account: string;
+  readonly signal_id: string;
+  readonly status: Status;
+  readonly signal: string | null;
+  readonly client_order_id: string | null;
+  readonly fingerprint: string;
+  readonly created_at_ms: number;
+  readonly updated_at_ms: number;
+  readonly steps: string;
+  readonly order_id: number | null;
+  readonly order_open: number;
+}
+
+type Bound = string | number | null;
+
+/** The nine values of a new row, in the order of the inserts above. */
+export function rowOf(entry: Entry): readonly Bound[] {
+  return [
+    entry.account,
+    entry.signalId,
+    entry.status,
+    entry.signal === null ? null : JSON.stringify(entry.signal),
+    entry.signal?.market ?? null,
+    entry.clientOrderId,
+    entry.fingerprint,
+    entry.createdAtMs,
+    JSON.stringify(entry.steps),
+  ];
+}
+
+export function entryOf(row: EntryRow): Entry {
+  return {
+    account: row.account,
+    signalId: row.signal_id,
+    status: row.status,
+    signal: row.signal === null ? null : (JSON.parse(row.signal) as Signal),
+    clientOrderId: row.client_order_id,
+    fingerprint: row.fingerprint,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+    steps: JSON.parse(row.steps) as Step[],
+    orderId: row.order_id,
+    orderOpen: row.order_open === 1,
+  };
+}
+
+/** A place in the list: the entry before which the next page begins. */
+export interface Place {
+  readonly createdAtMs: number;
+  readonly seq: number;
+}
+
+const newest: Place = { createdAtMs: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
+
+export function formatCursor({ created_at_ms, seq }: EntryRow): string {
+  return Buffer.from(JSON.stringify([created_at_ms, seq] satisfies Json)).toString('base64url');
+}
+
+/** @throws RangeError when the text is no cursor */
+export function parseCursor(cursor: string | undefined): Place {
+  if (cursor === undefined) return newest;
+  const match = /^\[(\d{1,15}),(\d{1,15})\]$/.exec(Buffer.from(cursor, 'base64url').toString());
+  if (match === null)
+    throw new RangeError(
+      `"${cursor.slice(0, 64)}" is not a cursor of this ledger: start from the first page`,
+    );
+  return { createdAtMs: Number(match[1]), seq: Number(match[2]) };
+}

@@ -1,0 +1,15 @@
+import type { Account } from './account.ts';
+
+/** What the owner decided, read once from the configuration. */
+export interface Settings {
+  /** Ticker as alerts write it → the exchange's market. */
+  readonly tickers: Readonly<Record<string, string>>;
+  /** How old an alert may be when it says nothing of it itself. */
+  readonly defaultMaxLagMs: number;
+  readonly accounts: Readonly<Record<string, Account>>;
+}
+
+/** The account of that name; null when there is none. */
+export function findAccount(settings: Settings, name: string): Account | null {
+  return Object.hasOwn(settings.accounts, name) ? (settings.accounts[name] ?? null) : null;
+}

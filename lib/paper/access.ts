@@ -1,0 +1,109 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type PaperKey, paperKeys } from './accounts.ts';
+import type { RefusalName } from './refusals.ts';
+
+/** What arrived at a private endpoint. */
+export interface SignedRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly path: string;
+  readonly body: Buffer;
+  readonly atMs: number;
+  /** Whether it places or cancels orders. */
+  readonly trades: boolean;
+}
+
+export type AccessVerdict =
+  | { readonly allowed: true; readonly account: string; readonly body: Readonly<Record<string, unknown>> }
+  | { readonly allowed: false; readonly refusal: RefusalName };
+
+/** Decides who is asking and whether they may: signature, body and nonce. One per exchange: it remembers nonces. */
+export type AccessCheck = (request: SignedRequest) => AccessVerdict;
+
+/** Written apart from the relay's own signing, so that the two check each other. */
+export function createAccessCheck(): AccessCheck {
+  const nonces = new Map<string, NonceMemory>();
+  return (request) => {
+    const apiKey = String(request.headers['x-txc-apikey'] ?? '');
+    const key = paperKeys.get(apiKey);
+    if (key === undefined) return deny('unauthorized');
+    const fault = checkSignature(request, key);
+    if (fault !== null) return deny(fault);
+    const body = readBody(request);
+    if (body === null) return deny('payload_invalid');
+    if (!key.enabled) return deny('key_disabled');
+    const memory = nonces.get(apiKey) ?? { last: -1n, recent: new Map() };
+    nonces.set(apiKey, memory);
+    if (!isNonceFresh(memory, body, request.atMs)) return deny('nonce_refused');
+    if (request.trades && !key.mayTrade) return deny('key_may_not');
+    return { allowed: true, account: key.account, body };
+  };
+}
+
+function deny(refusal: RefusalName): AccessVerdict {
+  return { allowed: false, refusal };
+}
+
+function checkSignature({ headers, body }: SignedRequest, key: PaperKey): RefusalName | null {
+  const payload = body.toString('base64');
+  if (headers['x-txc-payload'] !== payload) return 'payload_invalid';
+  const expected = Buffer.from(createHmac('sha512', key.apiSecret).update(payload).digest('hex'));
+  const given = Buffer.from(String(headers['x-txc-signature'] ?? ''));
+  return given.length === expected.length && timingSafeEqual(given, expected) ? null : 'unauthorized';
+}
+
+/** Null unless it is a compact JSON object, sent as such, that names the path it was sent to. */
+function readBody({ headers, body, path }: SignedRequest): Record<string, unknown> | null {
+  if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return null;
+  const text = body.toString('utf8');
+  if (hasSpaces(text)) return null;
+  const value = parseObject(text);
+  return value?.['request'] === path ? value : null;
+}
+
+/** The live service may refuse spaced JSON; refusing it always brings that to light. */
+function hasSpaces(json: string): boolean {
+  return /\s/.test(json.replace(/"(?:[^"\\]|\\.)*"/g, ''));
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+interface NonceMemory {
+  /** The greatest one that came without a window. */
+  last: bigint;
+  /** Those that came with a window and could come again, with their times. */
+  readonly recent: Map<bigint, number>;
+}
+
+const windowMs = 5000;
+
+function isNonceFresh(memory: NonceMemory, body: Readonly<Record<string, unknown>>, atMs: number): boolean {
+  const nonce = readNonce(body['nonce']);
+  if (nonce === null) return false;
+  return body['nonceWindow'] === true ? isNewInWindow(memory, nonce, atMs) : isGreater(memory, nonce);
+}
+
+function readNonce(value: unknown): bigint | null {
+  const text = typeof value === 'number' ? String(value) : value;
+  return typeof text === 'string' && /^\d{1,30}$/.test(text) ? BigInt(text) : null;
+}
+
+function isGreater(memory: NonceMemory, nonce: bigint): boolean {
+  if (nonce <= memory.last) return false;
+  memory.last = nonce;
+  return true;
+}
+
+function isNewInWindow({ recent }: NonceMemory, nonce: bigint, atMs: number): boolean {
+  for (const [old, timeMs] of recent) if (timeMs < atMs - windowMs) recent.delete(old);
+  if (Math.abs(Number(nonce) - atMs) > windowMs || recent.has(nonce)) return false;
+  recent.set(nonce, Number(nonce));
+  return true;
+}

@@ -1,0 +1,119 @@
+import type { Decimal } from '../base/decimal.ts';
+import type { Side } from '../model/order.ts';
+import { amountToHold, canHold, setHold } from './balances.ts';
+import { endOrder } from './exits.ts';
+import { matchTrade } from './matching.ts';
+import { addOrder, draftOrder } from './order-life.ts';
+import type { RefusalName } from './refusals.ts';
+import {
+  type ActivationCondition,
+  type ClientOrderKey,
+  lastPriceOf,
+  ordersByClientOrderId,
+  type PaperOrder,
+  type World,
+} from './world.ts';
+
+/** A stop-limit order as asked for, its fields checked against its market. */
+export interface NewOrder {
+  readonly market: string;
+  readonly side: Side;
+  /** In stock units. */
+  readonly amount: Decimal;
+  readonly price: Decimal;
+  readonly activationPrice: Decimal;
+  readonly stopLoss: Decimal | null;
+  readonly takeProfit: Decimal | null;
+  /** Empty when it has none. */
+  readonly clientOrderId: string;
+  readonly stp: string;
+}
+
+export interface CreateCommand {
+  readonly kind: 'create';
+  readonly atMs: number;
+  readonly account: string;
+  readonly order: NewOrder;
+}
+
+export interface CancelCommand {
+  readonly kind: 'cancel';
+  readonly atMs: number;
+  readonly account: string;
+  readonly market: string;
+  readonly orderId: number;
+}
+
+/** One trade of the market at large. */
+export interface TradeCommand {
+  readonly kind: 'trade';
+  readonly atMs: number;
+  readonly market: string;
+  readonly price: Decimal;
+  /** How much of the orders here it can fill, in stock units; null is without bounds. */
+  readonly volume: Decimal | null;
+}
+
+/** Everything that can happen to the world. The same commands on a new world always make the same world. */
+export type Command = CreateCommand | CancelCommand | TradeCommand;
+
+export type CommandResult =
+  | { readonly result: 'order'; readonly order: PaperOrder }
+  | { readonly result: 'refused'; readonly refusal: RefusalName }
+  /** `touched` is whether any order changed; if none did, only the last price has. */
+  | { readonly result: 'traded'; readonly touched: boolean };
+
+/** Changes the world as the command says; a refused command changes nothing. */
+export function applyCommand(world: World, command: Command): CommandResult {
+  switch (command.kind) {
+    case 'create':
+      return createOrder(world, command);
+    case 'cancel':
+      return cancelOrder(world, command);
+    case 'trade':
+      return { result: 'traded', touched: matchTrade(world, command) };
+  }
+}
+
+function createOrder(world: World, command: CreateCommand): CommandResult {
+  const { order: asked, account, atMs } = command;
+  if (findOpenByClientOrderId(world, { ...asked, account }) !== undefined)
+    return { result: 'refused', refusal: 'client_order_id_used' };
+  const activationCondition = conditionFor(asked.activationPrice, lastPriceOf(world, asked.market));
+  if (activationCondition === null) return { result: 'refused', refusal: 'activation_at_last_price' };
+  const { stopLoss, takeProfit, ...fields } = asked;
+  const draft = draftOrder({
+    ...fields,
+    account,
+    type: 'stop_limit',
+    activationCondition,
+    createdAtMs: atMs,
+  });
+  const units = amountToHold(world, draft);
+  if (!canHold(world, draft, units)) return { result: 'refused', refusal: 'balance_too_small' };
+  const order = addOrder(world, draft, { stopLoss, takeProfit });
+  setHold(world, order, units);
+  world.acceptedOrderIds.push(order.orderId);
+  return { result: 'order', order };
+}
+
+/** The direction comes from where the price stands, not from the side; at the price itself there is none. */
+function conditionFor(activationPrice: Decimal, lastPrice: Decimal): ActivationCondition | null {
+  if (activationPrice.eq(lastPrice)) return null;
+  return activationPrice.gt(lastPrice) ? 'gte' : 'lte';
+}
+
+function cancelOrder(world: World, command: CancelCommand): CommandResult {
+  const order = world.open.get(command.orderId);
+  if (order?.account !== command.account || order.market !== command.market)
+    return { result: 'refused', refusal: 'order_not_found' };
+  // No trade comes with a cancellation: exits for a filled part wait for the next one.
+  endOrder(world, order, command.atMs);
+  return { result: 'order', order };
+}
+
+/** The one open order with this client order id; ended orders leave their ids free for others. */
+export function findOpenByClientOrderId(world: World, key: ClientOrderKey): PaperOrder | undefined {
+  if (key.clientOrderId === '') return undefined;
+  return ordersByClientOrderId(world, key).find((order) => world.open.has(order.orderId));
+}

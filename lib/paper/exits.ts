@@ -1,0 +1,139 @@
+import { ceilToStep, type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import type { Side } from '../model/order.ts';
+import { amountToHold, canHold, setHold } from './balances.ts';
+import { marketNamed } from './markets.ts';
+import { addOrder, draftOrder, moveOrder } from './order-life.ts';
+import { type OcoPair, type PaperOrder, takeId, type World } from './world.ts';
+
+/**
+ * How far beyond its activation price a stop-loss sets its limit, as rates of that price. The service publishes no
+ * such number; with none at all, a stop-loss would hardly ever fill on the move that sets it off.
+ */
+const stopLossLimitRates = { sell: parseDecimal('0.99'), buy: parseDecimal('1.01') };
+
+/** The service's word for an order it ended because the account could not carry it. */
+const endedForMargin = 'AUTO_CANCELED_USER_MARGIN';
+
+/**
+ * Places the exits of a filled order, of the size that was filled: two as a pair, of which one ends the other; one
+ * as an order like any other. Without the funds to hold for them they end at once, visibly.
+ *
+ * @returns the exits that are open
+ */
+export function placeExits(world: World, primary: PaperOrder, atMs: number): readonly PaperOrder[] {
+  if (primary.oto === null || primary.dealStock.eq(zero)) return [];
+  const { stopLoss, takeProfit } = primary.oto;
+  const isPair = stopLoss !== null && takeProfit !== null;
+  const ocoId = isPair ? takeId(world) : null;
+  const stop = stopLoss === null ? null : addOrder(world, draftStopLoss(primary, stopLoss, atMs));
+  const profit = takeProfit === null ? null : addOrder(world, draftTakeProfit(primary, takeProfit, atMs));
+  if (ocoId !== null && stop !== null && profit !== null) addPair(world, ocoId, stop, profit);
+  const exits = [stop, profit].filter((exit) => exit !== null);
+  return holdForExits(world, exits, atMs) ? exits : [];
+}
+
+function draftStopLoss(primary: PaperOrder, stopLoss: Decimal, atMs: number): PaperOrder {
+  const { priceStep } = marketNamed(primary.market);
+  const side = oppositeOf(primary.side);
+  const limit = stopLoss.times(stopLossLimitRates[side]);
+  return draftOrder({
+    ...sharedByExits(primary, atMs),
+    type: 'stop_limit',
+    price: side === 'sell' ? floorToStep(limit, priceStep) : ceilToStep(limit, priceStep),
+    activationPrice: stopLoss,
+    // By its role, not by the last price: a stop-loss that the market has passed already goes off at once.
+    activationCondition: side === 'sell' ? 'lte' : 'gte',
+  });
+}
+
+function draftTakeProfit(primary: PaperOrder, takeProfit: Decimal, atMs: number): PaperOrder {
+  return draftOrder({
+    ...sharedByExits(primary, atMs),
+    type: 'limit',
+    price: takeProfit,
+    activationPrice: null,
+    activationCondition: null,
+  });
+}
+
+function sharedByExits(primary: PaperOrder, atMs: number) {
+  return {
+    account: primary.account,
+    clientOrderId: '',
+    market: primary.market,
+    side: oppositeOf(primary.side),
+    amount: primary.dealStock,
+    stp: primary.stp,
+    createdAtMs: atMs,
+  };
+}
+
+function oppositeOf(side: Side): Side {
+  return side === 'buy' ? 'sell' : 'buy';
+}
+
+function addPair(world: World, ocoId: number, stopLoss: PaperOrder, takeProfit: PaperOrder): void {
+  stopLoss.ocoId = ocoId;
+  takeProfit.ocoId = ocoId;
+  world.pairs.set(ocoId, {
+    ocoId,
+    account: stopLoss.account,
+    market: stopLoss.market,
+    stopLossId: stopLoss.orderId,
+    takeProfitId: takeProfit.orderId,
+    isOpen: true,
+  });
+}
+
+/** Holds for the first exit only: of a pair one leg alone can fill, and the stop-loss is the dearer to hold. */
+function holdForExits(world: World, exits: readonly PaperOrder[], atMs: number): boolean {
+  const [first] = exits;
+  if (first === undefined) return false;
+  const units = amountToHold(world, first);
+  if (canHold(world, first, units)) {
+    setHold(world, first, units);
+    return true;
+  }
+  endOrder(world, first, atMs, endedForMargin);
+  return false;
+}
+
+/** Takes the pair of an executing leg apart: the other leg ends, and its hold passes on. */
+export function keepOneLeg(world: World, survivor: PaperOrder, atMs: number): void {
+  const pair = openPairOf(world, survivor);
+  if (pair === undefined) return;
+  const otherId = pair.stopLossId === survivor.orderId ? pair.takeProfitId : pair.stopLossId;
+  const other = world.orders.get(otherId);
+  pair.isOpen = false;
+  survivor.ocoId = null;
+  if (other === undefined) return;
+  other.ocoId = null;
+  const units = minimum(other.heldAmount, survivor.left);
+  moveOrder(world, other, 'cancelled', atMs);
+  // Only a perpetual can fail here; what it lacks is looked at again when it fills.
+  if (units.gt(survivor.heldAmount) && canHold(world, survivor, units)) setHold(world, survivor, units);
+}
+
+function openPairOf(world: World, order: PaperOrder): OcoPair | undefined {
+  return order.ocoId === null ? undefined : world.pairs.get(order.ocoId);
+}
+
+/**
+ * Cancels an order, and with it the other leg of its pair. An order that was filled in part gets exits for that
+ * part: the alternative would leave a position nobody watches.
+ */
+export function endOrder(
+  world: World,
+  order: PaperOrder,
+  atMs: number,
+  reason: string | null = null,
+): readonly PaperOrder[] {
+  keepOneLeg(world, order, atMs);
+  moveOrder(world, order, 'cancelled', atMs, reason);
+  return placeExits(world, order, atMs);
+}
+
+/** Cancels what the account cannot pay for. */
+export function endForMargin(world: World, order: PaperOrder, atMs: number): readonly PaperOrder[] {
+  return endOrder(world, order, atMs, endedForMargin);
+}

@@ -1,0 +1,196 @@
+import * as z from 'zod';
+import type { Random } from '../base/random.ts';
+import type { Endpoint } from '../exchange/endpoint.ts';
+import { answerRefusals } from './refusals.ts';
+
+/** What leaves the exchange instead of, or after, its own answer. */
+export type FaultEffect =
+  | { readonly kind: 'answer'; readonly httpStatus: number; readonly body: unknown }
+  /** The connection is destroyed. */
+  | { readonly kind: 'drop' }
+  /** The exchange's own answer, later. */
+  | { readonly kind: 'delay' }
+  /** Nobody listens for a while. */
+  | { readonly kind: 'outage' };
+
+interface FaultRow {
+  /** `before`: the request has no effect at all. `after`: it took effect, and only the answer is spoilt. */
+  readonly when: 'before' | 'after' | 'at_once';
+  readonly effect: (access: Endpoint['access']) => FaultEffect;
+  /** The one duration it needs. */
+  readonly needs?: 'delayMs' | 'durationMs';
+}
+
+const answer = (httpStatus: number, body: unknown) => (): FaultEffect => ({
+  kind: 'answer',
+  httpStatus,
+  body,
+});
+const drop = (): FaultEffect => ({ kind: 'drop' });
+
+const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
+const publicRefusal = { success: false, message: 'Validation failed', params: [] };
+const nonceRefusal = answerRefusals([{ name: 'nonce_refused' }]);
+
+/** A body that is text is sent as it is: it is not JSON. */
+export const rateLimitBody = 'Too Many Requests';
+
+/** Every fault there is: when it strikes, and what it does. */
+const faultRows = {
+  refuse: {
+    when: 'before',
+    effect: (access) => answer(422, access === 'private' ? privateRefusal : publicRefusal)(),
+  },
+  drop_before: { when: 'before', effect: drop },
+  drop_after: { when: 'after', effect: drop },
+  delay: { when: 'after', effect: () => ({ kind: 'delay' }), needs: 'delayMs' },
+  error_before: { when: 'before', effect: answer(503, 'Service Unavailable') },
+  error_after: { when: 'after', effect: answer(500, { error: ['Internal server error.'] }) },
+  garbage: { when: 'after', effect: answer(200, '<html><body>Please wait</body></html>') },
+  nonce_429: { when: 'before', effect: answer(nonceRefusal.httpStatus, nonceRefusal.body) },
+  rate_429: { when: 'before', effect: answer(429, rateLimitBody) },
+  down: { when: 'at_once', effect: () => ({ kind: 'outage' }), needs: 'durationMs' },
+} as const satisfies Record<string, FaultRow>;
+
+export type FaultKind = keyof typeof faultRows;
+export const faultKinds = Object.keys(faultRows) as FaultKind[];
+
+/** A fault to inject. It strikes `count` times, or by chance until it is cleared. */
+export interface FaultRequest {
+  readonly fault: FaultKind;
+  /** The name of the only endpoint it strikes; absent: any. `down` takes everything down whatever is named. */
+  readonly endpoint?: string;
+  /** Absent: 1. */
+  readonly count?: number;
+  /** From 0 to 1, per request; takes the place of a count. */
+  readonly probability?: number;
+  /** For `delay`. */
+  readonly delayMs?: number;
+  /** For `down`. */
+  readonly durationMs?: number;
+}
+
+/** A fault that still waits to strike, or goes on. */
+export interface FaultView {
+  readonly id: number;
+  readonly fault: FaultKind;
+  /** Null: any endpoint. */
+  readonly endpoint: string | null;
+  /** How often it will still strike; null: by chance. */
+  readonly remaining: number | null;
+  readonly probability: number | null;
+  readonly delayMs: number | null;
+  readonly durationMs: number | null;
+  /** How often it has struck. */
+  readonly struck: number;
+}
+
+const longestMs = 86_400_000;
+const DurationField = z.int().min(1).max(longestMs).exactOptional();
+
+const FaultRequestSchema = z.strictObject({
+  fault: z.enum(faultKinds as [FaultKind, ...FaultKind[]]),
+  endpoint: z.string().exactOptional(),
+  count: z.int().min(1).max(1_000_000).exactOptional(),
+  probability: z.number().min(0).max(1).exactOptional(),
+  delayMs: DurationField,
+  durationMs: DurationField,
+});
+
+/**
+ * Reads a fault request, from code or from the wire.
+ *
+ * @throws RangeError that says what is wrong with it
+ */
+export function parseFaultRequest(input: unknown, endpointNames: readonly string[]): FaultRequest {
+  const parsed = FaultRequestSchema.safeParse(input);
+  if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
+  const complaint = complainAbout(parsed.data, endpointNames);
+  if (complaint !== null) throw new RangeError(complaint);
+  return parsed.data;
+}
+
+function complainAbout(request: FaultRequest, endpointNames: readonly string[]): string | null {
+  const { fault, endpoint } = request;
+  const { needs, when }: FaultRow = faultRows[fault];
+  if (endpoint !== undefined && !endpointNames.includes(endpoint))
+    return `"${endpoint}" is no endpoint; it is one of ${endpointNames.join(', ')}`;
+  if (request.count !== undefined && request.probability !== undefined)
+    return 'a fault strikes either "count" times or with a "probability": give one of them';
+  for (const field of ['delayMs', 'durationMs'] as const) {
+    if (needs === field && request[field] === undefined) return `fault "${fault}" needs "${field}"`;
+    if (needs !== field && request[field] !== undefined) return `fault "${fault}" takes no "${field}"`;
+  }
+  const countless = request.count === undefined && request.probability === undefined;
+  return when === 'at_once' && !countless
+    ? `fault "${fault}" strikes at once: it takes neither "count" nor "probability"`
+    : null;
+}
+
+/** A fault striking one request. */
+export interface Strike {
+  readonly when: 'before' | 'after';
+  readonly effect: FaultEffect;
+  readonly delayMs: number;
+}
+
+/** The faults that are set. */
+export interface FaultBox {
+  add(request: FaultRequest): FaultView;
+  remove(id: number): void;
+  clear(): void;
+  list(): readonly FaultView[];
+  /** The first fault that strikes this request, counted as struck; null when none does. */
+  strike(endpoint: Pick<Endpoint, 'name' | 'access'>): Strike | null;
+}
+
+export function createFaultBox(random: Random): FaultBox {
+  let faults: FaultView[] = [];
+  let nextId = 1;
+
+  function count(fault: FaultView): void {
+    const remaining = fault.remaining === null ? null : fault.remaining - 1;
+    const counted = { ...fault, remaining, struck: fault.struck + 1 };
+    faults = faults.flatMap((other) => (other.id !== fault.id ? other : remaining === 0 ? [] : counted));
+  }
+
+  return {
+    add(request) {
+      const view = viewOf(request, nextId);
+      nextId += 1;
+      faults = [...faults, view];
+      return view;
+    },
+    remove(id) {
+      faults = faults.filter((fault) => fault.id !== id);
+    },
+    clear() {
+      faults = [];
+    },
+    list: () => faults,
+    strike({ name, access }) {
+      for (const fault of faults) {
+        const { when, effect }: FaultRow = faultRows[fault.fault];
+        if (when === 'at_once' || (fault.endpoint !== null && fault.endpoint !== name)) continue;
+        if (fault.probability !== null && random() >= fault.probability) continue;
+        count(fault);
+        return { when, effect: effect(access), delayMs: fault.delayMs ?? 0 };
+      }
+      return null;
+    },
+  };
+}
+
+function viewOf(request: FaultRequest, id: number): FaultView {
+  const { fault, endpoint, count, probability, delayMs, durationMs } = request;
+  return {
+    id,
+    fault,
+    endpoint: faultRows[fault].when === 'at_once' ? null : (endpoint ?? null),
+    remaining: probability === undefined ? (count ?? 1) : null,
+    probability: probability ?? null,
+    delayMs: delayMs ?? null,
+    durationMs: durationMs ?? null,
+    struck: 0,
+  };
+}

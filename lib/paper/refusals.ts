@@ -1,0 +1,172 @@
+/** One thing the paper exchange says no to, in the service's own code, key and words. */
+interface RefusalRow {
+  readonly httpStatus: number;
+  readonly code: number;
+  /** The parameter the text stands under; null where the answer names none. */
+  readonly key: string | null;
+  /** `{}` stands for a value: a step, a minimum. */
+  readonly text: string;
+}
+
+const validation = (code: number, key: string, text: string): RefusalRow => ({
+  httpStatus: 422,
+  code,
+  key,
+  text,
+});
+const inner = (code: number, key: string, text: string): RefusalRow => ({ httpStatus: 400, code, key, text });
+const interest = (key: string, text: string): RefusalRow => ({ httpStatus: 400, code: 0, key, text });
+const access = (httpStatus: number, code: number, text: string): RefusalRow => ({
+  httpStatus,
+  code,
+  key: null,
+  text,
+});
+
+/**
+ * Every refusal this exchange knows.
+ *
+ * The rows marked "in kind" complete a family whose other members are published; their texts are worded like those.
+ *
+ * @see https://docs.whitebit.com the service's public documents, errors per endpoint
+ */
+export const refusalTable = {
+  market_required: validation(30, 'market', 'Market field is required.'),
+  market_unknown: validation(31, 'market', 'Market is not available.'),
+  side_required: validation(30, 'side', 'Side field is required.'),
+  side_unknown: validation(30, 'side', "Side field should contain only 'buy' or 'sell' values."),
+  amount_required: validation(30, 'amount', 'Amount field is required.'),
+  amount_not_numeric: validation(32, 'amount', 'Amount field should be numeric string or number.'),
+  amount_not_positive: validation(32, 'amount', 'Amount should be greater than 0.'),
+  amount_off_step: validation(32, 'amount', 'Min amount step = {}'),
+  amount_too_small: validation(32, 'amount', 'Given amount is less than min amount {}'),
+  balance_too_small: validation(32, 'amount', 'Not enough balance.'),
+  price_required: validation(30, 'price', 'Price field is required.'),
+  price_not_numeric: validation(33, 'price', 'Price field should be numeric string or number.'),
+  price_not_positive: validation(33, 'price', 'Price should be greater than 0.'),
+  price_off_step: validation(33, 'price', 'Min price step = {}'),
+  activation_required: validation(30, 'activation_price', 'Activation price field is required.'),
+  activation_not_numeric: validation(30, 'activation_price', 'Activation price should be numeric string.'),
+  activation_not_positive: validation(30, 'activationPrice', 'Activation price should be greater than 0.'),
+  activation_off_step: validation(30, 'activationPrice', 'Min activation price step = {}'),
+  activation_at_last_price: validation(
+    30,
+    'activationPrice',
+    'Activation price should not be equal to the last price',
+  ),
+  total_too_small: validation(30, 'total', 'Total(amount * price) is less than {}'),
+  // In kind.
+  total_too_big: validation(30, 'total', 'Total(amount * price) is more than {}'),
+  client_order_id_not_text: validation(36, 'clientOrderId', 'ClientOrderId field should be a string.'),
+  client_order_id_charset: validation(
+    36,
+    'clientOrderId',
+    'ClientOrderId field should contain only latin letters, numbers and dashes.',
+  ),
+  // In kind: the length is published, the text is not.
+  client_order_id_too_long: validation(
+    36,
+    'clientOrderId',
+    'ClientOrderId field should not be longer than 64.',
+  ),
+  client_order_id_used: validation(
+    36,
+    'clientOrderId',
+    'This client order id is already used by the current account.',
+  ),
+  // In kind.
+  client_order_id_required: validation(30, 'clientOrderId', 'ClientOrderId field is required.'),
+  // In kind, as are the other checks of the two exit prices.
+  stop_loss_not_numeric: validation(30, 'stopLoss', 'StopLoss field should be numeric string or number.'),
+  stop_loss_not_positive: validation(30, 'stopLoss', 'StopLoss should be greater than 0.'),
+  stop_loss_off_step: validation(30, 'stopLoss', 'Min stopLoss step = {}'),
+  take_profit_not_numeric: validation(
+    30,
+    'takeProfit',
+    'TakeProfit field should be numeric string or number.',
+  ),
+  take_profit_not_positive: validation(30, 'takeProfit', 'TakeProfit should be greater than 0.'),
+  take_profit_off_step: validation(30, 'takeProfit', 'Min takeProfit step = {}'),
+  // In kind: codes 105 and 106 are published, their texts are not.
+  take_profit_wrong_side: validation(105, 'takeProfit', 'Take profit price is on the wrong side of {}'),
+  stop_loss_wrong_side: validation(106, 'stopLoss', 'Stop loss price is on the wrong side of {}'),
+  // In kind.
+  position_side_unknown: validation(
+    30,
+    'positionSide',
+    "PositionSide field should contain only 'LONG', 'SHORT' or 'BOTH' values.",
+  ),
+  position_side_hedged: validation(114, 'hedgeMode', "Order's position side does not match user's setting"),
+  // In kind.
+  stp_unknown: validation(30, 'stp', "Stp field should contain only 'no', 'cb', 'cn' or 'co' values."),
+  order_id_required: validation(30, 'orderId', 'OrderId field is required.'),
+  order_id_not_integer: validation(30, 'orderId', 'OrderId field should be an integer.'),
+  order_not_found: inner(2, 'orderId', 'Unexecuted order was not found.'),
+  history_not_found: validation(30, 'orderHistory', 'OrderHistory was not found.'),
+  limit_too_big: validation(30, 'limit', 'Limit should not be greater than 100.'),
+  // In kind.
+  limit_too_small: validation(30, 'limit', 'Limit should be at least 1.'),
+  limit_not_integer: validation(30, 'limit', 'Limit field should be an integer.'),
+  offset_negative: validation(30, 'offset', 'Offset should be at least 0.'),
+  // In kind.
+  offset_not_integer: validation(30, 'offset', 'Offset field should be an integer.'),
+  interest_plan_unknown: interest('planId', 'The selected planId is invalid.'),
+  interest_ticker_unknown: interest('ticker', 'The selected ticker is invalid.'),
+  interest_limit_too_big: interest('limit', 'The limit may not be greater than 100.'),
+  // In kind.
+  interest_limit_too_small: interest('limit', 'The limit must be at least 1.'),
+  interest_limit_not_integer: interest('limit', 'The limit must be an integer.'),
+  interest_offset_negative: interest('offset', 'The offset must be at least 0.'),
+  // In kind.
+  interest_offset_too_big: interest('offset', 'The offset may not be greater than 10000.'),
+  interest_offset_not_integer: interest('offset', 'The offset must be an integer.'),
+  unauthorized: access(401, 10, 'Unauthorized request.'),
+  key_disabled: access(403, 2, 'This action is unauthorized. Enable your key in API settings'),
+  key_may_not: access(403, 4, 'This API Key is not authorized to perform this action.'),
+  not_a_partner: access(403, 0, 'This action is unauthorized.'),
+  // The status is not published.
+  payload_invalid: access(400, 9, 'Invalid payload.'),
+  nonce_refused: access(429, 0, 'Too many requests.'),
+} as const satisfies Record<string, RefusalRow>;
+
+export type RefusalName = keyof typeof refusalTable;
+
+/** A refusal and the value its text mentions. */
+export interface Refusal {
+  readonly name: RefusalName;
+  readonly value?: string;
+}
+
+/** Answers that carry an empty `errors` object; the other refusals without a key carry none at all. */
+const withEmptyErrors: ReadonlySet<RefusalName> = new Set<RefusalName>(['not_a_partner', 'nonce_refused']);
+
+export interface RefusalAnswer {
+  readonly httpStatus: number;
+  readonly body: {
+    readonly code: number;
+    readonly message: string;
+    readonly errors?: Readonly<Record<string, readonly string[]>>;
+  };
+}
+
+/** The answer to a request with these faults; the first decides its status and code. */
+export function answerRefusals(refusals: readonly [Refusal, ...Refusal[]]): RefusalAnswer {
+  const { httpStatus, code, key, text }: RefusalRow = refusalTable[refusals[0].name];
+  if (key === null) {
+    const errors = withEmptyErrors.has(refusals[0].name) ? { errors: {} } : {};
+    return { httpStatus, body: { code, message: text, ...errors } };
+  }
+  const message = code === 2 ? 'Inner validation failed' : 'Validation failed';
+  return { httpStatus, body: { code, message, errors: collectTexts(refusals) } };
+}
+
+function collectTexts(refusals: readonly Refusal[]): Record<string, string[]> {
+  const errors: Record<string, string[]> = {};
+  for (const { name, value } of refusals) {
+    const row: RefusalRow = refusalTable[name];
+    const texts = errors[row.key ?? ''] ?? [];
+    texts.push(row.text.replace('{}', value ?? ''));
+    errors[row.key ?? ''] = texts;
+  }
+  return errors;
+}

@@ -1,0 +1,150 @@
+import { formatDecimal } from '../base/decimal.ts';
+import { type Dialect, orderTypeWord, statusWord } from '../exchange/dialect.ts';
+import { marketNamed } from './markets.ts';
+import type { OcoPair, PaperOrder, World } from './world.ts';
+
+/** An answer in the model's words; the dialect renames its keys on the wire. */
+export type Report = Readonly<Record<string, unknown>>;
+
+function toSeconds(timeMs: number): number {
+  return timeMs / 1000;
+}
+
+function reportOrder(order: PaperOrder, dialect: Dialect): Report {
+  return {
+    orderId: order.orderId,
+    clientOrderId: order.clientOrderId,
+    market: order.market,
+    side: order.side,
+    type: orderTypeWord(dialect, order.type),
+    timestamp: toSeconds(order.createdAtMs),
+    dealMoney: formatDecimal(order.dealMoney),
+    dealStock: formatDecimal(order.dealStock),
+    amount: formatDecimal(order.amount),
+    left: formatDecimal(order.left),
+    dealFee: formatDecimal(order.dealFee),
+    price: formatDecimal(order.price),
+    status: statusWord(dialect, order.status, order.endReason ?? undefined),
+    stp: order.stp,
+    positionSide: 'BOTH',
+  };
+}
+
+/** The answer to a create: the live service tells the trigger's direction too. */
+export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
+  return {
+    ...reportOrder(order, dialect),
+    activationPrice: formatActivationPrice(order),
+    ...(dialect === 'live' ? reportTrigger(order) : {}),
+    ...reportPlannedExits(order),
+  };
+}
+
+function formatActivationPrice(order: PaperOrder): string {
+  return order.activationPrice === null ? '0' : formatDecimal(order.activationPrice);
+}
+
+function reportTrigger(order: PaperOrder): Report {
+  return { activationCondition: order.activationCondition, activated: order.activated ? 1 : 0 };
+}
+
+/** An exit that was not asked for is an empty text. */
+function reportPlannedExits({ oto }: PaperOrder): Report {
+  if (oto === null) return {};
+  const { otoId, stopLoss, takeProfit } = oto;
+  return {
+    oto: {
+      otoId,
+      stopLoss: stopLoss === null ? '' : formatDecimal(stopLoss),
+      takeProfit: takeProfit === null ? '' : formatDecimal(takeProfit),
+    },
+  };
+}
+
+/** The answer to a cancellation. */
+export function reportCancelled(order: PaperOrder, dialect: Dialect): Report {
+  return { ...reportOrder(order, dialect), postOnly: false, ioc: false, rpi: false };
+}
+
+/** An order of the open-orders list, which only the live service has. */
+export function reportOpen(order: PaperOrder): Report {
+  return {
+    ...reportOrder(order, 'live'),
+    mtime: toSeconds(order.updatedAtMs),
+    postOnly: false,
+    ioc: false,
+    rpi: false,
+    ...reportStop(order),
+    ...reportPlannedExits(order),
+  };
+}
+
+/** An order of the history, which only the live service has. */
+export function reportEnded(order: PaperOrder): Report {
+  const { orderId, timestamp, left, ...report } = reportOrder(order, 'live');
+  return { ...report, orderId, createdAt: timestamp, endedAt: toSeconds(order.updatedAtMs) };
+}
+
+/** An order inside a record of the conditional list. */
+function reportLeg(order: PaperOrder, dialect: Dialect): Report {
+  return {
+    ...reportOrder(order, dialect),
+    mtime: toSeconds(order.updatedAtMs),
+    postOnly: false,
+    ...reportStop(order),
+    ...(dialect === 'documented' ? reportFeeRates(order) : {}),
+  };
+}
+
+function reportStop(order: PaperOrder): Report {
+  if (order.activationPrice === null) return {};
+  return { activationPrice: formatActivationPrice(order), ...reportTrigger(order) };
+}
+
+function reportFeeRates(order: PaperOrder): Report {
+  const { takerFeeRate, makerFeeRate } = marketNamed(order.market);
+  return { takerFee: formatDecimal(takerFeeRate), makerFee: formatDecimal(makerFeeRate) };
+}
+
+/**
+ * The open pairs of an account and its open orders with exits to come, newest first.
+ *
+ * @param market null stands for all of them
+ */
+export function reportConditional(
+  world: World,
+  account: string,
+  market: string | null,
+  dialect: Dialect,
+): readonly Report[] {
+  const isAsked = (item: { account: string; market: string }) =>
+    item.account === account && (market === null || item.market === market);
+  const pairs = [...world.pairs.values()].filter((pair) => pair.isOpen && isAsked(pair));
+  const primaries = [...world.open.values()].filter((order) => order.oto !== null && isAsked(order));
+  const records = [
+    ...pairs.map((pair) => ({ id: pair.ocoId, ...reportPair(world, pair, dialect) })),
+    ...primaries.map((order) => ({ id: order.oto?.otoId ?? 0, ...reportPrimary(order, dialect) })),
+  ];
+  return records.sort((a, b) => b.id - a.id);
+}
+
+function reportPair(world: World, pair: OcoPair, dialect: Dialect): Report {
+  const leg = (orderId: number) => {
+    const order = world.orders.get(orderId);
+    return order === undefined ? null : reportLeg(order, dialect);
+  };
+  return { type: 'oco', stopLoss: leg(pair.stopLossId), takeProfit: leg(pair.takeProfitId) };
+}
+
+function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
+  const price = (exit: 'stopLoss' | 'takeProfit') => {
+    const value = order.oto?.[exit] ?? null;
+    return value === null ? '' : formatDecimal(value);
+  };
+  return {
+    type: 'oto',
+    stopLossPrice: price('stopLoss'),
+    takeProfitPrice: price('takeProfit'),
+    conditionalOrder: reportLeg(order, dialect),
+  };
+}

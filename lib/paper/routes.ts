@@ -1,0 +1,167 @@
+import { type Dialect, spokenDialect } from '../exchange/dialect.ts';
+import type { Endpoint } from '../exchange/endpoint.ts';
+import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
+import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
+import { endedOrder } from '../exchange/endpoints/ended-order.ts';
+import { fees } from '../exchange/endpoints/fees.ts';
+import { interestPayments } from '../exchange/endpoints/interest-payments.ts';
+import { mainBalance } from '../exchange/endpoints/main-balance.ts';
+import { markets } from '../exchange/endpoints/markets.ts';
+import { openOrder } from '../exchange/endpoints/open-order.ts';
+import { ping } from '../exchange/endpoints/ping.ts';
+import { serverTime } from '../exchange/endpoints/server-time.ts';
+import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
+import { isOrderEnd } from '../model/order.ts';
+import { feeRecords, interestPaymentRecords, paperAccounts } from './accounts.ts';
+import { type Command, findOpenByClientOrderId } from './engine.ts';
+import { listMarket, paperMarkets } from './markets.ts';
+import { checkConditionalQuery, checkInterestQuery } from './paging.ts';
+import type { Refusal, RefusalName } from './refusals.ts';
+import { reportCancelled, reportConditional, reportCreated, reportEnded, reportOpen } from './reports.ts';
+import type { Trading } from './trading.ts';
+import { type Checked, checkCancel, checkLookup, checkNewOrder, type FieldReader } from './validation.ts';
+import { ordersByClientOrderId, type PaperOrder } from './world.ts';
+
+/** A request that was let in. */
+export interface Visit {
+  /** Empty at a public endpoint. */
+  readonly account: string;
+  readonly read: FieldReader;
+  /** The one this endpoint speaks. */
+  readonly dialect: Dialect;
+  readonly atMs: number;
+  readonly trading: Trading;
+}
+
+export type Reply =
+  | {
+      readonly ok: true;
+      /** In the model's words. */
+      readonly result: unknown;
+      /** The answer waits for this. */
+      readonly stored?: Promise<void>;
+    }
+  | { readonly ok: false; readonly refusals: readonly [Refusal, ...Refusal[]] };
+
+/** How one endpoint is served. */
+export interface Route {
+  readonly endpoint: Endpoint;
+  /** Whether it places or cancels orders. */
+  readonly trades: boolean;
+  readonly serve: (visit: Visit) => Reply;
+}
+
+const reading = (endpoint: Endpoint, serve: Route['serve']): Route => ({ endpoint, trades: false, serve });
+const trading = (endpoint: Endpoint, serve: Route['serve']): Route => ({ endpoint, trades: true, serve });
+
+/** Every endpoint the exchange has. */
+export const routes: readonly Route[] = [
+  reading(ping, () => succeed(['pong'])),
+  reading(serverTime, ({ atMs }) => succeed({ time: Math.floor(atMs / 1000) })),
+  reading(markets, () => succeed([...paperMarkets.values()].map(listMarket))),
+  reading(mainBalance, serveMainBalance),
+  reading(fees, () => succeed(feeRecords)),
+  reading(interestPayments, serveInterestPayments),
+  trading(stopLimit, serveStopLimit),
+  reading(conditionalOrders, serveConditionalOrders),
+  trading(cancelOrder, serveCancelOrder),
+  reading(openOrder, serveOpenOrder),
+  reading(endedOrder, serveEndedOrder),
+];
+
+export const endpointNames: readonly string[] = routes.map(({ endpoint }) => endpoint.name);
+
+/** The routes by method and path, as a client of the dialect calls them. */
+export function routesByAddress(dialect: Dialect): ReadonlyMap<string, Route> {
+  return new Map(
+    routes.map((route) => {
+      const { method, path } = route.endpoint;
+      return [`${method} ${path[spokenDialect(dialect, route.endpoint)]}`, route];
+    }),
+  );
+}
+
+function succeed(result: unknown): Reply {
+  return { ok: true, result };
+}
+
+function refuse(name: RefusalName): Reply {
+  return { ok: false, refusals: [{ name }] };
+}
+
+/** Serves what was checked; what was not valid is refused as the check says. */
+function serveChecked<T>(checked: Checked<T>, serve: (value: T) => Reply): Reply {
+  return checked.valid ? serve(checked.value) : { ok: false, refusals: checked.refusals };
+}
+
+function serveMainBalance({ account }: Visit): Reply {
+  const main = paperAccounts.find(({ name }) => name === account)?.main ?? {};
+  return succeed(
+    Object.fromEntries(Object.entries(main).map(([ticker, amount]) => [ticker, { mainBalance: amount }])),
+  );
+}
+
+function serveInterestPayments({ account, read }: Visit): Reply {
+  if (paperAccounts.find(({ name }) => name === account)?.isPartner !== true) return refuse('not_a_partner');
+  return serveChecked(checkInterestQuery(read), ({ planId, ticker, limit, offset }) => {
+    const asked = interestPaymentRecords.filter(
+      (payment) =>
+        (planId === null || payment.planId === planId) && (ticker === null || payment.ticker === ticker),
+    );
+    return succeed({ offset, limit, records: asked.slice(offset, offset + limit) });
+  });
+}
+
+function serveStopLimit(visit: Visit): Reply {
+  const { account, atMs, dialect } = visit;
+  return serveChecked(checkNewOrder(visit.read), (order) =>
+    execute(visit, { kind: 'create', account, atMs, order }, (created) => reportCreated(created, dialect)),
+  );
+}
+
+function serveCancelOrder(visit: Visit): Reply {
+  const { account, atMs, dialect } = visit;
+  return serveChecked(checkCancel(visit.read), ({ market, orderId, clientOrderId }) => {
+    const named = findOpenByClientOrderId(visit.trading.world, { account, market, clientOrderId });
+    const command = {
+      kind: 'cancel',
+      account,
+      atMs,
+      market,
+      orderId: orderId ?? named?.orderId ?? 0,
+    } as const;
+    return execute(visit, command, (cancelled) => reportCancelled(cancelled, dialect));
+  });
+}
+
+/** The report is made at once: by the time the disk has answered, the order may have moved on. */
+function execute(visit: Visit, command: Command, report: (order: PaperOrder) => unknown): Reply {
+  const { result, stored } = visit.trading.execute(command);
+  if (result.result === 'refused') return refuse(result.refusal);
+  return { ok: true, result: result.result === 'order' ? report(result.order) : null, stored };
+}
+
+const defaultConditionalLimits: Readonly<Record<Dialect, number>> = { documented: 50, live: 100 };
+
+function serveConditionalOrders({ account, read, dialect, trading: { world } }: Visit): Reply {
+  const query = checkConditionalQuery(read, defaultConditionalLimits[dialect]);
+  return serveChecked(query, ({ market, limit, offset }) => {
+    const records = reportConditional(world, account, market, dialect);
+    return succeed({ limit, offset, total: records.length, records: records.slice(offset, offset + limit) });
+  });
+}
+
+function serveOpenOrder({ account, read, trading: { world } }: Visit): Reply {
+  return serveChecked(checkLookup(read), (lookup) => {
+    const order = findOpenByClientOrderId(world, { account, ...lookup });
+    return succeed(order === undefined ? [] : [reportOpen(order)]);
+  });
+}
+
+function serveEndedOrder({ account, read, trading: { world } }: Visit): Reply {
+  return serveChecked(checkLookup(read), (lookup) => {
+    const orders = ordersByClientOrderId(world, { account, ...lookup });
+    const ended = orders.filter((order) => isOrderEnd(order.status)).map(reportEnded);
+    return ended.length === 0 ? refuse('history_not_found') : succeed({ [lookup.market]: ended.reverse() });
+  });
+}

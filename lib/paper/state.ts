@@ -1,0 +1,131 @@
+import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import type { OrderStatus, Side } from '../model/order.ts';
+import { paperAccounts } from './accounts.ts';
+import { booksOf, type OcoPair, type PaperOrder, type World } from './world.ts';
+
+/** One order as {@link PaperState} shows it; decimals are text. */
+export interface OrderState {
+  readonly orderId: number;
+  readonly account: string;
+  readonly clientOrderId: string;
+  readonly market: string;
+  readonly side: Side;
+  readonly type: 'stop_limit' | 'limit';
+  readonly status: OrderStatus;
+  readonly endReason: string | null;
+  readonly activated: boolean;
+  readonly amount: string;
+  readonly left: string;
+  readonly price: string;
+  readonly activationPrice: string | null;
+  readonly dealStock: string;
+  readonly dealMoney: string;
+  readonly dealFee: string;
+  readonly reserved: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export interface AccountState {
+  readonly main: Readonly<Record<string, string>>;
+  readonly collateral: Readonly<Record<string, { readonly available: string; readonly reserved: string }>>;
+  /** Market → signed amount in stock and margin in money. */
+  readonly positions: Readonly<Record<string, { readonly amount: string; readonly margin: string }>>;
+}
+
+/** Everything the paper exchange knows, as plain JSON. */
+export interface PaperState {
+  /** Market → last price. */
+  readonly prices: Readonly<Record<string, string>>;
+  /** Account → balances. */
+  readonly accounts: Readonly<Record<string, AccountState>>;
+  /** Every order there ever was, oldest first. */
+  readonly orders: readonly OrderState[];
+  readonly ocos: readonly OcoPair[];
+  /** Orders that were placed with exits; `isOpen` while the exits are still to come. */
+  readonly otos: readonly OtoState[];
+  /** How many creates were accepted. */
+  readonly acceptedCreates: number;
+  /** The orders those creates made, in the order they were accepted. */
+  readonly acceptedOrderIds: readonly number[];
+  /** Ticker → what the house, the other side of every trade, has won. */
+  readonly house: Readonly<Record<string, string>>;
+  /** Ticker → fees taken. */
+  readonly fees: Readonly<Record<string, string>>;
+}
+
+export interface OtoState {
+  readonly otoId: number;
+  readonly orderId: number;
+  readonly stopLoss: string | null;
+  readonly takeProfit: string | null;
+  readonly isOpen: boolean;
+}
+
+/** A copy: it stays as it is while the exchange goes on. */
+export function describeWorld(world: World): PaperState {
+  const orders = [...world.orders.values()];
+  return {
+    prices: describeDecimals(world.prices),
+    accounts: Object.fromEntries(
+      paperAccounts.map(({ name, main }) => [name, describeAccount(world, name, main)]),
+    ),
+    orders: orders.map(describeOrder),
+    ocos: [...world.pairs.values()].map((pair) => ({ ...pair })),
+    otos: orders.flatMap((order) => describeOto(world, order)),
+    acceptedCreates: world.acceptedOrderIds.length,
+    acceptedOrderIds: [...world.acceptedOrderIds],
+    house: describeDecimals(world.house),
+    fees: describeDecimals(world.fees),
+  };
+}
+
+function describeDecimals(values: ReadonlyMap<string, Decimal>): Record<string, string> {
+  return Object.fromEntries([...values].map(([key, value]) => [key, formatDecimal(value)]));
+}
+
+function describeAccount(world: World, name: string, main: AccountState['main']): AccountState {
+  const { balances, positions } = booksOf(world, name);
+  const collateral = [...balances].map(([ticker, { available, reserved }]) => [
+    ticker,
+    { available: formatDecimal(available), reserved: formatDecimal(reserved) },
+  ]);
+  const held = [...positions].map(([market, { amount, margin }]) => [
+    market,
+    { amount: formatDecimal(amount), margin: formatDecimal(margin) },
+  ]);
+  return { main, collateral: Object.fromEntries(collateral), positions: Object.fromEntries(held) };
+}
+
+function describeOrder(order: PaperOrder): OrderState {
+  const { heldAmount, arrival, stp, oto, ocoId, activationCondition, ...shown } = order;
+  return {
+    ...shown,
+    amount: formatDecimal(order.amount),
+    left: formatDecimal(order.left),
+    price: formatDecimal(order.price),
+    activationPrice: formatOptional(order.activationPrice),
+    dealStock: formatDecimal(order.dealStock),
+    dealMoney: formatDecimal(order.dealMoney),
+    dealFee: formatDecimal(order.dealFee),
+    reserved: formatDecimal(order.reserved),
+  };
+}
+
+function describeOto(world: World, { oto, orderId }: PaperOrder): OtoState[] {
+  if (oto === null) return [];
+  const { otoId, stopLoss, takeProfit } = oto;
+  return [
+    {
+      otoId,
+      orderId,
+      stopLoss: formatOptional(stopLoss),
+      takeProfit: formatOptional(takeProfit),
+      isOpen: world.open.has(orderId),
+    },
+  ];
+}
+
+function formatOptional(value: Decimal | null): string | null {
+  return value === null ? null : formatDecimal(value);
+}

@@ -1,0 +1,202 @@
+import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import { type Dialect, wireNames } from '../exchange/dialect.ts';
+import type { Endpoint } from '../exchange/endpoint.ts';
+import { positionSides, type Side, sides } from '../model/order.ts';
+import type { NewOrder } from './engine.ts';
+import { type PaperMarket, paperMarkets } from './markets.ts';
+import type { Refusal, RefusalName } from './refusals.ts';
+
+/** Reads a field of a request by the model's word for it; one that was sent under another name is not there. */
+export type FieldReader = (name: string) => unknown;
+
+export type Checked<T> =
+  | { readonly valid: true; readonly value: T }
+  | { readonly valid: false; readonly refusals: readonly [Refusal, ...Refusal[]] };
+
+function refuse(name: RefusalName, value?: Decimal): { valid: false; refusals: [Refusal] } {
+  return { valid: false, refusals: [value === undefined ? { name } : { name, value: formatDecimal(value) }] };
+}
+
+/**
+ * The fields of a request body in the endpoint's own words and dialect. This is where a snake_case client order id
+ * gets lost in the live dialect, as it does on the live service.
+ */
+export function createFieldReader(
+  dialect: Dialect,
+  endpoint: Endpoint,
+  body: Readonly<Record<string, unknown>>,
+): FieldReader {
+  const names = wireNames(dialect, endpoint);
+  return (name) => {
+    const wire = names[name] ?? name;
+    const value = Object.hasOwn(body, wire) ? body[wire] : undefined;
+    return value === null || value === '' ? undefined : value;
+  };
+}
+
+const requiredOrderFields = [
+  ['market', 'market_required'],
+  ['side', 'side_required'],
+  ['amount', 'amount_required'],
+  ['price', 'price_required'],
+  ['activationPrice', 'activation_required'],
+] as const;
+
+/** Checks the fields of a stop-limit order against its market, in the order in which the service complains. */
+export function checkNewOrder(read: FieldReader): Checked<NewOrder> {
+  const missing = requiredOrderFields.filter(([field]) => read(field) === undefined);
+  const [first, ...others] = missing.map(([, name]) => ({ name }));
+  if (first !== undefined) return { valid: false, refusals: [first, ...others] };
+  const word = checkWords(read) ?? checkClientOrderId(read('clientOrderId'));
+  if (word !== null) return refuse(word);
+  const market = checkMarket(read);
+  if (!market.valid) return market;
+  const numbers = readNumbers(read, market.value);
+  if (!numbers.valid) return numbers;
+  const order = {
+    market: market.value.name,
+    side: read('side') as Side,
+    ...numbers.value,
+    clientOrderId: String(read('clientOrderId') ?? ''),
+    stp: String(read('stp') ?? 'no'),
+  };
+  return checkSize(order, market.value) ?? checkExitSides(order) ?? { valid: true, value: order };
+}
+
+const selfTradeWords: readonly unknown[] = ['no', 'cb', 'cn', 'co'];
+
+function checkWords(read: FieldReader): RefusalName | null {
+  const positionSide = read('positionSide') ?? 'BOTH';
+  if (!(sides as readonly unknown[]).includes(read('side'))) return 'side_unknown';
+  if (!(positionSides as readonly unknown[]).includes(positionSide)) return 'position_side_unknown';
+  // No account here is in hedge mode.
+  if (positionSide !== 'BOTH') return 'position_side_hedged';
+  return selfTradeWords.includes(read('stp') ?? 'no') ? null : 'stp_unknown';
+}
+
+const maximumClientOrderIdLength = 64;
+
+function checkClientOrderId(value: unknown): RefusalName | null {
+  if (value === undefined) return null;
+  if (typeof value !== 'string') return 'client_order_id_not_text';
+  if (!/^[A-Za-z0-9._-]+$/.test(value)) return 'client_order_id_charset';
+  return value.length > maximumClientOrderIdLength ? 'client_order_id_too_long' : null;
+}
+
+/** The market a request names. */
+export function checkMarket(read: FieldReader): Checked<PaperMarket> {
+  const name = read('market');
+  if (name === undefined) return refuse('market_required');
+  const market = typeof name === 'string' ? paperMarkets.get(name) : undefined;
+  return market === undefined ? refuse('market_unknown') : { valid: true, value: market };
+}
+
+type NumberRefusals = readonly [notNumeric: RefusalName, notPositive: RefusalName, offStep: RefusalName];
+
+const orderNumbers = {
+  amount: ['amount_not_numeric', 'amount_not_positive', 'amount_off_step'],
+  price: ['price_not_numeric', 'price_not_positive', 'price_off_step'],
+  activationPrice: ['activation_not_numeric', 'activation_not_positive', 'activation_off_step'],
+  stopLoss: ['stop_loss_not_numeric', 'stop_loss_not_positive', 'stop_loss_off_step'],
+  takeProfit: ['take_profit_not_numeric', 'take_profit_not_positive', 'take_profit_off_step'],
+} as const satisfies Record<string, NumberRefusals>;
+
+type OrderNumbers = Pick<NewOrder, keyof typeof orderNumbers>;
+
+function readNumbers(read: FieldReader, market: PaperMarket): Checked<OrderNumbers> {
+  const numbers: Record<keyof OrderNumbers, Decimal | null> = {
+    amount: null,
+    price: null,
+    activationPrice: null,
+    stopLoss: null,
+    takeProfit: null,
+  };
+  for (const field of Object.keys(orderNumbers) as (keyof OrderNumbers)[]) {
+    const value = read(field);
+    if (value === undefined) continue;
+    const step = field === 'amount' ? market.amountStep : market.priceStep;
+    const number = readNumber(value, step, orderNumbers[field], field !== 'activationPrice');
+    if (!number.valid) return number;
+    numbers[field] = number.value;
+  }
+  const { amount, price, activationPrice, ...exits } = numbers;
+  return {
+    valid: true,
+    value: {
+      amount: amount ?? zero,
+      price: price ?? zero,
+      activationPrice: activationPrice ?? zero,
+      ...exits,
+    },
+  };
+}
+
+function readNumber(
+  value: unknown,
+  step: Decimal,
+  [notNumeric, notPositive, offStep]: NumberRefusals,
+  takesNumbers: boolean,
+): Checked<Decimal> {
+  const text = takesNumbers && typeof value === 'number' ? String(value) : value;
+  if (typeof text !== 'string' || !isDecimalText(text)) return refuse(notNumeric);
+  const number = parseDecimal(text);
+  if (number.lte(zero)) return refuse(notPositive);
+  return number.mod(step).eq(zero) ? { valid: true, value: number } : refuse(offStep, step);
+}
+
+function checkSize({ amount, price }: NewOrder, market: PaperMarket): Checked<never> | null {
+  const total = amount.times(price);
+  if (amount.lt(market.minAmount)) return refuse('amount_too_small', market.minAmount);
+  if (total.lt(market.minTotal)) return refuse('total_too_small', market.minTotal);
+  return market.maxTotal !== null && total.gt(market.maxTotal)
+    ? refuse('total_too_big', market.maxTotal)
+    : null;
+}
+
+/** A purchase takes profit above its price and stops its loss below; a sale the other way round. */
+function checkExitSides({ side, price, stopLoss, takeProfit }: NewOrder): Checked<never> | null {
+  const gains = (exit: Decimal) => (side === 'buy' ? exit.gt(price) : exit.lt(price));
+  if (takeProfit !== null && !gains(takeProfit)) return refuse('take_profit_wrong_side', price);
+  const loses = (exit: Decimal) => !exit.eq(price) && !gains(exit);
+  return stopLoss !== null && !loses(stopLoss) ? refuse('stop_loss_wrong_side', price) : null;
+}
+
+/** Which order a cancellation means. */
+export interface CancelTarget {
+  readonly market: string;
+  /** Null when it is named by its client order id. */
+  readonly orderId: number | null;
+  readonly clientOrderId: string;
+}
+
+/**
+ * With both ids the client's is heeded.
+ *
+ * @see https://docs.whitebit.com/websocket/order-management/order-cancel.md the precedence of the two ids
+ */
+export function checkCancel(read: FieldReader): Checked<CancelTarget> {
+  const market = checkMarket(read);
+  if (!market.valid) return market;
+  const [orderId, clientOrderId] = [read('orderId'), read('clientOrderId')];
+  const { name } = market.value;
+  const fault = checkClientOrderId(clientOrderId);
+  if (fault !== null) return refuse(fault);
+  if (typeof clientOrderId === 'string')
+    return { valid: true, value: { market: name, orderId: null, clientOrderId } };
+  if (orderId === undefined) return refuse('order_id_required');
+  if (typeof orderId !== 'number' || !Number.isSafeInteger(orderId)) return refuse('order_id_not_integer');
+  return { valid: true, value: { market: name, orderId, clientOrderId: '' } };
+}
+
+/** The market and client order id that the two look-ups ask for. */
+export function checkLookup(
+  read: FieldReader,
+): Checked<{ readonly market: string; readonly clientOrderId: string }> {
+  const market = checkMarket(read);
+  if (!market.valid) return market;
+  const clientOrderId = read('clientOrderId');
+  if (clientOrderId === undefined) return refuse('client_order_id_required');
+  return typeof clientOrderId === 'string'
+    ? { valid: true, value: { market: market.value.name, clientOrderId } }
+    : refuse('client_order_id_not_text');
+}

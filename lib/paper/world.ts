@@ -1,0 +1,168 @@
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import type { OrderStatus, Side } from '../model/order.ts';
+import { paperAccounts } from './accounts.ts';
+import { paperMarkets } from './markets.ts';
+
+export type ActivationCondition = 'gte' | 'lte';
+
+/** The exits of an order that will be placed when it fills. */
+export interface PlannedExits {
+  readonly otoId: number;
+  readonly stopLoss: Decimal | null;
+  readonly takeProfit: Decimal | null;
+}
+
+/** An order of the paper exchange. What is not readonly changes as it lives. */
+export interface PaperOrder {
+  readonly orderId: number;
+  readonly account: string;
+  readonly clientOrderId: string;
+  readonly market: string;
+  readonly side: Side;
+  readonly type: 'stop_limit' | 'limit';
+  readonly amount: Decimal;
+  readonly price: Decimal;
+  readonly activationPrice: Decimal | null;
+  readonly activationCondition: ActivationCondition | null;
+  readonly stp: string;
+  readonly createdAtMs: number;
+  readonly oto: PlannedExits | null;
+  /** The pair it is a leg of, while both legs are open. */
+  ocoId: number | null;
+  /** Whether it stands in the book; a stop-limit does so from its activation on. */
+  activated: boolean;
+  /** Its place in the queue of equal prices; set on entering the book. */
+  arrival: number;
+  status: OrderStatus;
+  endReason: string | null;
+  updatedAtMs: number;
+  left: Decimal;
+  dealStock: Decimal;
+  dealMoney: Decimal;
+  dealFee: Decimal;
+  /** The part of `left`, in stock units, that funds are held for. */
+  heldAmount: Decimal;
+  /** The funds held, in money or, for a spot sale, in stock. */
+  reserved: Decimal;
+}
+
+/** Two exits of which the first to execute, or to be cancelled, ends the other. */
+export interface OcoPair {
+  readonly ocoId: number;
+  readonly account: string;
+  readonly market: string;
+  readonly stopLossId: number;
+  readonly takeProfitId: number;
+  isOpen: boolean;
+}
+
+export interface Balance {
+  available: Decimal;
+  reserved: Decimal;
+}
+
+/** A perpetual position: long above zero, short below; `margin` is what its opening cost, in money. */
+export interface Position {
+  amount: Decimal;
+  margin: Decimal;
+}
+
+export interface AccountBooks {
+  /** Ticker → collateral balance. */
+  readonly balances: Map<string, Balance>;
+  /** Market → position. */
+  readonly positions: Map<string, Position>;
+}
+
+/** All that the exchange knows of trading. Commands change it in place; nothing else does. */
+export interface World {
+  /** Market → last price. */
+  readonly prices: Map<string, Decimal>;
+  readonly accounts: Map<string, AccountBooks>;
+  /** Ticker → what the house, the other side of every trade, has won. */
+  readonly house: Map<string, Decimal>;
+  /** Ticker → fees taken. */
+  readonly fees: Map<string, Decimal>;
+  /** Every order there ever was, oldest first. */
+  readonly orders: Map<number, PaperOrder>;
+  readonly open: Map<number, PaperOrder>;
+  readonly pairs: Map<number, OcoPair>;
+  /** Orders by account, market and client order id, oldest first. */
+  readonly byClientOrderId: Map<string, PaperOrder[]>;
+  /** The orders that requests created, in the order they were accepted; exits are not among them. */
+  readonly acceptedOrderIds: number[];
+  nextId: number;
+  nextArrival: number;
+}
+
+/** Beyond 32 bits, as the service's ids are. */
+const firstId = 10_000_000_001;
+
+export function createWorld(): World {
+  return {
+    prices: new Map([...paperMarkets.values()].map((market) => [market.name, market.startPrice])),
+    accounts: new Map(paperAccounts.map(({ name, collateral }) => [name, createBooks(collateral)])),
+    house: new Map(),
+    fees: new Map(),
+    orders: new Map(),
+    open: new Map(),
+    pairs: new Map(),
+    byClientOrderId: new Map(),
+    acceptedOrderIds: [],
+    nextId: firstId,
+    nextArrival: 1,
+  };
+}
+
+function createBooks(collateral: Readonly<Record<string, string>>): AccountBooks {
+  const balances = Object.entries(collateral).map(
+    ([ticker, amount]) => [ticker, { available: parseDecimal(amount), reserved: zero }] as const,
+  );
+  return { balances: new Map(balances), positions: new Map() };
+}
+
+export function takeId(world: World): number {
+  const id = world.nextId;
+  world.nextId += 1;
+  return id;
+}
+
+/** The last price of a market; commands name only markets that were checked to exist. */
+export function lastPriceOf(world: World, market: string): Decimal {
+  return world.prices.get(market) ?? zero;
+}
+
+export function booksOf(world: World, account: string): AccountBooks {
+  const books = world.accounts.get(account);
+  if (books === undefined) throw new RangeError(`the paper exchange has no account "${account}"`);
+  return books;
+}
+
+export function balanceOf(world: World, account: string, ticker: string): Balance {
+  const { balances } = booksOf(world, account);
+  const balance = balances.get(ticker) ?? { available: zero, reserved: zero };
+  balances.set(ticker, balance);
+  return balance;
+}
+
+export function positionOf(world: World, account: string, market: string): Position {
+  const { positions } = booksOf(world, account);
+  const position = positions.get(market) ?? { amount: zero, margin: zero };
+  positions.set(market, position);
+  return position;
+}
+
+export interface ClientOrderKey {
+  readonly account: string;
+  readonly market: string;
+  readonly clientOrderId: string;
+}
+
+/** Every order, open or ended, that carried this client order id; oldest first. */
+export function ordersByClientOrderId(world: World, key: ClientOrderKey): readonly PaperOrder[] {
+  return world.byClientOrderId.get(clientOrderKeyOf(key)) ?? [];
+}
+
+export function clientOrderKeyOf(key: ClientOrderKey): string {
+  return `${key.account} ${key.market} ${key.clientOrderId}`;
+}

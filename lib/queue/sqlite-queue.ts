@@ -1,0 +1,192 @@
+import type { Clock } from '../base/clock.ts';
+import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
+import {
+  type Delivery,
+  deduplicationIdOf,
+  groupOf,
+  type SignalMessage,
+  type SignalQueue,
+  type SignalSource,
+} from './queue.ts';
+import { type Waiting, WaitingLine } from './waiting-line.ts';
+
+export interface SqliteQueueOptions {
+  readonly clock: Clock;
+  /** After this many hand-outs without an acknowledgement a message becomes a dead letter. */
+  readonly maxReceives: number;
+  /** How long a group rests after one of its messages was released; 2 seconds unless told otherwise. */
+  readonly retryDelayMs?: number;
+}
+
+/** A message that was handed out too often, kept for a person to look at. */
+export interface DeadLetter {
+  readonly group: string;
+  readonly body: string;
+  readonly receiveCount: number;
+  readonly sentAtMs: number;
+  readonly diedAtMs: number;
+}
+
+export interface SqliteQueue extends SignalQueue, SignalSource {
+  /** At most this many, newest first. */
+  deadLetters(limit: number): Promise<readonly DeadLetter[]>;
+}
+
+const migrations: readonly string[] = [
+  `CREATE TABLE messages (
+     position INTEGER PRIMARY KEY,
+     deduplication_id TEXT NOT NULL UNIQUE,
+     group_name TEXT NOT NULL,
+     body TEXT NOT NULL,
+     sent_at_ms INTEGER NOT NULL,
+     failed_count INTEGER NOT NULL DEFAULT 0
+   ) STRICT;
+   CREATE TABLE dead_letters (
+     seq INTEGER PRIMARY KEY,
+     group_name TEXT NOT NULL,
+     body TEXT NOT NULL,
+     receive_count INTEGER NOT NULL,
+     sent_at_ms INTEGER NOT NULL,
+     died_at_ms INTEGER NOT NULL
+   ) STRICT;`,
+];
+
+/**
+ * The queue in an embedded database that one process owns.
+ *
+ * What waits is on the disk; who works on what is in memory, so after a crash everything that was not acknowledged
+ * is handed out again at once, and the hand-out that crashed does not count.
+ *
+ * @throws RelayError `store_unavailable` when the file was written by a newer release
+ */
+export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions): SqliteQueue {
+  migrateTables(file, 'queue', migrations);
+  return new EmbeddedQueue(file, options);
+}
+
+class EmbeddedQueue implements SqliteQueue {
+  readonly #file: SqliteFile;
+  readonly #options: Required<SqliteQueueOptions>;
+  readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #line = new WaitingLine();
+  readonly #claims = new Map<string, Waiting>();
+  #receiptCount = 0;
+
+  constructor(file: SqliteFile, options: SqliteQueueOptions) {
+    this.#file = file;
+    this.#options = { retryDelayMs: 2000, ...options };
+    this.#statements = prepareStatements(file);
+    for (const row of file.read(() => this.#statements.waiting.all()))
+      this.#line.add(row as unknown as Waiting);
+  }
+
+  async enqueue(message: SignalMessage): Promise<void> {
+    const group = groupOf(message);
+    const body = JSON.stringify(message);
+    const sentAtMs = this.#options.clock.nowMs();
+    const { changes, lastInsertRowid } = await this.#file.write(() =>
+      this.#statements.insert.run(deduplicationIdOf(message), group, body, sentAtMs),
+    );
+    if (changes === 1)
+      this.#line.add({ position: Number(lastInsertRowid), group, body, sentAtMs, failedCount: 0 });
+  }
+
+  async receive(maxMessages: number): Promise<readonly Delivery[]> {
+    return this.#line.take(maxMessages).map((message) => this.#claim(message));
+  }
+
+  async remove(receipts: readonly string[]): Promise<void> {
+    const messages = this.#giveUpClaims(receipts);
+    try {
+      await this.#file.write(() => {
+        for (const { position } of messages) this.#statements.delete.run(position);
+      });
+    } catch (error) {
+      this.#putBack(messages);
+      throw error;
+    }
+    for (const message of messages) this.#line.remove(message);
+  }
+
+  async release(receipts: readonly string[]): Promise<void> {
+    const messages = this.#giveUpClaims(receipts);
+    const isDead = ({ failedCount }: Waiting) => failedCount + 1 >= this.#options.maxReceives;
+    try {
+      await this.#file.write(() => {
+        for (const message of messages) if (isDead(message)) this.#bury(message);
+        for (const message of messages) if (!isDead(message)) this.#statements.count.run(message.position);
+      });
+    } catch (error) {
+      this.#putBack(messages);
+      throw error;
+    }
+    const { dead = [], alive = [] } = Object.groupBy(messages, (message) =>
+      isDead(message) ? 'dead' : 'alive',
+    );
+    for (const message of dead) this.#line.remove(message);
+    for (const message of alive) message.failedCount += 1;
+    this.#putBack(alive);
+  }
+
+  waitForWork(signal?: AbortSignal): Promise<void> {
+    return this.#line.waitForFree(signal);
+  }
+
+  async deadLetters(limit: number): Promise<readonly DeadLetter[]> {
+    const rows = this.#file.read(() => this.#statements.deadLetters.all(limit));
+    return rows.map((row) => ({ ...row })) as unknown as readonly DeadLetter[];
+  }
+
+  #claim(message: Waiting): Delivery {
+    this.#receiptCount += 1;
+    const receipt = String(this.#receiptCount);
+    this.#claims.set(receipt, message);
+    const { group, body, sentAtMs, failedCount } = message;
+    return { receipt, group, body, sentAtMs, receiveCount: failedCount + 1 };
+  }
+
+  /** Receipts that were used before name nothing any more and are passed over. */
+  #giveUpClaims(receipts: readonly string[]): readonly Waiting[] {
+    const messages: Waiting[] = [];
+    for (const receipt of receipts) {
+      const message = this.#claims.get(receipt);
+      if (message !== undefined && this.#claims.delete(receipt)) messages.push(message);
+    }
+    return messages;
+  }
+
+  #putBack(messages: readonly Waiting[]): void {
+    if (messages.length === 0) return;
+    const rested = this.#options.clock.sleep(this.#options.retryDelayMs);
+    for (const message of messages) this.#line.putBack(message, rested);
+  }
+
+  #bury({ position, group, body, sentAtMs, failedCount }: Waiting): void {
+    const { deadLetter, delete: remove } = this.#statements;
+    deadLetter.run(group, body, failedCount + 1, sentAtMs, this.#options.clock.nowMs());
+    remove.run(position);
+  }
+}
+
+function prepareStatements({ database }: SqliteFile) {
+  return {
+    waiting: database.prepare(
+      `SELECT position, group_name AS "group", body, sent_at_ms AS sentAtMs, failed_count AS failedCount
+       FROM messages ORDER BY position`,
+    ),
+    insert: database.prepare(
+      `INSERT INTO messages (deduplication_id, group_name, body, sent_at_ms) VALUES (?, ?, ?, ?)
+       ON CONFLICT (deduplication_id) DO NOTHING`,
+    ),
+    delete: database.prepare('DELETE FROM messages WHERE position = ?'),
+    count: database.prepare('UPDATE messages SET failed_count = failed_count + 1 WHERE position = ?'),
+    deadLetter: database.prepare(
+      `INSERT INTO dead_letters (group_name, body, receive_count, sent_at_ms, died_at_ms) VALUES (?, ?, ?, ?, ?)`,
+    ),
+    deadLetters: database.prepare(
+      `SELECT group_name AS "group", body, receive_count AS receiveCount, sent_at_ms AS sentAtMs,
+         died_at_ms AS diedAtMs
+       FROM dead_letters ORDER BY seq DESC LIMIT ?`,
+    ),
+  };
+}

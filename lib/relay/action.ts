@@ -1,0 +1,32 @@
+import type { Json } from '../base/json.ts';
+import type { Denial, Status } from '../model/outcome.ts';
+
+/** What executing a signal comes down to, decided before anything is sent. */
+export type Plan =
+  | { readonly verdict: 'denied'; readonly denial: Denial }
+  | { readonly verdict: 'ready'; readonly action: Action };
+
+/** Requests that are ready to go: nothing that can fail is left but the wire. */
+export interface Action {
+  /** Orders count against the account's rate; cancellations never do. */
+  readonly isOrder: boolean;
+  /** The requests as a dry run shows them, without key, nonce or signature. */
+  readonly requests: readonly Json[];
+  /** Goes on the wire and tells the outcome; failures of the exchange are outcomes too. */
+  send(): Promise<Ending>;
+}
+
+/** How an action ended. */
+export interface Ending {
+  readonly status: Status;
+  readonly note: string;
+  readonly evidence: Json;
+  readonly orderId?: number;
+  readonly orderOpen?: boolean;
+  /** Something a person must look into, whatever the status. */
+  readonly alarm?: string;
+}
+
+export function deny(rule: string, limit: string, actual: string, message: string): Plan {
+  return { verdict: 'denied', denial: { rule, limit, actual, message } };
+}

@@ -1,0 +1,190 @@
+import { RelayError } from '../base/errors.ts';
+import type { Json } from '../base/json.ts';
+import { ExchangeError } from '../exchange/errors.ts';
+import type { Entry, EntryKey, Step } from '../ledger/entry.ts';
+import type { Move } from '../ledger/ledger.ts';
+import type { Account } from '../model/account.ts';
+import { type Denial, type Status, statusTransitions } from '../model/outcome.ts';
+import { findAccount } from '../model/settings.ts';
+import type { Signal } from '../model/signal.ts';
+import { checkMarket, checkPause, denyOrderRate } from '../risk/check-order.ts';
+import { checkStaleness } from '../signals/staleness.ts';
+import type { Action, Ending, Plan } from './action.ts';
+import { planCancel, planCancelAll } from './plan-cancel.ts';
+import { planOrder } from './plan-order.ts';
+import type { ExecuteServices } from './services.ts';
+
+/**
+ * Carries one stored signal out, at most once, and writes down how it ended.
+ *
+ * Safe to call again for the same signal at any time: a signal that is past `accepted` is never sent again.
+ *
+ * @returns the status the entry has now
+ * @throws RelayError `store_unavailable` when the ledger cannot be read or written; the message should come again
+ */
+export async function executeSignal(services: ExecuteServices, key: EntryKey): Promise<Status> {
+  const entry = await services.ledger.read(key);
+  if (entry === null || entry.signal === null)
+    throw new RelayError(
+      'entry_conflict',
+      `the ledger holds no signal "${key.signalId}" of account ${key.account}`,
+    );
+  if (entry.status === 'sending') return await giveUpOnLostAnswer(services, entry);
+  if (entry.status !== 'accepted') return entry.status;
+  const account = findAccount(services.settings, entry.account);
+  if (account === null) return await settle(services, entry, unknownAccountEnding(entry.account));
+  const plan = await planSafely(services, account, entry, entry.signal);
+  if ('status' in plan) return await settle(services, entry, plan);
+  if (plan.verdict === 'denied') return await settle(services, entry, denialEnding(plan.denial));
+  return await carryOut(services, account, entry, entry.signal, plan.action);
+}
+
+/** The worker that wrote `sending` died before it wrote an outcome: whether the order exists cannot be told here. */
+function giveUpOnLostAnswer(services: ExecuteServices, entry: Entry): Promise<Status> {
+  return settle(services, entry, {
+    status: 'unknown',
+    note: 'the relay stopped between sending and hearing the answer; it will not be sent again',
+    evidence: { clientOrderId: entry.clientOrderId },
+    orderOpen: entry.clientOrderId !== null,
+  });
+}
+
+/** What cannot be prepared was provably not sent. */
+async function planSafely(
+  services: ExecuteServices,
+  account: Account,
+  entry: Entry,
+  signal: Signal,
+): Promise<Plan | Ending> {
+  try {
+    return await planSignal(services, account, entry, signal);
+  } catch (error) {
+    const isKnown =
+      error instanceof ExchangeError || (error instanceof RelayError && error.code === 'secrets_missing');
+    if (!isKnown) throw error;
+    return {
+      status: 'not_sent',
+      note: `nothing was sent: ${error.message}`,
+      evidence: { code: error.code, action: error.row.action },
+    };
+  }
+}
+
+async function planSignal(
+  services: ExecuteServices,
+  account: Account,
+  entry: Entry,
+  signal: Signal,
+): Promise<Plan> {
+  const denial =
+    checkStaleness(signal, services.clock.nowMs()) ??
+    checkPause(await services.ledger.readPause(entry.account)) ??
+    checkMarket(signal, account);
+  if (denial !== null) return { verdict: 'denied', denial };
+  return await planAction(services, account, signal, entry.clientOrderId ?? '');
+}
+
+function planAction(
+  services: ExecuteServices,
+  account: Account,
+  signal: Signal,
+  clientOrderId: string,
+): Promise<Plan> {
+  switch (signal.action) {
+    case 'order':
+      return planOrder(services, account, signal, clientOrderId);
+    case 'cancel':
+      return planCancel(services, account, signal);
+    case 'cancel_all':
+      return planCancelAll(services, account, signal);
+  }
+}
+
+/** From here on only the wire can fail: check the age once more, write `sending`, send, write the outcome. */
+async function carryOut(
+  services: ExecuteServices,
+  account: Account,
+  entry: Entry,
+  signal: Signal,
+  action: Action,
+): Promise<Status> {
+  const atMs = services.clock.nowMs();
+  const tooLate = checkStaleness(signal, atMs);
+  if (tooLate !== null) return await settle(services, entry, denialEnding(tooLate));
+  if (account.mode === 'dry-run') return await settle(services, entry, dryRunEnding(action));
+
+  const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
+  const step: Step = { status: 'sending', atMs, note: 'on its way to the exchange' };
+  const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
+  if (started.result === 'conflict') return started.entry.status;
+  if (started.result === 'over_limit')
+    return await settle(services, entry, denialEnding(denyOrderRate(started.count, maxPerMinute ?? 0)));
+  return await settleSent(services, { ...entry, status: 'sending' }, await action.send());
+}
+
+/** Another worker may have taken this one for dead and written `unknown`; it lived, and knows better. */
+async function settleSent(services: ExecuteServices, sent: Entry, ending: Ending): Promise<Status> {
+  try {
+    return await settle(services, sent, ending);
+  } catch (error) {
+    const isConflict = error instanceof RelayError && error.code === 'entry_conflict';
+    const found = isConflict ? await services.ledger.read(sent) : null;
+    if (found === null || !statusTransitions[found.status].includes(ending.status)) throw error;
+    return await settle(services, found, ending);
+  }
+}
+
+/** The account was taken out of the configuration while its signal waited. */
+function unknownAccountEnding(account: string): Ending {
+  return denialEnding({
+    rule: 'unknown_account',
+    limit: 'an account of relay.config.ts',
+    actual: account,
+    message: `account ${account} is no longer configured; nothing was sent`,
+  });
+}
+
+function denialEnding({ rule, limit, actual, message }: Denial): Ending {
+  return { status: 'denied', note: message, evidence: { rule, limit, actual } };
+}
+
+function dryRunEnding(action: Action): Ending {
+  return {
+    status: 'dry_run',
+    note: 'the account is in dry-run mode; these requests would have gone',
+    evidence: { requests: action.requests },
+  };
+}
+
+async function settle(services: ExecuteServices, entry: Entry, ending: Ending): Promise<Status> {
+  const { status, note, evidence, orderId, orderOpen, alarm } = ending;
+  const step: Step = { status, atMs: services.clock.nowMs(), note, evidence };
+  const move: Move = {
+    from: entry.status,
+    step,
+    ...(orderId === undefined ? {} : { orderId }),
+    ...(orderOpen === undefined ? {} : { orderOpen }),
+  };
+  await services.ledger.move(entry, move);
+  report(services, entry, ending);
+  if (alarm !== undefined)
+    services.log.error(alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
+  return status;
+}
+
+/** An outcome nobody can know is an alarm; what the exchange or the network refused is a warning. */
+function report(services: ExecuteServices, entry: Entry, { status, note, orderId }: Ending): void {
+  const facts: Record<string, Json> = {
+    account: entry.account,
+    signalId: entry.signalId,
+    market: entry.signal?.market ?? null,
+    status,
+    note,
+    orderId: orderId ?? null,
+    clientOrderId: entry.clientOrderId,
+    tookMs: services.clock.nowMs() - entry.createdAtMs,
+  };
+  if (status === 'unknown') services.log.error('signal outcome unknown', { ...facts, alarm: true });
+  else if (status === 'rejected' || status === 'not_sent') services.log.warn(`signal ${status}`, facts);
+  else services.log.info(`signal ${status}`, facts);
+}

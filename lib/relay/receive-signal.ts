@@ -1,0 +1,207 @@
+import { type Issue, RelayError } from '../base/errors.ts';
+import type { Json } from '../base/json.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { MinuteLimit, NewEntry } from '../ledger/ledger.ts';
+import type { Account } from '../model/account.ts';
+import { findAccount } from '../model/settings.ts';
+import { checkToken } from '../signals/authenticate.ts';
+import { clientOrderIdOf, fingerprintOf, refusalIdOf, signalIdOf } from '../signals/identity.ts';
+import { type Alert, parseAlert } from '../signals/parse-alert.ts';
+import { checkStaleness } from '../signals/staleness.ts';
+import type { ReceiveServices } from './services.ts';
+
+/** One delivery of an alert, as bytes. */
+export interface AlertDelivery {
+  readonly account: string;
+  readonly token: string;
+  readonly body: Buffer;
+}
+
+/** What the sender is told. */
+export interface Receipt {
+  /** 202 when something new was accepted, 200 when all of it was known. */
+  readonly httpStatus: 200 | 202;
+  readonly body: Json;
+}
+
+/** TradingView states no limit; real alerts stay far below. */
+const maximumBodyBytes = 16 * 1024;
+/** TradingView's clock and ours need not agree to the second. */
+const futureAllowanceMs = 5_000;
+
+/**
+ * Takes one alert in: authenticate, parse, identify, store, enqueue.
+ *
+ * Resending the same bytes completes what is missing and never doubles a signal.
+ *
+ * @throws RelayError `unauthorized`; a 4xx row for an alert that can never succeed, then recorded as `invalid`;
+ * `store_unavailable` when something was not stored or not enqueued
+ */
+export async function receiveSignal(services: ReceiveServices, delivery: AlertDelivery): Promise<Receipt> {
+  const account = await authenticate(services, delivery);
+  const fingerprint = fingerprintOf(delivery.body);
+  try {
+    const alert = readAlert(services, delivery, account);
+    const entries = identify(alert, account, fingerprint, services.clock.nowMs());
+    await refuseLateComers(services, entries);
+    const stored = await accept(services, account, entries);
+    await enqueueWaiting(services, stored);
+    return receiptOf(alert, stored);
+  } catch (error) {
+    await recordRefusal(services, account, fingerprint, error);
+    throw error;
+  }
+}
+
+/** An unknown account costs the same work and gets the same answer as a wrong token. */
+async function authenticate(services: ReceiveServices, delivery: AlertDelivery): Promise<Account> {
+  const account = findAccount(services.settings, delivery.account);
+  const tokens = account === null ? [] : await services.webhookTokens(account.name);
+  if (!checkToken(delivery.token, tokens) || account === null)
+    throw new RelayError('unauthorized', 'the account or the token in the URL is not known');
+  return account;
+}
+
+function readAlert(services: ReceiveServices, delivery: AlertDelivery, account: Account): Alert {
+  if (delivery.body.byteLength > maximumBodyBytes)
+    throw new RelayError(
+      'body_too_large',
+      `the alert has ${delivery.body.byteLength} bytes; at most ${maximumBodyBytes} are taken`,
+    );
+  // The message is stored and shown; the token must not travel with it.
+  if (delivery.body.includes(delivery.token))
+    throw new RelayError('invalid_signal', 'the alert message contains the webhook token', {
+      issues: [
+        {
+          path: '',
+          message: 'the message contains the token of the webhook URL',
+          hint: 'keep the token in the webhook URL only, and rotate it if others can read the alert',
+        },
+      ],
+    });
+  return parseAlert(delivery.body, {
+    account,
+    tickers: services.settings.tickers,
+    defaultMaxLagMs: services.settings.defaultMaxLagMs,
+    nowMs: services.clock.nowMs(),
+    futureAllowanceMs,
+  });
+}
+
+function identify(alert: Alert, account: Account, fingerprint: string, atMs: number): readonly NewEntry[] {
+  return alert.items.map(({ explicitId, signal }, index) => {
+    const signalId = signalIdOf(explicitId, fingerprint, alert.isArray ? index : null);
+    const clientOrderId = signal.action === 'order' ? clientOrderIdOf(account.name, signalId) : null;
+    return { account: account.name, signalId, signal, clientOrderId, fingerprint, atMs };
+  });
+}
+
+/** A late resend of a signal that is already known is no late signal. */
+async function refuseLateComers(services: ReceiveServices, entries: readonly NewEntry[]): Promise<void> {
+  const issues: Issue[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const denial = checkStaleness(entry.signal, entry.atMs);
+    if (denial === null || (await services.ledger.read(entry)) !== null) continue;
+    issues.push({
+      path: entries.length > 1 ? `[${index}].time` : 'time',
+      message: denial.message,
+      hint: 'raise "maxLag" (seconds) in the alert, or maxLagSeconds in relay.config.ts, if this delay is acceptable',
+    });
+  }
+  if (issues.length > 0) throw new RelayError('stale', 'the alert came too late', { issues });
+}
+
+interface Stored {
+  readonly entry: Entry;
+  readonly isNew: boolean;
+}
+
+/** Everything is stored before anything is enqueued, so that an alert of several signals is not torn apart. */
+async function accept(
+  services: ReceiveServices,
+  account: Account,
+  entries: readonly NewEntry[],
+): Promise<readonly Stored[]> {
+  if (entries.length > 1)
+    for (const entry of entries) refuseReusedId(entry, await services.ledger.read(entry));
+  const stored: Stored[] = [];
+  for (const [index, entry] of entries.entries()) {
+    // The alert passes or fails as a whole: its first signal is held against the room for all of them.
+    const limit = index === 0 ? signalLimit(account, entries.length) : null;
+    const accepted = await services.ledger.accept(entry, limit);
+    if (accepted.result === 'over_limit')
+      throw new RelayError(
+        'rate_limited',
+        `${accepted.count} signals in the last minute; the account takes ${account.maxSignalsPerMinute}`,
+      );
+    if (accepted.result === 'exists') refuseReusedId(entry, accepted.entry);
+    stored.push({ entry: accepted.entry, isNew: accepted.result === 'created' });
+  }
+  return stored;
+}
+
+function signalLimit(account: Account, signalCount: number): MinuteLimit | null {
+  if (account.maxSignalsPerMinute === null) return null;
+  return { maxPerMinute: account.maxSignalsPerMinute - (signalCount - 1) };
+}
+
+/** The same id on other bytes is another signal in disguise: neither a resend nor safe to send. */
+function refuseReusedId(entry: NewEntry, existing: Entry | null): void {
+  if (existing === null || existing.fingerprint === entry.fingerprint) return;
+  throw new RelayError('invalid_signal', `the id "${entry.signalId}" was used before, by a different alert`, {
+    issues: [
+      {
+        path: 'id',
+        message: `"${entry.signalId}" was used before, by a different alert`,
+        hint: 'give every signal an id of its own, or leave "id" out and send "time": "{{timenow}}"',
+      },
+    ],
+  });
+}
+
+/** A known signal that still waits may have lost its message in a crash; queue and executor drop a double. */
+async function enqueueWaiting(services: ReceiveServices, stored: readonly Stored[]): Promise<void> {
+  for (const { entry, isNew } of stored) {
+    if (entry.status !== 'accepted' || entry.signal === null) continue;
+    const { account, signalId, signal } = entry;
+    await services.queue.enqueue({ account, signalId, market: signal.market });
+    services.log.info(isNew ? 'signal accepted' : 'signal enqueued again', {
+      account,
+      signalId,
+      market: signal.market,
+      action: signal.action,
+    });
+  }
+}
+
+function receiptOf(alert: Alert, stored: readonly Stored[]): Receipt {
+  const signals = stored.map(({ entry, isNew }) => ({
+    signalId: entry.signalId,
+    status: entry.status,
+    ...(isNew ? {} : { duplicate: true }),
+  }));
+  const httpStatus = stored.some(({ isNew }) => isNew) ? 202 : 200;
+  return { httpStatus, body: alert.isArray ? { signals } : (signals[0] ?? null) };
+}
+
+/** An authentic alert that is turned away leaves a trace; what was not stored will come again. */
+async function recordRefusal(
+  services: ReceiveServices,
+  account: Account,
+  fingerprint: string,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof RelayError) || error.row.httpStatus >= 500) return;
+  const { code, message, issues } = error;
+  await services.ledger.refuse({
+    account: account.name,
+    signalId: refusalIdOf(fingerprint),
+    fingerprint,
+    step: {
+      status: 'invalid',
+      atMs: services.clock.nowMs(),
+      note: message,
+      evidence: { code, issues: issues.map((issue) => ({ ...issue })) },
+    },
+  });
+}

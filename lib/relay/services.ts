@@ -1,0 +1,35 @@
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { ExchangeClient } from '../exchange/client.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Settings } from '../model/settings.ts';
+import type { SignalQueue } from '../queue/queue.ts';
+import type { MarketCatalogue } from './market-catalogue.ts';
+
+/** What taking a signal in needs of the world. */
+export interface ReceiveServices {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Settings;
+  readonly ledger: Ledger;
+  readonly queue: SignalQueue;
+  /** The tokens that are valid now, none for an unknown account. */
+  webhookTokens(account: string): Promise<readonly string[]>;
+}
+
+/** What executing a signal needs of the world. */
+export interface ExecuteServices {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly settings: Settings;
+  readonly ledger: Ledger;
+  readonly markets: MarketCatalogue;
+  /** How long one request to the exchange may take, retries included. */
+  readonly exchangeTimeoutMs: number;
+  /**
+   * A client that signs with the account's key.
+   *
+   * @throws RelayError `secrets_missing` when no key is stored
+   */
+  exchangeFor(account: string): Promise<ExchangeClient>;
+}

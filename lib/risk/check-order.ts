@@ -1,0 +1,98 @@
+import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import type { Account, MarketLimits } from '../model/account.ts';
+import type { OrderRequest } from '../model/order.ts';
+import type { Denial } from '../model/outcome.ts';
+import type { Signal } from '../model/signal.ts';
+
+/**
+ * Whether the account is stopped by its kill switch.
+ *
+ * @param pause null while the account runs
+ */
+export function checkPause(
+  pause: { readonly sinceMs: number; readonly reason: string } | null,
+): Denial | null {
+  if (pause === null) return null;
+  const since = new Date(pause.sinceMs).toISOString();
+  return {
+    rule: 'paused',
+    limit: 'running',
+    actual: `paused since ${since}`,
+    message: `the account is paused since ${since}, not running: ${pause.reason}; resume it to trade again`,
+  };
+}
+
+/** Whether the account may trade the signal's market, and, for an order, on its side. */
+export function checkMarket(signal: Signal, account: Account): Denial | null {
+  const limits = limitsOf(account, signal.market);
+  if (limits === null) return denyMarket(signal.market, account);
+  if (signal.action !== 'order' || limits.sides.includes(signal.side)) return null;
+  const limit = limits.sides.join(', ') || 'none';
+  return {
+    rule: 'side_not_allowed',
+    limit,
+    actual: signal.side,
+    message: `account ${account.name} may ${limit} in ${signal.market}, not ${signal.side}; extend its sides in relay.config.ts if it should`,
+  };
+}
+
+/** Whether a sized order keeps within the account's limits for its market; what is equal to a limit does. */
+export function checkOrder(order: OrderRequest, account: Account): Denial | null {
+  const limits = limitsOf(account, order.market);
+  if (limits === null) return denyMarket(order.market, account);
+  return (
+    checkMost('max_amount', order.amount, limits.maxAmount, `an amount in ${order.market}`) ??
+    checkMost(
+      'max_notional',
+      notionalOf(order),
+      limits.maxNotional,
+      `the worth of an order in ${order.market}`,
+    )
+  );
+}
+
+/**
+ * What the ledger's count of orders comes to, once it is over the limit.
+ *
+ * @param count orders of the last minute
+ * @param limit orders the account may place in any minute
+ */
+export function denyOrderRate(count: number, limit: number): Denial {
+  return {
+    rule: 'max_orders_per_minute',
+    limit: String(limit),
+    actual: String(count),
+    message: `${count} orders in the last minute, and the account may place ${limit}; slow the alerts down, or raise maxOrdersPerMinute`,
+  };
+}
+
+/** A market named like a property of every object is no market of the account. */
+function limitsOf(account: Account, market: string): MarketLimits | null {
+  return Object.hasOwn(account.markets, market) ? (account.markets[market] ?? null) : null;
+}
+
+function denyMarket(market: string, account: Account): Denial {
+  const limit = Object.keys(account.markets).join(', ') || 'none';
+  return {
+    rule: 'market_not_allowed',
+    limit,
+    actual: market,
+    message: `account ${account.name} may trade ${limit}, not ${market}; add it to the account's markets in relay.config.ts if it should`,
+  };
+}
+
+/** In money, at the limit price: as the exchange reckons the total of an order. */
+function notionalOf(order: OrderRequest): Decimal {
+  switch (order.kind) {
+    case 'stop_limit':
+      return order.amount.times(order.price);
+  }
+}
+
+function checkMost(rule: string, value: Decimal, most: Decimal | null, what: string): Denial | null {
+  if (most === null || value.lte(most)) return null;
+  const limit = formatDecimal(most);
+  const actual = formatDecimal(value);
+  const message = `${what} may be ${limit} at most, and is ${actual}; lower the size, or raise the limit in relay.config.ts`;
+  return { rule, limit, actual, message };
+}

@@ -1,0 +1,193 @@
+/** Where strict JSON stopped being read, as one looks at it to find the mistake. */
+export interface Place {
+  readonly text: string;
+  /** The parser's name of the problem, for example `CommaExpected`. */
+  readonly problem: string;
+  /** Where the offence itself is: inside a broken string, not at its opening quote. */
+  readonly offset: number;
+  /** The character there; empty at the end of the body. */
+  readonly found: string;
+  /** From there to the end of what the parser took as one token; of a string, only its quote. */
+  readonly token: string;
+  /** Everything before it, without the white space that leads up to it. */
+  readonly before: string;
+  /** Whether no white space stands between. */
+  readonly isAdjacent: boolean;
+}
+
+/** One way to get JSON wrong, and how to mend it. */
+interface Mistake {
+  readonly hint: string;
+  matches(place: Place): boolean;
+}
+
+const foreignWord =
+  /^(?:None|True|False|NaN|nan|NAN|Infinity|undefined|na|Null|NULL|TRUE|FALSE|nil)(?![\w.])/;
+const stringProblems: ReadonlySet<string> = new Set([
+  'UnexpectedEndOfString',
+  'InvalidCharacter',
+  'InvalidEscapeCharacter',
+  'InvalidUnicode',
+]);
+const typographicQuote = /[\u2018-\u201f\u2032\u2033\u00ab\u00bb\u2039\u203a\uff02]/;
+const invisible = /[\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;
+
+/** What people and bridges get wrong, likeliest reading first: the first that matches is the hint given. */
+export const mistakes: readonly Mistake[] = [
+  // The body as a whole.
+  {
+    hint: 'write the alert into the message box of the alert: a JSON object with ticker, action and the rest',
+    matches: ({ text }) => text.trim() === '',
+  },
+  {
+    hint: 'this looks form-urlencoded; send the JSON object itself as the body, not a form',
+    matches: ({ text, found }) =>
+      /^\s*(?:[\w.%+-]+=(?:[^=\s"]*(?:&|$)|[{[])|[\w.+-]*=?%7B)/i.test(text) ||
+      (found === '=' && text.endsWith('}=')),
+  },
+  {
+    hint: 'quotes are doubled, as e-mail and CSV bridges do; send each quote once',
+    matches: ({ text }) => /^\s*(?:"\s*)?[[{]\s*""\w/.test(text) || /^\s*""\w+""\s*:/.test(text),
+  },
+  {
+    hint: 'braces are doubled; write one { at the beginning and one } at the end',
+    matches: ({ text }) => /^\s*\{\{\s*["'}]/.test(text),
+  },
+  {
+    hint: 'the message is a placeholder that nothing filled; check its spelling, and that the alert has such a value',
+    matches: ({ text }) => /^\s*\{\{\s*\w/.test(text),
+  },
+  {
+    hint: 'the braces are missing; put { before the first line and } after the last',
+    matches: ({ text, problem }) =>
+      (/^\s*"[^"\n]*"\s*[:=]/.test(text) && problem === 'EndOfFileExpected') || /^\s*\w+\s*:/.test(text),
+  },
+  {
+    hint: 'plain text is not taken; send a JSON object with ticker, action and the rest',
+    matches: ({ before, found }) => before === '' && /[\p{L}<]/u.test(found),
+  },
+
+  {
+    hint: 'quotes stand around the object; let the message begin with { and end with }',
+    matches: ({ before, token }) => before === '' && /^['`]+$/.test(token),
+  },
+
+  // Inside a string.
+  {
+    hint: 'a string must not contain a line break; write \\n, or put the text on one line',
+    matches: ({ problem, found }) => problem === 'UnexpectedEndOfString' && /[\r\n]/.test(found),
+  },
+  {
+    hint: 'a string is not closed; add the closing "',
+    matches: ({ problem }) => problem === 'UnexpectedEndOfString',
+  },
+  {
+    hint: 'a string must not contain a raw tab or control character; write \\t, or remove it',
+    matches: ({ problem }) => problem === 'InvalidCharacter',
+  },
+  {
+    hint: 'a backslash begins an escape such as \\n or \\u00e9; write \\\\ for a backslash itself',
+    matches: ({ problem }) => stringProblems.has(problem),
+  },
+
+  // What stands there.
+  {
+    hint: 'typographic quotes came from a word processor or chat; use straight double quotes "',
+    matches: ({ token }) => typographicQuote.test(token),
+  },
+  {
+    hint: 'a no-break or invisible space came along when copying; replace it by a plain space',
+    matches: ({ token }) => invisible.test(token),
+  },
+  {
+    hint: 'a placeholder stands bare where TradingView filled nothing in; check its spelling, and quote it',
+    matches: ({ found, before, isAdjacent }) => found === '{' && before.endsWith('{') && isAdjacent,
+  },
+  {
+    hint: 'JSON has no comments; remove it',
+    matches: ({ problem }) => problem.endsWith('CommentToken') || problem.endsWith('OfComment'),
+  },
+  {
+    hint: 'a quote inside a text must be written \\"; or remove it',
+    matches: ({ found, before, isAdjacent, problem }) =>
+      before.endsWith('"') &&
+      (problem === 'InvalidSymbol' || problem === 'CommaExpected') &&
+      (isAdjacent ? /[^=;'"]/.test(found) : /[\p{L}]/u.test(found)),
+  },
+  {
+    hint: 'JSON takes double quotes "; replace the single ones',
+    matches: ({ found }) => found === "'" || found === '`',
+  },
+  {
+    hint: 'a name and its value are parted by a colon; write : for =',
+    matches: ({ found, token, before }) => found === '=' || (before.endsWith('{') && /^\w+=/.test(token)),
+  },
+  {
+    hint: 'JSON does not know this word; a script wrote a value it did not have: correct the script, or leave the line out',
+    matches: ({ token, before }) => /[:[,]$/.test(before) && foreignWord.test(token),
+  },
+
+  // Numbers.
+  {
+    hint: 'a number takes no decimal comma and no thousands separator; write 1234.5',
+    matches: ({ found, before }) => /\d\s*,$/.test(before) && /\d/.test(found),
+  },
+  {
+    hint: 'a number ends with its last digit; take the unit or the per cent sign away',
+    matches: ({ found, before }) => /\d$/.test(before) && /[%\p{L}_$€]/u.test(found),
+  },
+  {
+    hint: 'a number is written like 5, 0.5 or 1e-7: a digit before and after the point, no leading zero, no plus',
+    matches: ({ problem, found, before, isAdjacent }) =>
+      problem.includes('Number') ||
+      (/[:[,]$/.test(before) && /[.+-]/.test(found)) ||
+      (isAdjacent && /\d$/.test(before) && /[\d.]/.test(found)),
+  },
+
+  // Punctuation.
+  {
+    hint: 'remove the comma after the last value',
+    matches: ({ found, before }) => /[}\]]/.test(found) && before.endsWith(','),
+  },
+  {
+    hint: 'there is a comma too many; remove it',
+    matches: ({ found, before }) => found === ',' && /[,{[]$/.test(before),
+  },
+  {
+    hint: 'a value is missing: a placeholder was filled with nothing; quote it, or leave the line out',
+    matches: ({ found, before }) => /^[,}\]]$/.test(found) && before.endsWith(':'),
+  },
+  {
+    hint: 'a comma is missing before this',
+    matches: ({ problem, found }) => problem === 'CommaExpected' && /["{[\d]/.test(found),
+  },
+  {
+    hint: 'values are parted by a comma; write , for ;',
+    matches: ({ found }) => found === ';',
+  },
+  {
+    hint: 'a name and its value are parted by a colon; add it',
+    matches: ({ problem }) => problem === 'ColonExpected',
+  },
+  {
+    hint: 'names stand in double quotes; put " before and after it',
+    matches: ({ found, before }) => /[{,]$/.test(before) && /[\p{L}_\d]/u.test(found),
+  },
+  {
+    hint: 'text stands in double quotes; put " before and after it',
+    matches: ({ found, before }) => /[:[]$/.test(before) && /\p{L}/u.test(found),
+  },
+  {
+    hint: 'the end is missing; close every { with } and every [ with ]',
+    matches: ({ found }) => found === '',
+  },
+  {
+    hint: 'several signals go into one array: [{…}, {…}]',
+    matches: ({ problem, found, before }) =>
+      problem === 'EndOfFileExpected' && /^[{,]$/.test(found) && before.endsWith('}'),
+  },
+  {
+    hint: 'the JSON ended before this; remove what follows',
+    matches: ({ problem }) => problem === 'EndOfFileExpected',
+  },
+];

@@ -1,0 +1,124 @@
+import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import type { DecimalText } from '../model/signal.ts';
+import { type Faults, quoteText } from './faults.ts';
+import type { Field } from './fields.ts';
+import type { JsonNode } from './parse-json.ts';
+import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
+
+interface Misuse {
+  readonly pattern: RegExp;
+  readonly message: string;
+  readonly hint: string;
+}
+
+const numberOfAnySize = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
+const plainNumber = 'write a plain number such as 0.5';
+
+/** What arrives where a number should be, and why it cannot be taken for one. */
+const misuses: readonly Misuse[] = [
+  {
+    pattern: /^$/,
+    message: 'is empty',
+    hint: 'the placeholder was filled with nothing; correct the script, or leave the line out if it is optional',
+  },
+  {
+    pattern: /^(?:nan|none|null|nil|na|undefined)$/i,
+    message: 'says that there is no value',
+    hint: 'correct the script, or leave the line out if it is optional',
+  },
+  {
+    pattern: /^[+-]?inf(?:inity)?$/i,
+    message: 'is infinite',
+    hint: 'correct the division by zero in the script',
+  },
+  { pattern: /^(?:true|false)$/i, message: 'is true or false', hint: plainNumber },
+  {
+    pattern: /%$/,
+    message: 'is a per cent',
+    hint: 'shares of a balance or price are not taken; let the script work out the number',
+  },
+  { pattern: /^[+-]?0[xob][0-9a-f]+$/i, message: 'is not decimal', hint: plainNumber },
+  {
+    pattern: /^[+-]?\d{1,3}(?:[,' \u00a0\u202f_]\d{3})+(?:\.\d+)?$/,
+    message: 'has separators between its digits',
+    hint: 'leave thousands separators out, and write a point before decimals: 1234.5',
+  },
+  {
+    pattern: /^[+-]?\d*(?:\.\d{3})*,\d+$/,
+    message: 'has a decimal comma',
+    hint: 'write a point before decimals: 1234.5',
+  },
+];
+
+const secondsInDay = parseDecimal('86400');
+const millisecondsInSecond = parseDecimal('1000');
+
+/** A positive decimal, from a JSON number or from text, in plain notation and with every digit. */
+export function readPositive(field: Field, faults: Faults): DecimalText | undefined {
+  const value = readDecimal(field, faults);
+  return value === undefined ? undefined : formatDecimal(value);
+}
+
+/**
+ * How old the alert may be.
+ *
+ * @param field seconds, more than 0 and at most a day
+ * @returns whole milliseconds
+ */
+export function readMaxLagMs(field: Field, faults: Faults): number | undefined {
+  const seconds = readDecimal(field, faults);
+  if (seconds === undefined) return undefined;
+  const maxLagMs = Number(formatDecimal(seconds.times(millisecondsInSecond).round(0, 0)));
+  if (maxLagMs >= 1 && seconds.lte(secondsInDay)) return maxLagMs;
+  return faults.add(
+    field.path,
+    `${formatDecimal(seconds)} s is out of range`,
+    'write seconds, from 0.001 to 86400 (a day)',
+  );
+}
+
+/** The exchange's number of an order: a positive whole number, from a JSON number or from digits. */
+export function readOrderId(field: Field, faults: Faults): number | undefined {
+  const text = textOf(field.node)?.trim();
+  const orderId = text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : 0;
+  if (orderId > 0 && Number.isSafeInteger(orderId)) return orderId;
+  return faults.add(
+    field.path,
+    `${describe(field.node)} is not an order number`,
+    'write the whole number the exchange gave the order, for example 3686033640',
+  );
+}
+
+function readDecimal(field: Field, faults: Faults): Decimal | undefined {
+  const text = textOf(field.node)?.trim();
+  if (text === undefined)
+    return faults.add(field.path, `${describe(field.node)} is not a number`, hintForKind(field.node));
+  if (!isDecimalText(text)) return refuseText(text, field.path, faults);
+  const value = parseDecimal(text);
+  if (value.gt(zero)) return value;
+  return value.eq(zero)
+    ? faults.add(field.path, `${quoteText(text)} is zero`, 'write a number above zero, or leave the line out')
+    : faults.add(
+        field.path,
+        `${quoteText(text)} is negative`,
+        'write a number above zero; "action" tells the direction',
+      );
+}
+
+function refuseText(text: string, path: string, faults: Faults): undefined {
+  if (isPlaceholder(text))
+    return faults.add(path, `${quoteText(text)} is a placeholder, not a number`, placeholderHint);
+  const misuse = misuses.find(({ pattern }) => pattern.test(text));
+  if (misuse !== undefined) return faults.add(path, `${quoteText(text)} ${misuse.message}`, misuse.hint);
+  if (numberOfAnySize.test(text))
+    return faults.add(
+      path,
+      `${quoteText(text)} is beyond what any market trades`,
+      'write at most 64 characters, between 1e-40 and 1e40',
+    );
+  return faults.add(path, `${quoteText(text)} is not a number`, plainNumber);
+}
+
+function hintForKind(node: JsonNode): string {
+  return node.kind === 'null' ? 'correct the script, or leave the line out if it is optional' : plainNumber;
+}

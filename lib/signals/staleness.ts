@@ -1,0 +1,26 @@
+import type { Denial } from '../model/outcome.ts';
+import type { Signal } from '../model/signal.ts';
+
+/**
+ * Whether the signal is older than it may be when its order is sent.
+ *
+ * @returns null when it is fresh, or has no time to be held against
+ */
+export function checkStaleness(signal: Signal, nowMs: number): Denial | null {
+  const { timeMs, maxLagMs } = signal;
+  if (timeMs === null || maxLagMs === null) return null;
+  const ageMs = nowMs - timeMs;
+  if (ageMs <= maxLagMs) return null;
+  const limit = secondsText(maxLagMs);
+  const actual = secondsText(ageMs);
+  return {
+    rule: 'stale',
+    limit,
+    actual,
+    message: `the alert is ${actual} old and may be ${limit}; raise maxLag if that delay is acceptable`,
+  };
+}
+
+function secondsText(durationMs: number): string {
+  return `${durationMs / 1000} s`;
+}

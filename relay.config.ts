@@ -1,0 +1,47 @@
+import type { RelayConfig } from './lib/host/config.ts';
+
+/** What the relay may do, and for whom. Checked as a whole at start; amounts and prices are text, so they stay exact. */
+export default {
+  exchange: {
+    // 'global', 'eu', or a URL. `npm start` always trades on the embedded paper exchange instead.
+    address: 'global',
+    // 'live' is what the service speaks today; 'documented' is its written API.
+    dialect: 'live',
+  },
+
+  // What alerts call a market → what the exchange calls it. Only what stands here is traded.
+  tickers: {
+    BTCUSDT: 'BTC_USDT',
+    'WHITEBIT:BTCUSDT': 'BTC_USDT',
+    'BTCUSDT.P': 'BTC_PERP',
+    ETHUSDT: 'ETH_USDT',
+    SOLUSDT: 'SOL_USDT',
+  },
+
+  // An alert older than this is refused, and not sent if it grew too old while waiting. An alert's own maxLag wins.
+  maxLagSeconds: 60,
+
+  // One entry for each webhook URL.
+  accounts: {
+    main: {
+      // 'live' sends orders; 'dry-run' does everything but.
+      mode: 'live',
+      // Where the limit price is set when an alert gives only a stop price: this far beyond it.
+      limitOffset: '0.1%',
+      // Markets that may be traded; amounts in stock, notionals in money, for each order.
+      markets: {
+        BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },
+        BTC_PERP: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },
+        ETH_USDT: { sides: ['buy', 'sell'], maxAmount: '20', maxNotional: '100000' },
+        SOL_USDT: { sides: ['buy', 'sell'], maxAmount: '500', maxNotional: '100000' },
+      },
+      maxOrdersPerMinute: 60,
+      maxSignalsPerMinute: 120,
+    },
+    rehearsal: {
+      mode: 'dry-run',
+      limitOffset: '0.1%',
+      markets: { BTC_USDT: {}, ETH_USDT: {} },
+    },
+  },
+} satisfies RelayConfig;

@@ -1,0 +1,250 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
+import { migrateTables, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+
+let folder: string;
+let path: string;
+let file: SqliteFile;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sqlite-'));
+  path = join(folder, 'relay.db');
+  file = openSqlite(path);
+  file.database.exec('CREATE TABLE notes (text TEXT PRIMARY KEY NOT NULL) STRICT');
+  file.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+});
+
+afterEach(() => {
+  file.close();
+  rmSync(folder, { recursive: true });
+});
+
+function add(text: string | null): Promise<unknown> {
+  return file.write(() => file.database.prepare('INSERT INTO notes VALUES (?)').run(text));
+}
+
+/** What another process would see. */
+function notesOnDisk(): readonly unknown[] {
+  const other = new DatabaseSync(path);
+  const rows = other.prepare('SELECT text FROM notes ORDER BY rowid').all();
+  other.close();
+  return rows.map((row) => row['text']);
+}
+
+/** Pages in the write-ahead log: every commit leaves at least one. */
+function logPages(): unknown {
+  return file.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.['log'];
+}
+
+function outcomes(results: readonly PromiseSettledResult<unknown>[]): readonly string[] {
+  return results.map((result) =>
+    result.status === 'fulfilled'
+      ? 'written'
+      : result.reason instanceof RelayError
+        ? result.reason.code
+        : String(result.reason),
+  );
+}
+
+describe('openSqlite', () => {
+  test('flushes a write-ahead log at every commit', () => {
+    expect(file.database.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
+    expect(file.database.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: 2 });
+  });
+
+  test('waits for another process for less than the 3 s of an impatient sender', () => {
+    expect(file.database.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 2000 });
+  });
+
+  test('names the path that it cannot open', () => {
+    expect(() => openSqlite(join(folder, 'missing', 'x.db'))).toThrow(
+      expect.objectContaining({
+        code: 'store_unavailable',
+        message: expect.stringContaining(join('missing', 'x.db')),
+      }),
+    );
+  });
+
+  test('refuses a file that is no database', () => {
+    const wrong = join(folder, 'notes.txt');
+    writeFileSync(wrong, 'no database, but long enough to look at'.repeat(100));
+    expect(() => openSqlite(wrong)).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+  });
+});
+
+describe('write', () => {
+  test('resolves with the result once another process can see the row', async () => {
+    const result = await file.write(
+      () => file.database.prepare("INSERT INTO notes VALUES ('a')").run().changes,
+    );
+    expect(result).toBe(1);
+    expect(notesOnDisk()).toEqual(['a']);
+  });
+
+  test('keeps the order in which writes were asked for', async () => {
+    const order: number[] = [];
+    const writes = [1, 2, 3, 4, 5].map((n) => file.write(() => n).then((result) => order.push(result)));
+    await Promise.all(writes);
+    expect(order).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('commits the writes of one turn together', async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, i) => add(`together ${i}`)));
+    expect(logPages()).toBeLessThan(10);
+  });
+
+  test('commits writes of different turns one by one', async () => {
+    for (let i = 0; i < 20; i += 1) await add(`alone ${i}`);
+    expect(logPages()).toBeGreaterThanOrEqual(20);
+  });
+
+  test('refuses the one that breaks a rule of the table, not its neighbours', async () => {
+    const results = await Promise.allSettled([add('a'), add(null), add('b'), add('a'), add('c')]);
+    expect(outcomes(results)).toEqual([
+      'written',
+      'store_unavailable',
+      'written',
+      'store_unavailable',
+      'written',
+    ]);
+    expect(notesOnDisk()).toEqual(['a', 'b', 'c']);
+  });
+
+  test('takes back what an operation wrote before it threw', async () => {
+    const half = file.write(() => {
+      file.database.exec("INSERT INTO notes VALUES ('half')");
+      throw new RelayError('entry_conflict', 'changed its mind');
+    });
+    const results = await Promise.allSettled([add('before'), half, add('after')]);
+    expect(outcomes(results)).toEqual(['written', 'entry_conflict', 'written']);
+    expect(notesOnDisk()).toEqual(['before', 'after']);
+  });
+
+  test('passes on a fault of the operation itself as it is', async () => {
+    const fault = new TypeError('not the database');
+    const write = file.write(() => {
+      throw fault;
+    });
+    await expect(write).rejects.toBe(fault);
+  });
+
+  test('refuses everybody when the disk is full, promises nothing, and goes on when there is room', async () => {
+    await add('first');
+    const { page_count: pages } = file.database.prepare('PRAGMA page_count').get() ?? {};
+    file.database.exec(`PRAGMA max_page_count = ${Number(pages)}`);
+
+    const results = await Promise.allSettled([add('x'.repeat(50_000)), add('y'.repeat(50_000))]);
+    file.database.exec('PRAGMA max_page_count = 100000');
+    await add('last');
+
+    expect(outcomes(results)).toEqual(['store_unavailable', 'store_unavailable']);
+    expect(notesOnDisk()).toEqual(['first', 'last']);
+  });
+
+  test('refuses all that wait, after one try, while another process holds the lock', async () => {
+    file.database.exec('PRAGMA busy_timeout = 0');
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    let runs = 0;
+    const count = () => file.write(() => (runs += 1));
+
+    const results = await Promise.allSettled([count(), count(), count()]);
+    other.exec('ROLLBACK');
+    other.close();
+    const later = await count();
+
+    expect(outcomes(results)).toEqual(['store_unavailable', 'store_unavailable', 'store_unavailable']);
+    expect(later).toBe(1);
+  });
+
+  test('tells why in the message and keeps the cause', async () => {
+    await expect(add(null)).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: 'the database could not be written: NOT NULL constraint failed: notes.text',
+      cause: { code: 'ERR_SQLITE_ERROR' },
+    });
+  });
+});
+
+describe('read', () => {
+  test('sees an acknowledged write, and none that is still being asked for', async () => {
+    const all = () => file.read(() => file.database.prepare('SELECT text FROM notes').all().length);
+    const write = add('a');
+    const early = all();
+    await write;
+    expect([early, all()]).toEqual([0, 1]);
+  });
+
+  test('reports a database that cannot be read', () => {
+    const statement = file.database.prepare('SELECT text FROM notes');
+    file.close();
+    expect(() => file.read(() => statement.all())).toThrow(
+      expect.objectContaining({ code: 'store_unavailable' }),
+    );
+  });
+});
+
+describe('close', () => {
+  test('completes the writes already asked for', async () => {
+    const write = add('in time');
+    file.close();
+    await write;
+    expect(notesOnDisk()).toEqual(['in time']);
+  });
+
+  test('refuses later writes', async () => {
+    file.close();
+    await expect(file.write(() => 1)).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+
+  test('may be called again', () => {
+    file.close();
+    expect(() => file.close()).not.toThrow();
+  });
+});
+
+describe('migrateTables', () => {
+  const first = 'CREATE TABLE birds (name TEXT) STRICT';
+  const second = "ALTER TABLE birds ADD COLUMN colour TEXT; INSERT INTO birds VALUES ('robin', 'red')";
+
+  test('runs each script once, whatever the release it starts from', () => {
+    migrateTables(file, 'birds', [first]);
+    migrateTables(file, 'birds', [first, second]);
+    migrateTables(file, 'birds', [first, second]);
+    expect(file.database.prepare('SELECT * FROM birds').all()).toMatchObject([
+      { name: 'robin', colour: 'red' },
+    ]);
+  });
+
+  test('keeps the stores of one file apart', () => {
+    migrateTables(file, 'birds', [first]);
+    migrateTables(file, 'fish', ['CREATE TABLE fish (name TEXT) STRICT']);
+    expect(file.database.prepare('SELECT * FROM fish').all()).toEqual([]);
+  });
+
+  test('leaves the file as it was when a script fails', () => {
+    migrateTables(file, 'birds', [first]);
+    const broken = `${second}; INSERT INTO nowhere VALUES (1)`;
+    expect(() => migrateTables(file, 'birds', [first, broken])).toThrow(
+      expect.objectContaining({ code: 'store_unavailable' }),
+    );
+    migrateTables(file, 'birds', [first, second]);
+    expect(file.database.prepare('SELECT count(*) AS n FROM birds').get()).toMatchObject({ n: 1 });
+  });
+
+  test('leaves alone what a newer release wrote', () => {
+    migrateTables(file, 'birds', [first, second]);
+    expect(() => migrateTables(file, 'birds', [first])).toThrow(
+      expect.objectContaining({
+        code: 'store_unavailable',
+        message:
+          'the birds tables are of version 2, this release knows 1: run the newer release that wrote them',
+      }),
+    );
+    expect(file.database.isTransaction).toBe(false);
+  });
+});

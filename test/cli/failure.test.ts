@@ -1,0 +1,144 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCli, runForFailure } from './run-cli.ts';
+import { type StoredSignals, storeSignals } from './stored-signals.ts';
+
+let stored: StoredSignals;
+let emptyPath: string;
+
+beforeAll(async () => {
+  stored = await storeSignals();
+  emptyPath = mkdtempSync(join(tmpdir(), 'relay-cli-empty-'));
+});
+
+afterAll(() => {
+  stored.remove();
+  rmdirSync(emptyPath);
+});
+
+const here = (...args: string[]) => [...args, '--data', stored.folder.path];
+
+describe('a command that is given wrongly', () => {
+  test('ends with 2 and a reason on one line', async () => {
+    const failures = await Promise.all(
+      [
+        ['singals'],
+        ['signals', '--nope'],
+        ['signal'],
+        ['signals', '--limit', '0'],
+        ['signals', '--status', 'lost'],
+        ['webhook', 'nobody'],
+        ['pause', '--reason', ' '],
+        ['cancel', 'BTC_USDT'],
+        ['cancel', 'BTC_USDT', '--order-id', '1', '--client-order-id', 'a'],
+        ['paper', 'price', 'BTC_USDT', '6e'],
+        ['paper', 'fault', 'earthquake'],
+        ['paper', 'fault', 'refuse', '--probability', '1.5'],
+      ].map((args) => runForFailure(here(...args))),
+    );
+
+    expect(failures.map(({ exitCode, code }) => `${exitCode} ${code}`)).toEqual(Array(12).fill('2 usage'));
+    expect(failures.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^unknown command 'singals' .*signals/),
+      expect.stringContaining("'--nope'"),
+      expect.stringContaining("'id'"),
+      expect.stringMatching(/'0' .* whole number from 1 to 1000/),
+      expect.stringMatching(/'lost' .* unknown/),
+      expect.stringContaining('"nobody"'),
+      expect.stringContaining('reason'),
+      expect.stringContaining('which order'),
+      expect.stringMatching(/'--order-id <n>' .* '--client-order-id <id>'/),
+      expect.stringMatching(/'6e' .* positive decimal/),
+      expect.stringMatching(/'earthquake' .* drop_after/),
+      expect.stringMatching(/'1.5' .* from 0 to 1/),
+    ]);
+    expect(failures.filter(({ message, action }) => message.includes('\n') || action === '')).toEqual([]);
+  });
+
+  test('ends with 2 and shows the help when there is no command at all', async () => {
+    const { exitCode, stdout, stderr } = await runCli([]);
+
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(/^Usage: relay <command>/);
+  });
+
+  test('ends with 0 when help was asked for', async () => {
+    const { exitCode, stdout, stderr } = await runCli(['paper', 'fault', '--help']);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^Usage: relay paper fault/);
+    expect(stderr).toBe('');
+  });
+});
+
+describe('a relay that is not there', () => {
+  test('was never started on the folder, which stays as it was', async () => {
+    const failures = await Promise.all(
+      [['webhook'], ['send', '-'], ['signals'], ['pause'], ['ping'], ['balance'], ['paper', 'state']].map(
+        (args) => runForFailure([...args, '--data', emptyPath]),
+      ),
+    );
+
+    expect(failures).toEqual(
+      Array(7).fill({
+        exitCode: 1,
+        code: 'never_started',
+        message: `no relay was ever started on the data folder "${emptyPath}"`,
+        issues: [],
+        action: 'Start one with `npm start`, or name another folder with --data.',
+      }),
+    );
+    expect(readdirSync(emptyPath)).toEqual([]);
+  });
+
+  test('is not running', async () => {
+    const failures = await Promise.all(
+      [['send', '-'], ['ping'], ['balance'], ['paper', 'faults']].map((args) => runForFailure(here(...args))),
+    );
+
+    expect(failures.map(({ exitCode, code, message }) => `${exitCode} ${code}: ${message}`)).toEqual([
+      '1 not_running: the relay at http://127.0.0.1:1 is not running: nobody listens there',
+      '1 not_running: the exchange at http://127.0.0.1:1 is not running: nobody listens there',
+      '1 not_running: the exchange at http://127.0.0.1:1 is not running: nobody listens there',
+      '1 not_running: the paper exchange at http://127.0.0.1:1 is not running: nobody listens there',
+    ]);
+    expect(failures.map(({ action }) => action)).toEqual(Array(4).fill('Start it with `npm start`.'));
+  });
+});
+
+test('a failure tells people what happened and what to do, and nothing else', async () => {
+  const { exitCode, stdout, stderr } = await runCli(here('signal', 'nope'));
+
+  expect(exitCode).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toBe(
+    'error: the ledger has no signal "nope" of main or rehearsal\n`npm run -s relay -- signals` lists the ids.\n',
+  );
+});
+
+test('an alert file that cannot be read is named', async () => {
+  expect(await runForFailure(here('send', '/nowhere/alert.json'))).toMatchObject({
+    exitCode: 1,
+    code: 'file_unreadable',
+    message: '"/nowhere/alert.json" cannot be read (ENOENT)',
+  });
+});
+
+test('a reader that goes away early is no failure', async () => {
+  const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+  const child = spawn(process.execPath, [mainPath, ...here('signals')], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+
+  expect(stderr).toBe('');
+  expect(exitCode).toBe(0);
+});

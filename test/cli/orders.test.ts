@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { createExchangeClient } from '../../lib/exchange/client.ts';
+import { prepareOrder } from '../../lib/exchange/place-order.ts';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { type RunningRelay, startRelay } from './running-relay.ts';
+
+interface OrdersDocument {
+  readonly account: string;
+  readonly orders: readonly { readonly kind: string; readonly id: number }[];
+}
+
+describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) => {
+  let relay: RunningRelay;
+
+  beforeAll(async () => {
+    relay = await startRelay(dialect);
+    relay.world.setPrice('BTC_USDT', '60000');
+  });
+
+  afterAll(() => relay.world.close());
+
+  async function placeOrders(
+    stopPrices: readonly string[],
+    clientOrderId: string,
+  ): Promise<readonly number[]> {
+    const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
+    const client = createExchangeClient({ address: relay.world.paper.url, dialect, credentials });
+    const placed = await Promise.all(
+      stopPrices.map((stopPrice, index) =>
+        prepareOrder(client, {
+          kind: 'stop_limit',
+          market: 'BTC_USDT',
+          side: 'buy',
+          amount: parseDecimal('0.01'),
+          price: parseDecimal('70000'),
+          activationPrice: parseDecimal(stopPrice),
+          stopLoss: parseDecimal('59000'),
+          takeProfit: parseDecimal('75000'),
+          clientOrderId: `${clientOrderId}-${index}`,
+        }).send(),
+      ),
+    );
+    client.close();
+    return placed.map(({ orderId }) => orderId);
+  }
+
+  test('conditional orders are listed as groups of legs', async () => {
+    await placeOrders(['60100', '60500'], 'legs');
+    relay.world.setPrice('BTC_USDT', '60200');
+
+    const [document, elsewhere, table] = await Promise.all([
+      runForJson(relay.here('orders', '--market', 'BTC_USDT')) as Promise<OrdersDocument>,
+      runCli(relay.here('orders', '--market', 'ETH_USDT')),
+      runCli(relay.here('orders')),
+    ]);
+
+    expect(document.account).toBe('main');
+    expect(document.orders).toContainEqual(
+      expect.objectContaining({
+        kind: 'oto',
+        stopLossPrice: '59000',
+        takeProfitPrice: '75000',
+        primary: expect.objectContaining({ clientOrderId: 'legs-1', status: 'open', amount: '0.01' }),
+      }),
+    );
+    expect(document.orders).toContainEqual(
+      expect.objectContaining({
+        kind: 'oco',
+        stopLoss: expect.objectContaining({ side: 'sell', activationPrice: '59000', type: 'stop_limit' }),
+        takeProfit: expect.objectContaining({ side: 'sell', price: '75000', type: 'limit' }),
+      }),
+    );
+    expect(elsewhere.stdout).toMatch(/^No open conditional orders\./);
+    expect(table.stdout).toMatch(/^OTO \d+ +entry +\d+ +BTC_USDT +buy +0\.01 +(≥ )?60500 +70000 +open +/m);
+    expect(table.stdout).toMatch(/^OCO \d+ +stop loss +\d+ +BTC_USDT +sell +0\.01 +≤ 59000 +[\d.]+ +open +/m);
+    expect(table.stdout).toMatch(/^ +take profit +\d+ +BTC_USDT +sell +0\.01 +– +75000 +open +/m);
+    expect(table.stdout).toMatch(/^ +take profit +– +BTC_USDT +sell +0\.01 +– +75000 +to come$/m);
+  });
+
+  test('all pages of them are read', async () => {
+    const before = (await runForJson(relay.here('orders'))) as OrdersDocument;
+    await placeOrders(Array(120).fill('61000'), 'many');
+
+    const after = (await runForJson(relay.here('orders'))) as OrdersDocument;
+
+    expect(after.orders).toHaveLength(before.orders.length + 120);
+    expect(new Set(after.orders.map(({ id }) => id)).size).toBe(before.orders.length + 120);
+  });
+
+  test('an order is cancelled by either of its ids', async () => {
+    const [first, second] = await placeOrders(['62000', '62000'], 'cancel');
+
+    const byId = await runForJson(relay.here('cancel', 'BTC_USDT', '--order-id', String(first)));
+    const byClientId = await runCli(relay.here('cancel', 'BTC_USDT', '--client-order-id', 'cancel-1'));
+
+    expect(byId).toMatchObject({
+      account: 'main',
+      order: { orderId: first, clientOrderId: 'cancel-0', left: '0.01', dealStock: '0' },
+    });
+    expect(byClientId.stdout).toMatch(new RegExp(`^cancelled +order ${second}$`, 'm'));
+    expect(byClientId.stdout).toMatch(/^was +buy 0\.01 of BTC_USDT at 70000$/m);
+    const { orders } = relay.world.paper.control.state();
+    expect(
+      orders.filter(({ orderId }) => orderId === first || orderId === second).map(({ status }) => status),
+    ).toEqual(['cancelled', 'cancelled']);
+  });
+
+  test('an order that is not open cannot be cancelled', async () => {
+    const failure = await runForFailure(relay.here('cancel', 'BTC_USDT', '--order-id', '5'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'exchange_rejected' });
+    expect(failure.message).toContain('Unexecuted order was not found.');
+  });
+
+  test('a cancellation whose answer was lost is not reported as refused', async () => {
+    const [orderId] = await placeOrders(['63000'], 'lost');
+    relay.world.paper.control.addFault({ fault: 'drop_after', endpoint: 'cancel-order' });
+
+    const failure = await runForFailure(relay.here('cancel', 'BTC_USDT', '--order-id', String(orderId)));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'perhaps_cancelled' });
+    const { orders } = relay.world.paper.control.state();
+    expect(orders.find((order) => order.orderId === orderId)?.status).toBe('cancelled');
+  });
+});

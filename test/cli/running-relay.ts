@@ -1,0 +1,23 @@
+import { dirname } from 'node:path';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { locateDataFolder, writeRun } from '../../lib/host/data-folder.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** A running relay and paper exchange, and the folder where the tool finds them. */
+export interface RunningRelay {
+  readonly world: World;
+  readonly relayUrl: string;
+  /** The arguments with the folder added. */
+  here(...args: string[]): readonly string[];
+  /** Lets the tool find the relay and the exchange elsewhere. */
+  pointTo(urls: { readonly relayUrl: string; readonly exchangeUrl: string }): void;
+}
+
+export async function startRelay(dialect: Dialect): Promise<RunningRelay> {
+  const world = await openWorld({ dialect });
+  const path = dirname(world.secretsPath);
+  const relayUrl = new URL(world.webhookUrl).origin;
+  const pointTo: RunningRelay['pointTo'] = (urls) => writeRun(locateDataFolder(path), { ...urls, dialect });
+  pointTo({ relayUrl, exchangeUrl: world.paper.url });
+  return { world, relayUrl, here: (...args) => [...args, '--data', path], pointTo };
+}

@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { buySignal, type StoredSignals, startMs, storeSignals } from './stored-signals.ts';
+
+let stored: StoredSignals;
+
+beforeAll(async () => {
+  stored = await storeSignals();
+});
+
+afterAll(() => stored.remove());
+
+const here = (...args: string[]) => [...args, '--data', stored.folder.path];
+
+interface ListDocument {
+  readonly signals: readonly {
+    readonly account: string;
+    readonly signalId: string;
+    readonly status: string;
+  }[];
+}
+
+async function listed(...args: string[]): Promise<readonly string[]> {
+  const { signals } = (await runForJson(here('signals', ...args))) as ListDocument;
+  return signals.map(({ account, signalId, status }) => `${account} ${signalId} ${status}`);
+}
+
+describe('signals', () => {
+  test('are listed newest first, of every account', async () => {
+    expect(await listed()).toEqual([
+      'main cancel-4 accepted',
+      'main cancel-3 accepted',
+      'main cancel-2 accepted',
+      'main cancel-1 accepted',
+      'rehearsal demo-1 dry_run',
+      'main refused-1 invalid',
+      'main demo-2 denied',
+      'main demo-1 placed',
+    ]);
+  });
+
+  test('are narrowed by status, count and account, beyond the first page if need be', async () => {
+    const [placed, two, rehearsal] = await Promise.all([
+      listed('--status', 'placed'),
+      listed('--limit', '2'),
+      listed('--account', 'rehearsal', '--limit', '1'),
+    ]);
+
+    expect(placed).toEqual(['main demo-1 placed']);
+    expect(two).toEqual(['main cancel-4 accepted', 'main cancel-3 accepted']);
+    expect(rehearsal).toEqual(['rehearsal demo-1 dry_run']);
+  });
+
+  test('make a table that says in a few words what each one asked for', async () => {
+    const { stdout, exitCode } = await runCli(here('signals', '--limit', '8'));
+
+    expect(exitCode).toBe(0);
+    const rows = stdout.split('\n').map((line) => line.split(/ {2,}/));
+    expect(rows[0]).toEqual(['time (UTC)', 'signal', 'account', 'market', 'what', 'status', 'order']);
+    expect(rows).toContainEqual([
+      '11-20 10:00:00',
+      'demo-1',
+      'main',
+      'BTC_USDT',
+      'buy 0.01 at 60500',
+      'placed',
+      '10000000001',
+    ]);
+    expect(rows.map((row) => row[4])).toEqual(
+      expect.arrayContaining([
+        'cancel all',
+        'cancel signal demo-1',
+        'cancel order tr-1',
+        'cancel order 42',
+        'refused alert',
+        'buy for 500 at 60500',
+      ]),
+    );
+  });
+
+  test('say so where there are none of a kind', async () => {
+    const { stdout, exitCode } = await runCli(here('signals', '--status', 'unknown'));
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toBe('No signal is unknown.\n');
+  });
+});
+
+describe('signal', () => {
+  test('shows the whole entry and what its status means', async () => {
+    expect(await runForJson(here('signal', 'demo-1', '--account', 'main'))).toEqual({
+      account: 'main',
+      signalId: 'demo-1',
+      status: 'placed',
+      meaning: 'the exchange holds the order',
+      signal: buySignal,
+      clientOrderId: 'tr-1',
+      fingerprint: 'f1',
+      createdAtMs: 1_795_168_800_000,
+      updatedAtMs: 1_795_168_800_057,
+      steps: [
+        { status: 'accepted', atMs: 1_795_168_800_000, note: expect.any(String) },
+        { status: 'sending', atMs: 1_795_168_800_012, note: 'on its way' },
+        {
+          status: 'placed',
+          atMs: 1_795_168_800_057,
+          note: 'held',
+          evidence: { order: { orderId: 10_000_000_001 } },
+        },
+      ],
+      orderId: 10_000_000_001,
+      orderOpen: true,
+    });
+  });
+
+  test('tells people each step in absolute time and since the first', async () => {
+    const { stdout } = await runCli(here('signal', 'demo-1', '--account', 'main'));
+
+    expect(stdout).toMatch(/^status +placed\n +the exchange holds the order$/m);
+    expect(stdout).toMatch(/^asked +buy 0.01 of BTC_USDT, stop 60500, limit 60560, stop loss 59000$/m);
+    expect(stdout).toMatch(/^fired +2026-11-20 09:59:58.500 UTC$/m);
+    expect(stdout).toMatch(/^order +10000000001, open as far as the ledger knows$/m);
+    expect(stdout).toMatch(/^2026-11-20 10:00:00.000 UTC +\+0 ms {2}accepted$/m);
+    expect(stdout).toMatch(/^2026-11-20 10:00:00.057 UTC +\+57 ms {2}placed$/m);
+    expect(stdout).toContain('{ order: { orderId: 10000000001 } }');
+  });
+
+  test('prints no control characters, whoever wrote them', async () => {
+    const { stdout } = await runCli(here('signal', 'demo-2'));
+
+    expect(stdout).toContain('too much \\u001b[31m');
+    expect(stdout).not.toContain('\u001b');
+    expect(stdout).toMatch(/^asked +buy for 500 of BTC_USDT, stop 60500, limit at the account's offset, /m);
+  });
+
+  test('shows a refused alert, and a cancellation of each kind', async () => {
+    const shown = await Promise.all(
+      ['refused-1', 'cancel-1', 'cancel-3', 'cancel-4'].map((id) => runCli(here('signal', id))),
+    );
+
+    expect(shown.map(({ stdout }) => /^asked +(.*)$/m.exec(stdout)?.[1])).toEqual([
+      'nothing that could be understood',
+      'cancel order 42 of BTC_USDT',
+      'cancel signal demo-1 of BTC_USDT',
+      'cancel every open order of BTC_USDT',
+    ]);
+  });
+
+  test('asks which is meant when two accounts have one of that id', async () => {
+    expect(await runForFailure(here('signal', 'demo-1'))).toMatchObject({
+      exitCode: 1,
+      code: 'ambiguous_signal',
+      action: 'Say which is meant, for example: --account main',
+    });
+  });
+
+  test('says where it looked when there is none of that id', async () => {
+    expect(await runForFailure(here('signal', 'nope'))).toMatchObject({
+      exitCode: 1,
+      code: 'unknown_signal',
+      message: 'the ledger has no signal "nope" of main or rehearsal',
+    });
+  });
+});
+
+describe('pause and resume', () => {
+  test('stop and start one account, with the reason given', async () => {
+    const document = await runForJson(here('pause', 'main', '--reason', 'news at noon'));
+    const paused = await stored.ledger.readPause('main');
+    const { stdout: table } = await runCli(here('signals'));
+    const resumed = await runForJson(here('resume', 'main'));
+
+    expect(document).toEqual({
+      paused: [{ account: 'main', sinceMs: paused?.sinceMs, reason: 'news at noon' }],
+    });
+    expect(paused?.reason).toBe('news at noon');
+    expect(paused?.sinceMs).toBeGreaterThan(startMs);
+    expect(table).toMatch(/^account main is paused since .* UTC: news at noon\n\ntime/);
+    expect(resumed).toEqual({ resumed: [{ account: 'main', pause: paused }] });
+    expect(await stored.ledger.readPause('main')).toBeNull();
+  });
+
+  test('stop and start every account when none is named', async () => {
+    const paused = await runCli(here('pause'));
+    const reasons = [await stored.ledger.readPause('main'), await stored.ledger.readPause('rehearsal')];
+    const resumed = await runCli(here('resume'));
+    const again = await runCli(here('resume'));
+
+    expect(reasons.map((pause) => pause?.reason)).toEqual([
+      'paused by the operator',
+      'paused by the operator',
+    ]);
+    expect(paused.stdout.split('\n')).toHaveLength(3);
+    expect(resumed.stdout).toMatch(/^main trades again; .*\nrehearsal trades again; .*\n$/);
+    expect(again.stdout).toBe('main was not paused\nrehearsal was not paused\n');
+    expect(await stored.ledger.readPause('rehearsal')).toBeNull();
+  });
+});

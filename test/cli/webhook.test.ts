@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { type RunningRelay, startRelay } from './running-relay.ts';
+
+let relay: RunningRelay;
+
+beforeAll(async () => {
+  relay = await startRelay('live');
+});
+
+afterAll(() => relay.world.close());
+
+const strategyTemplate = {
+  ticker: '{{ticker}}',
+  action: '{{strategy.order.action}}',
+  quantity: '{{strategy.order.contracts}}',
+  stopPrice: '{{strategy.order.price}}',
+  time: '{{timenow}}',
+  comment: '{{strategy.order.id}}',
+};
+
+describe('webhook', () => {
+  test('gives the URL of the first account and a message to paste', async () => {
+    expect(await runForJson(relay.here('webhook'))).toEqual({
+      account: 'main',
+      url: relay.world.webhookUrl,
+      template: strategyTemplate,
+    });
+  });
+
+  test('gives another account another URL', async () => {
+    const { stdout } = await runCli(relay.here('webhook', 'rehearsal'));
+
+    expect(stdout).toMatch(/^account +rehearsal \(dry-run\)$/m);
+    expect(stdout).toMatch(/^webhook +http:\/\/127\.0\.0\.1:\d+\/signals\/rehearsal\/[A-Za-z0-9_-]{32}$/m);
+    expect(stdout).toMatch(/^tickers +BTCUSDT → BTC_USDT, WHITEBIT:BTCUSDT → BTC_USDT, ETHUSDT → ETH_USDT$/m);
+    expect(stdout).toContain('"time": "{{timenow}}"');
+    expect(stdout).not.toContain(relay.world.webhookUrl);
+  });
+});
+
+describe('send', () => {
+  test('carries the example to an order at the exchange, once', async () => {
+    relay.world.setPrice('BTC_USDT', '60000');
+    const first = await runForJson(relay.here('send', 'examples/buy-stop-limit.json'));
+    const entry = await relay.world.settled('example-buy-1');
+    const again = await runCli(relay.here('send', 'examples/buy-stop-limit.json'));
+
+    expect(first).toEqual({
+      httpStatus: 202,
+      signals: [{ signalId: 'example-buy-1', status: 'accepted', duplicate: false }],
+    });
+    expect(entry.status).toBe('placed');
+    expect(again.exitCode).toBe(0);
+    expect(again.stdout).toMatch(/^example-buy-1 +placed before; nothing is done twice$/m);
+    expect(again.stdout).toContain('npm run -s relay -- signal example-buy-1');
+    expect(relay.world.paper.control.state().acceptedCreates).toBe(1);
+  });
+
+  test('reads standard input, and takes several signals in one alert', async () => {
+    const alert = JSON.stringify([
+      { id: 'two-1', ticker: 'BTCUSDT', action: 'cancel_all' },
+      { id: 'two-2', ticker: 'BTCUSDT', action: 'cancel_all' },
+    ]);
+
+    expect(await runForJson(relay.here('send', '-', '--account', 'rehearsal'), alert)).toEqual({
+      httpStatus: 202,
+      signals: [
+        { signalId: 'two-1', status: 'accepted', duplicate: false },
+        { signalId: 'two-2', status: 'accepted', duplicate: false },
+      ],
+    });
+  });
+
+  test('tells every reason for which the relay refused', async () => {
+    const alert =
+      '{"id":"bad-1","ticker":"BTCUSDT","action":"buy","quantity":"5%","stopPrice":"1","stopLos":"1"}';
+    const failure = await runForFailure(relay.here('send', '-'), alert);
+    const { stderr, exitCode } = await runCli(relay.here('send', '-'), alert);
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'invalid_signal' });
+    expect(failure.issues.map(({ path }) => path).sort()).toEqual(['quantity', 'stopLos']);
+    expect(failure.action).toBe('Correct the alert message in TradingView as each issue says.');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^ {2}stopLos: .*"stopLoss"/m);
+    expect(stderr).toMatch(/^ {2}quantity: .+ \(.+\)$/m);
+  });
+
+  test('knows when it is not a relay that answers', async () => {
+    const exchangeUrl = relay.world.paper.url;
+    relay.pointTo({ relayUrl: exchangeUrl, exchangeUrl });
+    const failure = await runForFailure(relay.here('send', '-'), '{}');
+    relay.pointTo({ relayUrl: relay.relayUrl, exchangeUrl });
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'strange_answer' });
+  });
+});
+
+test('no command but webhook shows a token, and none shows a key', async () => {
+  const token = relay.world.webhookUrl.split('/').at(-1);
+  const commands = [
+    ['send', '-'],
+    ['signals'],
+    ['ping'],
+    ['balance'],
+    ['orders'],
+    ['paper', 'state'],
+    ['cancel', 'X'],
+  ];
+
+  const runs = await Promise.all(
+    [...commands, ['webhook'], ['webhook', '--json']].map((args) => runCli(relay.here(...args), '{}')),
+  );
+
+  const said = runs.map(({ stdout, stderr }) => stdout + stderr);
+  expect(said.map((text) => text.includes(token ?? '?'))).toEqual([...Array(7).fill(false), true, true]);
+  expect(said.filter((text) => /paper-key|paper-secret/.test(text))).toEqual([]);
+});

@@ -1,0 +1,174 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { findAccount } from '../../lib/model/settings.ts';
+import type { OrderSignal } from '../../lib/model/signal.ts';
+import { marketNamed } from '../../lib/paper/markets.ts';
+import { checkMarket, checkOrder } from '../../lib/risk/check-order.ts';
+import { messageTemplate } from '../../lib/signals/message-template.ts';
+import { type AlertItem, parseAlert } from '../../lib/signals/parse-alert.ts';
+import { sizeOrder } from '../../lib/signals/sizing.ts';
+import config from '../../relay.config.ts';
+
+const folder = new URL('../../examples/', import.meta.url);
+const { settings } = parseConfig(config);
+const main = findAccount(settings, 'main') as Account;
+/** 2026-11-20 10:00:01 UTC. */
+const nowMs = 1_795_168_801_000;
+
+/** Reads an alert as the shipped configuration does. */
+function readAlert(text: string): readonly AlertItem[] {
+  const { tickers, defaultMaxLagMs } = settings;
+  const context = { account: main, tickers, defaultMaxLagMs, nowMs, futureAllowanceMs: 5000 };
+  return parseAlert(Buffer.from(text), context).items;
+}
+
+function readExample(name: string): string {
+  return readFileSync(new URL(name, folder), 'utf8');
+}
+
+/** An alert that names itself is of no age. */
+const timeless = { timeMs: null, maxLagMs: null };
+const btc = { ticker: 'BTCUSDT', market: 'BTC_USDT', ...timeless };
+
+const expectations: Readonly<Record<string, readonly AlertItem[]>> = {
+  'buy-stop-limit.json': [
+    {
+      explicitId: 'example-buy-1',
+      signal: {
+        ...btc,
+        action: 'order',
+        orderType: 'stop_limit',
+        side: 'buy',
+        size: { unit: 'stock', quantity: '0.01' },
+        stopPrice: '60500',
+        limitPrice: '60560',
+        stopLoss: '59000',
+        takeProfit: '64000',
+      },
+    },
+  ],
+  'sell-stop-limit.json': [
+    {
+      explicitId: 'example-sell-1',
+      signal: {
+        ticker: 'ETHUSDT',
+        market: 'ETH_USDT',
+        ...timeless,
+        action: 'order',
+        orderType: 'stop_limit',
+        side: 'sell',
+        size: { unit: 'stock', quantity: '0.5' },
+        stopPrice: '2950',
+        limitPrice: '2945',
+      },
+    },
+  ],
+  'quote-quantity.json': [
+    {
+      explicitId: 'example-quote-1',
+      signal: {
+        ticker: 'SOLUSDT',
+        market: 'SOL_USDT',
+        ...timeless,
+        action: 'order',
+        orderType: 'stop_limit',
+        side: 'buy',
+        size: { unit: 'money', quoteQuantity: '500' },
+        stopPrice: '153',
+        limitPrice: null,
+      },
+    },
+  ],
+  'cancel-by-signal.json': [
+    {
+      explicitId: 'example-cancel-1',
+      signal: { ...btc, action: 'cancel', target: { by: 'signalId', signalId: 'example-buy-1' } },
+    },
+  ],
+  'cancel-then-buy.json': [
+    { explicitId: 'example-replace-1', signal: { ...btc, action: 'cancel_all' } },
+    {
+      explicitId: 'example-replace-2',
+      signal: {
+        ...btc,
+        action: 'order',
+        orderType: 'stop_limit',
+        side: 'buy',
+        size: { unit: 'stock', quantity: '0.01' },
+        stopPrice: '60800',
+        limitPrice: '60860',
+      },
+    },
+  ],
+};
+
+describe('the examples', () => {
+  test.each(Object.entries(expectations))('say what they mean: %s', (name, items) => {
+    expect(readAlert(readExample(name))).toEqual(items);
+  });
+
+  test('are all known here', () => {
+    expect(readdirSync(folder).sort()).toEqual(
+      [...Object.keys(expectations), 'tradingview-strategy.json'].sort(),
+    );
+  });
+
+  test.each([
+    ['buy-stop-limit.json', 'gt'],
+    ['quote-quantity.json', 'gt'],
+    ['cancel-then-buy.json', 'gt'],
+    ['sell-stop-limit.json', 'lt'],
+  ] as const)('pass every check where the paper exchange starts: %s', (name, beyond) => {
+    const signal = readAlert(readExample(name)).find((item) => item.signal.action === 'order')
+      ?.signal as OrderSignal;
+    const market = marketNamed(signal.market);
+
+    const sized = sizeOrder(signal, market, main, 'tr-example');
+
+    expect(checkMarket(signal, main)).toBeNull();
+    expect(sized.ok && checkOrder(sized.order, main)).toBeNull();
+    expect(sized.ok && sized.order.activationPrice[beyond](market.startPrice)).toBe(true);
+  });
+});
+
+describe('the template for a strategy', () => {
+  test('is the one that the relay prints', () => {
+    expect(readExample('tradingview-strategy.json')).toBe(`${messageTemplate}\n`);
+  });
+
+  test('becomes an order once TradingView has filled it in', () => {
+    const values: Readonly<Record<string, string>> = {
+      ticker: 'BTCUSDT.P',
+      'strategy.order.action': 'sell',
+      'strategy.order.contracts': '0.25',
+      'strategy.order.price': '59900.5',
+      'strategy.order.id': 'Short',
+      timenow: '2026-11-20T10:00:00Z',
+    };
+    const filled = readExample('tradingview-strategy.json').replaceAll(
+      /\{\{(.+?)\}\}/g,
+      (placeholder, name) => values[name] ?? placeholder,
+    );
+
+    expect(readAlert(filled)).toEqual([
+      {
+        explicitId: null,
+        signal: {
+          ticker: 'BTCUSDT.P',
+          market: 'BTC_PERP',
+          timeMs: 1_795_168_800_000,
+          maxLagMs: 60_000,
+          action: 'order',
+          orderType: 'stop_limit',
+          side: 'sell',
+          size: { unit: 'stock', quantity: '0.25' },
+          stopPrice: '59900.5',
+          limitPrice: null,
+          comment: 'Short',
+        },
+      },
+    ]);
+  });
+});

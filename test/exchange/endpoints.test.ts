@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { type Json, toJson } from '../../lib/base/json.ts';
+import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
+import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
+import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
+import { fees } from '../../lib/exchange/endpoints/fees.ts';
+import { interestPayments } from '../../lib/exchange/endpoints/interest-payments.ts';
+import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
+import { markets } from '../../lib/exchange/endpoints/markets.ts';
+import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
+import { ping } from '../../lib/exchange/endpoints/ping.ts';
+import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
+import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+
+/** What one endpoint sends and receives in one dialect, in the wire's words, and the model's words for the answer. */
+interface Conversation {
+  readonly method: string;
+  readonly path: string;
+  readonly sent: Readonly<Record<string, Json>>;
+  readonly answer: Json;
+  /** Where it differs from the other dialect's. */
+  readonly result?: Json;
+}
+
+type Fixture = Readonly<Record<Dialect, Conversation>> & { readonly result: Json };
+
+const order = { market: 'BTC_USDT', clientOrderId: 'main-7f3a' };
+const stop = {
+  ...order,
+  side: 'buy',
+  amount: parseDecimal('0.0010'),
+  price: parseDecimal('4e4'),
+  activationPrice: parseDecimal('39900.5'),
+  stopLoss: parseDecimal('30000'),
+  takeProfit: parseDecimal('50000'),
+  positionSide: 'LONG',
+} as const;
+const page = { planId: 'plan-7', ticker: 'USDT', limit: 2, offset: 100 };
+
+const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown>>> = {
+  ping: (client) => client.call(ping, {}),
+  'server-time': (client) => client.call(serverTime, {}),
+  markets: (client) => client.call(markets, {}),
+  'main-balance': (client) => client.call(mainBalance, {}),
+  fees: (client) => client.call(fees, {}),
+  'interest-payments': (client) => client.call(interestPayments, page),
+  'stop-limit': (client) => client.call(stopLimit, stop),
+  'cancel-order': (client) => client.call(cancelOrder, { market: 'BTC_USDT', orderId: 4_180_284_841 }),
+  'conditional-orders': (client) => client.call(conditionalOrders, { market: 'BTC_USDT' }),
+  'open-order': (client) => client.call(openOrder, order),
+  'ended-order': (client) => client.call(endedOrder, order),
+};
+
+let server: ScriptedServer;
+let client: ReturnType<typeof createExchangeClient>;
+
+async function connect(dialect: Dialect, answer: Json): Promise<void> {
+  server = await startScriptedServer([{ status: 200, body: JSON.stringify(answer) }]);
+  client = createExchangeClient({
+    address: server.url,
+    dialect,
+    credentials: { apiKey: 'key-1', apiSecret: 'secret-1' },
+    clock: createManualClock(1_594_297_865_000),
+  });
+}
+
+afterEach(async () => {
+  client.close();
+  await server.close();
+});
+
+const envelopes: Readonly<Record<Dialect, Readonly<Record<string, Json>>>> = {
+  documented: { nonce: '1594297865000' },
+  live: { nonce: 1_594_297_865_000, nonceWindow: true },
+};
+
+describe.each(dialects)('in the %s dialect', (dialect) => {
+  test.each(Object.keys(calls))('%s sends the wire’s words and reads the model’s', async (name) => {
+    const url = new URL(`../fixtures/exchange/${name}.json`, import.meta.url);
+    const fixture: Fixture = JSON.parse(readFileSync(url, 'utf8'));
+    const { method, path, sent, answer, result = fixture.result } = fixture[dialect];
+    await connect(dialect, answer);
+
+    const received = await calls[name]?.(client);
+
+    expect(toJson(received)).toEqual(result);
+    const [request] = server.seen;
+    expect([request?.method, request?.path]).toEqual([method, path]);
+    if (method === 'GET') expect(request?.body).toBe('');
+    else expect(JSON.parse(request?.body ?? '')).toEqual({ request: path, ...envelopes[dialect], ...sent });
+  });
+});
+
+describe('a prepared request', () => {
+  test('shows a dry run the fields of the wire, and neither nonce nor key', async () => {
+    await connect('live', ['unused']);
+
+    const { method, path, fields } = client.prepare(stopLimit, stop);
+
+    expect({ method, path, fields }).toEqual({
+      method: 'POST',
+      path: '/api/v4/order/collateral/stop-limit',
+      fields: {
+        market: 'BTC_USDT',
+        clientOrderId: 'main-7f3a',
+        side: 'buy',
+        amount: '0.001',
+        price: '40000',
+        activation_price: '39900.5',
+        stopLoss: '30000',
+        takeProfit: '50000',
+        positionSide: 'LONG',
+      },
+    });
+    expect(server.seen).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from '@jest/globals';
+import { formatDecimal } from '../../lib/base/decimal.ts';
+import { RelayError } from '../../lib/base/errors.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import shipped from '../../relay.config.ts';
+
+function faultsOf(config: unknown): readonly string[] {
+  try {
+    parseConfig(config);
+  } catch (error) {
+    if (error instanceof RelayError && error.code === 'config_invalid')
+      return error.issues.map(({ path }) => path);
+    throw error;
+  }
+  return [];
+}
+
+describe('relay.config.ts', () => {
+  test('as shipped is valid, trades four markets live and rehearses two', () => {
+    const { settings, exchange } = parseConfig(shipped);
+
+    expect(exchange).toEqual({ address: 'global', dialect: 'live' });
+    expect(Object.keys(settings.accounts['main']?.markets ?? {})).toEqual([
+      'BTC_USDT',
+      'BTC_PERP',
+      'ETH_USDT',
+      'SOL_USDT',
+    ]);
+    expect(settings.accounts['rehearsal']?.mode).toBe('dry-run');
+    expect(settings.defaultMaxLagMs).toBe(60_000);
+  });
+
+  test('turns per cents into rates and leaves out what is not limited', () => {
+    const { settings } = parseConfig({
+      ...shipped,
+      accounts: { a: { mode: 'live', limitOffset: '0.25%', markets: { BTC_USDT: {} } } },
+    });
+    const account = settings.accounts['a'];
+
+    expect(account?.limitOffsetRate && formatDecimal(account.limitOffsetRate)).toBe('0.0025');
+    expect(account).toMatchObject({
+      name: 'a',
+      markets: { BTC_USDT: { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
+      maxOrdersPerMinute: null,
+      maxSignalsPerMinute: null,
+    });
+  });
+
+  test('with several faults names them all, each with its path', () => {
+    const faults = faultsOf({
+      exchange: { address: 'http://example.com', dialect: 'klingon' },
+      tickers: { BTCUSDT: 'BTCUSDT' },
+      maxLagSeconds: 0,
+      accounts: {
+        main: {
+          mode: 'real',
+          limitOffset: '0.1',
+          markets: { BTC_USDT: { maxAmount: 5, maxNotional: '-1', sides: [] } },
+          maxOrdersPerMinute: 0,
+          surprise: true,
+        },
+        'Bad Name': { mode: 'live', markets: {} },
+      },
+    });
+
+    expect([...faults].sort()).toEqual([
+      'accounts.Bad Name',
+      'accounts.main',
+      'accounts.main.limitOffset',
+      'accounts.main.markets.BTC_USDT.maxAmount',
+      'accounts.main.markets.BTC_USDT.maxNotional',
+      'accounts.main.markets.BTC_USDT.sides',
+      'accounts.main.maxOrdersPerMinute',
+      'accounts.main.mode',
+      'exchange.address',
+      'exchange.dialect',
+      'maxLagSeconds',
+      'tickers.BTCUSDT',
+    ]);
+  });
+
+  test.each(['100%', '-1%', 'abc%', '1e9%'])('refuses a limit offset of %s', (limitOffset) => {
+    expect(faultsOf({ ...shipped, accounts: { a: { mode: 'live', limitOffset, markets: {} } } })).toEqual([
+      'accounts.a.limitOffset',
+    ]);
+  });
+
+  test.each([
+    ['global', []],
+    ['eu', []],
+    ['https://exchange.example', []],
+    ['http://127.0.0.1:8090', []],
+    ['http://10.0.0.1', ['exchange.address']],
+    ['ftp://127.0.0.1', ['exchange.address']],
+    ['nowhere', ['exchange.address']],
+  ])('judges the exchange address %s', (address, faults) => {
+    expect(faultsOf({ ...shipped, exchange: { address, dialect: 'live' } })).toEqual(faults);
+  });
+});

@@ -1,0 +1,88 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+
+describe('the secrets file of a local run', () => {
+  let folder: string;
+  let path: string;
+  const keysOf = (account: string) => ({ apiKey: `key-of-${account}`, apiSecret: `secret-of-${account}` });
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'relay-secrets-'));
+    path = join(folder, 'secrets.json');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  test('gives each account a token of its own and its keys, readable by the owner only', async () => {
+    completeFileSecrets(path, ['main', 'other'], keysOf);
+    const secrets = createFileSecrets(path);
+
+    const [main] = await secrets.webhookTokens('main');
+    const [other] = await secrets.webhookTokens('other');
+
+    expect(main).toMatch(/^[\w-]{32}$/);
+    expect(other).not.toBe(main);
+    expect(await secrets.exchangeKeys('other')).toEqual({
+      apiKey: 'key-of-other',
+      apiSecret: 'secret-of-other',
+    });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps what is there when an account is added', async () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const before = await createFileSecrets(path).webhookTokens('main');
+
+    completeFileSecrets(path, ['main', 'new'], keysOf);
+
+    const secrets = createFileSecrets(path);
+    expect(await secrets.webhookTokens('main')).toEqual(before);
+    expect(await secrets.webhookTokens('new')).toHaveLength(1);
+  });
+
+  test('is not touched when nothing is missing', () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const before = readFileSync(path, 'utf8');
+    completeFileSecrets(path, ['main'], keysOf);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  test('knows nothing of an unknown account', async () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const secrets = createFileSecrets(path);
+    expect(await secrets.webhookTokens('nobody')).toEqual([]);
+    expect(await secrets.webhookTokens('__proto__')).toEqual([]);
+    expect(await secrets.exchangeKeys('nobody')).toBeNull();
+  });
+
+  test('takes a change at the next question', async () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const secrets = createFileSecrets(path);
+    await secrets.webhookTokens('main');
+
+    writeFileSync(
+      path,
+      JSON.stringify({
+        main: { webhookTokens: ['one-long-enough-token', 'two-long-enough-token'], exchangeKeys: null },
+      }),
+    );
+
+    expect(await secrets.webhookTokens('main')).toEqual(['one-long-enough-token', 'two-long-enough-token']);
+    expect(await secrets.exchangeKeys('main')).toBeNull();
+  });
+
+  test.each([
+    '{"main": {"webhookTokens": ["sesame-open-secret"',
+    '{"main": {"webhookTokens": ["sesame"], "exchangeKeys": null}}',
+  ])('that is broken is named, without its contents', async (contents) => {
+    writeFileSync(path, contents);
+    const failure = await createFileSecrets(path)
+      .webhookTokens('main')
+      .catch((error: Error) => error);
+    expect(failure).toMatchObject({ code: 'secrets_missing' });
+    expect(String(failure)).toContain('secrets.json');
+    expect(String(failure)).not.toContain('sesame');
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from '@jest/globals';
+import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import { createWorker } from '../../lib/host/worker.ts';
+
+const silence = () => undefined;
+const log = { info: silence, warn: silence, error: silence };
+
+function eventOf(...messages: readonly (readonly [id: string, group: string])[]): SQSEvent {
+  return {
+    Records: messages.map(
+      ([messageId, group]) =>
+        ({ messageId, body: messageId, attributes: { MessageGroupId: group } }) as unknown as SQSRecord,
+    ),
+  };
+}
+
+describe('the worker behind a FIFO queue', () => {
+  test('handles a group strictly in order, each message after the one before has ended', async () => {
+    const seen: string[] = [];
+    const worker = createWorker(log, async (body) => {
+      seen.push(`${body} begins`);
+      await new Promise(setImmediate);
+      seen.push(`${body} ends`);
+    });
+
+    await worker(eventOf(['1', 'a'], ['2', 'a']));
+
+    expect(seen).toEqual(['1 begins', '1 ends', '2 begins', '2 ends']);
+  });
+
+  test('handles groups side by side: one that waits for another comes to no harm', async () => {
+    let open = silence as () => void;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const worker = createWorker(log, async (body) => (body === 'waits' ? await opened : open()));
+
+    expect(await worker(eventOf(['waits', 'a'], ['opens', 'b']))).toEqual({ batchItemFailures: [] });
+  });
+
+  test('after a failure hands back the rest of its group and nothing of the others', async () => {
+    const handled: string[] = [];
+    const worker = createWorker(log, async (body) => {
+      if (body === '2') throw new Error('poisoned');
+      handled.push(body);
+    });
+
+    const response = await worker(eventOf(['1', 'a'], ['2', 'a'], ['3', 'a'], ['4', 'b']));
+
+    expect(handled.sort()).toEqual(['1', '4']);
+    expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }, { itemIdentifier: '3' }] });
+  });
+});

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { buyAlert } from '../support/alerts.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe("the owner's rules", () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await openWorld({ dialect: 'live' });
+    world.setPrice('BTC_USDT', '50000');
+  });
+  afterEach(() => world.close());
+
+  const orderCount = () => world.paper.control.state().orders.length;
+
+  test('a paused account sends nothing, from the next signal on, until it is resumed', async () => {
+    await world.ledger.writePause('main', { sinceMs: 1, reason: 'news' });
+    await world.post(buyAlert());
+    expect(await world.settled('buy-1')).toMatchObject({ status: 'denied' });
+    expect(orderCount()).toBe(0);
+
+    await world.ledger.writePause('main', null);
+    await world.post(buyAlert({ id: 'buy-2' }));
+    expect(await world.settled('buy-2')).toMatchObject({ status: 'placed' });
+  });
+
+  test.each([
+    ['max_amount', { quantity: '2.5' }, { limit: '2', actual: '2.5' }],
+    [
+      'max_notional',
+      { stopPrice: '150000', limitPrice: '150000', quantity: '1.5', stopLoss: '1', takeProfit: '990000' },
+      { limit: '200000', actual: '225000' },
+    ],
+    [
+      'side',
+      { ticker: 'ETHUSDT', action: 'sell', stopLoss: undefined, takeProfit: undefined },
+      { limit: 'buy', actual: 'sell' },
+    ],
+    ['market', { ticker: 'SOLUSDT' }, { actual: 'SOL_USDT' }],
+  ])('a breach of %s is denied with the rule and both values', async (rule, changes, values) => {
+    await world.post(buyAlert(changes));
+
+    const { status, steps } = await world.settled('buy-1');
+
+    expect(status).toBe('denied');
+    expect(steps.at(-1)?.evidence).toMatchObject({ rule, ...values });
+    expect(orderCount()).toBe(0);
+  });
+
+  test('a dry run goes all of the way but the wire and shows the request', async () => {
+    await world.post(buyAlert(), { account: 'rehearsal' });
+
+    const { status, steps } = await world.settled('buy-1', 'rehearsal');
+
+    expect(status).toBe('dry_run');
+    expect(steps.at(-1)?.evidence).toMatchObject({
+      requests: [
+        {
+          method: 'POST',
+          path: '/api/v4/order/collateral/stop-limit',
+          fields: {
+            market: 'BTC_USDT',
+            side: 'buy',
+            amount: '0.01',
+            price: '50200',
+            activation_price: '50100',
+          },
+        },
+      ],
+    });
+    expect(orderCount()).toBe(0);
+  });
+
+  test('the third order within a minute is denied where two are allowed', async () => {
+    for (const id of ['one', 'two', 'three']) await world.post(buyAlert({ id }), { account: 'slow' });
+
+    const [one, two, three] = await Promise.all(
+      ['one', 'two', 'three'].map((id) => world.settled(id, 'slow')),
+    );
+
+    expect([one?.status, two?.status, three?.status]).toEqual(['placed', 'placed', 'denied']);
+    expect(three?.steps.at(-1)?.evidence).toMatchObject({
+      rule: 'max_orders_per_minute',
+      limit: '2',
+      actual: '3',
+    });
+  });
+
+  test('a sender over its share of signals gets 429, and the ledger keeps the refusal', async () => {
+    for (const id of ['one', 'two', 'three', 'four']) await world.post(buyAlert({ id }), { account: 'slow' });
+
+    const fifth = await world.post(buyAlert({ id: 'five' }), { account: 'slow' });
+
+    expect(fifth.status).toBe(429);
+    expect(fifth.body.error?.code).toBe('rate_limited');
+    const { entries } = await world.ledger.list({ status: 'invalid', limit: 10 });
+    expect(entries).toHaveLength(1);
+    await Promise.all(['one', 'two', 'three', 'four'].map((id) => world.settled(id, 'slow')));
+  });
+
+  test('an array counts as a whole: it is refused before its first signal is taken', async () => {
+    const items = Array.from(
+      { length: 5 },
+      (_, index) => JSON.parse(buyAlert({ id: `item-${index}` })) as unknown,
+    );
+
+    const posted = await world.post(JSON.stringify(items), { account: 'slow' });
+
+    expect(posted.status).toBe(429);
+    expect((await world.ledger.list({ limit: 10 })).entries.map(({ status }) => status)).toEqual(['invalid']);
+  });
+});
+
+describe('an alert that ages', () => {
+  test('is refused at the door when it is too old, and a known one is still answered as known', async () => {
+    let nowMs = Date.parse('2026-11-01T12:00:00Z');
+    const clock = { nowMs: () => nowMs, sleep: async () => undefined };
+    const world = await openWorld({ dialect: 'live', clock });
+    world.setPrice('BTC_USDT', '50000');
+    const alert = buyAlert({ id: undefined, time: '2026-11-01T12:00:00Z' });
+
+    const fresh = await world.post(alert);
+    await world.settled(fresh.body.signalId ?? '');
+    nowMs += 61_000;
+    const resent = await world.post(alert);
+    const late = await world.post(
+      buyAlert({ id: undefined, time: '2026-11-01T12:00:00Z', comment: 'another' }),
+    );
+
+    expect([fresh.status, resent.status, late.status]).toEqual([202, 200, 400]);
+    expect(late.body.error?.code).toBe('stale');
+    await world.close();
+  });
+});

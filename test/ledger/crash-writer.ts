@@ -1,0 +1,52 @@
+import { writeSync } from 'node:fs';
+import { systemClock } from '../../lib/base/clock.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { parseSignalMessage } from '../../lib/queue/queue.ts';
+import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+
+/**
+ * A relay's storing and nothing else, without end: signals are stored and queued by some lanes, carried out and taken
+ * off by others. It tells each thing on standard output as soon as it is acknowledged, and waits to be killed.
+ */
+const file = openSqlite(process.argv[2] ?? '');
+const ledger = createSqliteLedger(file);
+const queue = createSqliteQueue(file, { clock: systemClock, maxReceives: 5 });
+let count = 0;
+
+function tell(what: string, signalId: string): void {
+  writeSync(1, `${what} ${signalId}\n`);
+}
+
+async function storeForever(): Promise<void> {
+  for (;;) {
+    count += 1;
+    const signalId = `s-${count}`;
+    const key = { account: 'main', signalId };
+    const market = `M${count % 5}_USDT`;
+    const signal = { action: 'cancel_all', ticker: 'X', market, timeMs: null, maxLagMs: null } as const;
+    const atMs = systemClock.nowMs();
+    await ledger.accept({ ...key, signal, clientOrderId: `r-${count}`, fingerprint: 'f', atMs }, null);
+    await queue.enqueue({ ...key, market });
+    tell('stored', signalId);
+  }
+}
+
+async function executeForever(): Promise<void> {
+  for (;;) {
+    await queue.waitForWork();
+    for (const { body, receipt } of await queue.receive(1)) {
+      const message = parseSignalMessage(body);
+      const atMs = systemClock.nowMs();
+      await ledger.start(message, { status: 'sending', atMs, note: '' }, null);
+      tell('sending', message.signalId);
+      await ledger.move(message, { from: 'sending', step: { status: 'placed', atMs, note: '' } });
+      tell('placed', message.signalId);
+      tell('removing', message.signalId);
+      await queue.remove([receipt]);
+      tell('removed', message.signalId);
+    }
+  }
+}
+
+await Promise.all([storeForever(), storeForever(), storeForever(), executeForever(), executeForever()]);

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../lib/base/clock.ts';
+import { createRandom } from '../../lib/base/random.ts';
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { parseSignalMessage } from '../../lib/queue/queue.ts';
+import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+
+const writerPath = join(import.meta.dirname, 'crash-writer.ts');
+
+/** What the writer acknowledged before it died. */
+type Told = Readonly<Record<'stored' | 'sending' | 'placed' | 'removing' | 'removed', ReadonlySet<string>>>;
+
+/** Runs the writer on the file and kills it as soon as it has told so many things. */
+async function writeUntilKilled(path: string, lineCount: number): Promise<Told> {
+  const writer = spawn(process.execPath, [writerPath, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  writer.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    if (text.split('\n').length > lineCount) writer.kill('SIGKILL');
+  });
+  const [, killedBy] = await once(writer, 'close');
+  expect(killedBy).toBe('SIGKILL');
+  const lines = text.split('\n').slice(0, -1);
+  const told = (what: string) =>
+    new Set(lines.filter((line) => line.startsWith(`${what} `)).map((line) => line.slice(what.length + 1)));
+  return {
+    stored: told('stored'),
+    sending: told('sending'),
+    placed: told('placed'),
+    removing: told('removing'),
+    removed: told('removed'),
+  };
+}
+
+/** Every signal that waits in the queue, in the order of the hand-outs, and whether each comes as if for the first time. */
+async function readQueue(
+  file: SqliteFile,
+): Promise<{ readonly ids: readonly string[]; readonly receiveCounts: Set<number> }> {
+  const queue = createSqliteQueue(file, { clock: systemClock, maxReceives: 5 });
+  const ids: string[] = [];
+  const receiveCounts = new Set<number>();
+  for (let next = await queue.receive(1000); next.length > 0; next = await queue.receive(1000)) {
+    for (const { body, receiveCount } of next) {
+      ids.push(parseSignalMessage(body).signalId);
+      receiveCounts.add(receiveCount);
+    }
+  }
+  return { ids, receiveCounts };
+}
+
+describe('after kill -9', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'crash-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const random = createRandom(20_260_102);
+  const lineCounts = Array.from({ length: 6 }, () => 1 + Math.floor(random() * 600));
+
+  test.each(lineCounts)('everything is there that was acknowledged in %i lines', async (lineCount) => {
+    const path = join(folder, 'relay.db');
+    const told = await writeUntilKilled(path, lineCount);
+
+    const file = openSqlite(path);
+    const ledger = createSqliteLedger(file);
+    const { ids, receiveCounts } = await readQueue(file);
+    const statusOf = async (signalId: string) => (await ledger.read({ account: 'main', signalId }))?.status;
+    const statuses = new Map<string, string | undefined>();
+    for (const id of new Set([...told.stored, ...told.sending])) statuses.set(id, await statusOf(id));
+    const integrity = file.database.prepare('PRAGMA integrity_check').get();
+    file.close();
+
+    expect(told.stored.size).toBeGreaterThan(0);
+    expect([...told.stored].filter((id) => statuses.get(id) === undefined)).toEqual([]);
+    expect([...told.sending].filter((id) => !['sending', 'placed'].includes(statuses.get(id) ?? ''))).toEqual(
+      [],
+    );
+    expect([...told.placed].filter((id) => statuses.get(id) !== 'placed')).toEqual([]);
+    expect([...told.stored].filter((id) => !told.removing.has(id) && !ids.includes(id))).toEqual([]);
+    expect([...told.removed].filter((id) => ids.includes(id))).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect([...receiveCounts].filter((count) => count !== 1)).toEqual([]);
+    expect(integrity).toMatchObject({ integrity_check: 'ok' });
+  });
+});

@@ -1,0 +1,585 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
+import type { Ledger, NewEntry } from '../../lib/ledger/ledger.ts';
+import type { Status } from '../../lib/model/outcome.ts';
+import type { StopLimitSignal } from '../../lib/model/signal.ts';
+
+/** A ledger with nothing in it. */
+export interface LedgerFixture {
+  readonly ledger: Ledger;
+  /** A ledger made anew over the same data, as after a restart. */
+  reopen(): Promise<Ledger>;
+  close(): Promise<void>;
+}
+
+const noonMs = 1_767_268_800_000;
+
+export const signal: StopLimitSignal = {
+  action: 'order',
+  orderType: 'stop_limit',
+  ticker: 'BTCUSDT',
+  market: 'BTC_USDT',
+  timeMs: noonMs - 1000,
+  maxLagMs: 60_000,
+  side: 'buy',
+  size: { unit: 'stock', quantity: '0.0000001' },
+  stopPrice: '60000.1',
+  limitPrice: null,
+  comment: 'with "quotes", a \\ and żółw 🐢',
+  extras: { nested: [1, '2', null, { deep: true }] },
+};
+
+export function orderEntry(signalId: string, changes: Partial<NewEntry> = {}): NewEntry {
+  return {
+    account: 'main',
+    signalId,
+    signal,
+    clientOrderId: `r-${signalId}`,
+    fingerprint: 'f1',
+    atMs: noonMs,
+    ...changes,
+  };
+}
+
+function cancelEntry(signalId: string): NewEntry {
+  const target = { by: 'orderId', orderId: 1 } as const;
+  const cancel = {
+    action: 'cancel',
+    ticker: 'BTCUSDT',
+    market: 'BTC_USDT',
+    timeMs: null,
+    maxLagMs: null,
+    target,
+  } as const;
+  return orderEntry(signalId, { signal: cancel, clientOrderId: null });
+}
+
+function keyOf(signalId: string, account = 'main'): EntryKey {
+  return { account, signalId };
+}
+
+function sendingAt(atMs: number) {
+  return { status: 'sending', atMs, note: 'on its way' } as const;
+}
+
+const waysTo: Readonly<Record<Exclude<Status, 'invalid'>, readonly Status[]>> = {
+  accepted: [],
+  denied: ['denied'],
+  dry_run: ['dry_run'],
+  sending: ['sending'],
+  not_sent: ['sending', 'not_sent'],
+  placed: ['sending', 'placed'],
+  cancelled: ['sending', 'cancelled'],
+  rejected: ['sending', 'rejected'],
+  unknown: ['sending', 'unknown'],
+  not_placed: ['sending', 'unknown', 'not_placed'],
+};
+const everyStatus = [...(Object.keys(waysTo) as Status[]), 'invalid'] as const;
+
+const legalMoves = [
+  'accepted → sending',
+  'accepted → denied',
+  'accepted → dry_run',
+  'accepted → not_sent',
+  'sending → placed',
+  'sending → cancelled',
+  'sending → rejected',
+  'sending → not_sent',
+  'sending → unknown',
+  'unknown → placed',
+  'unknown → cancelled',
+  'unknown → rejected',
+  'unknown → not_placed',
+];
+
+/** Puts an entry into the ledger that has the status. */
+async function bringTo(ledger: Ledger, status: Status, signalId: string): Promise<void> {
+  if (status === 'invalid')
+    return ledger.refuse({
+      ...keyOf(signalId),
+      fingerprint: 'f',
+      step: { status, atMs: noonMs, note: 'no' },
+    });
+  await ledger.accept(orderEntry(signalId), null);
+  let from: Status = 'accepted';
+  for (const next of waysTo[status]) {
+    await ledger.move(keyOf(signalId), { from, step: { status: next, atMs: noonMs, note: next } });
+    from = next;
+  }
+}
+
+async function readAll(ledger: Ledger, limit: number, onPage = async () => {}): Promise<readonly Entry[]> {
+  const all: Entry[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<Ledger['list']>> = await ledger.list(
+      cursor === null ? { limit } : { limit, cursor },
+    );
+    expect(page.entries.length).toBeLessThanOrEqual(limit);
+    all.push(...page.entries);
+    cursor = page.next;
+    await onPage();
+  } while (cursor !== null);
+  return all;
+}
+
+/** What every ledger keeps to, whatever it stores its entries in. */
+export function describeLedger(name: string, openFixture: () => Promise<LedgerFixture>): void {
+  let fixture: LedgerFixture;
+  let ledger: Ledger;
+
+  beforeEach(async () => {
+    fixture = await openFixture();
+    ledger = fixture.ledger;
+  });
+  afterEach(() => fixture.close());
+
+  describe(`${name}: accept`, () => {
+    test('stores a signal whole, and gives back what it stored', async () => {
+      const accepted = await ledger.accept(orderEntry('a'), null);
+      const expected: Entry = {
+        account: 'main',
+        signalId: 'a',
+        status: 'accepted',
+        signal,
+        clientOrderId: 'r-a',
+        fingerprint: 'f1',
+        createdAtMs: 1_767_268_800_000,
+        updatedAtMs: 1_767_268_800_000,
+        steps: [{ status: 'accepted', atMs: 1_767_268_800_000, note: 'stored' }],
+        orderId: null,
+        orderOpen: false,
+      };
+      expect(accepted).toStrictEqual({ result: 'created', entry: expected });
+      expect(await ledger.read(keyOf('a'))).toStrictEqual(expected);
+    });
+
+    test('finds the entry of a resend, as it is by now, and changes nothing', async () => {
+      await bringTo(ledger, 'placed', 'a');
+      const again = await ledger.accept(orderEntry('a', { fingerprint: 'other', atMs: noonMs + 5000 }), null);
+      expect(again).toMatchObject({ result: 'exists', entry: { status: 'placed', fingerprint: 'f1' } });
+      expect(await ledger.read(keyOf('a'))).toMatchObject({ createdAtMs: noonMs, steps: { length: 3 } });
+    });
+
+    test('creates one entry when the same signal comes fifty times at once', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 50 }, (_, i) => ledger.accept(orderEntry('a', { atMs: noonMs + i }), null)),
+      );
+      expect(results.filter(({ result }) => result === 'created')).toHaveLength(1);
+      expect(results.filter(({ result }) => result === 'exists')).toHaveLength(49);
+      expect((await ledger.list({ limit: 10 })).entries).toHaveLength(1);
+    });
+
+    test('keeps the same signal id of two accounts apart', async () => {
+      await ledger.accept(orderEntry('a'), null);
+      const other = await ledger.accept(orderEntry('a', { account: 'second', clientOrderId: 'r-2' }), null);
+      expect(other.result).toBe('created');
+      expect(await ledger.read(keyOf('a', 'second'))).toMatchObject({
+        account: 'second',
+        clientOrderId: 'r-2',
+      });
+    });
+
+    test('knows nothing of a key that never came', async () => {
+      expect(await ledger.read(keyOf('nobody'))).toBeNull();
+    });
+  });
+
+  describe(`${name}: the limit of signals`, () => {
+    const limit = { maxPerMinute: 3 };
+
+    test('counts to the edge of 60 seconds and no further', async () => {
+      for (const [id, atMs] of [
+        ['a', noonMs],
+        ['b', noonMs + 1],
+        ['c', noonMs + 59_999],
+      ] as const)
+        expect((await ledger.accept(orderEntry(id, { atMs }), limit)).result).toBe('created');
+
+      expect(await ledger.accept(orderEntry('d', { atMs: noonMs + 59_999 }), limit)).toEqual({
+        result: 'over_limit',
+        count: 3,
+      });
+      expect((await ledger.accept(orderEntry('d', { atMs: noonMs + 60_000 }), limit)).result).toBe('created');
+      expect((await ledger.accept(orderEntry('e', { atMs: noonMs + 60_000 }), limit)).result).toBe(
+        'over_limit',
+      );
+      expect((await ledger.accept(orderEntry('e', { atMs: noonMs + 60_001 }), limit)).result).toBe('created');
+    });
+
+    test('stores nothing of a signal that is over it', async () => {
+      await ledger.accept(orderEntry('a'), { maxPerMinute: 1 });
+      await ledger.accept(orderEntry('b'), { maxPerMinute: 1 });
+      expect(await ledger.read(keyOf('b'))).toBeNull();
+    });
+
+    test('is no obstacle to a resend', async () => {
+      await ledger.accept(orderEntry('a'), { maxPerMinute: 1 });
+      expect((await ledger.accept(orderEntry('a'), { maxPerMinute: 1 })).result).toBe('exists');
+      expect((await ledger.accept(orderEntry('a'), { maxPerMinute: 0 })).result).toBe('exists');
+    });
+
+    test('counts what was accepted without a limit, whatever became of it', async () => {
+      await bringTo(ledger, 'denied', 'a');
+      await bringTo(ledger, 'placed', 'b');
+      await ledger.accept(cancelEntry('c'), null);
+      expect(await ledger.accept(orderEntry('d'), limit)).toEqual({ result: 'over_limit', count: 3 });
+    });
+
+    test('counts neither refused alerts nor other accounts', async () => {
+      await bringTo(ledger, 'invalid', 'refused');
+      await ledger.accept(orderEntry('a', { account: 'second' }), null);
+      expect((await ledger.accept(orderEntry('a'), { maxPerMinute: 1 })).result).toBe('created');
+    });
+
+    test('holds when everything comes at once', async () => {
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => ledger.accept(orderEntry(`s-${i}`), { maxPerMinute: 7 })),
+      );
+      expect(results.filter(({ result }) => result === 'created')).toHaveLength(7);
+      expect(results.filter(({ result }) => result === 'over_limit')).toHaveLength(13);
+    });
+  });
+
+  describe(`${name}: refuse`, () => {
+    test('records the reasons, once, however often the same bytes come', async () => {
+      const step = {
+        status: 'invalid',
+        atMs: noonMs,
+        note: 'no quantity',
+        evidence: { issues: [] },
+      } as const;
+      const refusal = { ...keyOf('refused-1'), fingerprint: 'f9', step };
+      await ledger.refuse(refusal);
+      await Promise.all([
+        ledger.refuse({ ...refusal, step: { ...step, atMs: noonMs + 5000, note: 'again' } }),
+        ledger.refuse(refusal),
+      ]);
+      expect(await ledger.read(keyOf('refused-1'))).toStrictEqual({
+        account: 'main',
+        signalId: 'refused-1',
+        status: 'invalid',
+        signal: null,
+        clientOrderId: null,
+        fingerprint: 'f9',
+        createdAtMs: noonMs,
+        updatedAtMs: noonMs,
+        steps: [step],
+        orderId: null,
+        orderOpen: false,
+      });
+      expect((await ledger.list({ limit: 10 })).entries).toHaveLength(1);
+    });
+  });
+
+  describe(`${name}: start`, () => {
+    test('moves an accepted signal to sending', async () => {
+      await ledger.accept(orderEntry('a'), null);
+      expect(await ledger.start(keyOf('a'), sendingAt(noonMs + 7), null)).toEqual({ result: 'started' });
+      expect(await ledger.read(keyOf('a'))).toMatchObject({
+        status: 'sending',
+        createdAtMs: noonMs,
+        updatedAtMs: noonMs + 7,
+        steps: [{ status: 'accepted' }, { status: 'sending', atMs: noonMs + 7, note: 'on its way' }],
+      });
+    });
+
+    test('lets exactly one of fifty workers send', async () => {
+      await ledger.accept(orderEntry('a'), null);
+      const results = await Promise.all(
+        Array.from({ length: 50 }, () => ledger.start(keyOf('a'), sendingAt(noonMs), null)),
+      );
+      expect(results.filter(({ result }) => result === 'started')).toHaveLength(1);
+      expect(results.filter(({ result }) => result === 'conflict')).toHaveLength(49);
+      expect((await ledger.read(keyOf('a')))?.steps).toHaveLength(2);
+    });
+
+    test.each(everyStatus.filter((status) => status !== 'accepted'))(
+      'sends nothing that is %s, and shows what became of it',
+      async (status) => {
+        await bringTo(ledger, status, 'a');
+        const before = await ledger.read(keyOf('a'));
+        expect(await ledger.start(keyOf('a'), sendingAt(noonMs), { maxPerMinute: 0 })).toEqual({
+          result: 'conflict',
+          entry: before,
+        });
+        expect(await ledger.read(keyOf('a'))).toEqual(before);
+      },
+    );
+
+    test('refuses a signal that is not in the ledger', async () => {
+      await expect(ledger.start(keyOf('nobody'), sendingAt(noonMs), null)).rejects.toMatchObject({
+        code: 'entry_conflict',
+      });
+    });
+
+    test('holds the account to its orders in any 60 seconds, to the edge', async () => {
+      for (const id of ['a', 'b', 'c']) await ledger.accept(orderEntry(id), null);
+      const limit = { maxPerMinute: 2 };
+      expect((await ledger.start(keyOf('a'), sendingAt(noonMs), limit)).result).toBe('started');
+      expect((await ledger.start(keyOf('b'), sendingAt(noonMs + 1), limit)).result).toBe('started');
+      expect(await ledger.start(keyOf('c'), sendingAt(noonMs + 59_999), limit)).toEqual({
+        result: 'over_limit',
+        count: 2,
+      });
+      expect(await ledger.read(keyOf('c'))).toMatchObject({ status: 'accepted', steps: { length: 1 } });
+      expect((await ledger.start(keyOf('c'), sendingAt(noonMs + 60_000), limit)).result).toBe('started');
+    });
+
+    test('counts an order by when it was sent, whatever became of it', async () => {
+      await ledger.accept(orderEntry('a', { atMs: noonMs - 300_000 }), null);
+      await ledger.start(keyOf('a'), sendingAt(noonMs), null);
+      await ledger.move(keyOf('a'), {
+        from: 'sending',
+        step: { status: 'rejected', atMs: noonMs + 90, note: '' },
+      });
+      await ledger.accept(orderEntry('b', { atMs: noonMs + 100 }), null);
+      expect(await ledger.start(keyOf('b'), sendingAt(noonMs + 100), { maxPerMinute: 1 })).toEqual({
+        result: 'over_limit',
+        count: 1,
+      });
+    });
+
+    test('counts neither cancellations, nor waiting signals, nor other accounts', async () => {
+      await ledger.accept(cancelEntry('cancel'), null);
+      await ledger.start(keyOf('cancel'), sendingAt(noonMs), null);
+      await ledger.accept(orderEntry('waiting'), null);
+      await ledger.accept(orderEntry('a', { account: 'second' }), null);
+      await ledger.start(keyOf('a', 'second'), sendingAt(noonMs), null);
+      await ledger.accept(orderEntry('a'), null);
+      expect((await ledger.start(keyOf('a'), sendingAt(noonMs), { maxPerMinute: 1 })).result).toBe('started');
+    });
+
+    test('holds when everything starts at once', async () => {
+      const ids = Array.from({ length: 20 }, (_, i) => `s-${i}`);
+      for (const id of ids) await ledger.accept(orderEntry(id), null);
+      const results = await Promise.all(
+        ids.map((id) => ledger.start(keyOf(id), sendingAt(noonMs), { maxPerMinute: 7 })),
+      );
+      expect(results.filter(({ result }) => result === 'started')).toHaveLength(7);
+      expect(results.filter(({ result }) => result === 'over_limit')).toHaveLength(13);
+    });
+  });
+
+  describe(`${name}: move`, () => {
+    test('appends the step, takes over the order, and gives back what is stored', async () => {
+      await bringTo(ledger, 'sending', 'a');
+      const evidence = {
+        order: { orderId: 9_007_199_254_740_991, note: 'it\'s "quoted" 🐢' },
+        list: [null, 1.5],
+      };
+      const step = { status: 'placed', atMs: noonMs + 20, note: 'the exchange holds it', evidence } as const;
+      const moved = await ledger.move(keyOf('a'), {
+        from: 'sending',
+        step,
+        orderId: 9_007_199_254_740_991,
+        orderOpen: true,
+      });
+      expect(moved).toMatchObject({
+        status: 'placed',
+        updatedAtMs: noonMs + 20,
+        orderId: 9_007_199_254_740_991,
+        orderOpen: true,
+      });
+      expect(moved.steps.at(-1)).toStrictEqual(step);
+      expect(await ledger.read(keyOf('a'))).toStrictEqual(moved);
+    });
+
+    test('leaves the order as it was when a move does not tell of it', async () => {
+      await bringTo(ledger, 'sending', 'a');
+      const unknown = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
+      await ledger.move(keyOf('a'), { from: 'sending', step: unknown, orderId: 5, orderOpen: true });
+      const placed = { status: 'placed', atMs: noonMs, note: 'found' } as const;
+      expect(await ledger.move(keyOf('a'), { from: 'unknown', step: placed })).toMatchObject({
+        orderId: 5,
+        orderOpen: true,
+      });
+    });
+
+    test.each(everyStatus)('goes from %s only where the state machine leads', async (from) => {
+      for (const to of everyStatus) {
+        const key = keyOf(`from-${from}-to-${to}`);
+        await bringTo(ledger, from, key.signalId);
+        const before = await ledger.read(key);
+        const move = ledger.move(key, { from, step: { status: to, atMs: noonMs + 1, note: to } });
+        if (legalMoves.includes(`${from} → ${to}`)) {
+          expect(await move).toMatchObject({ status: to, updatedAtMs: noonMs + 1 });
+        } else {
+          await expect(move).rejects.toMatchObject({ code: 'entry_conflict' });
+          expect(await ledger.read(key)).toEqual(before);
+        }
+      }
+    });
+
+    test('refuses a caller who saw another status', async () => {
+      await bringTo(ledger, 'unknown', 'a');
+      const step = { status: 'placed', atMs: noonMs, note: '' } as const;
+      await expect(ledger.move(keyOf('a'), { from: 'sending', step })).rejects.toMatchObject({
+        code: 'entry_conflict',
+        message: 'signal "a" of account main cannot become placed: it is unknown, no longer sending',
+      });
+      expect(await ledger.read(keyOf('a'))).toMatchObject({ status: 'unknown' });
+    });
+
+    test('refuses a signal that is not in the ledger', async () => {
+      const step = { status: 'placed', atMs: noonMs, note: '' } as const;
+      await expect(ledger.move(keyOf('nobody'), { from: 'sending', step })).rejects.toMatchObject({
+        code: 'entry_conflict',
+        message: 'signal "nobody" of account main cannot become placed: it is not in the ledger',
+      });
+    });
+
+    test('lets one of two reconcilers settle it', async () => {
+      await bringTo(ledger, 'unknown', 'a');
+      const settle = (status: Status) =>
+        ledger.move(keyOf('a'), { from: 'unknown', step: { status, atMs: noonMs, note: '' } });
+      const results = await Promise.allSettled([settle('placed'), settle('not_placed')]);
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect((await ledger.read(keyOf('a')))?.steps).toHaveLength(4);
+    });
+  });
+
+  describe(`${name}: open orders`, () => {
+    async function place(id: string, atMs: number, changes: Partial<NewEntry> = {}): Promise<EntryKey> {
+      const entry = orderEntry(id, { atMs, ...changes });
+      await ledger.accept(entry, null);
+      await ledger.start(entry, sendingAt(atMs), null);
+      await ledger.move(entry, {
+        from: 'sending',
+        step: { status: 'placed', atMs, note: '' },
+        orderOpen: true,
+      });
+      return { account: entry.account, signalId: id };
+    }
+
+    test('are those of the account and market that were not closed, oldest first', async () => {
+      await place('newer', noonMs + 2);
+      await place('older', noonMs + 1);
+      await place('other-market', noonMs, { signal: { ...signal, market: 'ETH_USDT' } });
+      await place('other-account', noonMs, { account: 'second' });
+      const closed = await place('closed', noonMs);
+      await bringTo(ledger, 'placed', 'filled-at-once');
+      await ledger.closeOrder(closed);
+
+      const open = await ledger.openOrders('main', 'BTC_USDT');
+
+      expect(open.map(({ signalId }) => signalId)).toEqual(['older', 'newer']);
+      expect(open[0]).toStrictEqual(await ledger.read(keyOf('older')));
+    });
+
+    test('hold an order whose answer was lost until it is found not to exist', async () => {
+      await bringTo(ledger, 'sending', 'a');
+      const lost = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
+      await ledger.move(keyOf('a'), { from: 'sending', step: lost, orderOpen: true });
+      expect(await ledger.openOrders('main', 'BTC_USDT')).toMatchObject([
+        { signalId: 'a', status: 'unknown' },
+      ]);
+      const none = { status: 'not_placed', atMs: noonMs, note: 'looked up' } as const;
+      await ledger.move(keyOf('a'), { from: 'unknown', step: none, orderOpen: false });
+      expect(await ledger.openOrders('main', 'BTC_USDT')).toEqual([]);
+    });
+
+    test('can be closed twice, and closing changes nothing else', async () => {
+      const key = await place('a', noonMs);
+      const before = await ledger.read(key);
+      await ledger.closeOrder(key);
+      await ledger.closeOrder(key);
+      await ledger.closeOrder(keyOf('nobody'));
+      expect(await ledger.read(key)).toStrictEqual({ ...before, orderOpen: false });
+      expect(await ledger.read(keyOf('nobody'))).toBeNull();
+    });
+  });
+
+  describe(`${name}: list`, () => {
+    test('is empty at first', async () => {
+      expect(await ledger.list({ limit: 10 })).toEqual({ entries: [], next: null });
+    });
+
+    test('shows whole entries, newest first', async () => {
+      for (const [id, atMs] of [
+        ['b', noonMs + 2],
+        ['c', noonMs + 3],
+        ['a', noonMs + 1],
+      ] as const)
+        await ledger.accept(orderEntry(id, { atMs }), null);
+      const { entries } = await ledger.list({ limit: 10 });
+      expect(entries.map(({ signalId }) => signalId)).toEqual(['c', 'b', 'a']);
+      expect(entries[1]).toStrictEqual(await ledger.read(keyOf('b')));
+    });
+
+    test.each([1, 3, 23, 24, 100])(
+      'misses and doubles nothing by pages of %i while more arrives',
+      async (limit) => {
+        const ids = Array.from({ length: 23 }, (_, i) => `s-${i}`);
+        // Some of them came in the same millisecond.
+        for (const [i, id] of ids.entries())
+          await ledger.accept(orderEntry(id, { atMs: noonMs + Math.floor(i / 5) }), null);
+        let late = 0;
+        const arrive = async () => {
+          late += 1;
+          await ledger.accept(orderEntry(`late-${late}`, { atMs: noonMs + 1000 + late }), null);
+        };
+
+        const all = await readAll(ledger, limit, arrive);
+
+        expect(all.map(({ signalId }) => signalId).sort()).toEqual([...ids].sort());
+        expect(all.map(({ createdAtMs }) => createdAtMs)).toEqual(
+          all.map(({ createdAtMs }) => createdAtMs).sort((a, b) => b - a),
+        );
+      },
+    );
+
+    test('shows one status by pages, as it is now', async () => {
+      for (const id of ['u-1', 'u-2', 'u-3']) await bringTo(ledger, 'unknown', id);
+      for (const id of ['p-1', 'p-2']) await bringTo(ledger, 'placed', id);
+      await ledger.move(keyOf('u-2'), {
+        from: 'unknown',
+        step: { status: 'placed', atMs: noonMs, note: '' },
+      });
+
+      const first = await ledger.list({ status: 'unknown', limit: 1 });
+      const second = await ledger.list({ status: 'unknown', limit: 5, cursor: first.next ?? '' });
+
+      expect([...first.entries, ...second.entries].map(({ signalId }) => signalId).sort()).toEqual([
+        'u-1',
+        'u-3',
+      ]);
+      expect(second.next).toBeNull();
+      expect((await ledger.list({ status: 'rejected', limit: 5 })).entries).toEqual([]);
+    });
+
+    test.each(['x', '', 'WzEsMg', 'bm9uZQ=='])('refuses "%s" as a cursor', async (cursor) => {
+      await expect(ledger.list({ limit: 5, cursor })).rejects.toThrow('is not a cursor of this ledger');
+    });
+  });
+
+  describe(`${name}: pause`, () => {
+    test('is off at first, can be set, changed and lifted, by account', async () => {
+      expect(await ledger.readPause('main')).toBeNull();
+      await ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });
+      await ledger.writePause('main', { sinceMs: noonMs + 1, reason: 'more news' });
+      expect(await ledger.readPause('main')).toStrictEqual({ sinceMs: noonMs + 1, reason: 'more news' });
+      expect(await ledger.readPause('second')).toBeNull();
+      await ledger.writePause('main', null);
+      await ledger.writePause('main', null);
+      expect(await ledger.readPause('main')).toBeNull();
+    });
+  });
+
+  describe(`${name}: restart`, () => {
+    test('forgets nothing', async () => {
+      await bringTo(ledger, 'unknown', 'a');
+      await bringTo(ledger, 'invalid', 'b');
+      await ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });
+      const before = await readAll(ledger, 10);
+
+      const again = await fixture.reopen();
+
+      expect(before).toHaveLength(2);
+      expect(await readAll(again, 10)).toStrictEqual(before);
+      expect(await again.readPause('main')).toStrictEqual({ sinceMs: noonMs, reason: 'news' });
+      expect((await again.accept(orderEntry('a'), null)).result).toBe('exists');
+      expect((await again.accept(orderEntry('c'), { maxPerMinute: 1 })).result).toBe('over_limit');
+    });
+  });
+}

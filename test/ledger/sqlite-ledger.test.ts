@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
+
+async function openInMemory(): Promise<LedgerFixture> {
+  const file = openSqlite(':memory:');
+  return {
+    ledger: createSqliteLedger(file),
+    reopen: async () => createSqliteLedger(file),
+    close: async () => file.close(),
+  };
+}
+
+async function openOnDisk(): Promise<LedgerFixture> {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  let file = openSqlite(join(folder, 'relay.db'));
+  return {
+    ledger: createSqliteLedger(file),
+    async reopen() {
+      file.close();
+      file = openSqlite(join(folder, 'relay.db'));
+      return createSqliteLedger(file);
+    },
+    async close() {
+      file.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+describeLedger('a ledger in memory', openInMemory);
+describeLedger('a ledger on the disk', openOnDisk);
+
+/** Every statement the ledger prepares, with SQLite's plan for it. */
+function plansOfLedger(): readonly { readonly sql: string; readonly plan: readonly string[] }[] {
+  const file = openSqlite(':memory:');
+  const prepared: string[] = [];
+  const prepare = file.database.prepare.bind(file.database);
+  file.database.prepare = (sql) => {
+    prepared.push(sql);
+    return prepare(sql);
+  };
+  createSqliteLedger(file);
+  const plans = prepared
+    .filter((sql) => /\b(entries|pauses)\b/.test(sql))
+    .map((sql) => ({
+      sql: sql.replace(/\s+/g, ' '),
+      plan: prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all()
+        .map((row) => String(row['detail'])),
+    }));
+  file.close();
+  return plans;
+}
+
+describe('the cost of a statement', () => {
+  const plans = plansOfLedger();
+
+  test('never grows with the ledger: no statement scans a table or sorts by itself', () => {
+    expect(plans.length).toBeGreaterThanOrEqual(12);
+    for (const { sql, plan } of plans)
+      for (const detail of plan)
+        if (detail !== 'SCALAR SUBQUERY 1')
+          expect({ sql, detail }).toEqual({
+            sql,
+            detail: expect.stringMatching(/^(SEARCH |SCAN CONSTANT ROW|SCALAR SUBQUERY)/),
+          });
+  });
+
+  test.each([
+    [/^SELECT \* FROM entries WHERE \(/, 'SEARCH entries USING INDEX entries_by_time (created_at_ms<?)'],
+    [
+      /^SELECT \* FROM entries WHERE status/,
+      'SEARCH entries USING INDEX entries_by_status (status=? AND created_at_ms<?)',
+    ],
+    [/^SELECT \* .* order_open/, 'SEARCH entries USING INDEX open_orders (account=? AND market=?)'],
+    [
+      /^INSERT INTO entries .* SELECT/,
+      'SEARCH entries USING COVERING INDEX signals_by_account (account=? AND accepted_at_ms>?)',
+    ],
+    [
+      /^UPDATE entries SET status = 'sending'/,
+      'SEARCH entries USING COVERING INDEX orders_by_account (account=? AND ordered_at_ms>?)',
+    ],
+  ])('%s goes by its index', (sql, detail) => {
+    expect(plans.find((candidate) => sql.test(candidate.sql))?.plan).toContain(detail);
+  });
+});
+
+describe('a ledger on SQLite', () => {
+  test('shows what came in the same millisecond with the latest first', async () => {
+    const { ledger, close } = await openInMemory();
+    for (const id of ['first', 'second', 'third']) await ledger.accept(orderEntry(id), null);
+    const pages = [await ledger.list({ limit: 2 })];
+    pages.push(await ledger.list({ limit: 2, cursor: pages[0]?.next ?? '' }));
+    expect(pages.flatMap(({ entries }) => entries.map(({ signalId }) => signalId))).toEqual([
+      'third',
+      'second',
+      'first',
+    ]);
+    await close();
+  });
+
+  test('ends a page that is exactly full with no cursor', async () => {
+    const { ledger, close } = await openInMemory();
+    for (const id of ['a', 'b']) await ledger.accept(orderEntry(id), null);
+    expect(await ledger.list({ limit: 2 })).toMatchObject({ entries: { length: 2 }, next: null });
+    await close();
+  });
+
+  test('is seen by another process as soon as it acknowledges', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+    const [relay, tool] = [openSqlite(join(folder, 'relay.db')), openSqlite(join(folder, 'relay.db'))];
+    const [writer, reader] = [createSqliteLedger(relay), createSqliteLedger(tool)];
+    await writer.accept(orderEntry('a'), null);
+    await reader.writePause('main', { sinceMs: 5, reason: 'by hand' });
+    expect(await reader.read({ account: 'main', signalId: 'a' })).toMatchObject({ status: 'accepted' });
+    expect(await writer.readPause('main')).toEqual({ sinceMs: 5, reason: 'by hand' });
+    relay.close();
+    tool.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('says so when it can be neither written nor read', async () => {
+    const file = openSqlite(':memory:');
+    const ledger = createSqliteLedger(file);
+    file.close();
+    await expect(ledger.accept(orderEntry('a'), null)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(ledger.read({ account: 'main', signalId: 'a' })).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+  });
+});

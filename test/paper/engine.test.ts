@@ -1,0 +1,601 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { applyCommand, type CommandResult, type NewOrder } from '../../lib/paper/engine.ts';
+import { moveOrder } from '../../lib/paper/order-life.ts';
+import { describeWorld, type OrderState } from '../../lib/paper/state.ts';
+import { createWorld, type World } from '../../lib/paper/world.ts';
+
+let world: World;
+let atMs: number;
+
+beforeEach(() => {
+  world = createWorld();
+  atMs = 1_000;
+});
+
+type OrderText = Partial<Record<keyof NewOrder, string>>;
+
+/** A buy of 1 BTC that activates at 61000 with a limit of 61500, unless told otherwise. */
+function create(fields: OrderText = {}, account = 'main'): CommandResult {
+  const { market = 'BTC_USDT', side = 'buy', clientOrderId = '', stp = 'no', stopLoss, takeProfit } = fields;
+  atMs += 1;
+  return applyCommand(world, {
+    kind: 'create',
+    atMs,
+    account,
+    order: {
+      market,
+      side: side === 'buy' ? 'buy' : 'sell',
+      amount: parseDecimal(fields.amount ?? '1'),
+      price: parseDecimal(fields.price ?? '61500'),
+      activationPrice: parseDecimal(fields.activationPrice ?? '61000'),
+      stopLoss: stopLoss === undefined ? null : parseDecimal(stopLoss),
+      takeProfit: takeProfit === undefined ? null : parseDecimal(takeProfit),
+      clientOrderId,
+      stp,
+    },
+  });
+}
+
+function trade(price: string, volume?: string, market = 'BTC_USDT'): CommandResult {
+  atMs += 1;
+  return applyCommand(world, {
+    kind: 'trade',
+    atMs,
+    market,
+    price: parseDecimal(price),
+    volume: volume === undefined ? null : parseDecimal(volume),
+  });
+}
+
+function cancel(orderId: number, account = 'main', market = 'BTC_USDT'): CommandResult {
+  atMs += 1;
+  return applyCommand(world, { kind: 'cancel', atMs, account, market, orderId });
+}
+
+function order(index: number): OrderState | undefined {
+  return describeWorld(world).orders[index];
+}
+
+function collateral(ticker: string, account = 'main') {
+  return describeWorld(world).accounts[account]?.collateral[ticker];
+}
+
+function position(account = 'main') {
+  return describeWorld(world).accounts[account]?.positions['BTC_PERP'];
+}
+
+const firstId = 10_000_000_001;
+
+describe('a stop-limit order waiting', () => {
+  test('takes an id beyond 32 bits and holds its worth and the taker fee in money', () => {
+    create();
+
+    expect(order(0)).toEqual({
+      orderId: firstId,
+      account: 'main',
+      clientOrderId: '',
+      market: 'BTC_USDT',
+      side: 'buy',
+      type: 'stop_limit',
+      status: 'open',
+      endReason: null,
+      activated: false,
+      amount: '1',
+      left: '1',
+      price: '61500',
+      activationPrice: '61000',
+      dealStock: '0',
+      dealMoney: '0',
+      dealFee: '0',
+      reserved: '61561.5',
+      createdAtMs: 1_001,
+      updatedAtMs: 1_001,
+    });
+    expect(collateral('USDT')).toEqual({ available: '938438.5', reserved: '61561.5' });
+  });
+
+  test('holds the stock when it sells', () => {
+    create({ side: 'sell', activationPrice: '59000', price: '58500', amount: '2' });
+
+    expect(collateral('BTC')).toEqual({ available: '8', reserved: '2' });
+    expect(collateral('USDT')).toEqual({ available: '1000000', reserved: '0' });
+  });
+
+  test.each([
+    ['above the last price, so a rise sets it off', '61000', '60999.99', '61000'],
+    ['below the last price, so a fall sets it off', '59000', '59000.01', '59000'],
+  ])('activates by where the price stood, not by its side: %s', (_, activationPrice, tooLittle, enough) => {
+    create({ activationPrice, price: '50000' });
+
+    expect(trade(tooLittle)).toEqual({ result: 'traded', touched: false });
+    expect(order(0)?.activated).toBe(false);
+    expect(trade(enough)).toEqual({ result: 'traded', touched: true });
+    expect(order(0)).toMatchObject({ orderId: firstId, activated: true, status: 'open', updatedAtMs: 1_003 });
+  });
+
+  test('is refused at the last price itself, where there is no direction', () => {
+    expect(create({ activationPrice: '60000' })).toEqual({
+      result: 'refused',
+      refusal: 'activation_at_last_price',
+    });
+    expect(order(0)).toBeUndefined();
+  });
+
+  test('is refused when the available balance falls short by the smallest amount', () => {
+    create({ amount: '16' });
+
+    const refused = create({ amount: '0.243919' });
+    const accepted = create({ amount: '0.243918' });
+
+    expect(refused).toEqual({ result: 'refused', refusal: 'balance_too_small' });
+    expect(accepted.result).toBe('order');
+  });
+
+  test('is not touched by trades of another market', () => {
+    create();
+
+    trade('62000', undefined, 'ETH_USDT');
+
+    expect(order(0)?.activated).toBe(false);
+  });
+});
+
+describe('an activated order', () => {
+  test('whose limit crosses the price takes at that price and pays the taker fee', () => {
+    create();
+
+    trade('61200');
+
+    expect(order(0)).toMatchObject({ status: 'filled', left: '0', dealStock: '1', dealMoney: '61200' });
+    expect(order(0)).toMatchObject({ dealFee: '61.2', reserved: '0' });
+    expect(collateral('USDT')).toEqual({ available: '938738.8', reserved: '0' });
+    expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
+    expect(describeWorld(world)).toMatchObject({
+      house: { BTC: '-1', USDT: '61200' },
+      fees: { USDT: '61.2' },
+    });
+  });
+
+  test('whose limit does not cross rests, and fills at its own price for the maker fee', () => {
+    create({ price: '60500' });
+
+    trade('61000');
+    trade('60500.01');
+    expect(order(0)).toMatchObject({ status: 'open', activated: true });
+    trade('60000');
+
+    expect(order(0)).toMatchObject({ status: 'filled', dealMoney: '60500', dealFee: '60.5' });
+  });
+
+  test('that sells is paid less the fee', () => {
+    create({ side: 'sell', activationPrice: '59000', price: '58000' });
+
+    trade('58900');
+
+    expect(order(0)).toMatchObject({ status: 'filled', dealMoney: '58900', dealFee: '58.9' });
+    expect(collateral('USDT')).toEqual({ available: '1058841.1', reserved: '0' });
+    expect(collateral('BTC')).toEqual({ available: '9', reserved: '0' });
+  });
+
+  test('fills no more than the volume of the trade, and the rest stays in the book as maker', () => {
+    create();
+
+    trade('61200', '0.4');
+    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.6', dealMoney: '24480' });
+    trade('61400', '0.5');
+    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.1', dealMoney: '55230' });
+    trade('61500', '7');
+
+    expect(order(0)).toMatchObject({ status: 'filled', left: '0', dealMoney: '61380', reserved: '0' });
+    expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
+  });
+
+  test('waits behind better prices, and behind older orders of the same price', () => {
+    create({ price: '58000', activationPrice: '60500', clientOrderId: 'far' });
+    create({ price: '59000', activationPrice: '60500', clientOrderId: 'near-old' });
+    create({ price: '59000', activationPrice: '60500', clientOrderId: 'near-young' });
+    trade('60500');
+
+    trade('58000', '1.5');
+
+    const left = describeWorld(world).orders.map((each) => [each.clientOrderId, each.left]);
+    expect(left).toEqual([
+      ['far', '1'],
+      ['near-old', '0'],
+      ['near-young', '0.5'],
+    ]);
+  });
+
+  test('keeps its place by the time it entered the book, not by its id', () => {
+    create({ price: '59000', activationPrice: '60800', clientOrderId: 'created first' });
+    create({ price: '59000', activationPrice: '60500', clientOrderId: 'activated first' });
+    trade('60500');
+    trade('60800');
+
+    trade('59000', '1');
+
+    expect(order(0)?.status).toBe('open');
+    expect(order(1)?.status).toBe('filled');
+  });
+
+  test('still activates when the volume is used up', () => {
+    create({ clientOrderId: 'a' });
+    create({ clientOrderId: 'b' });
+
+    trade('61200', '1');
+
+    expect(order(0)?.status).toBe('filled');
+    expect(order(1)).toMatchObject({ status: 'open', activated: true });
+  });
+});
+
+describe('cancelling', () => {
+  test('frees what was held, also of an order that was filled in part', () => {
+    create();
+    trade('61200', '0.4');
+
+    const result = cancel(firstId);
+
+    expect(result).toMatchObject({ result: 'order', order: { status: 'cancelled', endReason: null } });
+    expect(order(0)).toMatchObject({ left: '0.6', reserved: '0' });
+    expect(collateral('USDT')).toEqual({ available: '975495.52', reserved: '0' });
+  });
+
+  test.each([
+    ['an order that never was', 7, 'main', 'BTC_USDT'],
+    ["somebody else's order", firstId, 'second', 'BTC_USDT'],
+    ['an order of another market', firstId, 'main', 'ETH_USDT'],
+  ])('finds nothing for %s', (_, orderId, account, market) => {
+    create();
+
+    expect(cancel(orderId, account, market)).toEqual({ result: 'refused', refusal: 'order_not_found' });
+    expect(order(0)?.status).toBe('open');
+  });
+
+  test('finds nothing the second time, nor after a fill', () => {
+    create();
+    create();
+    cancel(firstId);
+    trade('61200');
+
+    expect(cancel(firstId)).toEqual({ result: 'refused', refusal: 'order_not_found' });
+    expect(cancel(firstId + 1)).toEqual({ result: 'refused', refusal: 'order_not_found' });
+  });
+
+  test('an order that ended can go nowhere', () => {
+    const created = create();
+    if (created.result !== 'order') throw new Error('not created');
+    cancel(firstId);
+
+    expect(() => moveOrder(world, created.order, 'filled', atMs)).toThrow(
+      'order 10000000001 is cancelled and cannot become filled',
+    );
+  });
+});
+
+describe('client order ids', () => {
+  test('are unique among the open orders of an account and market, and free again after the end', () => {
+    create({ clientOrderId: 'x' });
+
+    expect(create({ clientOrderId: 'x' })).toEqual({ result: 'refused', refusal: 'client_order_id_used' });
+    expect(create({ clientOrderId: 'X' }).result).toBe('order');
+    expect(create({ clientOrderId: 'x' }, 'second').result).toBe('order');
+    expect(create({ clientOrderId: 'x', market: 'BTC_PERP', amount: '0.001' }).result).toBe('order');
+    cancel(firstId);
+    expect(create({ clientOrderId: 'x' }).result).toBe('order');
+  });
+
+  test('may be left out by any number of orders', () => {
+    create();
+
+    expect(create().result).toBe('order');
+    expect(describeWorld(world)).toMatchObject({
+      acceptedCreates: 2,
+      acceptedOrderIds: [firstId, firstId + 1],
+    });
+  });
+});
+
+describe('exits of a filled order', () => {
+  test('are placed as one pair of its size, holding the stock once', () => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+    expect(describeWorld(world).otos).toEqual([
+      { otoId: firstId + 1, orderId: firstId, stopLoss: '60000', takeProfit: '64000', isOpen: true },
+    ]);
+
+    trade('61200');
+
+    expect(order(1)).toMatchObject({
+      orderId: firstId + 3,
+      type: 'stop_limit',
+      side: 'sell',
+      amount: '1',
+      price: '59400',
+      activationPrice: '60000',
+      activated: false,
+      reserved: '1',
+    });
+    expect(order(2)).toMatchObject({
+      orderId: firstId + 4,
+      type: 'limit',
+      side: 'sell',
+      amount: '1',
+      price: '64000',
+      activationPrice: null,
+      activated: true,
+      reserved: '0',
+    });
+    expect(describeWorld(world).ocos).toEqual([
+      {
+        ocoId: firstId + 2,
+        account: 'main',
+        market: 'BTC_USDT',
+        stopLossId: firstId + 3,
+        takeProfitId: firstId + 4,
+        isOpen: true,
+      },
+    ]);
+    expect(describeWorld(world).otos[0]?.isOpen).toBe(false);
+    expect(describeWorld(world).acceptedCreates).toBe(1);
+    expect(collateral('BTC')).toEqual({ available: '10', reserved: '1' });
+  });
+
+  test('end each other: the take-profit fills, the stop-loss is cancelled', () => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+    trade('61200');
+
+    trade('64500');
+
+    expect(order(1)).toMatchObject({ status: 'cancelled', reserved: '0' });
+    expect(order(2)).toMatchObject({ status: 'filled', dealMoney: '64000', dealFee: '64' });
+    expect(describeWorld(world).ocos[0]?.isOpen).toBe(false);
+    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
+  });
+
+  test('end each other: the stop-loss fills, the take-profit is cancelled', () => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+    trade('61200');
+
+    trade('59900');
+
+    expect(order(1)).toMatchObject({ status: 'filled', dealMoney: '59900', dealFee: '59.9' });
+    expect(order(2)?.status).toBe('cancelled');
+    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
+  });
+
+  test('end each other at the first partial fill, which takes the hold along', () => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+    trade('61200');
+
+    trade('64000', '0.25');
+
+    expect(order(1)?.status).toBe('cancelled');
+    expect(order(2)).toMatchObject({ status: 'partially_filled', left: '0.75', reserved: '0.75' });
+    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0.75' });
+  });
+
+  test.each([
+    ['stop-loss', 3],
+    ['take-profit', 4],
+  ])('end each other when the %s is cancelled by hand', (_, offset) => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+    trade('61200');
+
+    cancel(firstId + offset);
+
+    expect(order(1)?.status).toBe('cancelled');
+    expect(order(2)?.status).toBe('cancelled');
+    expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
+  });
+
+  test('of which the trade passed the stop-loss beyond its limit: it activates, and rests until the price is back', () => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+    trade('61200');
+
+    trade('58000');
+    expect(order(1)).toMatchObject({ status: 'open', activated: true });
+    expect(order(2)?.status).toBe('open');
+    trade('59400');
+
+    expect(order(1)).toMatchObject({ status: 'filled', dealMoney: '59400' });
+    expect(order(2)?.status).toBe('cancelled');
+  });
+
+  test.each([
+    ['stop-loss', { stopLoss: '60000' }, { type: 'stop_limit', activationPrice: '60000' }],
+    ['take-profit', { takeProfit: '64000' }, { type: 'limit', price: '64000' }],
+  ])('is one plain order where there is only a %s', (_, exits, expected) => {
+    create(exits);
+
+    trade('61200');
+
+    expect(describeWorld(world).orders).toHaveLength(2);
+    expect(order(1)).toMatchObject({ ...expected, status: 'open', reserved: '1' });
+    expect(describeWorld(world).ocos).toEqual([]);
+  });
+
+  test('wait for the whole of the order to fill', () => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+
+    trade('61200', '0.4');
+
+    expect(describeWorld(world).orders).toHaveLength(1);
+  });
+
+  test('guard the filled part of an order that is then cancelled', () => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+    trade('61200', '0.4');
+
+    cancel(firstId);
+
+    expect(order(1)).toMatchObject({ type: 'stop_limit', amount: '0.4', status: 'open' });
+    expect(order(2)).toMatchObject({ type: 'limit', amount: '0.4', status: 'open' });
+    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0.4' });
+  });
+
+  test('are not placed for an order cancelled before any of it filled', () => {
+    create({ stopLoss: '60000', takeProfit: '64000' });
+
+    cancel(firstId);
+
+    expect(describeWorld(world).orders).toHaveLength(1);
+  });
+
+  test('set off by the very trade that filled their order work at once', () => {
+    create({ price: '60500', stopLoss: '60000', takeProfit: '64000' });
+    trade('61000');
+
+    trade('59800');
+
+    expect(order(0)).toMatchObject({ status: 'filled', dealMoney: '60500' });
+    expect(order(1)).toMatchObject({ status: 'filled', dealMoney: '59800' });
+    expect(order(2)?.status).toBe('cancelled');
+  });
+
+  test('of a sale buy back, and hold money for the dearer leg alone', () => {
+    create({
+      side: 'sell',
+      activationPrice: '59000',
+      price: '58500',
+      stopLoss: '60000',
+      takeProfit: '55000',
+    });
+
+    trade('58900');
+
+    expect(order(1)).toMatchObject({
+      side: 'buy',
+      price: '60600',
+      activationPrice: '60000',
+      reserved: '60660.6',
+    });
+    expect(order(2)).toMatchObject({ side: 'buy', price: '55000', reserved: '0' });
+    trade('54000', '0.5');
+    expect(order(2)).toMatchObject({ status: 'partially_filled', left: '0.5', reserved: '27527.5' });
+  });
+
+  test('that the account cannot carry end at once, with the reason', () => {
+    create({
+      side: 'sell',
+      amount: '10',
+      activationPrice: '59000',
+      price: '58500',
+      stopLoss: '60000',
+      takeProfit: '55000',
+    });
+    // All but 9 USDT of the money is held for something else when the exits are due.
+    create({ amount: '16', price: '62437', activationPrice: '70000' });
+
+    trade('58900', '1');
+    cancel(firstId);
+
+    expect(collateral('USDT')?.available).toBe('58850.108');
+    expect(order(2)).toMatchObject({ type: 'stop_limit', amount: '1', status: 'cancelled' });
+    expect(order(2)?.endReason).toBe('AUTO_CANCELED_USER_MARGIN');
+    expect(order(3)).toMatchObject({ type: 'limit', status: 'cancelled', endReason: null });
+    expect(describeWorld(world).ocos[0]?.isOpen).toBe(false);
+  });
+});
+
+describe('a perpetual', () => {
+  const perpetual = (fields: OrderText) => create({ market: 'BTC_PERP', ...fields });
+  const move = (price: string, volume?: string) => trade(price, volume, 'BTC_PERP');
+
+  test('long takes its whole worth as margin and pays the fee in money', () => {
+    perpetual({});
+
+    expect(collateral('USDT')).toEqual({ available: '938478.475', reserved: '61521.525' });
+    move('61200');
+
+    expect(position()).toEqual({ amount: '1', margin: '61200' });
+    expect(order(0)).toMatchObject({ status: 'filled', dealFee: '21.42' });
+    expect(collateral('USDT')).toEqual({ available: '938778.58', reserved: '0' });
+    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
+  });
+
+  test('closing needs no money held, and pays the gain out', () => {
+    perpetual({});
+    move('61200');
+
+    perpetual({ side: 'sell', activationPrice: '62000', price: '61900' });
+    expect(order(1)?.reserved).toBe('0');
+    move('62000');
+
+    expect(position()).toEqual({ amount: '0', margin: '0' });
+    expect(collateral('USDT')).toEqual({ available: '1000756.88', reserved: '0' });
+    expect(describeWorld(world).house).toEqual({ USDT: '-800' });
+  });
+
+  test('short gains from a fall, also closed in parts', () => {
+    perpetual({ side: 'sell', amount: '2', activationPrice: '59000', price: '58000' });
+    move('58500');
+    expect(position()).toEqual({ amount: '-2', margin: '117000' });
+
+    perpetual({ amount: '0.5', activationPrice: '57000', price: '57500' });
+    move('57000');
+
+    expect(position()).toEqual({ amount: '-1.5', margin: '87750' });
+    expect(describeWorld(world).house).toEqual({ USDT: '-750' });
+  });
+
+  test('order beyond the position closes it and opens the rest the other way', () => {
+    perpetual({});
+    move('61200');
+
+    perpetual({ side: 'sell', amount: '3', activationPrice: '60000', price: '59000' });
+    expect(order(1)?.reserved).toBe('118041.3');
+    move('60000');
+
+    expect(position()).toEqual({ amount: '-2', margin: '120000' });
+    expect(order(1)).toMatchObject({ status: 'filled', reserved: '0' });
+    expect(collateral('USDT')?.reserved).toBe('0');
+  });
+
+  test('position can be closed by one order only: a second one holds money for what it may open', () => {
+    perpetual({});
+    move('61200');
+
+    perpetual({ side: 'sell', amount: '0.6', activationPrice: '60000', price: '59000' });
+    perpetual({ side: 'sell', amount: '0.6', activationPrice: '60000', price: '59000' });
+
+    expect(order(1)?.reserved).toBe('0');
+    expect(order(2)?.reserved).toBe('11804.13');
+  });
+
+  test('exits close the position, hold nothing, and count once', () => {
+    perpetual({ stopLoss: '60000', takeProfit: '64000' });
+    move('61200');
+    expect(order(1)).toMatchObject({ side: 'sell', reserved: '0', status: 'open' });
+    expect(order(2)).toMatchObject({ side: 'sell', reserved: '0', status: 'open' });
+
+    perpetual({ side: 'sell', amount: '1', activationPrice: '63000', price: '63000' });
+    expect(order(3)?.reserved).toBe('63022.05');
+    move('64000', '1');
+
+    expect(order(2)?.status).toBe('filled');
+    expect(order(1)?.status).toBe('cancelled');
+    expect(position()).toEqual({ amount: '0', margin: '0' });
+  });
+
+  test('order that would open more than the account can pay for is cut to what closes the position', () => {
+    perpetual({ amount: '10' });
+    move('61000');
+    perpetual({ side: 'sell', amount: '10', activationPrice: '59500', price: '59000' });
+    perpetual({ side: 'sell', amount: '4', activationPrice: '60000', price: '59000' });
+    // The second sale closes 4 of the 10, so that the first finds 6 to close and 4 to open.
+    move('60000');
+    create({ amount: '8', price: '75000', activationPrice: '90000' });
+
+    move('59500');
+
+    expect(order(2)).toMatchObject({ status: 'filled' });
+    expect(order(1)).toMatchObject({
+      status: 'cancelled',
+      endReason: 'AUTO_CANCELED_USER_MARGIN',
+      left: '4',
+    });
+    expect(position()).toEqual({ amount: '0', margin: '0' });
+    expect(describeWorld(world).house).toEqual({ USDT: '13000' });
+  });
+});

@@ -1,0 +1,177 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { openTrading } from '../../lib/paper/trading.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { createPost, createStandingClock, secondKey } from './paper-client.ts';
+
+let folder: string;
+let journalPath: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paper-journal-'));
+  journalPath = join(folder, 'paper.sqlite');
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const clock = createStandingClock(1_790_000_000_000);
+const open = (): Promise<PaperExchange> =>
+  startPaperExchange({ port: 0, dialect: 'live', clock, walk: false, journalPath });
+
+const createPath = '/api/v4/order/collateral/stop-limit';
+const order = { market: 'BTC_USDT', side: 'buy', amount: '1', price: '61500', activation_price: '61000' };
+
+/** A little of everything that can happen. */
+async function tradeForAWhile(paper: PaperExchange): Promise<void> {
+  const post = createPost(paper.url);
+  await post(createPath, { ...order, stopLoss: '60000', takeProfit: '64000', clientOrderId: 'a' });
+  await post(createPath, { ...order, clientOrderId: 'b' }, secondKey);
+  await post(createPath, { ...order, market: 'BTC_PERP', side: 'sell', clientOrderId: 'c' });
+  paper.control.setPrice('BTC_USDT', parseDecimal('61200'), parseDecimal('1.5'));
+  await post('/api/v4/order/cancel', { market: 'BTC_USDT', clientOrderId: 'b' }, secondKey);
+  paper.control.setPrice('ETH_USDT', parseDecimal('3100'));
+  paper.control.setPrice('BTC_PERP', parseDecimal('61700'));
+}
+
+describe('a journal', () => {
+  test('brings the whole world back after a restart', async () => {
+    const first = await open();
+    await tradeForAWhile(first);
+    const before = first.control.state();
+    await first.close();
+
+    const second = await open();
+    const after = second.control.state();
+    await createPost(second.url)(createPath, { ...order, activation_price: '61300' });
+
+    expect(before.orders.map(({ status }) => status)).toEqual([
+      'filled',
+      'cancelled',
+      'filled',
+      'open',
+      'open',
+    ]);
+    expect(after).toEqual(before);
+    expect(second.control.state().acceptedOrderIds).toHaveLength(4);
+    await second.close();
+  });
+
+  test('holds what was answered, even if the exchange never gets to close', async () => {
+    const first = await open();
+    await tradeForAWhile(first);
+    await createPost(first.url)(createPath, { ...order, activation_price: '70000', clientOrderId: 'last' });
+    const before = first.control.state();
+
+    const second = await open();
+
+    expect(second.control.state()).toEqual(before);
+    await second.close();
+    await first.close();
+  });
+
+  test('has no line for trades that touched no order, but keeps their price', async () => {
+    const first = await open();
+    for (const price of ['60100', '60200', '60300']) first.control.setPrice('BTC_USDT', parseDecimal(price));
+    // This one is held against 60300: the direction shows that the price was kept.
+    await createPost(first.url)(createPath, { ...order, activation_price: '60250' });
+    first.control.setPrice('SOL_USDT', parseDecimal('155'));
+    await first.close();
+
+    const database = new DatabaseSync(journalPath);
+    const lines = database.prepare('SELECT entry FROM paper_journal').all();
+    database.close();
+    const second = await open();
+
+    expect(lines).toHaveLength(2);
+    expect(second.control.state()).toMatchObject({ prices: { BTC_USDT: '60300', SOL_USDT: '155' } });
+    second.control.setPrice('BTC_USDT', parseDecimal('60200'));
+    expect(second.control.state().orders[0]).toMatchObject({ status: 'filled' });
+    await second.close();
+  });
+
+  test('has no line for what was refused', async () => {
+    const first = await open();
+    await createPost(first.url)(createPath, { ...order, amount: '100' });
+    await first.close();
+
+    const database = new DatabaseSync(journalPath);
+    expect(database.prepare('SELECT entry FROM paper_journal').all()).toEqual([]);
+    database.close();
+  });
+});
+
+function damage(statement: string): void {
+  const database = new DatabaseSync(journalPath);
+  database.exec(statement);
+  database.close();
+}
+
+describe('a journal that cannot be used', () => {
+  test.each([
+    ['of another version', 'PRAGMA user_version = 9', 'it has version 9, and this program reads version 1'],
+    [
+      'with a line that is no JSON',
+      "INSERT INTO paper_journal (entry) VALUES ('{')",
+      'its entry 1 cannot be read',
+    ],
+    [
+      'with a line that fits nothing',
+      `INSERT INTO paper_journal (entry) VALUES
+       ('{"prices":{},"command":{"kind":"cancel","atMs":1,"account":"main","market":"BTC_USDT","orderId":1}}')`,
+      'its entry 1 has no effect when replayed',
+    ],
+  ])('%s is refused with the way out', async (_, statement, reason) => {
+    await (await open()).close();
+    damage(statement);
+
+    const opened = open();
+
+    await expect(opened).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(opened).rejects.toThrow(reason);
+    await expect(opened).rejects.toThrow('move the file away to start afresh');
+  });
+
+  test('because it was lost under way stops the trading, and nothing is acknowledged', async () => {
+    const trading = openTrading(journalPath);
+    damage('DROP TABLE paper_journal');
+    const create = {
+      kind: 'create',
+      atMs: 1,
+      account: 'main',
+      order: {
+        market: 'BTC_USDT',
+        side: 'buy',
+        amount: parseDecimal('1'),
+        price: parseDecimal('61500'),
+        activationPrice: parseDecimal('61000'),
+        stopLoss: null,
+        takeProfit: null,
+        clientOrderId: '',
+        stp: 'no',
+      },
+    } as const;
+
+    const { stored } = trading.execute(create);
+
+    await expect(stored).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(() => trading.execute(create)).toThrow('the paper exchange lost its journal');
+    await trading.close();
+  });
+
+  test('breaks the connections of those who ask for orders', async () => {
+    const paper = await open();
+    damage('DROP TABLE paper_journal');
+    const post = createPost(paper.url);
+
+    await expect(post(createPath, order)).rejects.toThrow('fetch failed');
+    await expect(post(createPath, order)).rejects.toThrow('fetch failed');
+    const price = { method: 'POST', body: '{"market":"BTC_USDT","price":"1"}' };
+    await expect(fetch(`${paper.url}/control/price`, price)).rejects.toThrow('fetch failed');
+    expect((await post('/api/v4/main-account/balance')).status).toBe(200);
+    await paper.close();
+  });
+});

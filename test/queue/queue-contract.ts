@@ -1,0 +1,200 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Delivery, SignalMessage, SignalQueue, SignalSource } from '../../lib/queue/queue.ts';
+
+/** Both ends of a queue. */
+export interface QueueEnds {
+  readonly queue: SignalQueue;
+  readonly source: Pick<SignalSource, 'receive' | 'remove' | 'release'>;
+}
+
+/** A queue with nothing in it, whose messages may be handed out {@link maxReceives} times. */
+export interface QueueFixture extends QueueEnds {
+  /** Lets the time pass after which released messages are handed out again. */
+  rest(): Promise<void>;
+  /** The bodies of the dead letters, in any order. */
+  deadLetterBodies(): Promise<readonly string[]>;
+  /** The queue as the next process finds it after a crash. */
+  reopen(): Promise<QueueEnds>;
+  close(): Promise<void>;
+}
+
+export const maxReceives = 3;
+
+export function message(signalId: string, market = 'BTC_USDT', account = 'main'): SignalMessage {
+  return { account, signalId, market };
+}
+
+export function idsOf(deliveries: readonly Delivery[]): readonly string[] {
+  return deliveries.map(({ body }) => (JSON.parse(body) as SignalMessage).signalId);
+}
+
+export function receiptsOf(deliveries: readonly Delivery[]): readonly string[] {
+  return deliveries.map(({ receipt }) => receipt);
+}
+
+type Source = QueueEnds['source'];
+
+/** Everything that can be handed out now, without acknowledging any of it. */
+async function receiveAll(source: Source, maxMessages = 10): Promise<readonly Delivery[]> {
+  const all: Delivery[] = [];
+  for (;;) {
+    const deliveries = await source.receive(maxMessages);
+    if (deliveries.length === 0) return all;
+    all.push(...deliveries);
+  }
+}
+
+/** Everything there is, acknowledged as it comes. */
+async function drain(source: Source, maxMessages = 10): Promise<readonly Delivery[]> {
+  const all: Delivery[] = [];
+  for (;;) {
+    const deliveries = await source.receive(maxMessages);
+    if (deliveries.length === 0) return all;
+    all.push(...deliveries);
+    await source.remove(receiptsOf(deliveries));
+  }
+}
+
+/** What every queue keeps to, whatever service stands behind it. */
+export function describeQueue(name: string, openFixture: () => Promise<QueueFixture>): void {
+  let fixture: QueueFixture;
+  let queue: SignalQueue;
+  let source: Source;
+
+  beforeEach(async () => {
+    fixture = await openFixture();
+    ({ queue, source } = fixture);
+  });
+  afterEach(() => fixture.close());
+
+  async function enqueueAll(...messages: readonly SignalMessage[]): Promise<void> {
+    for (const each of messages) await queue.enqueue(each);
+  }
+
+  describe(name, () => {
+    test('hands out nothing when there is nothing', async () => {
+      expect(await source.receive(10)).toEqual([]);
+    });
+
+    test('hands a message out whole, with its group, for the first time', async () => {
+      await queue.enqueue(message('tv-1', 'BTC_PERP', 'second'));
+      expect(await source.receive(10)).toMatchObject([
+        {
+          body: '{"account":"second","signalId":"tv-1","market":"BTC_PERP"}',
+          group: 'second.BTC_PERP',
+          receiveCount: 1,
+        },
+      ]);
+    });
+
+    test.each([1, 3, 10])('keeps the order within a group, by hand-outs of %i', async (maxMessages) => {
+      const ids = Array.from({ length: 12 }, (_, i) => `s-${i}`);
+      await enqueueAll(...ids.map((id) => message(id)));
+      expect(idsOf(await drain(source, maxMessages))).toEqual(ids);
+    });
+
+    test('keeps the order of each group when groups are mixed', async () => {
+      await enqueueAll(
+        message('b1', 'BTC_USDT'),
+        message('e1', 'ETH_USDT'),
+        message('b2', 'BTC_USDT'),
+        message('e2', 'ETH_USDT'),
+        message('b3', 'BTC_USDT'),
+      );
+      const ids = idsOf(await drain(source, 2));
+      expect(ids.filter((id) => id.startsWith('b'))).toEqual(['b1', 'b2', 'b3']);
+      expect(ids.filter((id) => id.startsWith('e'))).toEqual(['e1', 'e2']);
+    });
+
+    test('hands out nothing more of a group until what is in flight is settled', async () => {
+      await enqueueAll(message('a'), message('b'));
+      const [first, ...rest] = await source.receive(1);
+      expect(rest).toEqual([]);
+      expect(await receiveAll(source)).toEqual([]);
+      await source.remove(receiptsOf(first === undefined ? [] : [first]));
+      expect(idsOf(await source.receive(1))).toEqual(['b']);
+    });
+
+    test('hands out other groups meanwhile: other markets, and other accounts in the same market', async () => {
+      await enqueueAll(
+        message('a'),
+        message('b'),
+        message('c', 'ETH_USDT'),
+        message('d', 'BTC_USDT', 'second'),
+      );
+      const inFlight = await receiveAll(source, 1);
+      expect([...idsOf(inFlight)].sort()).toEqual(['a', 'c', 'd']);
+    });
+
+    test('forgets what was removed', async () => {
+      await enqueueAll(message('a'));
+      await drain(source);
+      await fixture.rest();
+      expect(await source.receive(10)).toEqual([]);
+    });
+
+    test('hands released messages out again, in their old order and counted', async () => {
+      await enqueueAll(message('a'), message('b'), message('c'));
+      const first = await source.receive(10);
+      await source.remove(receiptsOf(first.slice(0, 1)));
+      await source.release(receiptsOf(first.slice(1)));
+      await queue.enqueue(message('d'));
+      await fixture.rest();
+
+      const again = await drain(source);
+
+      expect(idsOf(again)).toEqual(['b', 'c', 'd']);
+      expect(again.map(({ receiveCount }) => receiveCount)).toEqual([2, 2, 1]);
+    });
+
+    test('buries a message that was handed out too often, and its group goes on', async () => {
+      await enqueueAll(message('poison'), message('next'));
+      for (let count = 1; count <= maxReceives; count += 1) {
+        const deliveries = await source.receive(1);
+        expect(idsOf(deliveries)).toEqual(['poison']);
+        expect(deliveries[0]?.receiveCount).toBe(count);
+        await source.release(receiptsOf(deliveries));
+        await fixture.rest();
+      }
+      expect(idsOf(await source.receive(1))).toEqual(['next']);
+      expect(await fixture.deadLetterBodies()).toEqual([
+        '{"account":"main","signalId":"poison","market":"BTC_USDT"}',
+      ]);
+    });
+
+    test('does not double a message that still waits', async () => {
+      await enqueueAll(message('a'), message('b'), message('a'));
+      expect(idsOf(await drain(source))).toEqual(['a', 'b']);
+    });
+
+    test('does not double a message that comes ten times at once', async () => {
+      await Promise.all(Array.from({ length: 10 }, () => queue.enqueue(message('a'))));
+      expect(idsOf(await drain(source))).toEqual(['a']);
+    });
+
+    test('does not double a message that is in flight', async () => {
+      await enqueueAll(message('a'));
+      const deliveries = await source.receive(1);
+      await enqueueAll(message('a'));
+      await source.remove(receiptsOf(deliveries));
+      await fixture.rest();
+      expect(await source.receive(10)).toEqual([]);
+    });
+
+    test('keeps the same signal id of two accounts apart', async () => {
+      await enqueueAll(message('a', 'BTC_USDT', 'main'), message('a', 'BTC_USDT', 'second'));
+      const groups = (await drain(source)).map(({ group }) => group);
+      expect([...groups].sort()).toEqual(['main.BTC_USDT', 'second.BTC_USDT']);
+    });
+
+    test('forgets nothing in a crash: what was not acknowledged comes again, in order', async () => {
+      await enqueueAll(message('done'), message('in-flight'), message('waiting'));
+      await source.remove(receiptsOf(await source.receive(1)));
+      await source.receive(1);
+
+      const next = await fixture.reopen();
+
+      expect(idsOf(await drain(next.source))).toEqual(['in-flight', 'waiting']);
+    });
+  });
+}

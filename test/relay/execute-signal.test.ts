@@ -1,0 +1,210 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { systemClock } from '../../lib/base/clock.ts';
+import { RelayError } from '../../lib/base/errors.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { type Functions, openFunctions } from '../support/functions.ts';
+import { override } from '../support/override.ts';
+
+const key = { account: 'main', signalId: 'buy-1' };
+
+describe('executing a stored signal', () => {
+  let functions: Functions;
+  afterEach(() => functions.close());
+
+  async function entry(): Promise<Entry> {
+    const found = await functions.ledger.read(key);
+    if (found === null) throw new Error('the signal was not stored');
+    return found;
+  }
+  const orderCount = () => functions.paper.control.state().orders.length;
+
+  test('a second delivery of an executed signal does nothing', async () => {
+    functions = await openFunctions();
+    await functions.receive(buyAlert());
+
+    await functions.execute('buy-1');
+    const again = await functions.execute('buy-1');
+
+    expect(again).toEqual({ batchItemFailures: [] });
+    expect((await entry()).steps.map(({ status }) => status)).toEqual(['accepted', 'sending', 'placed']);
+    expect(orderCount()).toBe(1);
+  });
+
+  test('a delivery that finds "sending" never sends: the outcome is unknown', async () => {
+    functions = await openFunctions();
+    await functions.receive(buyAlert());
+    await functions.ledger.start(key, { status: 'sending', atMs: 1, note: 'a worker that died here' }, null);
+
+    await functions.execute('buy-1');
+
+    expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true });
+    expect(orderCount()).toBe(0);
+  });
+
+  test('two workers on one signal send once', async () => {
+    functions = await openFunctions();
+    await functions.receive(buyAlert());
+
+    await Promise.all(Array.from({ length: 10 }, () => functions.execute('buy-1')));
+
+    expect(orderCount()).toBe(1);
+    expect(await entry()).toMatchObject({ status: 'placed' });
+  });
+
+  test('a worker that was taken for dead, but lived, writes what it knows', async () => {
+    functions = await openFunctions(({ exchangeFor }) => ({
+      exchangeFor: async (account) => {
+        const client = await exchangeFor(account);
+        return override(client, {
+          prepare: (endpoint, params) => {
+            const request = client.prepare(endpoint, params);
+            return {
+              ...request,
+              send: async (options) => {
+                await functions.execute('buy-1');
+                return await request.send(options);
+              },
+            };
+          },
+        });
+      },
+    }));
+    await functions.receive(buyAlert());
+
+    await functions.execute('buy-1');
+
+    expect((await entry()).steps.map(({ status }) => status)).toEqual([
+      'accepted',
+      'sending',
+      'unknown',
+      'placed',
+    ]);
+    expect(orderCount()).toBe(1);
+  });
+
+  test('a signal that grew stale in the queue is denied', async () => {
+    let lateMs = 0;
+    const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
+    functions = await openFunctions(() => ({ clock }));
+    await functions.receive(buyAlert({ time: new Date().toISOString(), maxLag: 30 }));
+
+    lateMs = 31_000;
+    await functions.execute('buy-1');
+
+    expect(await entry()).toMatchObject({ status: 'denied' });
+    expect(orderCount()).toBe(0);
+  });
+
+  test('a signal that grew stale while it was prepared is denied just before the wire', async () => {
+    let lateMs = 0;
+    const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
+    functions = await openFunctions(({ exchangeFor }) => ({
+      clock,
+      exchangeFor: async (account) => {
+        lateMs = 31_000;
+        return await exchangeFor(account);
+      },
+    }));
+    await functions.receive(buyAlert({ time: new Date().toISOString(), maxLag: 30 }));
+
+    await functions.execute('buy-1');
+
+    expect((await entry()).steps.map(({ status }) => status)).toEqual(['accepted', 'denied']);
+    expect(orderCount()).toBe(0);
+  });
+
+  test('without a stored key nothing is sent, and the entry says what to do', async () => {
+    functions = await openFunctions(() => ({
+      exchangeFor: async () => {
+        throw new RelayError('secrets_missing', 'account main has no exchange key stored');
+      },
+    }));
+    await functions.receive(buyAlert());
+
+    await functions.execute('buy-1');
+
+    const { status, steps } = await entry();
+    expect(status).toBe('not_sent');
+    expect(steps.at(-1)?.evidence).toMatchObject({ code: 'secrets_missing' });
+  });
+
+  test('without the rules of its market nothing is sent', async () => {
+    functions = await openFunctions();
+    await functions.receive(buyAlert());
+    functions.paper.control.addFault({ fault: 'error_before', endpoint: 'markets', probability: 1 });
+
+    await functions.execute('buy-1');
+
+    expect(await entry()).toMatchObject({ status: 'not_sent' });
+  });
+
+  test('a market the exchange does not list is denied', async () => {
+    functions = await openFunctions(() => ({ markets: { find: async () => null } }));
+    await functions.receive(buyAlert());
+
+    await functions.execute('buy-1');
+
+    expect((await entry()).steps.at(-1)?.evidence).toMatchObject({
+      rule: 'unknown_market',
+      actual: 'BTC_USDT',
+    });
+  });
+
+  test('an account that was taken out of the configuration is denied', async () => {
+    functions = await openFunctions();
+    await functions.receive(buyAlert());
+
+    const settings = { ...functions.services.settings, accounts: {} };
+    const status = await executeSignal({ ...functions.services, settings }, key);
+
+    expect(status).toBe('denied');
+  });
+
+  test('when the ledger fails before the wire the message comes again and is sent then', async () => {
+    let failures = 1;
+    functions = await openFunctions(({ ledger }) => ({
+      ledger: override(ledger, {
+        start: (...args) => {
+          failures -= 1;
+          if (failures >= 0) throw new RelayError('store_unavailable', 'the disk is full');
+          return ledger.start(...args);
+        },
+      }),
+    }));
+    await functions.receive(buyAlert());
+
+    expect(await functions.execute('buy-1')).toEqual({ batchItemFailures: [{ itemIdentifier: 'buy-1' }] });
+    expect(await functions.execute('buy-1')).toEqual({ batchItemFailures: [] });
+    expect(await entry()).toMatchObject({ status: 'placed' });
+  });
+
+  test('when the ledger fails after the wire the message comes again and nothing is sent twice', async () => {
+    let failures = 1;
+    functions = await openFunctions(({ ledger }) => ({
+      ledger: override(ledger, {
+        move: (...args) => {
+          failures -= 1;
+          if (failures >= 0) throw new RelayError('store_unavailable', 'the disk is full');
+          return ledger.move(...args);
+        },
+      }),
+    }));
+    await functions.receive(buyAlert());
+
+    await functions.execute('buy-1');
+    await functions.execute('buy-1');
+
+    expect(await entry()).toMatchObject({ status: 'unknown' });
+    expect(orderCount()).toBe(1);
+  });
+
+  test('a message without an entry is handed back, to end as a dead letter', async () => {
+    functions = await openFunctions();
+
+    expect(await functions.execute('never-stored')).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'never-stored' }],
+    });
+  });
+});

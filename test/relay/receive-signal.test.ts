@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
+import type { SignalMessage } from '../../lib/queue/queue.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { type Functions, openFunctions } from '../support/functions.ts';
+import { override } from '../support/override.ts';
+
+const outOfOrder = new RelayError('store_unavailable', 'the disk is full');
+
+describe('an alert that could not be stored as a whole', () => {
+  let functions: Functions;
+  afterEach(() => functions.close());
+
+  /** A queue that fails as often as told, then works. */
+  function failingQueue(failures: number) {
+    const enqueued: SignalMessage[] = [];
+    let left = failures;
+    return {
+      enqueued,
+      enqueue: async (message: SignalMessage) => {
+        if (left > 0) {
+          left -= 1;
+          throw outOfOrder;
+        }
+        enqueued.push(message);
+      },
+    };
+  }
+
+  test('is answered 503 when it was not enqueued, and the resend completes it', async () => {
+    const queue = failingQueue(1);
+    functions = await openFunctions(() => ({ queue }));
+
+    const first = await functions.receive(buyAlert());
+    const resent = await functions.receive(buyAlert());
+
+    expect([first.statusCode, resent.statusCode]).toEqual([503, 200]);
+    expect(JSON.parse(first.body)).toMatchObject({ error: { code: 'not_stored' } });
+    expect(queue.enqueued).toEqual([{ account: 'main', signalId: 'buy-1', market: 'BTC_USDT' }]);
+  });
+
+  test('of several signals is taken up again where it broke off', async () => {
+    const queue = failingQueue(1);
+    functions = await openFunctions(() => ({ queue }));
+    const alert = `[${buyAlert({ id: 'a' })},${buyAlert({ id: 'b' })}]`;
+
+    await functions.receive(alert);
+    await functions.receive(alert);
+
+    expect(queue.enqueued.map(({ signalId }) => signalId)).toEqual(['a', 'b']);
+  });
+
+  test('is answered 503 when the ledger is out of order', async () => {
+    functions = await openFunctions(({ ledger }) => ({
+      ledger: override(ledger, {
+        accept: async () => {
+          throw outOfOrder;
+        },
+      }),
+    }));
+
+    expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 503 });
+  });
+
+  test('is answered 503, and so comes again, when not even its refusal could be kept', async () => {
+    functions = await openFunctions(({ ledger }) => ({
+      ledger: override(ledger, {
+        refuse: async () => {
+          throw outOfOrder;
+        },
+      }),
+    }));
+
+    expect(await functions.receive('no json')).toMatchObject({ statusCode: 503 });
+  });
+
+  test('is answered 503 without a word of the cause when something unforeseen breaks', async () => {
+    functions = await openFunctions(() => ({
+      webhookTokens: async () => {
+        throw new TypeError('secret internals');
+      },
+    }));
+
+    const answer = await functions.receive(buyAlert());
+
+    expect(answer.statusCode).toBe(503);
+    expect(answer.body).not.toContain('secret internals');
+  });
+});
+
+describe('an alert of several signals', () => {
+  test('is refused as a whole when one of its ids belongs to another alert', async () => {
+    const functions = await openFunctions();
+    await functions.receive(buyAlert({ id: 'taken' }));
+
+    const answer = await functions.receive(
+      `[${buyAlert({ id: 'free' })},${buyAlert({ id: 'taken', quantity: '0.5' })}]`,
+    );
+
+    expect(answer.statusCode).toBe(400);
+    expect(await functions.ledger.read({ account: 'main', signalId: 'free' })).toBeNull();
+    await functions.close();
+  });
+
+  test('is refused when it gives one id to two signals', async () => {
+    const functions = await openFunctions();
+
+    const answer = await functions.receive(
+      `[${buyAlert({ id: 'same' })},${buyAlert({ id: 'same', quantity: '0.5' })}]`,
+    );
+
+    expect(answer.statusCode).toBe(400);
+    await functions.close();
+  });
+
+  test('names the stale one', async () => {
+    const functions = await openFunctions();
+    const old = buyAlert({ id: 'old', time: '2020-01-01T00:00:00Z' });
+
+    const answer = await functions.receive(`[${buyAlert()},${old}]`);
+
+    expect(JSON.parse(answer.body)).toMatchObject({
+      error: { code: 'stale', issues: [{ path: '[1].time' }] },
+    });
+    await functions.close();
+  });
+});

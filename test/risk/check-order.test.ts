@@ -1,0 +1,166 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Account } from '../../lib/model/account.ts';
+import type { OrderRequest } from '../../lib/model/order.ts';
+import type { CancelAllSignal, CancelSignal, OrderSignal } from '../../lib/model/signal.ts';
+import { checkMarket, checkOrder, checkPause, denyOrderRate } from '../../lib/risk/check-order.ts';
+
+const account: Account = {
+  name: 'main',
+  mode: 'live',
+  limitOffsetRate: null,
+  markets: {
+    BTC_PERP: {
+      sides: ['buy'],
+      maxAmount: parseDecimal('0.5'),
+      maxNotional: parseDecimal('20000'),
+    },
+    ETH_PERP: { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null },
+    XRP_PERP: { sides: [], maxAmount: null, maxNotional: null },
+  },
+  maxOrdersPerMinute: 6,
+  maxSignalsPerMinute: 60,
+};
+
+const common = { ticker: 'T', market: 'BTC_PERP', timeMs: null, maxLagMs: null };
+const order: OrderSignal = {
+  ...common,
+  action: 'order',
+  orderType: 'stop_limit',
+  side: 'buy',
+  size: { unit: 'stock', quantity: '0.5' },
+  stopPrice: '40000',
+  limitPrice: '40000',
+};
+const cancel: CancelSignal = { ...common, action: 'cancel', target: { by: 'orderId', orderId: 1 } };
+const cancelAll: CancelAllSignal = { ...common, action: 'cancel_all' };
+
+const request: OrderRequest = {
+  kind: 'stop_limit',
+  market: 'BTC_PERP',
+  side: 'buy',
+  amount: parseDecimal('0.5'),
+  price: parseDecimal('40000'),
+  activationPrice: parseDecimal('39000'),
+  clientOrderId: 'tr-1',
+};
+
+describe('checkPause', () => {
+  test('lets a running account trade', () => {
+    expect(checkPause(null)).toBeNull();
+  });
+
+  test('denies with the time and reason of the pause', () => {
+    expect(checkPause({ sinceMs: 1769860800000, reason: 'news at two' })).toEqual({
+      rule: 'paused',
+      limit: 'running',
+      actual: 'paused since 2026-01-31T12:00:00.000Z',
+      message:
+        'the account is paused since 2026-01-31T12:00:00.000Z, not running: news at two; resume it to trade again',
+    });
+  });
+});
+
+describe('checkMarket', () => {
+  test('lets through what the account may trade', () => {
+    expect(checkMarket(order, account)).toBeNull();
+    expect(checkMarket({ ...order, market: 'ETH_PERP', side: 'sell' }, account)).toBeNull();
+  });
+
+  test('denies any other market, for orders and cancellations alike', () => {
+    const denial = {
+      rule: 'market_not_allowed',
+      limit: 'BTC_PERP, ETH_PERP, XRP_PERP',
+      actual: 'SOL_PERP',
+      message:
+        "account main may trade BTC_PERP, ETH_PERP, XRP_PERP, not SOL_PERP; add it to the account's markets in relay.config.ts if it should",
+    };
+
+    for (const signal of [order, cancel, cancelAll])
+      expect(checkMarket({ ...signal, market: 'SOL_PERP' }, account)).toEqual(denial);
+  });
+
+  test.each(['__proto__', 'constructor', 'toString'])('denies a market named %s', (market) => {
+    expect(checkMarket({ ...order, market }, account)?.rule).toBe('market_not_allowed');
+  });
+
+  test('denies everything to an account without markets', () => {
+    expect(checkMarket(order, { ...account, markets: {} })).toMatchObject({
+      rule: 'market_not_allowed',
+      limit: 'none',
+      actual: 'BTC_PERP',
+    });
+  });
+
+  test('denies a side that is not allowed in the market', () => {
+    expect(checkMarket({ ...order, side: 'sell' }, account)).toEqual({
+      rule: 'side_not_allowed',
+      limit: 'buy',
+      actual: 'sell',
+      message: 'account main may buy in BTC_PERP, not sell; extend its sides in relay.config.ts if it should',
+    });
+    expect(checkMarket({ ...order, market: 'XRP_PERP' }, account)).toMatchObject({
+      rule: 'side_not_allowed',
+      limit: 'none',
+    });
+  });
+
+  test('lets orders be cancelled whatever sides are allowed', () => {
+    expect(checkMarket({ ...cancel, market: 'XRP_PERP' }, account)).toBeNull();
+    expect(checkMarket({ ...cancelAll, market: 'XRP_PERP' }, account)).toBeNull();
+  });
+});
+
+describe('checkOrder', () => {
+  test('lets an order through that is exactly at both limits', () => {
+    expect(checkOrder(request, account)).toBeNull();
+  });
+
+  test('denies an amount above the limit by the smallest part', () => {
+    expect(checkOrder({ ...request, amount: parseDecimal('0.5000000000000000001') }, account)).toEqual({
+      rule: 'max_amount',
+      limit: '0.5',
+      actual: '0.5000000000000000001',
+      message:
+        'an amount in BTC_PERP may be 0.5 at most, and is 0.5000000000000000001; lower the size, or raise the limit in relay.config.ts',
+    });
+  });
+
+  test('denies a worth above the limit, reckoned at the limit price', () => {
+    expect(checkOrder({ ...request, price: parseDecimal('40000.01') }, account)).toEqual({
+      rule: 'max_notional',
+      limit: '20000',
+      actual: '20000.005',
+      message:
+        'the worth of an order in BTC_PERP may be 20000 at most, and is 20000.005; lower the size, or raise the limit in relay.config.ts',
+    });
+  });
+
+  test('holds an order against each limit alone', () => {
+    const limits = { sides: ['buy'], maxAmount: null, maxNotional: null } as const;
+    const huge = { ...request, amount: parseDecimal('1000000') };
+    const within = (changes: object) =>
+      checkOrder(huge, { ...account, markets: { BTC_PERP: { ...limits, ...changes } } });
+
+    expect(within({})).toBeNull();
+    expect(within({ maxAmount: parseDecimal('1') })?.rule).toBe('max_amount');
+    expect(within({ maxNotional: parseDecimal('1') })?.rule).toBe('max_notional');
+  });
+
+  test('denies an order in a market the account has no limits for', () => {
+    expect(checkOrder({ ...request, market: 'SOL_PERP' }, account)?.rule).toBe('market_not_allowed');
+    expect(checkOrder({ ...request, market: '__proto__' }, account)?.rule).toBe('market_not_allowed');
+  });
+});
+
+describe('denyOrderRate', () => {
+  test('tells the count and the limit', () => {
+    expect(denyOrderRate(6, 5)).toEqual({
+      rule: 'max_orders_per_minute',
+      limit: '5',
+      actual: '6',
+      message:
+        '6 orders in the last minute, and the account may place 5; slow the alerts down, or raise maxOrdersPerMinute',
+    });
+  });
+});

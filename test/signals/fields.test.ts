@@ -1,0 +1,71 @@
+import { describe, expect, test } from '@jest/globals';
+import { issueOf, orderWith, refusalOf } from './reading.ts';
+
+function hintOf(member: string): string {
+  return issueOf(orderWith(member)).hint;
+}
+
+describe('a key', () => {
+  test.each([
+    ['stopLos', 'stopLoss'],
+    ['StopLoss', 'stopLoss'],
+    ['stop_loss', 'stopLoss'],
+    ['take-profit', 'takeProfit'],
+    ['limitprice', 'limitPrice'],
+    ['postionSide', 'positionSide'],
+    ['coment', 'comment'],
+    ['max_lag', 'maxLag'],
+    ['size', 'quantity'],
+    ['type', 'orderType'],
+  ])('%s is refused, and %s proposed', (key, known) => {
+    expect(issueOf(orderWith(`"${key}":1`))).toEqual({
+      path: key,
+      message: `"${key}" is not a field of an alert`,
+      hint: `did you mean "${known}"?`,
+    });
+  });
+
+  test('that shares but half its letters with a known one brings no proposal', () => {
+    expect(hintOf('"margin":5')).toMatch(/^remove it, or put it into "extras"/);
+  });
+
+  test('far from all known ones is refused with their list', () => {
+    expect(hintOf('"leverage":5')).toBe(
+      'remove it, or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit, positionSide, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
+    );
+  });
+
+  test.each(['passphrase', 'password', 'api_key', 'webhookToken', 'secret'])(
+    'that names a secret, as %s does, is refused without its value',
+    (key) => {
+      const refusal = refusalOf(orderWith(`"${key}":"hunter2-hunter2"`));
+
+      expect(JSON.stringify(refusal)).not.toContain('hunter2');
+      expect(refusal.issues[0]?.hint).toBe(
+        'remove it: the token in the webhook URL is the only secret, and none belongs into a message',
+      );
+    },
+  );
+
+  test('is cut and made printable where it is shown', () => {
+    const issue = issueOf(orderWith(`"\\u001b[2J${'x'.repeat(60)}":1`));
+
+    expect(issue.path).toBe(`\\u001b[2J${'x'.repeat(28)}…`);
+    expect(issue.message).toBe(`"\\u001b[2J${'x'.repeat(28)}…" is not a field of an alert`);
+  });
+
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s is no field', (key) => {
+    expect(refusalOf(orderWith(`"${key}":{"action":"sell"}`)).paths).toEqual([key]);
+  });
+
+  test.each([
+    ['"qty":0.5', 'qty', '"quantity" and "qty" are names of the same field'],
+    ['"stopPrice":100', 'stopPrice', '"stopPrice" is given twice'],
+    ['"price":101,"limitPrice":101', 'limitPrice', '"price" and "limitPrice" are names of the same field'],
+    ['"sl":90,"stopLoss":90', 'stopLoss', '"sl" and "stopLoss" are names of the same field'],
+    ['"symbol":"BTCUSDT.P"', 'symbol', '"ticker" and "symbol" are names of the same field'],
+    ['"id":"a","signalId":"a"', 'signalId', '"id" and "signalId" are names of the same field'],
+  ])('beside another of the same field is refused: %s', (member, path, message) => {
+    expect(issueOf(orderWith(member))).toEqual({ path, message, hint: 'keep one of them' });
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { RelayError } from '../../lib/base/errors.ts';
+import type { Signal } from '../../lib/model/signal.ts';
+import { type Alert, parseAlert } from '../../lib/signals/parse-alert.ts';
+import { bytesOf, context } from './reading.ts';
+
+const seed = 20_261_102;
+
+/** The alert read, or undefined when it was refused as the sender's fault; anything else is a failure. */
+function readOrRefuse(body: Uint8Array): Alert | undefined {
+  try {
+    return parseAlert(body, context);
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    // One look at everything: thousands of refusals come by.
+    const words = error.issues.map(({ message, hint }) => `${message} ${hint}`).join(' ');
+    const isSound = error.row.httpStatus === 400 && words !== '' && !/[\p{Cc}\p{Zl}\p{Cs}]/u.test(words);
+    if (!isSound) throw error;
+    return undefined;
+  }
+}
+
+const keys = `
+  ticker symbol market pair action side quantity amount contracts qty quoteQuantity orderType stopPrice activation_price
+  limitPrice price stopLoss sl takeProfit tp positionSide time timestamp timenow maxLag id signalId orderId
+  clientOrderId strategy interval comment extras __proto__ constructor leverage stopLos`
+  .trim()
+  .split(/\s+/);
+const texts =
+  'BTCUSDT.P ETHUSDT buy SELL cancel cancel_all LONG stop_limit 2026-01-31T12:00:00Z 0.5 100 1e-7 5% {{close}} NaN h-1';
+const values = [...texts.split(' '), '', 1, 0.5, 100, -3, 1_769_860_800, true, null];
+
+describe('parseAlert answers the sender, and never breaks,', () => {
+  test('whatever bytes come', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (body) => {
+        readOrRefuse(body);
+      }),
+      { seed, numRuns: 1_500 },
+    );
+  });
+
+  test('whatever text comes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+        readOrRefuse(bytesOf(text));
+      }),
+      { seed, numRuns: 1_500 },
+    );
+  });
+
+  test('whatever JSON comes', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        readOrRefuse(bytesOf(text));
+      }),
+      { seed, numRuns: 1_500 },
+    );
+  });
+
+  test('whatever JSON comes under the names of its fields', () => {
+    const value = fc.oneof(fc.constantFrom(...values), fc.jsonValue({ maxDepth: 2 }));
+    const object = fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 12 });
+
+    fc.assert(
+      fc.property(fc.oneof(object, fc.array(object, { maxLength: 12 })), (alert) => {
+        readOrRefuse(bytesOf(JSON.stringify(alert)));
+      }),
+      { seed, numRuns: 2_500 },
+    );
+  });
+
+  test.each([
+    ' '.repeat(16_384),
+    `${' '.repeat(16_383)}x`,
+    `"${'\\'.repeat(16_382)}`,
+    `{"comment":"${'a'.repeat(16_000)}\\q"}`,
+    `{${'"a":1,'.repeat(2_500)}"b":1}`,
+    `{"qty":"${'1'.repeat(16_000)}x"}`,
+    `{"qty":"${'1,'.repeat(8_000)}"}`,
+    `{"qty":"${'1'.repeat(8_000)}.1.${'1'.repeat(8_000)}"}`,
+    `${'a'.repeat(16_000)}%`,
+    `${'1 '.repeat(8_000)}x`,
+    `${'{"a":'.repeat(16)}${'1'.repeat(8_000)}`,
+  ])('however long and crooked a body of 16 KiB is: case %#', (text) => {
+    expect(readOrRefuse(bytesOf(text))).toBeUndefined();
+  });
+});
+
+/** An order alert whose every field is known, as values that are written differently and mean the same. */
+const orderValues = {
+  ticker: fc.constant('BTCUSDT.P'),
+  action: fc.constantFrom('buy', 'sell'),
+  quantity: fc.integer({ min: 1, max: 99_999 }),
+  stopPrice: fc.integer({ min: 1, max: 99_999 }),
+  limitPrice: fc.integer({ min: 1, max: 99_999 }),
+  stopLoss: fc.integer({ min: 1, max: 99_999 }),
+  takeProfit: fc.integer({ min: 1, max: 99_999 }),
+  time: fc.integer({ min: 1_769_860_000, max: 1_769_860_800 }),
+  comment: fc.constantFrom('entry', 'x, "y": 1', "it's", 'a:b'),
+};
+
+interface Edit {
+  readonly position: number;
+  readonly insert: string;
+  readonly drop: number;
+}
+
+const edit: fc.Arbitrary<Edit> = fc.record({
+  position: fc.nat(),
+  insert: fc.constantFrom(
+    ...[
+      '',
+      '',
+      '',
+      "'",
+      '"',
+      ',',
+      ':',
+      '=',
+      '0',
+      '1',
+      '.',
+      '-',
+      'e',
+      ' ',
+      '\n',
+      '%',
+      '{',
+      '}',
+      '“',
+      '\u00a0',
+    ],
+    ...['"sl":5,', '"quantity":1,', '"action":"sell",', '"foo":1,', ',"price":7', '\\', '\\u0022'],
+  ),
+  drop: fc.nat({ max: 2 }),
+});
+
+function applyEdit(text: string, { position, insert, drop }: Edit): string {
+  const at = position % (text.length + 1);
+  return text.slice(0, at) + insert + text.slice(at + drop);
+}
+
+/** The signal a valid order says, by its JSON values alone; numbers below 1e15 print in plain notation. */
+function signalByPlatform(text: string): Record<string, unknown> {
+  const alert: Record<string, unknown> = JSON.parse(text);
+  const known = new Set<string>(Object.keys(orderValues));
+  const optional = (name: string) => (alert[name] === undefined ? {} : { [name]: String(alert[name]) });
+  expect(Object.keys(alert).filter((key) => !known.has(key) && key !== 'sl' && key !== 'price')).toEqual([]);
+  const stopLoss = alert['stopLoss'] ?? alert['sl'];
+  const limitPrice = alert['limitPrice'] ?? alert['price'];
+  const comment = alert['comment'];
+  return {
+    ticker: 'BTCUSDT.P',
+    market: 'BTC_PERP',
+    timeMs: Math.floor(Number(alert['time']) * 1000),
+    maxLagMs: 60_000,
+    action: 'order',
+    orderType: 'stop_limit',
+    side: String(alert['action']).trim(),
+    size: { unit: 'stock', quantity: String(alert['quantity']) },
+    stopPrice: String(alert['stopPrice']),
+    limitPrice: limitPrice === undefined ? null : String(limitPrice),
+    ...(stopLoss === undefined ? {} : { stopLoss: String(stopLoss) }),
+    ...optional('takeProfit'),
+    ...(comment === '' || comment === undefined ? {} : { comment }),
+  };
+}
+
+describe('a valid order alert', () => {
+  const alert = fc.record(orderValues, {
+    requiredKeys: ['ticker', 'action', 'quantity', 'stopPrice', 'time'],
+  });
+
+  test('reads as what its JSON says', () => {
+    fc.assert(
+      fc.property(alert, (values) => {
+        const text = JSON.stringify(values);
+
+        expect(readOrRefuse(bytesOf(text))?.items).toEqual([
+          { explicitId: null, signal: signalByPlatform(text) },
+        ]);
+      }),
+      { seed, numRuns: 1_000 },
+    );
+  });
+
+  test('with characters dropped, swapped and put in is refused, or still reads as what its JSON says', () => {
+    let accepted = 0;
+    const edited = fc
+      .tuple(alert, fc.array(edit, { minLength: 1, maxLength: 2 }))
+      .map(([values, edits]) => edits.reduce(applyEdit, JSON.stringify(values)));
+
+    fc.assert(
+      fc.property(edited, (text) => {
+        const items = readOrRefuse(bytesOf(text))?.items;
+        if (items === undefined) return;
+        accepted += 1;
+        expect(items.map(({ signal }) => plainSignal(signal))).toEqual([plainSignal(signalByPlatform(text))]);
+      }),
+      { seed, numRuns: 6_000 },
+    );
+
+    // Otherwise the comparison above would have had nothing to compare.
+    expect(accepted).toBeGreaterThan(200);
+  });
+});
+
+/** Edits make numbers like `0.50` or `1e5`, as text or not, and comments with spelled-out characters. */
+function plainSignal(signal: Signal | Record<string, unknown>): unknown {
+  return JSON.parse(JSON.stringify(signal), (key, value: unknown) =>
+    typeof value === 'string' && numericFields.has(key) ? Number(value) : value,
+  );
+}
+
+const numericFields = new Set(['quantity', 'stopPrice', 'limitPrice', 'stopLoss', 'takeProfit']);

@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+import { issueOf, orderSignal, orderText, orderWith, readAlert, refusalOf } from './reading.ts';
+
+const time = '"time":"2026-01-31T12:00:00Z"';
+
+describe('the action', () => {
+  test('must be there', () => {
+    expect(issueOf(`{${orderText.replace('"action":"buy",', '')}}`)).toEqual({
+      path: 'action',
+      message: 'the alert does not say what to do',
+      hint: 'add "action": "{{strategy.order.action}}", or "buy", "sell", "cancel", "cancel_all"',
+    });
+  });
+
+  test.each([
+    ['"long"', '"long" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
+    ['"__proto__"', '"__proto__" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
+    ['1', '"1" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
+    ['["buy"]', 'an array is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
+    [
+      '"{{strategy.order.action}}"',
+      '"{{strategy.order.action}}" is not an action',
+      'nothing filled the placeholder: check its spelling; alert() fills none, and {{strategy.…}} needs a strategy alert',
+    ],
+  ])('is not %s', (action, message, hint) => {
+    expect(issueOf(`{${orderText.replace('"buy"', action)}}`)).toEqual({ path: 'action', message, hint });
+  });
+
+  test('unread, the ids of a cancel are still checked', () => {
+    expect(refusalOf(`{"ticker":"ETHUSDT","action":"kill",${time},"orderId":"x"}`).paths).toEqual([
+      'action',
+      'orderId',
+    ]);
+  });
+});
+
+describe('the identity of an alert', () => {
+  const untimed = orderText.replace(',"time":"2026-01-31T12:00:00Z"', '');
+
+  test.each(['"id":"Long-7"', '"signalId":"Long-7"'])('may be %s, and then needs no time', (member) => {
+    expect(readAlert(`{${untimed},${member}}`).items).toEqual([
+      { explicitId: 'Long-7', signal: { ...orderSignal, timeMs: null, maxLagMs: null } },
+    ]);
+  });
+
+  test('may be a number', () => {
+    expect(readAlert(orderWith('"id":1042')).items[0]?.explicitId).toBe('1042');
+  });
+
+  test('must be its id or its time', () => {
+    expect(issueOf(`{${untimed}}`)).toEqual({
+      path: 'time',
+      message: 'with neither time nor id, a second alert could not be told from a resend of the first',
+      hint: 'add "time": "{{timenow}}"',
+    });
+  });
+
+  test.each([
+    '""',
+    '"Long 7"',
+    '"h-1"',
+    '"refused-1"',
+    '"{{strategy.order.id}}"',
+    'null',
+    `"${'x'.repeat(65)}"`,
+  ])('is not %s', (id) => {
+    const issue = issueOf(orderWith(`"id":${id}`));
+
+    expect(issue.path).toBe('id');
+    expect(issue.message).toMatch(/ cannot be the id of a signal$/);
+  });
+});
+
+describe('an array of alerts', () => {
+  test('says in which of them a fault is', () => {
+    const body = `[{${orderText}},{${orderText.replace(':0.5', ':"5%"')},"foo":1},7]`;
+
+    expect(refusalOf(body).paths).toEqual(['[1].foo', '[1].quantity', '[2]']);
+    expect(refusalOf(`[{${orderText}},[]]`).issues).toEqual([
+      {
+        path: '[1]',
+        message: 'the signal is an array, not an object',
+        hint: 'send an object with ticker, action and the rest: {"ticker": "{{ticker}}", …}',
+      },
+    ]);
+  });
+
+  test('says in which of them something is missing', () => {
+    expect(refusalOf('[{}]').paths).toEqual(['[0].action', '[0].ticker', '[0].time']);
+    expect(refusalOf('[{"action":"buy"}]').paths).toEqual([
+      '[0].ticker',
+      '[0].time',
+      '[0].quantity',
+      '[0].stopPrice',
+    ]);
+    expect(refusalOf('[{"action":"cancel"}]').paths).toEqual(['[0].ticker', '[0].time', '[0].signalId']);
+  });
+
+  test('of one is still an array', () => {
+    expect(readAlert(`[{${orderText}}]`)).toEqual({
+      isArray: true,
+      items: [{ explicitId: null, signal: orderSignal }],
+    });
+  });
+
+  test('holds one to ten', () => {
+    const order = `{${orderText}}`;
+
+    expect(readAlert(`[${Array(10).fill(order).join(',')}]`).items).toHaveLength(10);
+    expect(issueOf(`[${Array(11).fill(order).join(',')}]`).message).toBe('the array holds 11 signals');
+    expect(issueOf('[]').message).toBe('the array holds no signal');
+  });
+
+  test('refuses a second signal under one id, which would pass for a resend', () => {
+    const body = `[{${orderText},"id":"a"},{${orderText},"id":"b"},{${orderText},"id":"a"}]`;
+
+    expect(issueOf(body)).toEqual({
+      path: '[2].id',
+      message: '[0] has the same id',
+      hint: 'give every signal an id of its own',
+    });
+  });
+});
+
+describe('the message of a refusal', () => {
+  test.each([
+    ['{}', 'the alert was refused: action: the alert does not say what to do (and 2 more)'],
+    ['7', 'the alert was refused: the signal is a number, not an object'],
+    [orderWith('"sl":"5%"'), 'the alert was refused: sl: "5%" is a per cent'],
+  ])('of %s tells the first fault and how many follow', (body, message) => {
+    expect(() => readAlert(body)).toThrow(message);
+  });
+});

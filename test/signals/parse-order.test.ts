@@ -1,0 +1,191 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  account,
+  issueOf,
+  orderSignal,
+  orderText,
+  orderWith,
+  readAlert,
+  readSignal,
+  refusalOf,
+} from './reading.ts';
+
+describe('an order alert', () => {
+  test('with everything in it becomes a signal with everything in it', () => {
+    const body = `{
+      "ticker": "BTCUSDT.P", "action": "sell", "orderType": "stop_limit", "quantity": "0.250",
+      "stopPrice": 50000.10, "limitPrice": "49990", "stopLoss": 51000, "takeProfit": 4.8e4,
+      "positionSide": "SHORT", "time": "2026-01-31T12:00:01Z", "maxLag": 30, "id": "Short-7",
+      "strategy": "breakout", "interval": "15", "comment": "first entry",
+      "extras": {"version": 3, "tags": ["a", null, true], "exact": 0.1000}
+    }`;
+
+    expect(readAlert(body)).toEqual({
+      isArray: false,
+      items: [
+        {
+          explicitId: 'Short-7',
+          signal: {
+            ticker: 'BTCUSDT.P',
+            market: 'BTC_PERP',
+            timeMs: 1769860801000,
+            maxLagMs: 30_000,
+            action: 'order',
+            orderType: 'stop_limit',
+            side: 'sell',
+            size: { unit: 'stock', quantity: '0.25' },
+            stopPrice: '50000.1',
+            limitPrice: '49990',
+            stopLoss: '51000',
+            takeProfit: '48000',
+            positionSide: 'SHORT',
+            strategy: 'breakout',
+            interval: '15',
+            comment: 'first entry',
+            extras: { version: 3, tags: ['a', null, true], exact: '0.1000' },
+          },
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ['ticker', 'symbol'],
+    ['ticker', 'market'],
+    ['ticker', 'pair'],
+    ['action', 'side'],
+    ['quantity', 'amount'],
+    ['quantity', 'contracts'],
+    ['quantity', 'qty'],
+    ['stopPrice', 'activation_price'],
+    ['stopPrice', 'activationPrice'],
+    ['time', 'timestamp'],
+    ['time', 'timenow'],
+  ])('%s may be called %s', (name, alias) => {
+    expect(readSignal(`{${orderText.replace(`"${name}"`, `"${alias}"`)}}`)).toEqual(orderSignal);
+  });
+
+  test.each([
+    ['"price":101', { limitPrice: '101' }],
+    ['"limitPrice":101', { limitPrice: '101' }],
+    ['"sl":90', { stopLoss: '90' }],
+    ['"tp":120', { takeProfit: '120' }],
+    ['"positionSide":"long"', { positionSide: 'LONG' }],
+    ['"positionSide":" Both "', { positionSide: 'BOTH' }],
+    ['"orderType":"Stop-Limit"', {}],
+    ['"orderType":"stop limit"', {}],
+    ['"interval":15', { interval: '15' }],
+    ['"comment":""', {}],
+    ['"stopLoss":" 90 "', { stopLoss: '90' }],
+    ['"stopLoss":"+90."', { stopLoss: '90' }],
+    ['"stopLoss":".5"', { stopLoss: '0.5' }],
+    ['"extras":"free"', { extras: 'free' }],
+  ])('takes %s', (member, changes) => {
+    expect(readSignal(orderWith(member))).toEqual({ ...orderSignal, ...changes });
+  });
+
+  test.each(['"BUY"', '"Buy"', '" buy "'])('takes %s for buy', (action) => {
+    expect(readSignal(`{${orderText.replace('"buy"', action)}}`)).toEqual(orderSignal);
+  });
+
+  test('may be sized in money', () => {
+    const body = `{${orderText.replace('"quantity":0.5', '"quoteQuantity":"250.00"')}}`;
+
+    expect(readSignal(body)).toEqual({ ...orderSignal, size: { unit: 'money', quoteQuantity: '250' } });
+  });
+
+  test('without a size is told how to give one', () => {
+    expect(issueOf(`{${orderText.replace('"quantity":0.5,', '')}}`)).toEqual({
+      path: 'quantity',
+      message: 'the order has no size',
+      hint: 'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of money',
+    });
+  });
+
+  test('with two sizes is refused', () => {
+    expect(issueOf(orderWith('"quoteQuantity":50'))).toEqual({
+      path: 'quoteQuantity',
+      message: 'the size is given twice, in stock and in money',
+      hint: 'keep "quantity" (stock) or "quoteQuantity" (money)',
+    });
+  });
+
+  test('with an unreadable size hears of that alone', () => {
+    expect(refusalOf(`{${orderText.replace(':0.5', ':"NaN"')}}`).paths).toEqual(['quantity']);
+  });
+
+  test('with a price alone is told that it needs a stop price', () => {
+    expect(issueOf(`{${orderText.replace('"stopPrice"', '"price"')}}`)).toEqual({
+      path: 'stopPrice',
+      message: 'a stop-limit order needs the price that activates it',
+      hint: 'add "stopPrice"; "price" alone could mean either price, and is the limit price here',
+    });
+  });
+
+  test('needs a limit price when the account sets no offset', () => {
+    const withoutOffset = { account: { ...account, limitOffsetRate: null } };
+
+    expect(issueOf(`{${orderText}}`, withoutOffset)).toEqual({
+      path: 'limitPrice',
+      message: 'the order has no limit price, and account main sets no limit offset to work one out with',
+      hint: 'add "limitPrice", or give the account a limit offset in relay.config.ts',
+    });
+    expect(readSignal(orderWith('"limitPrice":101'), withoutOffset)).toEqual({
+      ...orderSignal,
+      limitPrice: '101',
+    });
+  });
+
+  test('of another kind is refused by name, together with its other faults', () => {
+    const { issues } = refusalOf(orderWith('"orderType":"market","stopLoss":"5%"'));
+
+    expect(issues).toEqual([
+      {
+        path: 'orderType',
+        message: '"market" is not a kind of order this relay places',
+        hint: 'write one of "stop_limit"',
+      },
+      {
+        path: 'stopLoss',
+        message: '"5%" is a per cent',
+        hint: 'shares of a balance or price are not taken; let the script work out the number',
+      },
+    ]);
+  });
+
+  test('neither names another order nor chooses its client order id', () => {
+    expect(refusalOf(orderWith('"clientOrderId":"x","order_id":5')).issues).toEqual([
+      {
+        path: 'order_id',
+        message: 'the action is to place an order, and this names one that exists',
+        hint: 'remove it, or correct "action"',
+      },
+      {
+        path: 'clientOrderId',
+        message: 'the action is to place an order, and this names one that exists',
+        hint: 'remove it, or correct "action"',
+      },
+    ]);
+  });
+
+  test('hears of all its faults at once', () => {
+    const body =
+      '{"ticker":"DOGEUSDT","action":"by","qty":"5%","stopPrice":-1,"stopLos":1,"time":"now","maxLag":0}';
+
+    expect(refusalOf(body).paths).toEqual([
+      'stopLos',
+      'action',
+      'ticker',
+      'maxLag',
+      'time',
+      'qty',
+      'stopPrice',
+    ]);
+  });
+
+  test('hears of twenty faults at most', () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `"key${index}":1`).join(',');
+
+    expect(refusalOf(`{${keys}}`).issues).toHaveLength(20);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import { issueOf, orderSignal, orderText, orderWith, readSignal, refusalOf } from './reading.ts';
+
+describe('a number', () => {
+  const plain = 'write a plain number such as 0.5';
+  const absent = 'correct the script, or leave the line out if it is optional';
+  const size = 'write at most 64 characters, between 1e-40 and 1e40';
+  test.each([
+    ['"  "', '"" is empty', `the placeholder was filled with nothing; ${absent}`],
+    ['"none"', '"none" says that there is no value', absent],
+    ['"na"', '"na" says that there is no value', absent],
+    ['"undefined"', '"undefined" says that there is no value', absent],
+    ['"Infinity"', '"Infinity" is infinite', 'correct the division by zero in the script'],
+    ['"-inf"', '"-inf" is infinite', 'correct the division by zero in the script'],
+    ['"false"', '"false" is true or false', plain],
+    ['false', 'false is not a number', plain],
+    ['[90]', 'an array is not a number', plain],
+    ['{"value":90}', 'an object is not a number', plain],
+    ['"0x1F"', '"0x1F" is not decimal', plain],
+    ['"0b11"', '"0b11" is not decimal', plain],
+    [
+      '"1,234.5"',
+      '"1,234.5" has separators between its digits',
+      'leave thousands separators out, and write a point before decimals: 1234.5',
+    ],
+    [
+      '"1 234"',
+      '"1 234" has separators between its digits',
+      'leave thousands separators out, and write a point before decimals: 1234.5',
+    ],
+    ['"0,5"', '"0,5" has a decimal comma', 'write a point before decimals: 1234.5'],
+    ['"1.234,56"', '"1.234,56" has a decimal comma', 'write a point before decimals: 1234.5'],
+    ['0', '"0" is zero', 'write a number above zero, or leave the line out'],
+    ['"-0.00"', '"-0.00" is zero', 'write a number above zero, or leave the line out'],
+    ['-1', '"-1" is negative', 'write a number above zero; "action" tells the direction'],
+    ['"90 USDT"', '"90 USDT" is not a number', plain],
+    ['"1e"', '"1e" is not a number', plain],
+    ['"1.2.3"', '"1.2.3" is not a number', plain],
+    ['"--1"', '"--1" is not a number', plain],
+    ['1e41', '"1e41" is beyond what any market trades', size],
+    ['1e-41', '"1e-41" is beyond what any market trades', size],
+    ['1e999', '"1e999" is beyond what any market trades', size],
+    [`"${'9'.repeat(65)}"`, `"${'9'.repeat(32)}…" is beyond what any market trades`, size],
+  ])('is not %s', (price, message, hint) => {
+    expect(issueOf(orderWith(`"takeProfit":${price}`))).toEqual({ path: 'takeProfit', message, hint });
+  });
+
+  test('may have an exponent of either sign and case', () => {
+    expect(readSignal(orderWith('"takeProfit":1.5E+3,"stopLoss":"25e-1"'))).toEqual({
+      ...orderSignal,
+      takeProfit: '1500',
+      stopLoss: '2.5',
+    });
+  });
+});
+
+describe('the largest lag', () => {
+  test.each([
+    ['30', 30_000],
+    ['"30"', 30_000],
+    ['0.5', 500],
+    ['0.0019', 1],
+    ['86400', 86_400_000],
+  ])('of %s s is taken', (maxLag, maxLagMs) => {
+    expect(readSignal(orderWith(`"maxLag":${maxLag}`))).toEqual({ ...orderSignal, maxLagMs });
+  });
+
+  test.each(['0', '-1', '0.0009', '86400.001', '"1 min"', 'null'])('of %s is refused', (maxLag) => {
+    expect(refusalOf(orderWith(`"maxLag":${maxLag}`)).paths).toEqual(['maxLag']);
+  });
+
+  test('needs a time to be held against', () => {
+    const body = `{${orderText.replace('"time":"2026-01-31T12:00:00Z"', '"id":"a","maxLag":30')}}`;
+
+    expect(issueOf(body)).toEqual({
+      path: 'maxLag',
+      message: 'without a time, the age of the alert cannot be held against maxLag',
+      hint: 'add "time": "{{timenow}}"',
+    });
+  });
+});

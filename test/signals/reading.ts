@@ -1,0 +1,88 @@
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { type Issue, RelayError } from '../../lib/base/errors.ts';
+import type { Account } from '../../lib/model/account.ts';
+import type { Signal } from '../../lib/model/signal.ts';
+import { type Alert, type AlertContext, parseAlert } from '../../lib/signals/parse-alert.ts';
+
+export const account: Account = {
+  name: 'main',
+  mode: 'live',
+  limitOffsetRate: parseDecimal('0.001'),
+  markets: {},
+  maxOrdersPerMinute: null,
+  maxSignalsPerMinute: null,
+};
+
+/** Five seconds after the time in {@link orderText}. */
+export const context: AlertContext = {
+  tickers: { 'BTCUSDT.P': 'BTC_PERP', ETHUSDT: 'ETH_USDT' },
+  defaultMaxLagMs: 60_000,
+  nowMs: Date.UTC(2026, 0, 31, 12, 0, 5),
+  futureAllowanceMs: 5_000,
+  account,
+};
+
+/** The least an order alert says, as the members of an object without its braces. */
+export const orderText =
+  '"ticker":"BTCUSDT.P","action":"buy","quantity":0.5,"stopPrice":100,"time":"2026-01-31T12:00:00Z"';
+
+/** The order alert with one more member. */
+export function orderWith(member: string): string {
+  return `{${orderText},${member}}`;
+}
+
+/** The signal of {@link orderText}. */
+export const orderSignal: Signal = {
+  ticker: 'BTCUSDT.P',
+  market: 'BTC_PERP',
+  timeMs: 1769860800000,
+  maxLagMs: 60_000,
+  action: 'order',
+  orderType: 'stop_limit',
+  side: 'buy',
+  size: { unit: 'stock', quantity: '0.5' },
+  stopPrice: '100',
+  limitPrice: null,
+};
+
+export function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+export function readAlert(text: string, changes: Partial<AlertContext> = {}): Alert {
+  return parseAlert(bytesOf(text), { ...context, ...changes });
+}
+
+/** The one signal of an alert that is a lone object. */
+export function readSignal(text: string, changes: Partial<AlertContext> = {}): Signal {
+  const { isArray, items } = readAlert(text, changes);
+  const [item] = items;
+  if (isArray || item === undefined || items.length > 1) throw new Error('expected a lone signal');
+  return item.signal;
+}
+
+export interface Refusal {
+  readonly code: string;
+  readonly paths: readonly string[];
+  readonly issues: readonly Issue[];
+}
+
+/** How an alert is refused. */
+export function refusalOf(body: string | Uint8Array, changes: Partial<AlertContext> = {}): Refusal {
+  try {
+    parseAlert(typeof body === 'string' ? bytesOf(body) : body, { ...context, ...changes });
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    return { code: error.code, paths: error.issues.map(({ path }) => path), issues: error.issues };
+  }
+  throw new Error('expected the alert to be refused');
+}
+
+/** The only issue of a refused alert. */
+export function issueOf(body: string | Uint8Array, changes: Partial<AlertContext> = {}): Issue {
+  const { issues } = refusalOf(body, changes);
+  const [issue] = issues;
+  if (issue === undefined || issues.length > 1)
+    throw new Error(`expected one issue, got ${JSON.stringify(issues)}`);
+  return issue;
+}

@@ -1,0 +1,43 @@
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { toJson } from '../../lib/base/json.ts';
+import type { Account } from '../../lib/model/account.ts';
+import type { Market } from '../../lib/model/market.ts';
+import type { StopLimitSignal } from '../../lib/model/signal.ts';
+import { sizeOrder } from '../../lib/signals/sizing.ts';
+import { account as plainAccount } from './reading.ts';
+
+export const account: Account = { ...plainAccount, limitOffsetRate: parseDecimal('0.01') };
+
+const market: Market = {
+  name: 'BTC_PERP',
+  stock: 'BTC',
+  money: 'USDT',
+  amountStep: parseDecimal('0.001'),
+  priceStep: parseDecimal('0.5'),
+  minAmount: parseDecimal('0.002'),
+  minTotal: parseDecimal('5'),
+  maxTotal: parseDecimal('100000'),
+  makerFeeRate: parseDecimal('0.0001'),
+  takerFeeRate: parseDecimal('0.00055'),
+  tradesEnabled: true,
+  isCollateral: true,
+};
+
+export const buy: StopLimitSignal = {
+  ticker: 'BTCUSDT.P',
+  market: 'BTC_PERP',
+  timeMs: null,
+  maxLagMs: null,
+  action: 'order',
+  orderType: 'stop_limit',
+  side: 'buy',
+  size: { unit: 'stock', quantity: '0.0109' },
+  stopPrice: '50000.3',
+  limitPrice: '50100.4',
+};
+export const sell: StopLimitSignal = { ...buy, side: 'sell', stopPrice: '50000.3', limitPrice: '49900.1' };
+
+/** The outcome as plain data, decimals as text. */
+export function size(signal: StopLimitSignal, changes: Partial<Market> = {}, by: Account = account): unknown {
+  return toJson(sizeOrder(signal, { ...market, ...changes }, by, 'tr-1'));
+}

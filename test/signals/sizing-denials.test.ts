@@ -1,0 +1,147 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Market } from '../../lib/model/market.ts';
+import type { StopLimitSignal } from '../../lib/model/signal.ts';
+import { account, buy, sell, size } from './sized.ts';
+
+describe('sizeOrder denies', () => {
+  const cases: [string, StopLimitSignal, Partial<Market>, unknown][] = [
+    [
+      'a closed market',
+      buy,
+      { tradesEnabled: false },
+      {
+        rule: 'market_closed',
+        limit: 'open',
+        actual: 'closed',
+        message:
+          'BTC_PERP is closed for trading, not open; wait for the exchange to open it, or trade another market',
+      },
+    ],
+    [
+      'a market without collateral trading',
+      buy,
+      { isCollateral: false },
+      {
+        rule: 'market_not_collateral',
+        limit: 'collateral',
+        actual: 'spot',
+        message:
+          'BTC_PERP is a spot market, and the order needs a collateral one; map the ticker to another market',
+      },
+    ],
+    [
+      'a price below one step',
+      { ...buy, stopPrice: '0.4', limitPrice: '1' },
+      {},
+      {
+        rule: 'price_rounds_to_zero',
+        limit: '0.5',
+        actual: '0',
+        message: 'activationPrice becomes 0 in steps of 0.5 USDT; write a higher price for BTC_PERP',
+      },
+    ],
+    [
+      'an exit below one step',
+      { ...sell, takeProfit: '60000', stopLoss: '0.2' },
+      {},
+      {
+        rule: 'price_rounds_to_zero',
+        limit: '0.5',
+        actual: '0',
+        message: 'stopLoss becomes 0 in steps of 0.5 USDT; write a higher price for BTC_PERP',
+      },
+    ],
+    [
+      'an amount below one step',
+      { ...buy, size: { unit: 'stock', quantity: '0.0009' } },
+      {},
+      {
+        rule: 'amount_rounds_to_zero',
+        limit: '0.001',
+        actual: '0.0009',
+        message: '0.0009 BTC is less than one step of 0.001; raise the size for BTC_PERP',
+      },
+    ],
+    [
+      'money for less than one step',
+      { ...buy, size: { unit: 'money', quoteQuantity: '7' } },
+      {},
+      {
+        rule: 'amount_rounds_to_zero',
+        limit: '0.001',
+        actual: '0.00013972055',
+        message: '0.00013972055 BTC is less than one step of 0.001; raise the size for BTC_PERP',
+      },
+    ],
+    [
+      'an amount below the least',
+      { ...buy, size: { unit: 'stock', quantity: '0.0019' } },
+      {},
+      {
+        rule: 'min_amount',
+        limit: '0.002',
+        actual: '0.001',
+        message: '0.001 BTC is below the least of 0.002; raise the size for BTC_PERP',
+      },
+    ],
+    [
+      'a worth below the least',
+      buy,
+      { minTotal: parseDecimal('501.01') },
+      {
+        rule: 'min_total',
+        limit: '501.01',
+        actual: '501',
+        message: 'the order is worth 501 USDT, below the least of 501.01; raise the size for BTC_PERP',
+      },
+    ],
+    [
+      'a worth above the most',
+      buy,
+      { maxTotal: parseDecimal('500.99') },
+      {
+        rule: 'max_total',
+        limit: '500.99',
+        actual: '501',
+        message: 'the order is worth 501 USDT, above the most of 500.99; lower the size for BTC_PERP',
+      },
+    ],
+  ];
+  test.each(cases)('%s', (_, signal, changes, denial) => {
+    expect(size(signal, changes)).toEqual({ ok: false, denial });
+  });
+
+  test('a limit price that the offset takes below zero', () => {
+    const wild = { ...account, limitOffsetRate: parseDecimal('1.5') };
+
+    expect(size({ ...sell, limitPrice: null }, {}, wild)).toMatchObject({
+      ok: false,
+      denial: { rule: 'price_rounds_to_zero', limit: '0.5', actual: '-25000' },
+    });
+  });
+
+  test('an order without a limit price when the account lost its offset', () => {
+    expect(size({ ...buy, limitPrice: null }, {}, { ...account, limitOffsetRate: null })).toEqual({
+      ok: false,
+      denial: {
+        rule: 'limit_price_missing',
+        limit: 'a limit price or an offset',
+        actual: 'neither',
+        message:
+          'the order has no limit price, and account main sets no limit offset any more; add one of them',
+      },
+    });
+  });
+
+  test('nothing that is exactly at a limit', () => {
+    const exact = {
+      minAmount: parseDecimal('0.01'),
+      minTotal: parseDecimal('501'),
+      maxTotal: parseDecimal('501'),
+    };
+
+    expect(size(buy, exact)).toMatchObject({ ok: true });
+    expect(size(buy, { maxTotal: null })).toMatchObject({ ok: true });
+  });
+});

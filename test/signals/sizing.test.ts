@@ -1,0 +1,117 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { account, buy, sell, size } from './sized.ts';
+
+describe('sizeOrder', () => {
+  test('cuts a buy to the steps: amount, stop and limit price down', () => {
+    expect(size(buy)).toEqual({
+      ok: true,
+      order: {
+        kind: 'stop_limit',
+        market: 'BTC_PERP',
+        side: 'buy',
+        amount: '0.01',
+        price: '50100',
+        activationPrice: '50000',
+        clientOrderId: 'tr-1',
+      },
+    });
+  });
+
+  test('raises the prices of a sell to the step, and cuts its amount', () => {
+    expect(size(sell)).toEqual({
+      ok: true,
+      order: {
+        kind: 'stop_limit',
+        market: 'BTC_PERP',
+        side: 'sell',
+        amount: '0.01',
+        price: '49900.5',
+        activationPrice: '50000.5',
+        clientOrderId: 'tr-1',
+      },
+    });
+  });
+
+  test('leaves what is on the step as it is', () => {
+    const exact = {
+      ...buy,
+      size: { unit: 'stock', quantity: '0.010' },
+      stopPrice: '50000.50',
+      limitPrice: '50100',
+    } as const;
+
+    expect(size(exact)).toMatchObject({
+      order: { amount: '0.01', price: '50100', activationPrice: '50000.5' },
+    });
+  });
+
+  test('sets a missing limit price beyond the stop price: above for buys, below for sells', () => {
+    expect(size({ ...buy, limitPrice: null })).toMatchObject({
+      order: { price: '50500', activationPrice: '50000' },
+    });
+    expect(size({ ...sell, limitPrice: null })).toMatchObject({
+      order: { price: '49500.5', activationPrice: '50000.5' },
+    });
+  });
+
+  test('sets a missing limit price at the stop price when the offset is none', () => {
+    const noOffset = { ...account, limitOffsetRate: parseDecimal('0') };
+
+    expect(size({ ...buy, limitPrice: null }, {}, noOffset)).toMatchObject({
+      order: { price: '50000', activationPrice: '50000' },
+    });
+  });
+
+  test('rounds the exits of a long position toward the sooner exit', () => {
+    expect(size({ ...buy, stopLoss: '49000.1', takeProfit: '52000.9' })).toMatchObject({
+      order: { stopLoss: '49000.5', takeProfit: '52000.5' },
+    });
+  });
+
+  test('rounds the exits of a short position toward the sooner exit', () => {
+    expect(size({ ...sell, stopLoss: '51000.9', takeProfit: '48000.1' })).toMatchObject({
+      order: { stopLoss: '51000.5', takeProfit: '48000.5' },
+    });
+  });
+
+  test.each([
+    ['LONG', '49000.5'],
+    ['SHORT', '49000'],
+  ] as const)(
+    'a named %s position decides how exits are rounded, whatever the side',
+    (positionSide, stopLoss) => {
+      for (const signal of [buy, sell])
+        expect(size({ ...signal, positionSide, stopLoss: '49000.1' })).toMatchObject({
+          order: { positionSide, stopLoss },
+        });
+    },
+  );
+
+  test('a position that may be both follows the side of the order', () => {
+    expect(size({ ...buy, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
+      order: { positionSide: 'BOTH', stopLoss: '49000.5' },
+    });
+    expect(size({ ...sell, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
+      order: { positionSide: 'BOTH', stopLoss: '49000' },
+    });
+  });
+
+  test('divides money by the limit price as it is after rounding, and cuts', () => {
+    // 1000 / 50100 = 0.01996… ; 1000 / 49900.5 = 0.02003…
+    expect(size({ ...buy, size: { unit: 'money', quoteQuantity: '1000' } })).toMatchObject({
+      order: { amount: '0.019', price: '50100' },
+    });
+    expect(size({ ...sell, size: { unit: 'money', quoteQuantity: '1000' } })).toMatchObject({
+      order: { amount: '0.02', price: '49900.5' },
+    });
+  });
+
+  test('loses no digit of a long decimal', () => {
+    const fine = { amountStep: parseDecimal('1e-18'), minAmount: parseDecimal('1e-18') };
+
+    expect(size({ ...buy, size: { unit: 'stock', quantity: '0.1234567890123456789' } }, fine)).toMatchObject({
+      order: { amount: '0.123456789012345678' },
+    });
+  });
+});

@@ -1,0 +1,145 @@
+import { EventEmitter, once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLocalRelay } from '../../infra/local/local-relay.ts';
+import { paperKeysOf } from '../../infra/local/paper-keys.ts';
+import { type Clock, systemClock } from '../../lib/base/clock.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Log, LogFacts } from '../../lib/base/log.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { parseConfig, type RelayConfig } from '../../lib/host/config.ts';
+import { createDataFolder } from '../../lib/host/data-folder.ts';
+import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+
+/** The whole local relay on free ports and a folder of its own, against a paper exchange that moves only by hand. */
+export interface World {
+  readonly paper: PaperExchange;
+  readonly ledger: Ledger;
+  readonly webhookUrl: string;
+  readonly secretsPath: string;
+  /** Every line the relay logged, with its level. */
+  readonly logged: readonly { readonly level: string; readonly message: string; readonly facts: LogFacts }[];
+  post(body: string | Uint8Array, options?: { account?: string; contentType?: string }): Promise<Posted>;
+  /** The entry, once nothing more will happen to it by itself. */
+  settled(signalId: string, account?: string): Promise<Entry>;
+  setPrice(market: string, price: string, volume?: string): void;
+  close(): Promise<void>;
+}
+
+export interface Posted {
+  readonly status: number;
+  readonly body: PostedBody;
+}
+
+export interface PostedBody {
+  readonly signalId?: string;
+  readonly status?: string;
+  readonly duplicate?: boolean;
+  readonly signals?: readonly PostedBody[];
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    readonly issues: readonly { readonly path: string; readonly message: string; readonly hint: string }[];
+  };
+}
+
+export const testConfig = {
+  exchange: { address: 'http://127.0.0.1:1', dialect: 'live' },
+  tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT', 'BTCUSDT.P': 'BTC_PERP' },
+  maxLagSeconds: 60,
+  accounts: {
+    main: {
+      mode: 'live',
+      limitOffset: '0.1%',
+      markets: {
+        BTC_USDT: { maxAmount: '2', maxNotional: '200000' },
+        ETH_USDT: { sides: ['buy'] },
+        BTC_PERP: {},
+      },
+    },
+    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: {} } },
+    slow: { mode: 'live', markets: { BTC_USDT: {} }, maxOrdersPerMinute: 2, maxSignalsPerMinute: 4 },
+  },
+} satisfies RelayConfig;
+
+export async function openWorld(options: {
+  readonly dialect: Dialect;
+  /** What the relay believes the exchange speaks, where that is wrong. */
+  readonly relayDialect?: Dialect;
+  readonly clock?: Clock;
+  readonly exchangeTimeoutMs?: number;
+}): Promise<World> {
+  const { dialect, clock = systemClock, exchangeTimeoutMs = 10_000 } = options;
+  const { settings } = parseConfig(testConfig);
+  const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-world-')));
+  completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+  const secrets = createFileSecrets(folder.secretsPath);
+  const paper = await startPaperExchange({ port: 0, dialect, clock, walk: false });
+  const { log, logged, nextLine } = createListeningLog();
+  const relay = await startLocalRelay({
+    port: 0,
+    folder,
+    settings,
+    exchange: { address: paper.url, dialect: options.relayDialect ?? dialect },
+    exchangeTimeoutMs,
+    clock,
+    log,
+  });
+  const file = openSqlite(folder.databasePath);
+  const ledger = createSqliteLedger(file);
+  const tokenOf = async (account: string) => (await secrets.webhookTokens(account))[0] ?? '';
+
+  return {
+    paper,
+    ledger,
+    logged,
+    secretsPath: folder.secretsPath,
+    webhookUrl: `${relay.url}/signals/main/${await tokenOf('main')}`,
+    async post(body, { account = 'main', contentType = 'text/plain' } = {}) {
+      const response = await fetch(`${relay.url}/signals/${account}/${await tokenOf(account)}`, {
+        method: 'POST',
+        body: body as string,
+        headers: { 'content-type': contentType },
+      });
+      return { status: response.status, body: (await response.json()) as PostedBody };
+    },
+    async settled(signalId, account = 'main') {
+      for (;;) {
+        const line = nextLine();
+        const entry = await ledger.read({ account, signalId });
+        if (entry !== null && !['accepted', 'sending'].includes(entry.status)) return entry;
+        await line;
+      }
+    },
+    setPrice: (market, price, volume) =>
+      paper.control.setPrice(
+        market,
+        parseDecimal(price),
+        volume === undefined ? undefined : parseDecimal(volume),
+      ),
+    async close() {
+      await relay.close();
+      await paper.close();
+      file.close();
+      rmSync(folder.path, { recursive: true });
+    },
+  };
+}
+
+/** A log that keeps its lines and says when one comes. */
+function createListeningLog() {
+  const lines: { level: string; message: string; facts: LogFacts }[] = [];
+  const events = new EventEmitter().setMaxListeners(0);
+  const writer = (level: string) => (message: string, facts: LogFacts) => {
+    lines.push({ level, message, facts });
+    events.emit('line');
+  };
+  const log: Log = { info: writer('info'), warn: writer('warn'), error: writer('error') };
+  return { log, logged: lines, nextLine: () => once(events, 'line') };
+}
