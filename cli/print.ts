@@ -24,9 +24,7 @@ export interface Column {
   readonly maximumWidth?: number;
 }
 
-const gap = 2;
-
-/** A line under the head, and nothing else. */
+/** A line under the head, a gap between columns, and nothing else. */
 const frame = {
   top: '',
   'top-mid': '',
@@ -40,32 +38,24 @@ const frame = {
   'left-mid': '',
   right: '',
   'right-mid': '',
-  middle: '',
+  middle: '  ',
   mid: '─',
-  'mid-mid': '─',
+  'mid-mid': '──',
 };
 
 /** A table with a ruled head and no frame. */
 export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
   const table = new CliTable({
     chars: frame,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': gap, compact: true },
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
     head: columns.map(({ title }) => paint({ text: title, style: 'strong' })),
     colAligns: columns.map(({ align }) => align ?? 'left'),
     colWidths: columns.map((column, index) => fixedWidth(column, index, rows)),
     wordWrap: true,
     wrapOnWordBoundary: false,
   });
-  for (const row of rows) table.push(cellsOf(row));
+  for (const row of rows) table.push(row.map(paint));
   return trimLines(table.toString());
-}
-
-/** Nothing follows the last column, not even a gap. */
-function cellsOf(row: readonly Cell[]): CliTable.Cell[] {
-  return row.map((cell, index) => ({
-    content: paint(cell),
-    style: { 'padding-right': index === row.length - 1 ? 0 : gap },
-  }));
 }
 
 /** Null: as wide as its longest cell. */
@@ -76,7 +66,7 @@ function fixedWidth(
 ): number | null {
   if (maximumWidth === undefined) return null;
   const isTooWide = rows.some((row) => textOf(row[index] ?? '').length > maximumWidth);
-  return isTooWide ? maximumWidth + gap : null;
+  return isTooWide ? maximumWidth : null;
 }
 
 /** Labels on the left, values on the right; a field without a value is left out. */

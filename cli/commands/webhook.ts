@@ -57,7 +57,7 @@ async function readWebhookUrl(session: Context['session'], account: Account): Pr
 }
 
 /** Without an offset of the account, an alert has to bring its own limit price. */
-function templateFor(account: Account): string {
+export function templateFor(account: Account): string {
   if (account.limitOffsetRate !== null) return messageTemplate;
   return messageTemplate.replace(
     /( *)"stopPrice": (.*)\n/,

@@ -11,6 +11,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { lockFolder } from './folder-lock.ts';
 import { startHttpServer } from './http-server.ts';
 import { startWorkerLoop } from './worker-loop.ts';
@@ -59,6 +60,8 @@ export async function startLocalRelay(options: {
     lock.release();
   }
 
+  const left = await sweepAccepted({ ledger, queue });
+  if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
   const server = await startHttpServer(options.port, receiveSignal).catch((error: unknown) => {
     letGo();
     throw error;

@@ -9,7 +9,8 @@ export interface WorkerLoop {
   stop(): Promise<void>;
 }
 
-const maximumBatch = 10;
+/** One by one: a message that fails takes no innocent follower with it to the dead letters. */
+const maximumBatch = 1;
 /** As many groups as are worked on side by side. */
 const maximumGroups = 64;
 

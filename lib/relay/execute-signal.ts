@@ -118,7 +118,7 @@ async function carryOut(
   const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
-    return await settle(services, entry, denialEnding(denyOrderRate(started.count, maxPerMinute ?? 0)));
+    return await settle(services, entry, denialEnding(denyOrderRate(started.count + 1, maxPerMinute ?? 0)));
   return await settleSent(services, { ...entry, status: 'sending' }, await action.send());
 }
 

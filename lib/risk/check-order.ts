@@ -54,7 +54,7 @@ export function checkOrder(order: OrderRequest, account: Account): Denial | null
 /**
  * What the ledger's count of orders comes to, once it is over the limit.
  *
- * @param count orders of the last minute
+ * @param count orders of the last minute, this one included
  * @param limit orders the account may place in any minute
  */
 export function denyOrderRate(count: number, limit: number): Denial {
@@ -62,7 +62,7 @@ export function denyOrderRate(count: number, limit: number): Denial {
     rule: 'max_orders_per_minute',
     limit: String(limit),
     actual: String(count),
-    message: `${count} orders in the last minute, and the account may place ${limit}; slow the alerts down, or raise maxOrdersPerMinute`,
+    message: `this would be order ${count} within a minute, and the account may place ${limit}; slow the alerts down, or raise maxOrdersPerMinute`,
   };
 }
 

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
 import { runCli, runForFailure } from './run-cli.ts';
 import { type StoredSignals, storeSignals } from './stored-signals.ts';
 
@@ -111,6 +112,22 @@ describe('a relay that is not there', () => {
     ]);
     expect(failures.map(({ action }) => action)).toEqual(Array(4).fill('Start it with `npm start`.'));
   });
+});
+
+test('a folder without secrets is named', async () => {
+  const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-cli-bare-')));
+  writeRun(folder, { relayUrl: 'http://127.0.0.1:1', exchangeUrl: 'http://127.0.0.1:1', dialect: 'live' });
+  const failures = await Promise.all(
+    [['webhook'], ['balance']].map((args) => runForFailure([...args, '--data', folder.path])),
+  );
+  rmSync(folder.path, { recursive: true });
+
+  const expected = {
+    exitCode: 1,
+    code: 'secrets_missing',
+    message: `there is no secrets file ${folder.secretsPath}`,
+  };
+  expect(failures).toEqual([expect.objectContaining(expected), expect.objectContaining(expected)]);
 });
 
 test('a failure tells people what happened and what to do, and nothing else', async () => {

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
@@ -93,6 +95,20 @@ describe('send', () => {
     relay.pointTo({ relayUrl: relay.relayUrl, exchangeUrl });
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'strange_answer' });
+  });
+
+  test('does not take a lost answer for a relay that is not running', async () => {
+    const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const exchangeUrl = relay.world.paper.url;
+    relay.pointTo({ relayUrl: `http://127.0.0.1:${port}`, exchangeUrl });
+    const failure = await runForFailure(relay.here('send', '-'), '{}');
+    relay.pointTo({ relayUrl: relay.relayUrl, exchangeUrl });
+    server.close();
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'no_answer' });
+    expect(failure.message).not.toContain('/signals/');
   });
 });
 

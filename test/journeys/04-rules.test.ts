@@ -31,11 +31,11 @@ describe("the owner's rules", () => {
       { limit: '200000', actual: '225000' },
     ],
     [
-      'side',
+      'side_not_allowed',
       { ticker: 'ETHUSDT', action: 'sell', stopLoss: undefined, takeProfit: undefined },
       { limit: 'buy', actual: 'sell' },
     ],
-    ['market', { ticker: 'SOLUSDT' }, { actual: 'SOL_USDT' }],
+    ['market_not_allowed', { ticker: 'SOLUSDT' }, { actual: 'SOL_USDT' }],
   ])('a breach of %s is denied with the rule and both values', async (rule, changes, values) => {
     await world.post(buyAlert(changes));
 

@@ -201,21 +201,15 @@ describe('10,000 generated bodies', () => {
       if (order === undefined) continue;
       placed += 1;
       const size = alert['quantity'] ?? alert['amount'] ?? alert['contracts'] ?? alert['qty'];
-      expect({
-        signalId,
-        market: order.market,
-        side: order.side,
-        amount: Number(order.amount),
-        activation: Number(order.activationPrice),
-      }).toEqual({
-        signalId,
-        market: 'BTC_USDT',
-        side: String(alert['action'] ?? alert['side'])
-          .trim()
-          .toLowerCase(),
-        amount: Number(size),
-        activation: Number(alert['stopPrice']),
-      });
+      const side = String(alert['action'] ?? alert['side'])
+        .trim()
+        .toLowerCase();
+      expect([signalId, order.market, order.side]).toEqual([signalId, 'BTC_USDT', side]);
+      // Cut to the market's steps, and never more than was asked for.
+      expect([signalId, isCut(Number(size), Number(order.amount), 1e-6)]).toEqual([signalId, true]);
+      const [asked, got] = [Number(alert['stopPrice']), Number(order.activationPrice)];
+      const isPriceCut = side === 'buy' ? isCut(asked, got, 0.01) : isCut(got, asked, 0.01);
+      expect([signalId, isPriceCut]).toEqual([signalId, true]);
     }
     expect(orders.size).toBe(placed);
     expect(refusals).toBeGreaterThan(4_000);
@@ -223,6 +217,12 @@ describe('10,000 generated bodies', () => {
     await close();
   });
 });
+
+/** Whether the second number is the first one less a part of a step; the allowance is for binary fractions. */
+function isCut(full: number, cut: number, step: number): boolean {
+  const rest = full - cut;
+  return rest > -1e-9 && rest < step;
+}
 
 function applyEdits(text: string, edits: readonly { at: number; remove: number; insert: string }[]): string {
   return edits.reduce((edited, { at, remove, insert }) => {

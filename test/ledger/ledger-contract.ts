@@ -340,6 +340,14 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       });
     });
 
+    test('counts an order that went to sending by a plain move', async () => {
+      await bringTo(ledger, 'sending', 'a');
+      await ledger.accept(orderEntry('b'), null);
+      expect((await ledger.start(keyOf('b'), sendingAt(noonMs), { maxPerMinute: 1 })).result).toBe(
+        'over_limit',
+      );
+    });
+
     test('counts neither cancellations, nor waiting signals, nor other accounts', async () => {
       await ledger.accept(cancelEntry('cancel'), null);
       await ledger.start(keyOf('cancel'), sendingAt(noonMs), null);

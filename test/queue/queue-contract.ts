@@ -115,6 +115,15 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect(idsOf(await source.receive(1))).toEqual(['b']);
     });
 
+    test('hands out nothing more of a group while any of what is in flight is not settled', async () => {
+      await enqueueAll(message('a'), message('b'), message('c'), message('d'));
+      const inFlight = await source.receive(3);
+      await source.remove(receiptsOf(inFlight.slice(0, 2)));
+      expect(await receiveAll(source)).toEqual([]);
+      await source.remove(receiptsOf(inFlight.slice(2)));
+      expect(idsOf(await source.receive(3))).toEqual(['d']);
+    });
+
     test('hands out other groups meanwhile: other markets, and other accounts in the same market', async () => {
       await enqueueAll(
         message('a'),
@@ -160,6 +169,8 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect(await fixture.deadLetterBodies()).toEqual([
         '{"account":"main","signalId":"poison","market":"BTC_USDT"}',
       ]);
+      const next = await fixture.reopen();
+      expect(idsOf(await drain(next.source))).toEqual(['next']);
     });
 
     test('does not double a message that still waits', async () => {

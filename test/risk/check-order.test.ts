@@ -160,7 +160,7 @@ describe('denyOrderRate', () => {
       limit: '5',
       actual: '6',
       message:
-        '6 orders in the last minute, and the account may place 5; slow the alerts down, or raise maxOrdersPerMinute',
+        'this would be order 6 within a minute, and the account may place 5; slow the alerts down, or raise maxOrdersPerMinute',
     });
   });
 });

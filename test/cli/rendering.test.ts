@@ -1,0 +1,162 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { CommanderError } from 'commander';
+import { templateFor } from '../../cli/commands/webhook.ts';
+import { describeSignal } from '../../cli/describe-signal.ts';
+import { reportFailure } from '../../cli/failure.ts';
+import { renderPaperState } from '../../cli/paper-state.ts';
+import { renderFailure, renderTable } from '../../cli/print.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { RelayError } from '../../lib/base/errors.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { buySignal } from './stored-signals.ts';
+
+/** The lines as read on a terminal without colours. */
+function linesOf(text: string): readonly string[] {
+  return stripVTControlCharacters(text).split('\n');
+}
+
+describe('a table', () => {
+  test('aligns its columns under a ruled head', () => {
+    const table = renderTable(
+      [{ title: 'ticker' }, { title: 'amount', align: 'right' }, { title: 'note', maximumWidth: 6 }],
+      [
+        ['BTC', '1.25', 'abcdefgh'],
+        ['USDT', '25000.75', { text: 'x', style: 'good' }],
+      ],
+    );
+
+    expect(linesOf(table)).toEqual([
+      'ticker    amount  note',
+      '────────────────────────',
+      'BTC         1.25  abcdef',
+      '                  gh',
+      'USDT    25000.75  x',
+    ]);
+  });
+});
+
+describe('the template of an account', () => {
+  const account: Account = {
+    name: 'main',
+    mode: 'live',
+    limitOffsetRate: parseDecimal('0.001'),
+    markets: {},
+    maxOrdersPerMinute: null,
+    maxSignalsPerMinute: null,
+  };
+
+  test('leaves the limit price to the offset where there is one', () => {
+    expect(Object.keys(JSON.parse(templateFor(account)))).not.toContain('limitPrice');
+  });
+
+  test('carries a limit price where there is none', () => {
+    expect(JSON.parse(templateFor({ ...account, limitOffsetRate: null }))).toEqual({
+      ticker: '{{ticker}}',
+      action: '{{strategy.order.action}}',
+      quantity: '{{strategy.order.contracts}}',
+      stopPrice: '{{strategy.order.price}}',
+      limitPrice: '{{strategy.order.price}}',
+      time: '{{timenow}}',
+      comment: '{{strategy.order.id}}',
+    });
+  });
+});
+
+test('an order signal is described with every price it names', () => {
+  expect(describeSignal({ ...buySignal, takeProfit: '64000', positionSide: 'LONG' })).toBe(
+    'buy 0.01 of BTC_USDT, stop 60500, limit 60560, stop loss 59000, take profit 64000, position side LONG',
+  );
+});
+
+describe('a failure', () => {
+  test('of the relay brings every issue and the advice of the catalogue', () => {
+    const error = new RelayError('config_invalid', 'relay.config.ts has 2 fault(s)', {
+      issues: [
+        { path: 'tickers.X', message: 'must look like BTC_USDT', hint: 'see the comments' },
+        { path: '', message: 'unknown \u001b[2J key', hint: '' },
+      ],
+    });
+
+    expect(linesOf(renderFailure(reportFailure(error), false))).toEqual([
+      'error: relay.config.ts has 2 fault(s)',
+      '  tickers.X: must look like BTC_USDT (see the comments)',
+      '  unknown \\u001b[2J key',
+      'Correct relay.config.ts at each path named.',
+      '',
+    ]);
+    expect(reportFailure(error).exitStatus).toBe(1);
+  });
+
+  test('of the command line ends with 2', () => {
+    const report = reportFailure(
+      new CommanderError(1, 'commander.unknownCommand', "error: unknown command 'x'\n(Did you mean y?)"),
+    );
+
+    expect(report).toMatchObject({
+      code: 'usage',
+      message: "unknown command 'x' (Did you mean y?)",
+      exitStatus: 2,
+    });
+  });
+
+  test('that nobody foresaw is told without a stack trace', () => {
+    expect(reportFailure(new TypeError('x is not a function'))).toEqual({
+      code: 'unexpected',
+      message: 'TypeError: x is not a function',
+      issues: [],
+      action: 'This is a fault of the tool itself: report it with the command you ran.',
+      exitStatus: 1,
+    });
+    expect(reportFailure('thrown text')).toMatchObject({ code: 'unexpected', exitStatus: 1 });
+  });
+});
+
+describe('the state of the paper exchange', () => {
+  const order = {
+    orderId: 1,
+    account: 'main',
+    market: 'BTC_PERP',
+    side: 'buy',
+    type: 'limit',
+    status: 'filled',
+    activated: true,
+    amount: '1',
+    left: '0',
+    price: '60000',
+    activationPrice: null,
+    createdAtMs: 1_795_168_800_000,
+  };
+  const account = {
+    main: { USDT: '5' },
+    collateral: { BTC: { available: '1', reserved: '0.5' } },
+    positions: { BTC_PERP: { amount: '-0.5', margin: '30000' } },
+  };
+
+  test('shows open orders first, then the last ended ones, and says how many it leaves out', () => {
+    const ended = Array.from({ length: 12 }, (_, index) => ({ ...order, orderId: 100 + index }));
+    const orders = [...ended, { ...order, orderId: 7, status: 'partially_filled', left: '0.4' }];
+
+    const lines = linesOf(
+      renderPaperState({ prices: { BTC_PERP: '60000' }, accounts: { main: account }, orders }),
+    );
+
+    expect(lines).toContain('main     BTC_PERP    -0.5   30000');
+    expect(lines).toContain('main     BTC        0           1       0.5');
+    expect(lines).toContain('         USDT       5           0         0');
+    const ids = lines
+      .map((line) => /^2026-11-20 10:00:00 +(\d+) /.exec(line)?.[1])
+      .filter((id) => id !== undefined);
+    expect(ids).toEqual(['7', '102', '103', '104', '105', '106', '107', '108', '109', '110', '111']);
+    expect(lines.at(-1)).toBe('2 older ended orders are not shown; --json has them all.');
+  });
+
+  test('of a fresh exchange has no orders and no positions', () => {
+    const lines = linesOf(
+      renderPaperState({ prices: {}, accounts: { main: { ...account, positions: {} } }, orders: [] }),
+    );
+
+    expect(lines.at(-1)).toBe('No orders yet.');
+    expect(lines.join('\n')).not.toContain('position');
+  });
+});

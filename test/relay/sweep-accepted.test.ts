@@ -1,0 +1,38 @@
+import { expect, test } from '@jest/globals';
+import type { SignalMessage } from '../../lib/queue/queue.ts';
+import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { openFunctions } from '../support/functions.ts';
+
+test('signals that were stored but never enqueued are enqueued oldest first, whatever their number', async () => {
+  const queue = {
+    enqueue: async () => {
+      throw new Error('the process died here');
+    },
+  };
+  const functions = await openFunctions(({ settings }) => ({
+    queue,
+    settings: {
+      ...settings,
+      accounts: { main: { ...settings.accounts['slow'], name: 'main', maxSignalsPerMinute: null } as never },
+    },
+  }));
+  const ids = Array.from({ length: 230 }, (_, index) => `s-${index}`);
+  for (const id of ids) await functions.receive(buyAlert({ id }));
+  await functions.execute('s-0');
+
+  const enqueued: SignalMessage[] = [];
+  const found = await sweepAccepted({
+    ledger: functions.ledger,
+    queue: {
+      enqueue: async (message) => {
+        enqueued.push(message);
+      },
+    },
+  });
+
+  expect(found).toBe(229);
+  expect(enqueued.map(({ signalId }) => signalId)).toEqual(ids.slice(1));
+  expect(enqueued[0]).toEqual({ account: 'main', signalId: 's-1', market: 'BTC_USDT' });
+  await functions.close();
+});
