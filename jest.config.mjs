@@ -3,6 +3,8 @@ export default {
   testEnvironment: 'node',
   transform: {},
   extensionsToTreatAsEsm: ['.ts'],
+  // Generous: a slow machine must not fail what is right.
+  testTimeout: 60_000,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   coverageProvider: 'v8',
   collectCoverageFrom: ['lib/**/*.ts', 'functions/**/*.ts'],
