@@ -21,6 +21,8 @@ export interface Credentials {
 export interface SendOptions {
   /** For the whole call, waiting and retries included; 10 000 unless told. */
   readonly timeoutMs?: number;
+  /** No attempt starts after this time of the clock; what is not on its way by then is not sent. */
+  readonly notAfterMs?: number;
 }
 
 /** A request that is checked and complete, save for its nonce and signature. */
@@ -130,10 +132,10 @@ function prepareRequest<E extends Endpoint>(
     get fields(): Json {
       return JSON.parse(fields);
     },
-    async send({ timeoutMs = defaultTimeoutMs } = {}) {
+    async send({ timeoutMs = defaultTimeoutMs, notAfterMs = Number.POSITIVE_INFINITY } = {}) {
       if (isSpent) throw spentError(endpoint);
       isSpent = !endpoint.repeatable;
-      return await sendRequest(sending, link.wire, timeoutMs);
+      return await sendRequest(sending, link.wire, { timeoutMs, notAfterMs });
     },
   };
 }

@@ -43,23 +43,24 @@ const maximumPauseMs = 5000;
  *
  * What must not happen twice is tried again only when it provably was not taken in.
  *
- * @param timeoutMs for everything: waiting, attempts and pauses
+ * @param limits `timeoutMs` for everything: waiting, attempts and pauses; no attempt starts after `notAfterMs`
  * @throws ExchangeError with every attempt
  */
 export async function sendRequest<E extends Endpoint>(
   sending: Sending<E>,
   wire: Wire,
-  timeoutMs: number,
+  limits: { readonly timeoutMs: number; readonly notAfterMs: number },
 ): Promise<ResultOf<E>> {
-  const deadlineMs = wire.clock.nowMs() + timeoutMs;
+  const deadlineMs = wire.clock.nowMs() + limits.timeoutMs;
+  const lastStartMs = Math.min(deadlineMs, limits.notAfterMs);
   const pauses = createPauses(wire.random);
   const earlier: FailedAttempt[] = [];
   for (;;) {
-    const ending = await attempt(sending, wire, deadlineMs);
+    const ending = await attempt(sending, wire, deadlineMs, lastStartMs);
     if (ending.kind === 'accepted') return ending.result;
     const failed = { atMs: wire.clock.nowMs(), failure: failureOf(ending) };
     const pauseMs = pauses.nextMs(ending);
-    if (!mayTryAgain(sending.endpoint, ending.kind) || failed.atMs + pauseMs >= deadlineMs)
+    if (!mayTryAgain(sending.endpoint, ending.kind) || failed.atMs + pauseMs >= lastStartMs)
       throw new ExchangeError(sending.endpoint.name, [...earlier, failed]);
     earlier.push(failed);
     if (pauseMs > 0) await wire.clock.sleep(pauseMs);
@@ -73,8 +74,9 @@ async function attempt<E extends Endpoint>(
   sending: Sending<E>,
   wire: Wire,
   deadlineMs: number,
+  lastStartMs: number,
 ): Promise<Ending<ResultOf<E>>> {
-  const heldBack = await waitForTurn(sending, wire.clock, deadlineMs);
+  const heldBack = await waitForTurn(sending, wire.clock, lastStartMs);
   if (heldBack !== null) return { kind: 'held_back', reason: heldBack };
   try {
     const { withheld, ...message } = sending.compose();
@@ -91,10 +93,10 @@ async function attempt<E extends Endpoint>(
 async function waitForTurn<E extends Endpoint>(
   { endpoint, budget, lane }: Sending<E>,
   clock: Clock,
-  deadlineMs: number,
+  lastStartMs: number,
 ): Promise<string | null> {
   for (;;) {
-    const leftMs = deadlineMs - clock.nowMs();
+    const leftMs = lastStartMs - clock.nowMs();
     if (leftMs <= 0) return 'the time was up before it could be sent';
     if (lane !== null && !(await lane.enter(leftMs)))
       return 'the time was up while other requests of the same key were on their way';
@@ -102,7 +104,7 @@ async function waitForTurn<E extends Endpoint>(
     const waitMs = budget.take();
     if (waitMs === 0) return null;
     lane?.leave();
-    if (waitMs >= deadlineMs - clock.nowMs())
+    if (waitMs >= lastStartMs - clock.nowMs())
       return `the ${endpoint.requestsPer10s} requests the exchange takes in 10 s are used up for another ${waitMs} ms`;
     await clock.sleep(waitMs);
   }

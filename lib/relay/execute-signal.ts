@@ -59,15 +59,22 @@ async function planSafely(
   try {
     return await planSignal(services, account, entry, signal);
   } catch (error) {
-    const isKnown =
-      error instanceof ExchangeError || (error instanceof RelayError && error.code === 'secrets_missing');
-    if (!isKnown) throw error;
+    if (!(error instanceof RelayError) || !endsPlanning(error)) throw error;
     return {
       status: 'not_sent',
       note: `nothing was sent: ${error.message}`,
       evidence: { code: error.code, action: error.row.action },
     };
   }
+}
+
+/** Whether preparing again would meet the same wall; a store out of order is worth another delivery. */
+function endsPlanning(error: RelayError): boolean {
+  return (
+    error instanceof ExchangeError ||
+    error.code === 'secrets_missing' ||
+    error.code === 'exchange_request_invalid'
+  );
 }
 
 async function planSignal(

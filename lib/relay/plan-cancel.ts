@@ -6,8 +6,8 @@ import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
-import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
-import { deny, type Ending, type Plan } from './action.ts';
+import type { CancelAllSignal, CancelSignal, Signal } from '../model/signal.ts';
+import { deny, type Ending, type Plan, sendOptionsOf } from './action.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -34,11 +34,11 @@ export async function planCancel(
   const { market, target } = signal;
   switch (target.by) {
     case 'orderId':
-      return ready(services, [
+      return ready(services, signal, [
         { request: client.prepare(cancelOrder, { market, orderId: target.orderId }), placedBy: null },
       ]);
     case 'clientOrderId':
-      return ready(services, [
+      return ready(services, signal, [
         {
           request: client.prepare(cancelOrder, { market, clientOrderId: target.clientOrderId }),
           placedBy: null,
@@ -60,7 +60,7 @@ export async function planCancel(
           placedBy.status,
           `signal "${target.signalId}" ended as ${placedBy.status}: there is no order to cancel`,
         );
-      return ready(services, [targetOf(client, placedBy, market)]);
+      return ready(services, signal, [targetOf(client, placedBy, market)]);
     }
   }
 }
@@ -75,6 +75,7 @@ export async function planCancelAll(
   const open = await services.ledger.openOrders(account.name, signal.market);
   return ready(
     services,
+    signal,
     open.map((entry) => targetOf(client, entry, signal.market)),
   );
 }
@@ -92,20 +93,24 @@ function targetOf(client: ExchangeClient, entry: Entry, market: string): Target 
   return { request, placedBy: { account: entry.account, signalId: entry.signalId } };
 }
 
-function ready(services: ExecuteServices, targets: readonly Target[]): Plan {
+function ready(services: ExecuteServices, signal: Signal, targets: readonly Target[]): Plan {
   return {
     verdict: 'ready',
     action: {
       isOrder: false,
       requests: targets.map(({ request }) => describeRequest(request)),
-      send: () => cancelTargets(services, targets),
+      send: () => cancelTargets(services, signal, targets),
     },
   };
 }
 
-async function cancelTargets(services: ExecuteServices, targets: readonly Target[]): Promise<Ending> {
+async function cancelTargets(
+  services: ExecuteServices,
+  signal: Signal,
+  targets: readonly Target[],
+): Promise<Ending> {
   const endings: TargetEnding[] = [];
-  for (const target of targets) endings.push(await cancelTarget(services, target));
+  for (const target of targets) endings.push(await cancelTarget(services, signal, target));
   const [only] = endings;
   if (only !== undefined && endings.length === 1) return only;
   const worst = worstFirst.find((status) => endings.some((ending) => ending.status === status));
@@ -127,9 +132,13 @@ function summarise(endings: readonly TargetEnding[]): string {
   return `of ${endings.length} orders: ${counts.map(({ status, count }) => `${count} ${status}`).join(', ')}`;
 }
 
-async function cancelTarget(services: ExecuteServices, target: Target): Promise<TargetEnding> {
+async function cancelTarget(
+  services: ExecuteServices,
+  signal: Signal,
+  target: Target,
+): Promise<TargetEnding> {
   try {
-    const order = await target.request.send({ timeoutMs: services.exchangeTimeoutMs });
+    const order = await target.request.send(sendOptionsOf(services, signal));
     if (target.placedBy !== null) await services.ledger.closeOrder(target.placedBy);
     return {
       status: 'cancelled',

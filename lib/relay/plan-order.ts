@@ -1,6 +1,6 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
-import type { PreparedRequest } from '../exchange/client.ts';
+import type { PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { ExchangeError, type Failure } from '../exchange/errors.ts';
 import { prepareOrder } from '../exchange/place-order.ts';
 import type { Account } from '../model/account.ts';
@@ -9,7 +9,7 @@ import type { Status } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
-import { deny, type Ending, type Plan } from './action.ts';
+import { deny, type Ending, type Plan, sendOptionsOf } from './action.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Sizes an order, holds it against the account's limits and builds its request. */
@@ -38,7 +38,7 @@ export async function planOrder(
     action: {
       isOrder: true,
       requests: [describeRequest(request)],
-      send: () => placeOrder(request, sized.order, services.exchangeTimeoutMs),
+      send: () => placeOrder(request, sized.order, sendOptionsOf(services, signal)),
     },
   };
 }
@@ -51,10 +51,10 @@ export function describeRequest({ method, path, fields }: PreparedRequest<unknow
 async function placeOrder(
   request: PreparedRequest<Order>,
   asked: OrderRequest,
-  timeoutMs: number,
+  options: SendOptions,
 ): Promise<Ending> {
   try {
-    return placed(await request.send({ timeoutMs }), asked);
+    return placed(await request.send(options), asked);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     return failedOrder(error);

@@ -21,6 +21,11 @@ export function checkStaleness(signal: Signal, nowMs: number): Denial | null {
   };
 }
 
+/** The last millisecond at which the signal is fresh; infinite when it has no time to be held against. */
+export function lastFreshMs({ timeMs, maxLagMs }: Signal): number {
+  return timeMs === null || maxLagMs === null ? Number.POSITIVE_INFINITY : timeMs + maxLagMs;
+}
+
 function secondsText(durationMs: number): string {
   return `${durationMs / 1000} s`;
 }

@@ -87,7 +87,7 @@ describe('executing a stored signal', () => {
   test('a signal that grew stale in the queue is denied', async () => {
     let lateMs = 0;
     const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
-    functions = await openFunctions(() => ({ clock }));
+    functions = await openFunctions(undefined, clock);
     await functions.receive(buyAlert({ time: new Date().toISOString(), maxLag: 30 }));
 
     lateMs = 31_000;
@@ -100,19 +100,43 @@ describe('executing a stored signal', () => {
   test('a signal that grew stale while it was prepared is denied just before the wire', async () => {
     let lateMs = 0;
     const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
-    functions = await openFunctions(({ exchangeFor }) => ({
+    functions = await openFunctions(
+      ({ exchangeFor }) => ({
+        exchangeFor: async (account) => {
+          lateMs = 31_000;
+          return await exchangeFor(account);
+        },
+      }),
       clock,
-      exchangeFor: async (account) => {
-        lateMs = 31_000;
-        return await exchangeFor(account);
-      },
-    }));
+    );
     await functions.receive(buyAlert({ time: new Date().toISOString(), maxLag: 30 }));
 
     await functions.execute('buy-1');
 
     expect((await entry()).steps.map(({ status }) => status)).toEqual(['accepted', 'denied']);
     expect(orderCount()).toBe(0);
+  });
+
+  test('a retry does not send what grew stale while the exchange was busy', async () => {
+    let lateMs = 0;
+    const clock = {
+      nowMs: () => Date.now() + lateMs,
+      sleep: async (durationMs: number) => {
+        lateMs += Math.ceil(durationMs);
+      },
+    };
+    functions = await openFunctions(() => ({ exchangeTimeoutMs: 60_000 }), clock);
+    await functions.receive(buyAlert({ time: new Date().toISOString(), maxLag: 2 }));
+    functions.paper.control.addFault({ fault: 'rate_429', endpoint: 'stop-limit', probability: 1 });
+
+    await functions.execute('buy-1');
+
+    const { status, steps } = await entry();
+    expect(status).toBe('not_sent');
+    // Pauses double from 0.1 s at least: a minute would hold many more attempts than two seconds do.
+    const { attempts } = (steps.at(-1)?.evidence ?? {}) as { attempts: unknown[] };
+    expect(attempts.length).toBeGreaterThan(1);
+    expect(attempts.length).toBeLessThan(6);
   });
 
   test('without a stored key nothing is sent, and the entry says what to do', async () => {

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createExecuteSignal } from '../../functions/execute-signal.ts';
 import { createReceiveSignal } from '../../functions/receive-signal.ts';
-import { systemClock } from '../../lib/base/clock.ts';
+import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
@@ -31,23 +31,24 @@ export async function openFunctions(
   replace: (
     services: ReceiveServices & ExecuteServices,
   ) => Partial<ReceiveServices & ExecuteServices> = () => ({}),
+  clock: Clock = systemClock,
 ): Promise<Functions> {
   const { settings } = parseConfig(testConfig);
   const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
   paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
   const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
-  const client = createExchangeClient({ address: paper.url, dialect: 'live', credentials });
+  const client = createExchangeClient({ address: paper.url, dialect: 'live', credentials, clock });
   const file = openSqlite(':memory:');
   const ledger = createSqliteLedger(file);
   const silence = () => undefined;
   const standard = {
-    clock: systemClock,
+    clock,
     log: { info: silence, warn: silence, error: silence },
     settings,
     ledger,
-    queue: createSqliteQueue(file, { maxReceives: 5, clock: systemClock }),
+    queue: createSqliteQueue(file, { maxReceives: 5, clock }),
     webhookTokens: async () => [token],
-    markets: createMarketCatalogue(client, systemClock, 500),
+    markets: createMarketCatalogue(client, clock, 500),
     exchangeTimeoutMs: 2_000,
     exchangeFor: async () => client,
   };
