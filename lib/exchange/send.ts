@@ -98,7 +98,7 @@ async function waitForTurn<E extends Endpoint>(
   for (;;) {
     const leftMs = lastStartMs - clock.nowMs();
     if (leftMs <= 0) return 'the time was up before it could be sent';
-    if (lane !== null && !(await lane.enter(leftMs)))
+    if (lane !== null && !(await enterInTime(lane, leftMs, clock, lastStartMs)))
       return 'the time was up while other requests of the same key were on their way';
     // Counted last and undone by nobody: a budget spent while waiting for the lane would not be exact.
     const waitMs = budget.take();
@@ -108,6 +108,14 @@ async function waitForTurn<E extends Endpoint>(
       return `the ${endpoint.requestsPer10s} requests the exchange takes in 10 s are used up for another ${waitMs} ms`;
     await clock.sleep(waitMs);
   }
+}
+
+/** A turn that comes at the last moment, or on a clock that runs ahead of the lane's timer, comes too late. */
+async function enterInTime(lane: Lane, leftMs: number, clock: Clock, lastStartMs: number): Promise<boolean> {
+  if (!(await lane.enter(leftMs))) return false;
+  if (clock.nowMs() < lastStartMs) return true;
+  lane.leave();
+  return false;
 }
 
 /** A try that hangs must leave time for another, where another is allowed. */

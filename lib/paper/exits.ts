@@ -18,18 +18,18 @@ const endedForMargin = 'AUTO_CANCELED_USER_MARGIN';
  * Places the exits of a filled order, of the size that was filled: two as a pair, of which one ends the other; one
  * as an order like any other. Without the funds to hold for them they end at once, visibly.
  *
- * @returns the exits that are open
+ * A take-profit lies beyond the limit price of its order, so the trade that fills the order never reaches it.
  */
-export function placeExits(world: World, primary: PaperOrder, atMs: number): readonly PaperOrder[] {
-  if (primary.oto === null || primary.dealStock.eq(zero)) return [];
+export function placeExits(world: World, primary: PaperOrder, atMs: number): void {
+  if (primary.oto === null || primary.dealStock.eq(zero)) return;
   const { stopLoss, takeProfit } = primary.oto;
   const isPair = stopLoss !== null && takeProfit !== null;
   const ocoId = isPair ? takeId(world) : null;
   const stop = stopLoss === null ? null : addOrder(world, draftStopLoss(primary, stopLoss, atMs));
   const profit = takeProfit === null ? null : addOrder(world, draftTakeProfit(primary, takeProfit, atMs));
   if (ocoId !== null && stop !== null && profit !== null) addPair(world, ocoId, stop, profit);
-  const exits = [stop, profit].filter((exit) => exit !== null);
-  return holdForExits(world, exits, atMs) ? exits : [];
+  const first = stop ?? profit;
+  if (first !== null) holdForExits(world, first, atMs);
 }
 
 function draftStopLoss(primary: PaperOrder, stopLoss: Decimal, atMs: number): PaperOrder {
@@ -86,16 +86,10 @@ function addPair(world: World, ocoId: number, stopLoss: PaperOrder, takeProfit: 
 }
 
 /** Holds for the first exit only: of a pair one leg alone can fill, and the stop-loss is the dearer to hold. */
-function holdForExits(world: World, exits: readonly PaperOrder[], atMs: number): boolean {
-  const [first] = exits;
-  if (first === undefined) return false;
+function holdForExits(world: World, first: PaperOrder, atMs: number): void {
   const units = amountToHold(world, first);
-  if (canHold(world, first, units)) {
-    setHold(world, first, units);
-    return true;
-  }
-  endOrder(world, first, atMs, endedForMargin);
-  return false;
+  if (canHold(world, first, units)) setHold(world, first, units);
+  else endOrder(world, first, atMs, endedForMargin);
 }
 
 /** Takes the pair of an executing leg apart: the other leg ends, and its hold passes on. */
@@ -122,18 +116,13 @@ function openPairOf(world: World, order: PaperOrder): OcoPair | undefined {
  * Cancels an order, and with it the other leg of its pair. An order that was filled in part gets exits for that
  * part: the alternative would leave a position nobody watches.
  */
-export function endOrder(
-  world: World,
-  order: PaperOrder,
-  atMs: number,
-  reason: string | null = null,
-): readonly PaperOrder[] {
+export function endOrder(world: World, order: PaperOrder, atMs: number, reason: string | null = null): void {
   keepOneLeg(world, order, atMs);
   moveOrder(world, order, 'cancelled', atMs, reason);
-  return placeExits(world, order, atMs);
+  placeExits(world, order, atMs);
 }
 
 /** Cancels what the account cannot pay for. */
-export function endForMargin(world: World, order: PaperOrder, atMs: number): readonly PaperOrder[] {
-  return endOrder(world, order, atMs, endedForMargin);
+export function endForMargin(world: World, order: PaperOrder, atMs: number): void {
+  endOrder(world, order, atMs, endedForMargin);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
-import { openSqlite, type SqliteFile } from '../base/sqlite.ts';
+import { migrateTables, openSqlite, type SqliteFile } from '../base/sqlite.ts';
 import { sides } from '../model/order.ts';
 import type { Command } from './engine.ts';
 
@@ -65,13 +65,13 @@ const EntrySchema = z.object({
   command: CommandSchema.nullable(),
 });
 
-/** Raised whenever old entries would no longer make the same world. */
-const formatVersion = 1;
+/** A release in which old entries would make another world appends a script that empties the table. */
+const migrations = ['CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT'];
 
 /**
  * Opens (or begins) a journal and reads what it holds.
  *
- * @throws RelayError `store_unavailable` when the file is of another version or cannot be read
+ * @throws RelayError `store_unavailable` when a newer release wrote the file, or it cannot be read
  */
 export function openJournal(path: string): Journal {
   const file = openSqlite(path);
@@ -84,7 +84,7 @@ export function openJournal(path: string): Journal {
 }
 
 function journalIn(file: SqliteFile, path: string): Journal {
-  checkVersion(file, path);
+  migrateTables(file, 'paper journal', migrations);
   const entries = readEntries(file, path);
   const insert = file.database.prepare('INSERT INTO paper_journal (entry) VALUES (?)');
   return {
@@ -97,16 +97,6 @@ function journalIn(file: SqliteFile, path: string): Journal {
     },
     close: () => file.close(),
   };
-}
-
-function checkVersion({ database }: SqliteFile, path: string): void {
-  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
-  if (version !== 0 && version !== formatVersion)
-    throw unusable(path, `it has version ${version}, and this program reads version ${formatVersion}`);
-  database.exec(
-    `CREATE TABLE IF NOT EXISTS paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT;
-     PRAGMA user_version = ${formatVersion};`,
-  );
 }
 
 function readEntries({ database }: SqliteFile, path: string): JournalEntry[] {

@@ -97,12 +97,8 @@ function fillOrder(world: World, print: Print, order: PaperOrder, price: Decimal
   keepOneLeg(world, order, print.atMs);
   const amount = affordableAmount(world, order, { amount: wanted, price, feeRate });
   if (amount.gt(zero)) bookFill(world, print, order, { amount, price, feeRate });
-  const exits = amount.lt(wanted)
-    ? endForMargin(world, order, print.atMs)
-    : order.status === 'filled'
-      ? placeExits(world, order, print.atMs)
-      : [];
-  for (const exit of exits) if (exit.activated) takeIfMarketable(world, print, exit);
+  if (amount.lt(wanted)) endForMargin(world, order, print.atMs);
+  else if (order.status === 'filled') placeExits(world, order, print.atMs);
 }
 
 function bookFill(

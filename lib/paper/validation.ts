@@ -1,5 +1,5 @@
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
-import { type Dialect, wireNames } from '../exchange/dialect.ts';
+import { type Dialect, wireWord } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import { positionSides, type Side, sides } from '../model/order.ts';
 import type { NewOrder } from './engine.ts';
@@ -26,9 +26,8 @@ export function createFieldReader(
   endpoint: Endpoint,
   body: Readonly<Record<string, unknown>>,
 ): FieldReader {
-  const names = wireNames(dialect, endpoint);
   return (name) => {
-    const wire = names[name] ?? name;
+    const wire = wireWord(dialect, endpoint, name);
     const value = Object.hasOwn(body, wire) ? body[wire] : undefined;
     return value === null || value === '' ? undefined : value;
   };

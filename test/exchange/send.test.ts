@@ -1,75 +1,24 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
-import { fees } from '../../lib/exchange/endpoints/fees.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
-import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
-import { ExchangeError } from '../../lib/exchange/errors.ts';
-import { createRateBudgets } from '../../lib/exchange/rate-limit.ts';
-import type { WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
-
-const startMs = 1_594_297_865_000;
-
-const noConnection: WireOutcome = { kind: 'not_sent', reason: 'no connection' };
-const lostAnswer: WireOutcome = { kind: 'ambiguous', reason: 'the answer was lost' };
-const nonceRefused: WireOutcome = {
-  kind: 'answered',
-  status: 429,
-  body: '{"code":0,"message":"Too many requests.","errors":{}}',
-};
-const tooMany: WireOutcome = { kind: 'answered', status: 429, body: 'Too Many Requests' };
-const refused: WireOutcome = {
-  kind: 'answered',
-  status: 422,
-  body: '{"code":31,"message":"No such market"}',
-};
-const outage: WireOutcome = { kind: 'answered', status: 503, body: 'unavailable' };
-const balance: WireOutcome = { kind: 'answered', status: 200, body: '{"BTC":{"main_balance":"1"}}' };
-const placed: WireOutcome = {
-  kind: 'answered',
-  status: 200,
-  body: '{"orderId":7,"clientOrderId":"main-1","market":"BTC_USDT","side":"buy","type":"margin stop limit","timestamp":1594297865.5,"dealMoney":"0","dealStock":"0","amount":"1","left":"1","dealFee":"0","price":"2","status":"OPEN"}',
-};
-
-const order = {
-  market: 'BTC_USDT',
-  side: 'buy',
-  amount: parseDecimal('1'),
-  price: parseDecimal('2'),
-  activationPrice: parseDecimal('2'),
-  clientOrderId: 'main-1',
-} as const;
-
-type Step = WireOutcome | ((request: WireRequest) => Promise<WireOutcome>);
-
-function connect(steps: readonly Step[], dialect: 'live' | 'documented' = 'live') {
-  const clock = createManualClock(startMs);
-  const transport = createScriptedTransport(steps);
-  const client = createExchangeClient({
-    address: 'https://exchange.test',
-    dialect,
-    credentials: { apiKey: 'key-1', apiSecret: 'secret-1' },
-    clock,
-    random: () => 0,
-    transport,
-  });
-  const create = (timeoutMs = 10_000) => client.call(stopLimit, order, { timeoutMs });
-  const read = (timeoutMs = 10_000) => client.call(mainBalance, {}, { timeoutMs });
-  return { clock, transport, client, create, read };
-}
-
-async function failureOf(call: Promise<unknown>): Promise<ExchangeError> {
-  const outcome = await call.catch((error: unknown) => error);
-  if (outcome instanceof ExchangeError) return outcome;
-  throw new Error('the call was expected to fail at the exchange', { cause: outcome });
-}
-
-function nonceOf({ body }: WireRequest): unknown {
-  return JSON.parse(body ?? '').nonce;
-}
+import {
+  balance,
+  connect,
+  failureOf,
+  lostAnswer,
+  noConnection,
+  nonceOf,
+  nonceRefused,
+  order,
+  outage,
+  placed,
+  refused,
+  startMs,
+  tooMany,
+} from './scripted-exchange.ts';
 
 describe('a create', () => {
   test.each([
@@ -103,6 +52,15 @@ describe('a create', () => {
     const error = await failureOf(create());
 
     expect(error.attempts.map(({ failure }) => failure.kind)).toEqual(['not_sent', 'ambiguous']);
+    expect(transport.sent).toHaveLength(2);
+  });
+
+  test('starts no attempt from the moment on at which it is too old', async () => {
+    const { transport, client } = connect([noConnection, noConnection, placed]);
+
+    const call = client.call(stopLimit, order, { timeoutMs: 10_000, notAfterMs: startMs + 300 });
+
+    expect((await failureOf(call)).attempts.map(({ atMs }) => atMs)).toEqual([startMs, startMs + 100]);
     expect(transport.sent).toHaveLength(2);
   });
 
@@ -238,131 +196,5 @@ describe('a refused nonce', () => {
 
     expect(clock.sleptMs).toEqual([100, 200]);
     expect(error.failure).toMatchObject({ kind: 'rate_limited', reason: expect.stringContaining('nonce') });
-  });
-});
-
-describe('requests of one key', () => {
-  /** Holds every request until it is let go, and notes which are on the wire at once. */
-  function createGate() {
-    const gates = Array.from({ length: 3 }, () => Promise.withResolvers<WireOutcome>());
-    const arrived = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
-    const steps = gates.map(({ promise }, index) => async () => {
-      arrived[index]?.resolve();
-      return await promise;
-    });
-    return { gates, arrived, steps };
-  }
-
-  test('follow one another where nonces must arrive in order', async () => {
-    const { gates, arrived, steps } = createGate();
-    const { read, transport } = connect(steps, 'documented');
-    const calls = [read(), read(), read()];
-
-    const onWire: number[] = [];
-    for (const [index, gate] of gates.entries()) {
-      await arrived[index]?.promise;
-      onWire.push(transport.sent.length);
-      gate.resolve(balance);
-    }
-    await Promise.all(calls);
-
-    expect(onWire).toEqual([1, 2, 3]);
-    expect(transport.sent.map(nonceOf)).toEqual(['1594297865000', '1594297865001', '1594297865002']);
-  });
-
-  test('go side by side where the order does not matter', async () => {
-    const { gates, arrived, steps } = createGate();
-    const { read, transport } = connect(steps, 'live');
-    const calls = [read(), read(), read()];
-
-    await arrived[2]?.promise;
-    const onWire = transport.sent.length;
-    for (const gate of gates) gate.resolve(balance);
-    await Promise.all(calls);
-
-    expect(onWire).toBe(3);
-  });
-
-  test('end as not sent when those before them take all of their time', async () => {
-    const { gates, arrived, steps } = createGate();
-    const { create, read, transport } = connect(steps, 'documented');
-    const first = read();
-    await arrived[0]?.promise;
-
-    const error = await failureOf(create(30));
-    gates[0]?.resolve(balance);
-    await first;
-
-    expect(error.failure.kind).toBe('not_sent');
-    expect(transport.sent).toHaveLength(1);
-  });
-
-  test('pass the turn on even when one breaks', async () => {
-    const broken = () => Promise.reject(new Error('broken transport'));
-    const { read } = connect([broken, balance], 'documented');
-
-    await expect(read()).rejects.toThrow('broken transport');
-
-    expect(Object.keys(await read())).toEqual(['BTC']);
-  });
-});
-
-describe('the rate budget', () => {
-  const twoPer10s = { ...ping, requestsPer10s: 2 };
-  const pong: WireOutcome = { kind: 'answered', status: 200, body: '["pong"]' };
-
-  test('makes a call wait for its place', async () => {
-    const { client, clock } = connect([pong, pong, pong]);
-
-    for (let count = 0; count < 3; count += 1) await client.call(twoPer10s, {}, { timeoutMs: 20_000 });
-
-    expect(clock.sleptMs).toEqual([10_001]);
-  });
-
-  test('fails a call at once that would wait beyond its time', async () => {
-    const { client, clock, transport } = connect([pong, pong]);
-    await client.call(twoPer10s, {});
-    await client.call(twoPer10s, {});
-
-    const error = await failureOf(client.call(twoPer10s, {}, { timeoutMs: 10_000 }));
-
-    expect(error.failure).toEqual({
-      kind: 'not_sent',
-      reason: 'the 2 requests the exchange takes in 10 s are used up for another 10001 ms',
-    });
-    expect(clock.sleptMs).toEqual([]);
-    expect(transport.sent).toHaveLength(2);
-  });
-
-  test('is one for all clients that share it, retries included', async () => {
-    const clock = createManualClock(startMs);
-    const transport = createScriptedTransport([outage, pong, pong]);
-    const shared = { address: 'https://exchange.test', dialect: 'live', credentials: null, clock } as const;
-    const budgets = createRateBudgets(clock);
-    const clients = [1, 2].map(() =>
-      createExchangeClient({ ...shared, transport, budgets, random: () => 0 }),
-    );
-
-    for (const client of clients) await client.call(twoPer10s, {}, { timeoutMs: 20_000 });
-
-    expect(clock.sleptMs).toEqual([100, 9901]);
-  });
-
-  test('lets others of the key pass while it waits', async () => {
-    const noFees: WireOutcome = { kind: 'answered', status: 200, body: '[]' };
-    const { client, clock, transport } = connect([balance, noFees, balance], 'documented');
-    const onePer10s = { ...mainBalance, requestsPer10s: 1 };
-    await client.call(onePer10s, {});
-
-    const waiting = client.call(onePer10s, {}, { timeoutMs: 20_000 });
-    await client.call(fees, {});
-    await waiting;
-
-    expect(transport.sent.map(({ path }) => path)).toEqual([
-      '/api/v4/main-account/balance',
-      '/api/v4/main-account/fee',
-      '/api/v4/main-account/balance',
-    ]);
-    expect(clock.sleptMs).toEqual([10_001]);
   });
 });

@@ -1,14 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
-import { createPost, createStandingClock, get, mainKey, receive, signBody } from './paper-client.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { createPost, get, mainKey, moveTo, receive, signBody } from './paper-client.ts';
 
 const nowMs = 1_790_000_000_000;
 const balancePath = '/api/v4/main-account/balance';
-const clock = createStandingClock(nowMs);
+const clock = createManualClock(nowMs);
 let paper: PaperExchange;
 
 beforeEach(async () => {
-  clock.moveTo(nowMs);
+  moveTo(clock, nowMs);
   paper = await startPaperExchange({ port: 0, dialect: 'live', clock, walk: false });
 });
 
@@ -151,7 +152,7 @@ describe('a nonce with a window', () => {
   test('may come in any order, but only once, for as long as it could come at all', async () => {
     expect((await windowed(nowMs + 2)).status).toBe(200);
     expect((await windowed(nowMs + 1)).status).toBe(200);
-    clock.moveTo(nowMs + 5002);
+    moveTo(clock, nowMs + 5002);
     expect(await windowed(nowMs + 2)).toEqual(nonceRefused);
     expect((await windowed(nowMs + 3)).status).toBe(200);
   });
@@ -168,14 +169,14 @@ describe('the rate limit', () => {
     };
 
     expect(await unsigned(500)).toEqual(new Set([401]));
-    clock.moveTo(nowMs + 5000);
+    moveTo(clock, nowMs + 5000);
     expect(await unsigned(500)).toEqual(new Set([401]));
 
-    clock.moveTo(nowMs + 9999);
+    moveTo(clock, nowMs + 9999);
     expect(await withNonce('1')).toEqual({ status: 429, body: 'Too Many Requests' });
     expect((await get(paper.url, '/api/v4/public/ping')).status).toBe(200);
 
-    clock.moveTo(nowMs + 10_000);
+    moveTo(clock, nowMs + 10_000);
     expect(await unsigned(500)).toEqual(new Set([401]));
     expect(await withNonce('1')).toEqual({ status: 429, body: 'Too Many Requests' });
   });

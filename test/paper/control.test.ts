@@ -3,12 +3,13 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
-import { createPost, createStandingClock, receive } from './paper-client.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { createPost, receive } from './paper-client.ts';
 
 let paper: PaperExchange;
 
 beforeEach(async () => {
-  const clock = createStandingClock(1_790_000_000_000);
+  const clock = createManualClock(1_790_000_000_000);
   paper = await startPaperExchange({ port: 0, dialect: 'live', clock, walk: false });
 });
 

@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
-import { createPost, createStandingClock, get, mainKey, type Post, secondKey } from './paper-client.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { createPost, get, mainKey, moveTo, type Post, secondKey } from './paper-client.ts';
 
 const startMs = 1_790_000_000_123;
-const clock = createStandingClock(startMs);
+const clock = createManualClock(startMs);
 let paper: PaperExchange;
 let post: Post;
 
 async function open(dialect: 'documented' | 'live'): Promise<void> {
-  clock.moveTo(startMs);
+  moveTo(clock, startMs);
   paper = await startPaperExchange({ port: 0, dialect, clock, walk: false });
   post = createPost(paper.url);
 }
@@ -70,7 +71,7 @@ describe('the documented dialect', () => {
   test('lists an order with exits to come as OTO, and its exits as OCO once it is filled', async () => {
     await post(createPath, { ...order, stopLoss: '60000', takeProfit: '65000' });
     const waiting = await post('/api/v4/orders/conditional');
-    clock.moveTo(startMs + 1000);
+    moveTo(clock, startMs + 1000);
     paper.control.setPrice('BTC_USDT', parseDecimal('61200'));
     const filled = await post('/api/v4/orders/conditional', { market: 'BTC_USDT' });
 
@@ -314,7 +315,7 @@ describe('the live dialect', () => {
 
   test('finds ended orders in the history, the newest first', async () => {
     await post(createPath, { ...order, clientOrderId: 'a' });
-    clock.moveTo(startMs + 5000);
+    moveTo(clock, startMs + 5000);
     await post('/api/v4/order/cancel', { market: 'BTC_USDT', orderId: firstId });
     await post(createPath, { ...order, clientOrderId: 'a' });
     const before = await post('/api/v4/trade-account/order/history', {

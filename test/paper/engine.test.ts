@@ -539,6 +539,25 @@ describe('a perpetual', () => {
     expect(describeWorld(world).house).toEqual({ USDT: '-750' });
   });
 
+  test('closed in part gives back its margin to the eighth decimal, and the rest at the end', () => {
+    perpetual({ amount: '0.001' });
+    move('61000');
+    perpetual({ amount: '0.002', activationPrice: '61000.1', price: '61500' });
+    move('61000.1');
+    expect(position()).toEqual({ amount: '0.003', margin: '183.0002' });
+
+    perpetual({ side: 'sell', amount: '0.001', activationPrice: '60000', price: '59000' });
+    perpetual({ side: 'sell', amount: '0.002', activationPrice: '60000', price: '59000' });
+    move('60000', '0.001');
+
+    expect(position()).toEqual({ amount: '0.002', margin: '122.00013334' });
+    expect(describeWorld(world).house).toEqual({ USDT: '1.00006666' });
+    move('60000');
+    expect(position()).toEqual({ amount: '0', margin: '0' });
+    // The second sale rested at its limit of 59000 and was filled there.
+    expect(describeWorld(world).house).toEqual({ USDT: '5.0002' });
+  });
+
   test('order beyond the position closes it and opens the rest the other way', () => {
     perpetual({});
     move('61200');

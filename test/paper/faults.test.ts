@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createRandom } from '../../lib/base/random.ts';
 import { createFaultBox, type FaultRequest } from '../../lib/paper/faults.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
-import { createPost, createStandingClock, get, type Post } from './paper-client.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { createPost, get, type Post } from './paper-client.ts';
 
-const clock = createStandingClock(1_790_000_000_000);
+const clock = createManualClock(1_790_000_000_000);
 let paper: PaperExchange;
 let post: Post;
 
@@ -221,21 +221,6 @@ describe('an outage', () => {
 
     await untilUp();
     expect(paper.control.faults()).toEqual([]);
-  });
-
-  test('lasts until the port is free again', async () => {
-    const squatter = createServer();
-    paper.control.addFault({ fault: 'down', durationMs: 3_600_000 });
-    squatter.listen(paper.port, '127.0.0.1');
-    await once(squatter, 'listening');
-    paper.control.clearFaults();
-    paper.control.addFault({ fault: 'down', durationMs: 1 });
-    squatter.close();
-    await once(squatter, 'close');
-
-    await untilUp();
-
-    expect((await createOrder()).status).toBe(200);
   });
 
   test('does not keep the exchange from closing', async () => {

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { openTrading } from '../../lib/paper/trading.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
-import { createPost, createStandingClock, secondKey } from './paper-client.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { createPost, secondKey } from './paper-client.ts';
 
 let folder: string;
 let journalPath: string;
@@ -16,9 +17,12 @@ beforeEach(() => {
   journalPath = join(folder, 'paper.sqlite');
 });
 
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  jest.useRealTimers();
+  rmSync(folder, { recursive: true });
+});
 
-const clock = createStandingClock(1_790_000_000_000);
+const clock = createManualClock(1_790_000_000_000);
 const open = (): Promise<PaperExchange> =>
   startPaperExchange({ port: 0, dialect: 'live', clock, walk: false, journalPath });
 
@@ -28,6 +32,7 @@ const order = { market: 'BTC_USDT', side: 'buy', amount: '1', price: '61500', ac
 /** A little of everything that can happen. */
 async function tradeForAWhile(paper: PaperExchange): Promise<void> {
   const post = createPost(paper.url);
+  paper.control.setPrice('BTC_USDT', parseDecimal('60100'));
   await post(createPath, { ...order, stopLoss: '60000', takeProfit: '64000', clientOrderId: 'a' });
   await post(createPath, { ...order, clientOrderId: 'b' }, secondKey);
   await post(createPath, { ...order, market: 'BTC_PERP', side: 'sell', clientOrderId: 'c' });
@@ -112,19 +117,19 @@ function damage(statement: string): void {
 
 describe('a journal that cannot be used', () => {
   test.each([
-    ['of another version', 'PRAGMA user_version = 9', 'it has version 9, and this program reads version 1'],
+    ['of a newer release', 'UPDATE schema_versions SET version = 9', 'of version 9, this release knows 1'],
     [
       'with a line that is no JSON',
       "INSERT INTO paper_journal (entry) VALUES ('{')",
-      'its entry 1 cannot be read',
+      'its entry 1 cannot be read; move the file away to start afresh',
     ],
     [
       'with a line that fits nothing',
       `INSERT INTO paper_journal (entry) VALUES
        ('{"prices":{},"command":{"kind":"cancel","atMs":1,"account":"main","market":"BTC_USDT","orderId":1}}')`,
-      'its entry 1 has no effect when replayed',
+      'its entry 1 has no effect when replayed; move the file away to start afresh',
     ],
-  ])('%s is refused with the way out', async (_, statement, reason) => {
+  ])('%s is refused with the reason', async (_, statement, reason) => {
     await (await open()).close();
     damage(statement);
 
@@ -132,7 +137,6 @@ describe('a journal that cannot be used', () => {
 
     await expect(opened).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(opened).rejects.toThrow(reason);
-    await expect(opened).rejects.toThrow('move the file away to start afresh');
   });
 
   test('because it was lost under way stops the trading, and nothing is acknowledged', async () => {
@@ -173,5 +177,22 @@ describe('a journal that cannot be used', () => {
     await expect(fetch(`${paper.url}/control/price`, price)).rejects.toThrow('fetch failed');
     expect((await post('/api/v4/main-account/balance')).status).toBe(200);
     await paper.close();
+  });
+
+  test('stops the walk of prices instead of the process', async () => {
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
+    const paper = await startPaperExchange({ port: 0, dialect: 'live', clock, journalPath });
+    const trade = () => jest.advanceTimersByTime(1000);
+    trade();
+    damage('DROP TABLE paper_journal');
+    await expect(createPost(paper.url)(createPath, order)).rejects.toThrow('fetch failed');
+    const before = paper.control.state().prices;
+
+    trade();
+    trade();
+
+    expect(paper.control.state().prices).toEqual(before);
+    await paper.close();
+    expect(jest.getTimerCount()).toBe(0);
   });
 });

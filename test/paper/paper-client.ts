@@ -1,18 +1,9 @@
 import { createHmac } from 'node:crypto';
-import type { Clock } from '../../lib/base/clock.ts';
+import type { ManualClock } from '../support/manual-clock.ts';
 
-/** A clock that stands where it is put. */
-export function createStandingClock(startMs: number): Clock & { moveTo(timeMs: number): void } {
-  let timeMs = startMs;
-  return {
-    nowMs: () => timeMs,
-    sleep: async (durationMs) => {
-      timeMs += durationMs;
-    },
-    moveTo(newTimeMs) {
-      timeMs = newTimeMs;
-    },
-  };
+/** Puts a clock where it is wanted, also back. */
+export function moveTo(clock: ManualClock, timeMs: number): void {
+  clock.advance(timeMs - clock.nowMs());
 }
 
 export interface Received {

@@ -4,7 +4,7 @@ import { createRandom } from '../../lib/base/random.ts';
 import { marketNamed } from '../../lib/paper/markets.ts';
 import { walkPrice } from '../../lib/paper/prices.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
-import { createStandingClock } from './paper-client.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 function walk(name: string, seed: number, steps: number): string[] {
   const market = marketNamed(name);
@@ -75,7 +75,7 @@ describe('an exchange whose prices walk', () => {
 
   test('makes a trade in every market each second, and stops when it closes', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
-    paper = await startPaperExchange({ port: 0, dialect: 'live', clock: createStandingClock(1), seed: 4 });
+    paper = await startPaperExchange({ port: 0, dialect: 'live', clock: createManualClock(1), seed: 4 });
     const start = prices();
 
     jest.advanceTimersByTime(1000);

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
-import { createPost, createStandingClock, type Post } from './paper-client.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { createPost, type Post } from './paper-client.ts';
 
 let paper: PaperExchange;
 let post: Post;
 
 beforeAll(async () => {
-  const clock = createStandingClock(1_790_000_000_000);
+  const clock = createManualClock(1_790_000_000_000);
   paper = await startPaperExchange({ port: 0, dialect: 'live', clock, walk: false });
   post = createPost(paper.url);
 });

@@ -1,0 +1,131 @@
+import { Agent, type RequestOptions, request as issueRequest } from 'node:http';
+import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import type { BenchProcess } from './bench-process.ts';
+import { accounts, createAlert, groupOfPlace } from './workload.ts';
+
+/** A server that takes alerts, and how its doing is followed. */
+export interface Target {
+  readonly process: BenchProcess;
+  /** Posts one alert; resolves when its order is placed, with how long it took. */
+  place(place: number): Promise<Passage>;
+  stop(): Promise<void>;
+}
+
+/** Milliseconds from the post to the answer, and to the order that is placed and written down. */
+export interface Passage {
+  readonly answeredMs: number;
+  readonly placedMs: number;
+}
+
+/** One measured run of many orders. */
+export interface Run {
+  readonly cpuMicrosPerOrder: number;
+  readonly ordersPerSecond: number;
+  readonly passages: readonly Passage[];
+}
+
+/** Keeps the given number of orders in flight, each place posting its next as soon as its last is placed. */
+export async function measureRun(target: Target, orders: number, inFlight: number): Promise<Run> {
+  const passages: Passage[] = [];
+  let started = 0;
+  async function keepPlacing(place: number): Promise<void> {
+    while (started < orders) {
+      started += 1;
+      passages.push(await target.place(place));
+    }
+  }
+  const cpuBefore = await target.process.cpuMicros();
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: inFlight }, (_, place) => keepPlacing(place)));
+  const tookMs = performance.now() - startedAt;
+  const cpuMicros = (await target.process.cpuMicros()) - cpuBefore;
+  return {
+    cpuMicrosPerOrder: cpuMicros / orders,
+    ordersPerSecond: orders / (tookMs / 1000),
+    passages,
+  };
+}
+
+/** The bare server has placed the order when it answers. */
+export function followBare(process: BenchProcess): Target {
+  const { post, close } = createPoster(process.url);
+  let count = 0;
+  return {
+    process,
+    async place(place) {
+      count += 1;
+      const alert = createAlert(`order-${count}`, groupOfPlace(place).stock);
+      const startedAt = performance.now();
+      await post('/', alert);
+      const tookMs = performance.now() - startedAt;
+      return { answeredMs: tookMs, placedMs: tookMs };
+    },
+    async stop() {
+      close();
+      await process.stop();
+    },
+  };
+}
+
+/** The relay answers once the signal is stored; that its order is placed and written down, its log says. */
+export async function followRelay(process: BenchProcess, secretsPath: string): Promise<Target> {
+  const secrets = createFileSecrets(secretsPath);
+  const paths = new Map<string, string>();
+  for (const account of accounts)
+    paths.set(account, `/signals/${account}/${(await secrets.webhookTokens(account))[0]}`);
+  const { post, close } = createPoster(process.url);
+  const waiting = new Map<string, PromiseWithResolvers<number>>();
+  process.onLine((line) => hearLine(line, waiting));
+  let count = 0;
+  return {
+    process,
+    async place(place) {
+      count += 1;
+      const { account, stock } = groupOfPlace(place);
+      const id = `order-${count}`;
+      const placed = Promise.withResolvers<number>();
+      waiting.set(id, placed);
+      const alert = createAlert(id, stock);
+      const startedAt = performance.now();
+      await post(paths.get(account) ?? '', alert);
+      const answeredMs = performance.now() - startedAt;
+      return { answeredMs, placedMs: (await placed.promise) - startedAt };
+    },
+    async stop() {
+      close();
+      await process.stop();
+    },
+  };
+}
+
+/** Anything but an order on its way or placed would make the measurement one of something else. */
+function hearLine(line: string, waiting: Map<string, PromiseWithResolvers<number>>): void {
+  const { message, signalId } = JSON.parse(line) as { message: string; signalId?: string };
+  if (message === 'signal accepted') return;
+  const placed = waiting.get(signalId ?? '');
+  if (message !== 'signal placed' || placed === undefined)
+    throw new Error(`the relay did something else than placing orders: ${line}`);
+  waiting.delete(signalId ?? '');
+  placed.resolve(performance.now());
+}
+
+function createPoster(url: string) {
+  const { hostname, port } = new URL(url);
+  const agent = new Agent({ keepAlive: true });
+  const base: RequestOptions = { hostname, port, agent, method: 'POST' };
+  return {
+    close: () => agent.destroy(),
+    post(path: string, body: string): Promise<void> {
+      return new Promise((resolve, reject) => {
+        issueRequest({ ...base, path, headers: { 'content-type': 'text/plain' } }, (response) => {
+          response.resume().on('end', () => {
+            if (response.statusCode === 202) resolve();
+            else reject(new Error(`an alert was answered with HTTP ${response.statusCode}`));
+          });
+        })
+          .on('error', reject)
+          .end(body);
+      });
+    },
+  };
+}

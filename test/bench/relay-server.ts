@@ -1,0 +1,26 @@
+import { startLocalRelay } from '../../infra/local/local-relay.ts';
+import { paperKeysOf } from '../../infra/local/paper-keys.ts';
+import { systemClock } from '../../lib/base/clock.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import { createDataFolder } from '../../lib/host/data-folder.ts';
+import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createLog } from '../../lib/host/log.ts';
+import { serveParent } from './bench-process.ts';
+import { benchConfig } from './workload.ts';
+
+/** The whole local relay on a folder of its own; its log goes to the standard output, as under a service manager. */
+const [exchangeUrl = '', dataPath = ''] = process.argv.slice(2);
+const { exchange, settings } = parseConfig(benchConfig(exchangeUrl));
+const folder = createDataFolder(dataPath);
+completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+
+const relay = await startLocalRelay({
+  port: 0,
+  folder,
+  settings,
+  exchange,
+  exchangeTimeoutMs: 10_000,
+  clock: systemClock,
+  log: createLog('relay', process.stdout),
+});
+serveParent(relay);

@@ -1,0 +1,54 @@
+import type { RelayConfig } from '../../lib/host/config.ts';
+
+/** What the benchmark sends: orders of many accounts and markets, so that as many groups can run side by side. */
+export const accounts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+export const stocks = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'DOT', 'LTC', 'TRX'];
+
+/** The account and stock of one of 64 places in flight; no two places share a group. */
+export function groupOfPlace(place: number): { readonly account: string; readonly stock: string } {
+  const account = accounts[place % accounts.length] ?? '';
+  const stock = stocks[Math.floor(place / accounts.length) % stocks.length] ?? '';
+  return { account, stock };
+}
+
+/** A strategy's order with both exits, as TradingView would post it. */
+export function createAlert(id: string, stock: string): string {
+  return JSON.stringify({
+    ticker: `${stock}USDT`,
+    action: 'buy',
+    quantity: '0.012345',
+    stopPrice: '50100.5',
+    limitPrice: '50200.25',
+    stopLoss: '49000',
+    takeProfit: '52000',
+    time: new Date().toISOString(),
+    id,
+    comment: 'breakout',
+  });
+}
+
+/** No limits, so that nothing but the machine sets the pace. */
+export function benchConfig(exchangeUrl: string): RelayConfig {
+  const markets = Object.fromEntries(stocks.map((stock) => [`${stock}_USDT`, {}]));
+  return {
+    exchange: { address: exchangeUrl, dialect: 'live' },
+    tickers: Object.fromEntries(stocks.map((stock) => [`${stock}USDT`, `${stock}_USDT`])),
+    maxLagSeconds: 60,
+    accounts: Object.fromEntries(accounts.map((account) => [account, { mode: 'live', markets }])),
+  };
+}
+
+/** What the relay sends for such an alert, nonce and all: the bare server carries the same bytes. */
+export const sampleOrderBody = JSON.stringify({
+  request: '/api/v4/order/collateral/stop-limit',
+  nonce: 1_767_268_800_000,
+  nonceWindow: true,
+  market: 'BTC_USDT',
+  side: 'buy',
+  amount: '0.012345',
+  price: '50200.25',
+  activation_price: '50100.5',
+  stopLoss: '49000',
+  takeProfit: '52000',
+  clientOrderId: 'tr-0123456789abcdef0123456789abc',
+});

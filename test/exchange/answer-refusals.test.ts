@@ -1,0 +1,148 @@
+import { describe, expect, test } from '@jest/globals';
+import { readAnswer, type Verdict } from '../../lib/exchange/answer.ts';
+import { ping } from '../../lib/exchange/endpoints/ping.ts';
+import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+
+const withheld = ['public-key-0123456789', 'c2lnbmVkLXBheWxvYWQ=', 'a'.repeat(128)];
+
+function judge(status: number, body: string): Verdict<unknown> {
+  return readAnswer(stopLimit, 'live', { kind: 'answered', status, body }, withheld);
+}
+
+const refusal = '{"code":30,"message":"Validation failed","errors":{"amount":["Amount field is required."]}}';
+
+describe('a refusal', () => {
+  test.each([400, 401, 403, 422, 453])('is HTTP %i with an error of the exchange', (status) => {
+    expect(judge(status, refusal)).toEqual({
+      kind: 'rejected',
+      httpStatus: status,
+      exchangeCode: 30,
+      message: 'Validation failed',
+      errors: { amount: ['Amount field is required.'] },
+    });
+  });
+
+  test.each([
+    '{"code":10,"message":"Unauthorized request."}',
+    '{"code":10,"message":"Unauthorized request.","errors":{}}',
+    '{"code":10,"message":"Unauthorized request.","errors":[]}',
+    '{"code":10,"message":"Unauthorized request.","errors":{},"trace":"x"}',
+  ])('may lack details: %s', (body) => {
+    expect(judge(401, body)).toEqual({
+      kind: 'rejected',
+      httpStatus: 401,
+      exchangeCode: 10,
+      message: 'Unauthorized request.',
+      errors: {},
+    });
+  });
+
+  test('is a path the exchange does not have, told by 404 and nothing else', () => {
+    expect(judge(404, '')).toEqual({
+      kind: 'rejected',
+      httpStatus: 404,
+      exchangeCode: null,
+      message: 'no such path',
+      errors: {},
+    });
+  });
+
+  test('of a public endpoint has its own form', () => {
+    const body = '{"success":false,"message":"Market is not available","params":["market"]}';
+
+    const verdict = readAnswer(ping, 'live', { kind: 'answered', status: 422, body }, []);
+
+    expect(verdict).toEqual({
+      kind: 'rejected',
+      httpStatus: 422,
+      exchangeCode: null,
+      message: 'Market is not available',
+      errors: {},
+    });
+  });
+
+  test('keeps texts alone of what a field was told', () => {
+    const body =
+      '{"code":30,"message":"m","errors":{"a":["one",2,null,"two"],"b":"three","c":{},"__proto__":["four"]}}';
+
+    expect(judge(422, body)).toMatchObject({ errors: { a: ['one', 'two'], b: ['three'], c: [] } });
+  });
+
+  test('is cut to a size that a ledger can hold', () => {
+    const errors = Object.fromEntries(
+      Array.from({ length: 500 }, (_, index) => [`field-${index}`, Array(500).fill('x'.repeat(500))]),
+    );
+
+    const verdict = judge(422, JSON.stringify({ code: 30, message: 'y'.repeat(100_000), errors }));
+
+    expect(verdict.kind).toBe('rejected');
+    expect(JSON.stringify(verdict).length).toBeLessThan(25_000);
+  });
+
+  test('repeats neither key, payload nor signature, nor breaks a line', () => {
+    const message = `bad signature\r\n${'a'.repeat(128)} of public-key-0123456789 over c2lnbmVkLXBheWxvYWQ=`;
+
+    expect(judge(401, JSON.stringify({ code: 10, message }))).toMatchObject({
+      message: 'bad signature [withheld] of [withheld] over [withheld]',
+    });
+  });
+});
+
+describe('an answer that proves nothing', () => {
+  test.each([
+    ['an error page', 403, '<html>Forbidden</html>'],
+    ['a gateway error', 500, '{"error":["Internal server error."]}'],
+    ['an error of the exchange under a gateway’s status', 500, refusal],
+    ['an outage', 503, 'upstream connect error'],
+    ['a redirection', 302, ''],
+    ['another protocol', 101, ''],
+    ['an unknown path with a body', 404, refusal],
+    ['a blank unknown path', 404, ' '],
+    ['a conflict', 409, refusal],
+    ['a code that is no number', 422, '{"code":"30","message":"Validation failed","errors":{}}'],
+    ['no code', 422, '{"message":"Validation failed","errors":{}}'],
+    ['no message', 422, '{"code":30,"errors":{}}'],
+    ['errors that are no fields', 422, '{"code":30,"message":"m","errors":["x"]}'],
+    ['a public refusal of a private call', 422, '{"success":false,"message":"m","params":[]}'],
+    ['a bare map of fields', 422, '{"market":["Market is not available."]}'],
+    ['half a refusal', 422, refusal.slice(0, 40)],
+    ['null', 400, 'null'],
+    ['a success without a body', 200, ''],
+    ['a success that is no JSON', 200, 'OK'],
+    ['half a success', 200, '{"order_id":4180284841,"client_'],
+    ['a refusal under the status of a success', 200, refusal],
+    ['a success that says nothing', 204, ''],
+  ])('%s (HTTP %i) is ambiguous', (_, status, body) => {
+    expect(judge(status, body)).toMatchObject({ kind: 'ambiguous' });
+  });
+
+  test('a private refusal of a public call is ambiguous', () => {
+    const answer = { kind: 'answered', status: 422, body: refusal } as const;
+
+    expect(readAnswer(ping, 'live', answer, [])).toMatchObject({ kind: 'ambiguous' });
+  });
+
+  test('never shows what the body said', () => {
+    const verdict = judge(200, '<html>private-things</html>');
+
+    expect(JSON.stringify(verdict)).not.toContain('private-things');
+  });
+});
+
+describe('HTTP 429', () => {
+  test('in JSON with code 0 is about the nonce', () => {
+    const body = '{"code":0,"message":"Too many requests.","errors":{}}';
+
+    expect(judge(429, body)).toEqual({ kind: 'nonce_refused' });
+  });
+
+  test.each(['', 'Too Many Requests', '<html></html>', '{"code":5,"message":"slow down"}', '{"code":0}'])(
+    'with %j is about the rate',
+    (body) => {
+      expect(judge(429, body)).toEqual({
+        kind: 'rate_limited',
+        reason: 'HTTP 429: the exchange takes no more requests for now',
+      });
+    },
+  );
+});

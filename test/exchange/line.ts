@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import { createTransport, type Transport, type WireOutcome } from '../../lib/exchange/transport.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
+
+/** A real transport on a clock moved by hand, and whatever servers a test starts for it. */
+export interface Line {
+  readonly clock: ManualClock;
+  readonly transport: Transport;
+  serve(
+    steps: readonly ScriptStep[],
+    server?: Parameters<typeof startScriptedServer>[1],
+  ): Promise<ScriptedServer>;
+  /** Starts a bare TCP server and tells the URL that reaches it. */
+  listen(server: Server, scheme: 'http' | 'https'): Promise<string>;
+  post(baseUrl: string, patience?: Patience): Promise<WireOutcome>;
+  close(): Promise<void>;
+}
+
+interface Patience {
+  readonly connectTimeoutMs?: number;
+  readonly timeoutMs?: number;
+}
+
+export function openLine(): Line {
+  const clock = createManualClock(1_594_297_865_000);
+  const transport = createTransport(clock);
+  const closers: (() => unknown)[] = [];
+  return {
+    clock,
+    transport,
+    async serve(steps, server) {
+      const scripted = await startScriptedServer(steps, server);
+      closers.push(() => scripted.close());
+      return scripted;
+    },
+    async listen(server, scheme) {
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      closers.push(() => server.close());
+      return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    },
+    post: (baseUrl, patience = {}) =>
+      transport.send({
+        baseUrl,
+        method: 'POST',
+        path: '/api/v4/order',
+        headers: { 'Content-type': 'application/json' },
+        body: '{"a":1}',
+        connectTimeoutMs: 10_000,
+        timeoutMs: 10_000,
+        ...patience,
+      }),
+    async close() {
+      transport.close();
+      for (const close of closers) await close();
+    },
+  };
+}
+
+/** An answer, as a server gives it. */
+export const fine = { status: 200, body: '{"ok":true}' };

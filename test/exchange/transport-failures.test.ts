@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ScriptStep } from '../support/scripted-server.ts';
+import { fine, type Line, openLine } from './line.ts';
+
+let line: Line;
+
+beforeEach(() => {
+  line = openLine();
+});
+
+afterEach(() => line.close());
+
+const lost = { kind: 'ambiguous', reason: expect.stringContaining('after the request was written') };
+
+describe('nothing was sent', () => {
+  test('when nobody listens', async () => {
+    const server = createServer();
+    const url = await line.listen(server, 'http');
+    server.close();
+    await once(server, 'close');
+
+    expect(await line.post(url)).toEqual({
+      kind: 'not_sent',
+      reason: `no connection to ${url}: ECONNREFUSED`,
+    });
+  });
+
+  test('when the name is unknown', async () => {
+    // RFC 6761 keeps this ending free of names for ever.
+    expect(await line.post('https://exchange.invalid')).toMatchObject({ kind: 'not_sent' });
+  });
+
+  test('when the server never completes the TLS handshake', async () => {
+    const bytes: Buffer[] = [];
+    const server = createServer((socket) => {
+      socket.on('data', (chunk) => bytes.push(chunk)).on('error', () => undefined);
+    });
+    const url = await line.listen(server, 'https');
+
+    const outcome = await line.post(url, { connectTimeoutMs: 60 });
+
+    expect(outcome).toEqual({
+      kind: 'not_sent',
+      reason: `no connection to ${url}: no connection within 60 ms`,
+    });
+    expect(Buffer.concat(bytes).toString('latin1')).not.toContain('/api/v4/order');
+  });
+
+  test('when the server ends the connection within the TLS handshake', async () => {
+    const server = createServer((socket) => socket.once('data', () => socket.destroy()));
+    const url = await line.listen(server, 'https');
+
+    const outcome = await line.post(url);
+
+    expect(outcome).toMatchObject({ kind: 'not_sent' });
+  });
+
+  test('while all connections are taken', async () => {
+    const server = await line.serve(Array<ScriptStep>(64).fill(() => undefined));
+    const held = Array.from({ length: 64 }, () => line.post(server.url));
+    await server.untilSeen(64);
+
+    const oneMore = await line.post(server.url, { connectTimeoutMs: 20 });
+    line.transport.close();
+
+    expect(oneMore).toMatchObject({ kind: 'not_sent' });
+    expect(server.seen).toHaveLength(64);
+    expect((await Promise.all(held)).map(({ kind }) => kind)).toEqual(Array(64).fill('ambiguous'));
+  });
+
+  test('once the transport is closed', async () => {
+    const server = await line.serve([fine]);
+    line.transport.close();
+
+    expect(await line.post(server.url)).toMatchObject({ kind: 'not_sent' });
+    expect(server.seen).toEqual([]);
+  });
+});
+
+describe('the outcome is unknown', () => {
+  test('when the connection breaks after the request', async () => {
+    const server = await line.serve([(response) => response.socket?.resetAndDestroy()]);
+
+    expect(await line.post(server.url)).toEqual({
+      kind: 'ambiguous',
+      reason: 'the answer was lost after the request was written: ECONNRESET',
+    });
+  });
+
+  test('when a connection that served before breaks', async () => {
+    const server = await line.serve([fine, (response) => response.socket?.destroy()]);
+    await line.post(server.url);
+
+    expect(await line.post(server.url)).toMatchObject(lost);
+    expect(server.connectionCount()).toBe(1);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test.each<[string, ScriptStep]>([
+    [
+      'within a body of known length',
+      (response) => {
+        response.writeHead(200, { 'content-length': '100' }).write('{"ok":');
+        response.socket?.end();
+      },
+    ],
+    [
+      'within a chunked body',
+      (response) => {
+        response.writeHead(200).write('{"ok":');
+        response.socket?.end();
+      },
+    ],
+    ['within the head', (response) => response.socket?.end('HTTP/1.1 200 OK\r\nContent-')],
+    ['with what is not HTTP', (response) => response.socket?.end('good morning\r\n\r\n')],
+    [
+      'with a head without end',
+      (response) => response.socket?.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`),
+    ],
+  ])('when the answer ends %s', async (_, step) => {
+    const server = await line.serve([step]);
+
+    expect(await line.post(server.url)).toMatchObject(lost);
+  });
+
+  test('when no answer comes in time', async () => {
+    const server = await line.serve([fine, () => undefined]);
+    await line.post(server.url);
+
+    expect(await line.post(server.url, { timeoutMs: 80 })).toEqual({
+      kind: 'ambiguous',
+      reason: 'the answer was lost after the request was written: no answer within 80 ms',
+    });
+  });
+
+  test('when the answer is larger than any the exchange gives', async () => {
+    const server = await line.serve([
+      (response) => {
+        response.on('error', () => undefined);
+        response.end('x'.repeat(5 * 1024 * 1024));
+      },
+    ]);
+
+    expect(await line.post(server.url)).toEqual({
+      kind: 'ambiguous',
+      reason: 'the answer was lost after the request was written: the answer is larger than 4194304 bytes',
+    });
+  });
+
+  test('when the transport is closed in between', async () => {
+    const server = await line.serve([() => undefined]);
+    const outcome = line.post(server.url);
+    await server.untilSeen(1);
+
+    line.transport.close();
+
+    expect(await outcome).toMatchObject(lost);
+  });
+});
