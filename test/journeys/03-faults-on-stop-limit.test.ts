@@ -2,33 +2,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import { buyAlert } from '../support/alerts.ts';
+import { faultRows } from '../support/fault-rows.ts';
 import { openWorld, type World } from '../support/world.ts';
-
-/** The README's outcome table, row by row: the fault, what the ledger shows, how many orders the exchange holds. */
-const rows: readonly {
-  readonly name: string;
-  readonly fault: FaultRequest;
-  readonly status: string;
-  readonly orders: number;
-}[] = [
-  { name: 'refuse', fault: { fault: 'refuse' }, status: 'rejected', orders: 0 },
-  { name: 'drop_before', fault: { fault: 'drop_before' }, status: 'unknown', orders: 0 },
-  { name: 'drop_after', fault: { fault: 'drop_after' }, status: 'unknown', orders: 1 },
-  { name: 'delay, within the deadline', fault: { fault: 'delay', delayMs: 5 }, status: 'placed', orders: 1 },
-  {
-    name: 'delay, beyond the deadline',
-    fault: { fault: 'delay', delayMs: 3_600_000 },
-    status: 'unknown',
-    orders: 1,
-  },
-  { name: 'error_before', fault: { fault: 'error_before' }, status: 'unknown', orders: 0 },
-  { name: 'error_after', fault: { fault: 'error_after' }, status: 'unknown', orders: 1 },
-  { name: 'garbage', fault: { fault: 'garbage' }, status: 'unknown', orders: 1 },
-  { name: 'nonce_429, once', fault: { fault: 'nonce_429' }, status: 'placed', orders: 1 },
-  { name: 'nonce_429, always', fault: { fault: 'nonce_429', probability: 1 }, status: 'not_sent', orders: 0 },
-  { name: 'rate_429, once', fault: { fault: 'rate_429' }, status: 'placed', orders: 1 },
-  { name: 'rate_429, always', fault: { fault: 'rate_429', probability: 1 }, status: 'not_sent', orders: 0 },
-];
 
 describe.each(dialects)('faults of the exchange while a stop-limit is sent, in the %s dialect', (dialect) => {
   let world: World;
@@ -43,7 +18,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     world.paper.control.addFault({ endpoint: 'stop-limit', ...fault });
   }
 
-  test.each(rows)('$name → $status', async ({ fault, status, orders }) => {
+  test.each(faultRows)('$name → $status', async ({ fault, status, orders }) => {
     await openWith(fault);
 
     await world.post(buyAlert());
@@ -56,15 +31,6 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     // A resend of the alert changes nothing, whatever happened.
     expect((await world.post(buyAlert())).body).toMatchObject({ duplicate: true, status });
     expect(world.paper.control.state().orders).toHaveLength(orders);
-  });
-
-  test('down → not_sent', async () => {
-    await openWith({ fault: 'down', durationMs: 3_600_000 });
-
-    await world.post(buyAlert());
-
-    expect(await world.settled('buy-1')).toMatchObject({ status: 'not_sent', orderOpen: false });
-    expect(world.paper.control.state().orders).toHaveLength(0);
   });
 
   test('an unknown outcome is an alarm, and later signals of the market still go', async () => {

@@ -1,0 +1,79 @@
+import type { FaultRequest } from '../../lib/paper/faults.ts';
+
+/** One row of the README's table: what goes wrong, what the ledger shows, how many orders the exchange holds. */
+export interface FaultRow {
+  /** As the README words it. */
+  readonly name: string;
+  readonly fault: FaultRequest;
+  readonly status: string;
+  readonly orders: 0 | 1;
+}
+
+const anHourMs = 3_600_000;
+
+/** Every kind of fault, on the endpoint that places stop-limit orders. */
+export const faultRows: readonly FaultRow[] = [
+  { name: '`refuse`: the exchange says no', fault: { fault: 'refuse' }, status: 'rejected', orders: 0 },
+  {
+    name: '`drop_before`: cut off before it was read',
+    fault: { fault: 'drop_before' },
+    status: 'unknown',
+    orders: 0,
+  },
+  {
+    name: '`drop_after`: accepted, the answer lost',
+    fault: { fault: 'drop_after' },
+    status: 'unknown',
+    orders: 1,
+  },
+  { name: '`delay` within the deadline', fault: { fault: 'delay', delayMs: 5 }, status: 'placed', orders: 1 },
+  {
+    name: '`delay` beyond the deadline',
+    fault: { fault: 'delay', delayMs: anHourMs },
+    status: 'unknown',
+    orders: 1,
+  },
+  {
+    name: '`error_before`: 503, not accepted',
+    fault: { fault: 'error_before' },
+    status: 'unknown',
+    orders: 0,
+  },
+  { name: '`error_after`: 500, accepted', fault: { fault: 'error_after' }, status: 'unknown', orders: 1 },
+  {
+    name: '`garbage`: accepted, the answer unreadable',
+    fault: { fault: 'garbage' },
+    status: 'unknown',
+    orders: 1,
+  },
+  {
+    name: '`nonce_429` once: signed again at once',
+    fault: { fault: 'nonce_429' },
+    status: 'placed',
+    orders: 1,
+  },
+  {
+    name: '`nonce_429` throughout',
+    fault: { fault: 'nonce_429', probability: 1 },
+    status: 'not_sent',
+    orders: 0,
+  },
+  {
+    name: '`rate_429` once: sent again after a pause',
+    fault: { fault: 'rate_429' },
+    status: 'placed',
+    orders: 1,
+  },
+  {
+    name: '`rate_429` throughout',
+    fault: { fault: 'rate_429', probability: 1 },
+    status: 'not_sent',
+    orders: 0,
+  },
+  {
+    name: '`down`: nobody listens',
+    fault: { fault: 'down', durationMs: anHourMs },
+    status: 'not_sent',
+    orders: 0,
+  },
+];
