@@ -117,9 +117,8 @@ async function post(body: object, expectedStatus: number): Promise<void> {
   };
   expectThat(response.status === expectedStatus, `the relay answered ${response.status}`);
   const meaning = answer.duplicate ? `known already: ${answer.status}` : (answer.status ?? 'refused');
-  say(
-    `   → ${response.status} ${response.ok ? green(meaning) : red(meaning)}  ${dim(answer.signalId ?? '')}`,
-  );
+  const signal = answer.signalId === undefined ? '' : `  ${dim(answer.signalId)}`;
+  say(`   → ${response.status} ${response.ok ? green(meaning) : red(meaning)}${signal}`);
   for (const { path, message, hint } of answer.error?.issues ?? [])
     say(`     ${path}: ${message}\n     ${dim(hint)}`);
 }
