@@ -127,7 +127,6 @@ class Delivery {
   #timer: NodeJS.Timeout;
   /** The connection it was written to; null as long as not a byte of it can have left this machine. */
   #socket: Socket | null = null;
-  #isAnswered = false;
   #isSettled = false;
 
   constructor(origin: Origin, wire: WireRequest, clock: Clock, lastUses: LastUses) {
@@ -142,10 +141,7 @@ class Delivery {
     this.#request
       .on('socket', (socket: Socket) => this.#awaitReady(socket, origin.readyEvent))
       .on('response', (response: IncomingMessage) => this.#collect(response))
-      .on('error', (error) => this.fail(describeBreak(error)))
-      .on('close', () => {
-        if (!this.#isAnswered) this.fail('closed without an answer');
-      });
+      .on('error', (error) => this.fail(describeBreak(error)));
     const timeoutMs = Math.min(wire.connectTimeoutMs, wire.timeoutMs);
     this.#timer = setTimeout(() => this.fail(`no connection within ${timeoutMs} ms`), timeoutMs);
   }
@@ -197,7 +193,6 @@ class Delivery {
   #collect(response: IncomingMessage): void {
     const chunks: Buffer[] = [];
     let sizeBytes = 0;
-    this.#isAnswered = true;
     response
       .on('data', (chunk: Buffer) => {
         sizeBytes += chunk.length;
@@ -210,8 +205,7 @@ class Delivery {
         const body = Buffer.concat(chunks).toString('utf8');
         this.#settle({ kind: 'answered', status: response.statusCode ?? 0, body });
       })
-      .on('error', (error) => this.fail(describeBreak(error)))
-      .on('close', () => this.fail('closed within the answer'));
+      .on('error', (error) => this.fail(describeBreak(error)));
   }
 }
 

@@ -2,7 +2,7 @@ import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import type { Entry, EntryKey } from '../ledger/entry.ts';
+import type { Entry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
@@ -14,7 +14,7 @@ import type { ExecuteServices } from './services.ts';
 /** One order to cancel: how the exchange knows it, and the entry that placed it, if one did. */
 interface Target {
   readonly request: PreparedRequest<Order>;
-  readonly placedBy: EntryKey | null;
+  readonly placedBy: Entry | null;
 }
 
 /** What became of one target. */
@@ -90,7 +90,7 @@ function targetOf(client: ExchangeClient, entry: Entry, market: string): Target 
     entry.orderId !== null
       ? client.prepare(cancelOrder, { market, orderId: entry.orderId })
       : client.prepare(cancelOrder, { market, clientOrderId: entry.clientOrderId ?? '' });
-  return { request, placedBy: { account: entry.account, signalId: entry.signalId } };
+  return { request, placedBy: entry };
 }
 
 function ready(services: ExecuteServices, signal: Signal, targets: readonly Target[]): Plan {
@@ -156,27 +156,24 @@ async function failedCancel(
   target: Target,
   error: ExchangeError,
 ): Promise<TargetEnding> {
-  const evidence = evidenceOf(error);
-  if (!isNotOpen(error)) return { status: cancelStatusOfFailure(error), note: error.message, evidence };
-  if (target.placedBy !== null) await services.ledger.closeOrder(target.placedBy);
-  // After a lost answer, "not found" cannot tell our own cancellation from a fill that came first.
-  const isOwnDoing = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
-  return isOwnDoing
-    ? {
-        status: 'unknown',
-        note: 'the order is no longer open, but an answer was lost: it was cancelled, or filled before that',
-        evidence,
-      }
-    : {
-        status: 'rejected',
-        note: 'the order is not open: it was filled, cancelled before, or never placed',
-        evidence,
-      };
+  const notOpen = isNotOpen(error);
+  // An order whose answer was lost may still be on its way in: "not found" today does not close it.
+  if (notOpen && target.placedBy?.status === 'placed') await services.ledger.closeOrder(target.placedBy);
+  const status = cancelStatusOf(error);
+  const note = notOpen ? notOpenNotes[status === 'unknown' ? 'afterLostAnswer' : 'plain'] : error.message;
+  return { status, note, evidence: evidenceOf(error) };
 }
 
-function cancelStatusOfFailure({ failure }: ExchangeError): Status {
-  if (failure.kind === 'rejected') return 'rejected';
-  return failure.kind === 'ambiguous' ? 'unknown' : 'not_sent';
+const notOpenNotes = {
+  plain: 'the order is not open: it was filled, cancelled before, or never placed',
+  afterLostAnswer:
+    'the order is no longer open, but an answer was lost: it was cancelled, or filled before that',
+};
+
+/** After a lost answer a refusal cannot tell our own cancellation from a fill that came first. */
+function cancelStatusOf({ failure, attempts }: ExchangeError): Status {
+  if (attempts.some(({ failure: earlier }) => earlier.kind === 'ambiguous')) return 'unknown';
+  return failure.kind === 'rejected' ? 'rejected' : 'not_sent';
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type Profiler, Session } from 'node:inspector/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -7,39 +8,45 @@ import { fileURLToPath } from 'node:url';
 export interface BenchProcess {
   readonly url: string;
   /** User and system time of the whole process so far, in microseconds. */
-  cpuMicros(): Promise<number>;
+  readCpuMicros(): Promise<number>;
+  /** Watches what the main thread does, until the profile is taken. */
+  startProfile(): Promise<void>;
+  takeProfile(): Promise<Profiler.Profile>;
   /** Hears every line the process writes to its standard output. */
   onLine(listener: (line: string) => void): void;
   /** Lets the process end by itself and waits for that. */
   stop(): Promise<void>;
 }
 
-type Question = 'cpu' | 'stop';
-type Message = { readonly url: string } | { readonly cpuMicros: number };
+/** What a process can be asked, and what it answers; `ready` it says unasked. */
+interface Answers {
+  readonly ready: { readonly url: string };
+  readonly cpu: { readonly micros: number };
+  readonly 'start-profile': null;
+  readonly 'take-profile': Profiler.Profile;
+}
+type Question = Exclude<keyof Answers, 'ready'> | 'stop';
 
 /**
  * Starts a script of this folder.
  *
  * @throws Error when the script ends before it is ready
  */
-export async function startProcess(
-  script: string,
-  options: { readonly args?: readonly string[]; readonly nodeArgs?: readonly string[] } = {},
-): Promise<BenchProcess> {
+export async function startProcess(script: string, args: readonly string[] = []): Promise<BenchProcess> {
   const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, [...(options.nodeArgs ?? []), path, ...(options.args ?? [])], {
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  const message = await nextMessage(child);
-  if (!('url' in message)) throw new Error(`${script} said something else before it was ready`);
+  async function ask<Q extends keyof Answers & Question>(question: Q): Promise<Answers[Q]> {
+    const answer = nextAnswer<Q>(child);
+    child.send(question);
+    return await answer;
+  }
+  const { url } = await nextAnswer<'ready'>(child);
   return {
-    url: message.url,
-    async cpuMicros() {
-      child.send('cpu' satisfies Question);
-      const answer = await nextMessage(child);
-      return 'cpuMicros' in answer ? answer.cpuMicros : Number.NaN;
-    },
+    url,
+    readCpuMicros: async () => (await ask('cpu')).micros,
+    startProfile: async () => void (await ask('start-profile')),
+    takeProfile: () => ask('take-profile'),
     onLine: (listener) => lines.on('line', listener),
     async stop() {
       const exited = once(child, 'exit');
@@ -49,32 +56,47 @@ export async function startProcess(
   };
 }
 
-async function nextMessage(child: ChildProcess): Promise<Message> {
-  const given = new AbortController();
-  const ended = once(child, 'exit', { signal: given.signal }).then(([code]): never => {
-    throw new Error(`a process of the benchmark ended with code ${code}; its own words stand above`);
+function nextAnswer<Q extends keyof Answers>(child: ChildProcess): Promise<Answers[Q]> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => {
+      child.off('message', onMessage);
+      reject(new Error(`a process of the benchmark ended with code ${code}; its own words stand above`));
+    };
+    const onMessage = (answer: unknown) => {
+      child.off('exit', onExit);
+      resolve(answer as Answers[Q]);
+    };
+    child.once('exit', onExit).once('message', onMessage);
   });
-  ended.catch(() => undefined);
-  const heard = once(child, 'message', { signal: given.signal }).then(([message]) => message as Message);
-  heard.catch(() => undefined);
-  try {
-    return await Promise.race([heard, ended]);
-  } finally {
-    given.abort();
-  }
 }
 
-/** The other end: says where the server listens, answers what the parent asks, and ends with the parent. */
+const samplingMicros = 200;
+
+/** The other end: says where the server listens, answers what it is asked, and ends with the process that started it. */
 export function serveParent(server: { readonly url: string; close(): Promise<void> }): void {
-  const tell = (message: Message) => process.send?.(message);
-  const end = () => void server.close().finally(() => process.disconnect?.());
-  process.on('message', (question: Question) => {
-    if (question === 'stop') end();
-    else {
+  const session = new Session();
+  const answers: { readonly [Q in keyof Answers & Question]: () => Promise<Answers[Q]> } = {
+    async cpu() {
       const { user, system } = process.cpuUsage();
-      tell({ cpuMicros: user + system });
-    }
+      return { micros: user + system };
+    },
+    async 'start-profile'() {
+      session.connect();
+      await session.post('Profiler.enable');
+      await session.post('Profiler.setSamplingInterval', { interval: samplingMicros });
+      await session.post('Profiler.start');
+      return null;
+    },
+    async 'take-profile'() {
+      const { profile } = await session.post('Profiler.stop');
+      session.disconnect();
+      return profile;
+    },
+  };
+  process.on('message', async (question: Question) => {
+    if (question === 'stop') process.disconnect();
+    else process.send?.(await answers[question]());
   });
   process.once('disconnect', () => void server.close());
-  tell({ url: server.url });
+  process.send?.({ url: server.url } satisfies Answers['ready']);
 }

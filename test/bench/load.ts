@@ -34,11 +34,11 @@ export async function measureRun(target: Target, orders: number, inFlight: numbe
       passages.push(await target.place(place));
     }
   }
-  const cpuBefore = await target.process.cpuMicros();
+  const cpuBefore = await target.process.readCpuMicros();
   const startedAt = performance.now();
   await Promise.all(Array.from({ length: inFlight }, (_, place) => keepPlacing(place)));
   const tookMs = performance.now() - startedAt;
-  const cpuMicros = (await target.process.cpuMicros()) - cpuBefore;
+  const cpuMicros = (await target.process.readCpuMicros()) - cpuBefore;
   return {
     cpuMicrosPerOrder: cpuMicros / orders,
     ordersPerSecond: orders / (tookMs / 1000),

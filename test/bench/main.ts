@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { startProcess } from './bench-process.ts';
 import { followBare, followRelay, measureRun, type Run, type Target } from './load.ts';
-import { readProfile, sumByPart } from './profile.ts';
+import { sumByPart } from './profile.ts';
 import { measureSigning, type SigningRates } from './signing.ts';
 import { formatNumber, formatRatio, formatSpread, percentileOf, type Spread, spreadOf } from './statistics.ts';
 
@@ -16,13 +16,14 @@ const ordersByLoad = new Map([
   [64, 1600],
 ]);
 const warmUpOrders = 800;
+const profiledOrders = 2000;
 
 const folder = mkdtempSync(join(tmpdir(), 'relay-bench-'));
 try {
   printMachine();
   printSigning(await measureSigning(rounds, 300));
-  await compareServers();
-  await profileRelay();
+  if (!process.env["ONLYPROF"]) await compareServers();
+  for (const load of [1, 64]) await profileRelay(load);
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -68,14 +69,14 @@ async function compareServers(): Promise<void> {
 }
 
 async function openBare(exchangeUrl: string): Promise<Target> {
-  const bare = followBare(await startProcess('bare-server.ts', { args: [exchangeUrl] }));
+  const bare = followBare(await startProcess('bare-server.ts', [exchangeUrl]));
   await measureRun(bare, warmUpOrders, 8);
   return bare;
 }
 
-async function openRelay(exchangeUrl: string, name: string, nodeArgs: readonly string[] = []): Promise<Target> {
+async function openRelay(exchangeUrl: string, name: string): Promise<Target> {
   const path = join(folder, name);
-  const process = await startProcess('relay-server.ts', { args: [exchangeUrl, path], nodeArgs });
+  const process = await startProcess('relay-server.ts', [exchangeUrl, path]);
   const relay = await followRelay(process, locateDataFolder(path).secretsPath);
   await measureRun(relay, warmUpOrders, 8);
   return relay;
@@ -101,16 +102,17 @@ function printComparison(load: number, bare: readonly Run[], relay: readonly Run
   );
 }
 
-async function profileRelay(): Promise<void> {
-  const profiles = join(folder, 'profiles');
+async function profileRelay(load: number): Promise<void> {
   const exchange = await startProcess('exchange-stub.ts');
-  const relay = await openRelay(exchange.url, 'profiled', ['--cpu-prof', `--cpu-prof-dir=${profiles}`]);
-  const orders = 3000;
-  await measureRun(relay, orders, 8);
+  const relay = await openRelay(exchange.url, `profiled-${load}`);
+  const orders = profiledOrders;
+  await relay.process.startProfile();
+  const run = await measureRun(relay, orders, load);
+  const prof = await relay.process.takeProfile(); (await import('node:fs')).writeFileSync('/tmp/prof-'+load+'.json', JSON.stringify(prof)); const shares = sumByPart(prof); print('cpu '+run.cpuMicrosPerOrder);
   await relay.stop();
   await exchange.stop();
-  const shares = sumByPart(readProfile(profiles));
-  print('Where the relay spends its main thread, µs per order (8 in flight, start and warm-up included)');
+  print(`The relay's main thread with ${load} in flight, µs per order (waiting for the disk included)`);
   for (const { part, micros } of shares)
-    print(`  ${part.padEnd(56)}${formatNumber(micros / (orders + warmUpOrders), 1).padStart(10)}`);
+    print(`  ${part.padEnd(56)}${formatNumber(micros / orders, 1).padStart(10)}`);
+  print('');
 }

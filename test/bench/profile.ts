@@ -1,20 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-/** The parts of V8's CPU profile that are read; times in microseconds. */
-export interface CpuProfile {
-  readonly nodes: readonly ProfileNode[];
-  /** The node on top of the stack at each sample. */
-  readonly samples: readonly number[];
-  /** Microseconds between a sample and the one before. */
-  readonly timeDeltas: readonly number[];
-}
-
-interface ProfileNode {
-  readonly id: number;
-  readonly callFrame: { readonly functionName: string; readonly url: string };
-  readonly children?: readonly number[];
-}
+import type { Profiler } from 'node:inspector';
 
 interface Rule {
   readonly part: string;
@@ -23,62 +7,64 @@ interface Rule {
 
 /**
  * What each part of the work is known by, in a frame's `url function`. A sample belongs to the innermost frame that
- * any rule knows, so that Node's own code counts for whoever called it.
+ * is known, so that the code of Node and of packages counts for whoever called it.
  */
 const rules: readonly Rule[] = [
   { part: 'ledger and queue (SQLite)', pattern: /lib\/(?:base\/sqlite|ledger|queue)/ },
-  { part: 'log', pattern: /powertools|lib\/host\/log|node:internal\/console/ },
-  { part: 'signing', pattern: /lib\/exchange\/(?:signing|nonce)/ },
-  { part: 'http out', pattern: /lib\/exchange\/transport|node:_http_(?:client|agent)|parserOnIncomingClient/ },
+  { part: 'log', pattern: /powertools|lib\/host\/log|infra\/local\/log-output/ },
+  { part: 'signature and nonce', pattern: /lib\/exchange\/(?:signing|nonce)/ },
+  { part: 'HTTP out', pattern: /lib\/exchange\/transport|node:_http_(?:client|agent)/ },
   { part: 'order: check, rename, read the answer', pattern: /lib\/exchange/ },
-  { part: 'alert: authenticate, parse, identify, size', pattern: /lib\/(?:signals|risk|host\/file-secrets)/ },
-  { part: 'function wrappers (middy) and local run', pattern: /@middy|lib\/host|infra\/local\/worker-loop|\/functions\// },
-  { part: 'stories', pattern: /lib\/relay/ },
-  { part: 'http in', pattern: /infra\/local\/http-server|node:_http_server/ },
-  { part: 'sockets, streams, timers, promises', pattern: /node:(?!internal\/(?:process|modules))/ },
+  { part: 'alert: authenticate, parse, size', pattern: /lib\/(?:signals|risk|host\/file-secrets)/ },
+  {
+    part: 'function wrappers and worker loop',
+    pattern: /@middy|lib\/host|infra\/local\/worker|\/functions\//,
+  },
+  { part: 'the two stories', pattern: /lib\/relay/ },
+  { part: 'HTTP in', pattern: /infra\/local\/http-server|node:_http_server/ },
+];
+
+/** Work that nobody known called. */
+const looseRules: readonly Rule[] = [
   { part: 'garbage collection', pattern: / \(garbage collector\)$/ },
   { part: 'event loop and native code', pattern: / \((?:program|root)\)$/ },
+  { part: 'sockets, streams, timers, promises', pattern: /^node:/ },
+  { part: 'waiting for something to do', pattern: / \(idle\)$/ },
 ];
-const idle = / \(idle\)$/;
+const rest = 'anything else';
 
-/** One part's share of the work, in microseconds. */
+/** One part's share of the time, in microseconds. */
 export interface Share {
   readonly part: string;
   readonly micros: number;
 }
 
-/** Adds up the time of every sample by the part it belongs to, the largest first; idle time is left out. */
-export function sumByPart({ nodes, samples, timeDeltas }: CpuProfile): readonly Share[] {
-  const partOfNode = assignParts(nodes);
+/** Adds up the time of every sample by the part it belongs to, the largest first. */
+export function sumByPart(profile: Profiler.Profile): readonly Share[] {
+  const { samples = [], timeDeltas = [] } = profile;
+  const parts = assignParts(profile.nodes);
   const sums = new Map<string, number>();
   for (const [index, id] of samples.entries()) {
-    const part = partOfNode.get(id);
-    if (part !== undefined) sums.set(part, (sums.get(part) ?? 0) + (timeDeltas[index] ?? 0));
+    const part = parts.get(id) ?? rest;
+    sums.set(part, (sums.get(part) ?? 0) + (timeDeltas[index] ?? 0));
   }
   return Array.from(sums, ([part, micros]) => ({ part, micros })).sort((a, b) => b.micros - a.micros);
 }
 
-function assignParts(nodes: readonly ProfileNode[]): ReadonlyMap<number, string> {
-  const byId = new Map(nodes.map((node) => [node.id, node]));
-  const parts = new Map<number, string>();
-  const [root] = nodes;
-  const open = root === undefined ? [] : [{ node: root, inherited: 'else' }];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { node, inherited } = next;
-    const frame = `${node.callFrame.url} ${node.callFrame.functionName}`;
-    const part = rules.find(({ pattern }) => pattern.test(frame))?.part ?? inherited;
-    if (!idle.test(frame)) parts.set(node.id, part);
-    for (const id of node.children ?? []) {
-      const child = byId.get(id);
-      if (child !== undefined) open.push({ node: child, inherited: part });
-    }
-  }
-  return parts;
+function assignParts(nodes: readonly Profiler.ProfileNode[]): ReadonlyMap<number, string> {
+  const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((id) => [id, node] as const)));
+  return new Map(nodes.map((node) => [node.id, partOf(node, parents)]));
 }
 
-/** @throws Error when the folder holds no profile */
-export function readProfile(folder: string): CpuProfile {
-  const name = readdirSync(folder).find((file) => file.endsWith('.cpuprofile'));
-  if (name === undefined) throw new Error(`no CPU profile was written to ${folder}`);
-  return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
+function partOf(node: Profiler.ProfileNode, parents: ReadonlyMap<number, Profiler.ProfileNode>): string {
+  for (let at: Profiler.ProfileNode | undefined = node; at !== undefined; at = parents.get(at.id)) {
+    const part = findPart(rules, at);
+    if (part !== undefined) return part;
+  }
+  return findPart(looseRules, node) ?? rest;
+}
+
+function findPart(known: readonly Rule[], { callFrame }: Profiler.ProfileNode): string | undefined {
+  const frame = `${callFrame.url} ${callFrame.functionName}`;
+  return known.find(({ pattern }) => pattern.test(frame))?.part;
 }

@@ -70,6 +70,18 @@ describe('nothing was sent', () => {
     expect((await Promise.all(held)).map(({ kind }) => kind)).toEqual(Array(64).fill('ambiguous'));
   });
 
+  test('when the transport is closed before a connection came free', async () => {
+    const server = await line.serve(Array<ScriptStep>(65).fill(() => undefined));
+    const calls = Array.from({ length: 65 }, () => line.post(server.url));
+    await server.untilSeen(64);
+
+    line.transport.close();
+    const kinds = (await Promise.all(calls)).map(({ kind }) => kind);
+
+    expect(kinds).toEqual([...Array(64).fill('ambiguous'), 'not_sent']);
+    expect(server.seen).toHaveLength(64);
+  });
+
   test('once the transport is closed', async () => {
     const server = await line.serve([fine]);
     line.transport.close();

@@ -6,7 +6,7 @@ import { openWorld, type World } from '../support/world.ts';
 describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
   let world: World;
   beforeEach(async () => {
-    world = await openWorld({ dialect });
+    world = await openWorld({ dialect, exchangeTimeoutMs: 1_500 });
     world.setPrice('BTC_USDT', '50000');
     await world.post(buyAlert());
     await world.settled('buy-1');
@@ -138,5 +138,38 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     world.paper.control.addFault({ fault: 'drop_before', endpoint: 'cancel-order', count: 1 });
 
     expect(await send({ action: 'cancel', signalId: 'buy-1' })).toMatchObject({ status: 'cancelled' });
+  });
+
+  test.each([
+    ['refuse', 'rejected', 'open'],
+    ['rate_429', 'not_sent', 'open'],
+    ['error_before', 'unknown', 'open'],
+    ['error_after', 'unknown', 'cancelled'],
+  ] as const)('a cancellation that meets %s throughout ends %s', async (fault, status, left) => {
+    world.paper.control.addFault({ fault, endpoint: 'cancel-order', probability: 1 });
+
+    expect(await send({ action: 'cancel', signalId: 'buy-1' })).toMatchObject({ status });
+    expect(orderStatuses()).toEqual([left]);
+  });
+
+  test('cancel_all of several orders ends as the one that needs most attention, and counts each', async () => {
+    await world.post(buyAlert({ id: 'buy-2' }));
+    await world.settled('buy-2');
+    world.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', count: 1 });
+
+    const { status, note } = await send({ action: 'cancel_all' });
+
+    expect({ status, note }).toEqual({ status: 'rejected', note: 'of 2 orders: 1 rejected, 1 cancelled' });
+  });
+
+  test('an order whose answer was lost stays one to cancel, even while the exchange does not find it', async () => {
+    world.paper.control.addFault({ fault: 'drop_before', endpoint: 'stop-limit' });
+    await world.post(buyAlert({ id: 'lost' }));
+    await world.settled('lost');
+
+    await send({ action: 'cancel', signalId: 'lost' });
+
+    const open = await world.ledger.openOrders('main', 'BTC_USDT');
+    expect(open.map(({ signalId }) => signalId)).toContain('lost');
   });
 });

@@ -73,6 +73,15 @@ test('closing for good while the server is coming back leaves nothing listening'
   expect(server.listening).toBe(false);
 });
 
+test('no outage begins once the server is closed for good', async () => {
+  await outage.closeForGood();
+  jest.useFakeTimers();
+
+  outage.begin(anHourMs, () => {});
+
+  expect(jest.getTimerCount()).toBe(0);
+});
+
 test('an end without an outage does nothing', () => {
   outage.end();
 
