@@ -97,7 +97,15 @@ describe('write', () => {
     expect(logPages()).toBeLessThan(10);
   });
 
-  test('commits writes of different turns one by one', async () => {
+  test('commits the writes of the next turn along with them', async () => {
+    const first = add('a');
+    await new Promise((resolve) => setImmediate(resolve));
+    void add('b');
+    await first;
+    expect(notesOnDisk()).toEqual(['a', 'b']);
+  });
+
+  test('commits writes that wait for each other one by one', async () => {
     for (let i = 0; i < 20; i += 1) await add(`alone ${i}`);
     expect(logPages()).toBeGreaterThanOrEqual(20);
   });

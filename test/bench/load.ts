@@ -1,4 +1,6 @@
-import { Agent, type RequestOptions, request as issueRequest } from 'node:http';
+import { Agent, request as issueRequest, type RequestOptions } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { BenchProcess } from './bench-process.ts';
 import { accounts, createAlert, groupOfPlace } from './workload.ts';
@@ -8,7 +10,6 @@ export interface Target {
   readonly process: BenchProcess;
   /** Posts one alert; resolves when its order is placed, with how long it took. */
   place(place: number): Promise<Passage>;
-  stop(): Promise<void>;
 }
 
 /** Milliseconds from the post to the answer, and to the order that is placed and written down. */
@@ -48,7 +49,7 @@ export async function measureRun(target: Target, orders: number, inFlight: numbe
 
 /** The bare server has placed the order when it answers. */
 export function followBare(process: BenchProcess): Target {
-  const { post, close } = createPoster(process.url);
+  const post = createPoster(process.url);
   let count = 0;
   return {
     process,
@@ -60,10 +61,6 @@ export function followBare(process: BenchProcess): Target {
       const tookMs = performance.now() - startedAt;
       return { answeredMs: tookMs, placedMs: tookMs };
     },
-    async stop() {
-      close();
-      await process.stop();
-    },
   };
 }
 
@@ -73,7 +70,7 @@ export async function followRelay(process: BenchProcess, secretsPath: string): P
   const paths = new Map<string, string>();
   for (const account of accounts)
     paths.set(account, `/signals/${account}/${(await secrets.webhookTokens(account))[0]}`);
-  const { post, close } = createPoster(process.url);
+  const post = createPoster(process.url);
   const waiting = new Map<string, PromiseWithResolvers<number>>();
   process.onLine((line) => hearLine(line, waiting));
   let count = 0;
@@ -91,41 +88,49 @@ export async function followRelay(process: BenchProcess, secretsPath: string): P
       const answeredMs = performance.now() - startedAt;
       return { answeredMs, placedMs: (await placed.promise) - startedAt };
     },
-    async stop() {
-      close();
-      await process.stop();
-    },
   };
 }
 
-/** Anything but an order on its way or placed would make the measurement one of something else. */
+/** Anything but an order on its way or placed would make this a measurement of something else. */
 function hearLine(line: string, waiting: Map<string, PromiseWithResolvers<number>>): void {
-  const { message, signalId } = JSON.parse(line) as { message: string; signalId?: string };
+  const { message, signalId = '' } = JSON.parse(line) as { message: string; signalId?: string };
   if (message === 'signal accepted') return;
-  const placed = waiting.get(signalId ?? '');
-  if (message !== 'signal placed' || placed === undefined)
-    throw new Error(`the relay did something else than placing orders: ${line}`);
-  waiting.delete(signalId ?? '');
-  placed.resolve(performance.now());
+  if (message === 'signal placed') waiting.get(signalId)?.resolve(performance.now());
+  else for (const { reject } of waiting.values()) reject(new Error(`the relay placed no order: ${line}`));
+  waiting.delete(signalId);
 }
 
 function createPoster(url: string) {
   const { hostname, port } = new URL(url);
   const agent = new Agent({ keepAlive: true });
   const base: RequestOptions = { hostname, port, agent, method: 'POST' };
-  return {
-    close: () => agent.destroy(),
-    post(path: string, body: string): Promise<void> {
-      return new Promise((resolve, reject) => {
-        issueRequest({ ...base, path, headers: { 'content-type': 'text/plain' } }, (response) => {
-          response.resume().on('end', () => {
-            if (response.statusCode === 202) resolve();
-            else reject(new Error(`an alert was answered with HTTP ${response.statusCode}`));
-          });
-        })
-          .on('error', reject)
-          .end(body);
-      });
-    },
+  return (path: string, body: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      issueRequest({ ...base, path, headers: { 'content-type': 'text/plain' } }, (response) => {
+        response.resume().on('end', () => {
+          if (response.statusCode === 202) resolve();
+          else reject(new Error(`an alert was answered with HTTP ${response.statusCode}`));
+        });
+      })
+        .on('error', reject)
+        .end(body);
+    });
+}
+
+/** Keeps the relay clear of the exchange's limit, at which it would wait, and be measured waiting. */
+export function createPacer(): typeof measureRun {
+  const windowMs = 10_000;
+  let recent: { readonly endedAt: number; readonly orders: number }[] = [];
+
+  function hasRoom(orders: number): boolean {
+    recent = recent.filter(({ endedAt }) => endedAt > performance.now() - windowMs);
+    return recent.reduce((sum, run) => sum + run.orders, orders) <= stopLimit.requestsPer10s;
+  }
+
+  return async (target, orders, inFlight) => {
+    while (!hasRoom(orders)) await setTimeout(100);
+    const run = await measureRun(target, orders, inFlight);
+    recent.push({ endedAt: performance.now(), orders });
+    return run;
   };
 }

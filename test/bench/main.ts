@@ -1,71 +1,57 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { startProcess } from './bench-process.ts';
-import { followBare, followRelay, measureRun, type Run, type Target } from './load.ts';
-import { sumByPart } from './profile.ts';
-import { measureSigning, type SigningRates } from './signing.ts';
-import { formatNumber, formatRatio, formatSpread, percentileOf, type Spread, spreadOf } from './statistics.ts';
+import { createPacer, followBare, followRelay, measureRun, type Run, type Target } from './load.ts';
+import { type Share, sumByPart } from './profile.ts';
+import { printComparison, printMachine, printShares, printSigning } from './report.ts';
+import { measureSigning } from './signing.ts';
 
 const rounds = 5;
+const signingRoundMs = 300;
 /** Orders of one round, by how many are in flight. */
 const ordersByLoad = new Map([
   [1, 300],
   [8, 1000],
   [64, 1600],
 ]);
-const warmUpOrders = 800;
+/** Enough for the just-in-time compiler to have seen every path. */
+const warmUpOrders = 1600;
 const profiledOrders = 2000;
 
 const folder = mkdtempSync(join(tmpdir(), 'relay-bench-'));
-try {
-  printMachine();
-  printSigning(await measureSigning(rounds, 300));
-  if (!process.env["ONLYPROF"]) await compareServers();
-  for (const load of [1, 64]) await profileRelay(load);
-} finally {
-  rmSync(folder, { recursive: true });
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+process.once('SIGINT', () => process.exit(130));
+
+printMachine(cpus(), rounds);
+printSigning(await measureSigning(rounds, signingRoundMs));
+for (const [load, runs] of await compareServers()) printComparison(load, runs.bare, runs.relay);
+for (const load of [1, 64]) printShares(load, await profileRelay(load));
+
+interface Runs {
+  readonly bare: Run[];
+  readonly relay: Run[];
 }
 
-function print(...lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function printMachine(): void {
-  print(
-    `Node ${process.version}, ${process.platform} ${process.arch}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'CPU'}`,
-    `Medians of ${rounds} rounds (least–most).`,
-    '',
-  );
-}
-
-function printSigning({ bare, signed, sent }: SigningRates): void {
-  const row = (what: string, rate: Spread) =>
-    `  ${what.padEnd(56)}${formatSpread(rate).padStart(26)}${formatRatio(bare.median / rate.median, 1).padStart(10)}`;
-  print(
-    'Signing, per second'.padEnd(84) + 'time'.padStart(10),
-    row('node:crypto alone: HMAC-SHA512 and base64', bare),
-    row('nonce, JSON and signature', signed),
-    row('the whole client but the wire, answer read', sent),
-    '',
-  );
-}
-
-async function compareServers(): Promise<void> {
+/** Bare server and relay take turns, so that a busy moment of the machine meets both. */
+async function compareServers(): Promise<ReadonlyMap<number, Runs>> {
   const exchange = await startProcess('exchange-stub.ts');
   const bare = await openBare(exchange.url);
-  const relay = await openRelay(exchange.url, 'compared');
-  const runs = new Map([...ordersByLoad.keys()].map((load) => [load, { bare: [] as Run[], relay: [] as Run[] }]));
+  const measurePaced = createPacer();
+  const relay = await openRelay(exchange.url, 'compared', measurePaced);
+  const runsByLoad = new Map(
+    Array.from(ordersByLoad.keys(), (load): [number, Runs] => [load, { bare: [], relay: [] }]),
+  );
   for (let round = 0; round < rounds; round += 1)
-    for (const [load, orders] of ordersByLoad) {
-      runs.get(load)?.bare.push(await measureRun(bare, orders, load));
-      runs.get(load)?.relay.push(await measureRun(relay, orders, load));
+    for (const [load, runs] of runsByLoad) {
+      const orders = ordersByLoad.get(load) ?? 0;
+      runs.bare.push(await measureRun(bare, orders, load));
+      runs.relay.push(await measurePaced(relay, orders, load));
     }
-  await relay.stop();
-  await bare.stop();
+  for (const { process: server } of [relay, bare]) await server.stop();
   await exchange.stop();
-  for (const [load, { bare: bareRuns, relay: relayRuns }] of runs) printComparison(load, bareRuns, relayRuns);
+  return runsByLoad;
 }
 
 async function openBare(exchangeUrl: string): Promise<Target> {
@@ -74,45 +60,22 @@ async function openBare(exchangeUrl: string): Promise<Target> {
   return bare;
 }
 
-async function openRelay(exchangeUrl: string, name: string): Promise<Target> {
+async function openRelay(exchangeUrl: string, name: string, measure = measureRun): Promise<Target> {
   const path = join(folder, name);
-  const process = await startProcess('relay-server.ts', [exchangeUrl, path]);
-  const relay = await followRelay(process, locateDataFolder(path).secretsPath);
-  await measureRun(relay, warmUpOrders, 8);
+  const server = await startProcess('relay-server.ts', [exchangeUrl, path]);
+  const relay = await followRelay(server, locateDataFolder(path).secretsPath);
+  await measure(relay, warmUpOrders, 8);
   return relay;
 }
 
-function printComparison(load: number, bare: readonly Run[], relay: readonly Run[]): void {
-  const row = (what: string, of: (run: Run) => number, digits: number) => {
-    const [bareSpread, relaySpread] = [spreadOf(bare.map(of)), spreadOf(relay.map(of))];
-    const ratio = formatRatio(relaySpread.median, bareSpread.median);
-    return `  ${what.padEnd(32)}${formatSpread(bareSpread, digits).padStart(26)}${formatSpread(relaySpread, digits).padStart(26)}${ratio.padStart(10)}`;
-  };
-  const latency = (of: 'answeredMs' | 'placedMs', share: number) => (run: Run) =>
-    percentileOf(run.passages.map((passage) => passage[of]), share);
-  print(
-    `${load} in flight`.padEnd(34) + 'bare'.padStart(26) + 'relay'.padStart(26) + 'ratio'.padStart(10),
-    row('CPU per order, µs', (run) => run.cpuMicrosPerOrder, 0),
-    row('orders per second', (run) => run.ordersPerSecond, 0),
-    row('POST to answer p50, ms', latency('answeredMs', 0.5), 2),
-    row('POST to answer p99, ms', latency('answeredMs', 0.99), 2),
-    row('POST to placed p50, ms', latency('placedMs', 0.5), 2),
-    row('POST to placed p99, ms', latency('placedMs', 0.99), 2),
-    '',
-  );
-}
-
-async function profileRelay(load: number): Promise<void> {
+/** What an order costs the relay's main thread, by part. */
+async function profileRelay(load: number): Promise<readonly Share[]> {
   const exchange = await startProcess('exchange-stub.ts');
   const relay = await openRelay(exchange.url, `profiled-${load}`);
-  const orders = profiledOrders;
   await relay.process.startProfile();
-  const run = await measureRun(relay, orders, load);
-  const prof = await relay.process.takeProfile(); (await import('node:fs')).writeFileSync('/tmp/prof-'+load+'.json', JSON.stringify(prof)); const shares = sumByPart(prof); print('cpu '+run.cpuMicrosPerOrder);
-  await relay.stop();
+  await measureRun(relay, profiledOrders, load);
+  const shares = sumByPart(await relay.process.takeProfile());
+  await relay.process.stop();
   await exchange.stop();
-  print(`The relay's main thread with ${load} in flight, µs per order (waiting for the disk included)`);
-  for (const { part, micros } of shares)
-    print(`  ${part.padEnd(56)}${formatNumber(micros / orders, 1).padStart(10)}`);
-  print('');
+  return shares.map(({ part, micros }) => ({ part, micros: micros / profiledOrders }));
 }

@@ -10,7 +10,11 @@ interface Rule {
  * is known, so that the code of Node and of packages counts for whoever called it.
  */
 const rules: readonly Rule[] = [
-  { part: 'ledger and queue (SQLite)', pattern: /lib\/(?:base\/sqlite|ledger|queue)/ },
+  {
+    part: 'SQLite: commits, waiting for the disk included',
+    pattern: /lib\/base\/sqlite\.ts commitTogether$/,
+  },
+  { part: 'SQLite: ledger and queue', pattern: /lib\/(?:base\/sqlite|ledger|queue)/ },
   { part: 'log', pattern: /powertools|lib\/host\/log|infra\/local\/log-output/ },
   { part: 'signature and nonce', pattern: /lib\/exchange\/(?:signing|nonce)/ },
   { part: 'HTTP out', pattern: /lib\/exchange\/transport|node:_http_(?:client|agent)/ },
@@ -29,8 +33,9 @@ const looseRules: readonly Rule[] = [
   { part: 'garbage collection', pattern: / \(garbage collector\)$/ },
   { part: 'event loop and native code', pattern: / \((?:program|root)\)$/ },
   { part: 'sockets, streams, timers, promises', pattern: /^node:/ },
-  { part: 'waiting for something to do', pattern: / \(idle\)$/ },
 ];
+/** Waiting for something to do, and the profiler itself. */
+const ignored = / \(idle\)$|^node:inspector/;
 const rest = 'anything else';
 
 /** One part's share of the time, in microseconds. */
@@ -45,7 +50,8 @@ export function sumByPart(profile: Profiler.Profile): readonly Share[] {
   const parts = assignParts(profile.nodes);
   const sums = new Map<string, number>();
   for (const [index, id] of samples.entries()) {
-    const part = parts.get(id) ?? rest;
+    const part = parts.get(id);
+    if (part === undefined) continue;
     sums.set(part, (sums.get(part) ?? 0) + (timeDeltas[index] ?? 0));
   }
   return Array.from(sums, ([part, micros]) => ({ part, micros })).sort((a, b) => b.micros - a.micros);
@@ -53,7 +59,8 @@ export function sumByPart(profile: Profiler.Profile): readonly Share[] {
 
 function assignParts(nodes: readonly Profiler.ProfileNode[]): ReadonlyMap<number, string> {
   const parents = new Map(nodes.flatMap((node) => (node.children ?? []).map((id) => [id, node] as const)));
-  return new Map(nodes.map((node) => [node.id, partOf(node, parents)]));
+  const counted = nodes.filter((node) => !ignored.test(frameOf(node)));
+  return new Map(counted.map((node) => [node.id, partOf(node, parents)]));
 }
 
 function partOf(node: Profiler.ProfileNode, parents: ReadonlyMap<number, Profiler.ProfileNode>): string {
@@ -64,7 +71,11 @@ function partOf(node: Profiler.ProfileNode, parents: ReadonlyMap<number, Profile
   return findPart(looseRules, node) ?? rest;
 }
 
-function findPart(known: readonly Rule[], { callFrame }: Profiler.ProfileNode): string | undefined {
-  const frame = `${callFrame.url} ${callFrame.functionName}`;
+function findPart(known: readonly Rule[], node: Profiler.ProfileNode): string | undefined {
+  const frame = frameOf(node);
   return known.find(({ pattern }) => pattern.test(frame))?.part;
+}
+
+function frameOf({ callFrame }: Profiler.ProfileNode): string {
+  return `${callFrame.url} ${callFrame.functionName}`;
 }

@@ -28,13 +28,13 @@ export function percentileOf(values: readonly number[], share: number): number {
   return value;
 }
 
-/** `412 (398–455)`: the median, and the least and the most. */
-export function formatSpread({ median, least, most }: Spread, digits = 0): string {
+/** The median, and in brackets the least and the most. */
+export function formatSpread({ median, least, most }: Spread, digits: number): string {
   return `${formatNumber(median, digits)} (${formatNumber(least, digits)}–${formatNumber(most, digits)})`;
 }
 
-export function formatRatio(value: number, base: number): string {
-  return `${formatNumber(value / base, 2)}×`;
+export function formatRatio(ratio: number): string {
+  return `${formatNumber(ratio, 2)}×`;
 }
 
 export function formatNumber(value: number, digits: number): string {
