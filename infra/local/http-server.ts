@@ -23,6 +23,9 @@ export async function startHttpServer(port: number, receiveSignal: WebhookHandle
       // The sender hung up, or sent no HTTP; there is nobody left to answer.
       .catch(() => request.destroy());
   });
+  // A sender that stalls in the middle holds a connection, not the relay.
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 10_000;
   await listen(server, port);
   const { port: boundPort } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${boundPort}`, close: () => close(server) };
@@ -105,9 +108,16 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
+/** What is being answered gets this long to end; a sender that stalls must not hold the relay up for ever. */
+const closingGraceMs = 3_000;
+
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    server.close(() => resolve());
+    const cutting = setTimeout(() => server.closeAllConnections(), closingGraceMs);
+    server.close(() => {
+      clearTimeout(cutting);
+      resolve();
+    });
     server.closeIdleConnections();
   });
 }

@@ -12,21 +12,24 @@ import type { Settings } from '../../lib/model/settings.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
-import { lockFolder } from './folder-lock.ts';
 import { startHttpServer } from './http-server.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
 /** The relay's functions in one process, behind HTTP and an embedded queue. */
 export interface LocalRelay {
   readonly url: string;
-  /** Takes nothing more in, finishes what is on its way, and lets go of the folder. */
+  /** Takes nothing more in, finishes what is on its way, and closes the database. */
   close(): Promise<void>;
 }
 
 /** After this many failed hand-outs a message is a dead letter, as on AWS. */
 const maxReceives = 5;
 
-/** @throws Error when the folder is worked on by another relay or the port is taken */
+/**
+ * The caller holds the folder's lock.
+ *
+ * @throws Error when the port is taken, RelayError `store_unavailable` when the database cannot be used
+ */
 export async function startLocalRelay(options: {
   readonly port: number;
   readonly folder: DataFolder;
@@ -38,7 +41,6 @@ export async function startLocalRelay(options: {
   readonly log: Log;
 }): Promise<LocalRelay> {
   const { folder, settings, clock, log } = options;
-  const lock = lockFolder(folder.lockPath);
   const file = openSqlite(folder.databasePath);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
@@ -57,12 +59,15 @@ export async function startLocalRelay(options: {
   function letGo(): void {
     clients.close();
     file.close();
-    lock.release();
   }
 
-  const left = await sweepAccepted({ ledger, queue });
-  if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
-  const server = await startHttpServer(options.port, receiveSignal).catch((error: unknown) => {
+  async function open() {
+    const left = await sweepAccepted({ ledger, queue });
+    if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
+    return await startHttpServer(options.port, receiveSignal);
+  }
+
+  const server = await open().catch((error: unknown) => {
     letGo();
     throw error;
   });

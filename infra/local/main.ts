@@ -2,13 +2,13 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
-import { parseConfig } from '../../lib/host/config.ts';
+import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createLog } from '../../lib/host/log.ts';
 import { startPaperExchange } from '../../lib/paper/venue.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
-import config from '../../relay.config.ts';
+import { lockFolder } from './folder-lock.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 import { paperKeysOf } from './paper-keys.ts';
@@ -17,7 +17,7 @@ interface StartOptions {
   readonly port: number;
   readonly paperPort: number;
   readonly data: string;
-  readonly dialect: Dialect;
+  readonly dialect?: Dialect;
   readonly frozen: boolean;
 }
 
@@ -29,7 +29,7 @@ const program = new Command('npm start --')
   .addOption(
     new Option('--dialect <name>', 'what the paper exchange speaks')
       .choices(dialects)
-      .default(config.exchange.dialect),
+      .default(undefined, 'that of relay.config.ts'),
   )
   .option('--frozen', 'prices move only by hand', false)
   .action(start);
@@ -48,11 +48,17 @@ function portOption(flags: string, description: string): Option {
   });
 }
 
-async function start({ port, paperPort, data, dialect, frozen }: StartOptions): Promise<void> {
-  const { settings } = parseConfig(config);
+async function start({ port, paperPort, data, frozen, ...options }: StartOptions): Promise<void> {
+  const { settings, exchange } = await loadConfig();
+  const dialect = options.dialect ?? exchange.dialect;
   const folder = createDataFolder(data);
+  // Whatever was started is stopped again when the rest cannot be.
+  await using starting = new AsyncDisposableStack();
+  const lock = lockFolder(folder.lockPath);
+  starting.defer(() => lock.release());
   completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
   const output = createLogOutput(folder.logPath, process.stdout);
+  starting.defer(() => void output.end());
 
   const paper = await startPaperExchange({
     port: paperPort,
@@ -61,6 +67,7 @@ async function start({ port, paperPort, data, dialect, frozen }: StartOptions): 
     seed: 1,
     journalPath: folder.paperPath,
   });
+  starting.defer(() => paper.close());
   const relay = await startLocalRelay({
     port,
     folder,
@@ -69,30 +76,26 @@ async function start({ port, paperPort, data, dialect, frozen }: StartOptions): 
     exchangeTimeoutMs: 10_000,
     clock: systemClock,
     log: createLog('relay', output),
-  }).catch(async (error: unknown) => {
-    await paper.close();
-    throw error;
   });
+  starting.defer(() => relay.close());
   writeRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect });
 
-  const [account] = Object.keys(settings.accounts);
-  const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account ?? '');
-  process.stdout.write(
-    welcome({
-      relayUrl: relay.url,
-      paperUrl: paper.url,
-      dialect,
-      data,
-      webhookUrl: `${relay.url}/signals/${account}/${token}`,
-    }),
-  );
+  const [account = ''] = Object.keys(settings.accounts);
+  const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account);
+  const webhookUrl = `${relay.url}/signals/${account}/${token}`;
+  process.stdout.write(welcome({ relayUrl: relay.url, paperUrl: paper.url, dialect, data, webhookUrl }));
 
+  const running = starting.move();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, async () => {
-      await relay.close();
-      await paper.close();
-      output.end();
-    });
+    process.once(signal, () => void running.disposeAsync());
+}
+
+/** Loaded here and not above, so that a file that cannot even be read is reported like any other fault. */
+async function loadConfig(): Promise<HostConfig> {
+  const { default: config } = await import('../../relay.config.ts').catch((error: unknown) => {
+    throw new RelayError('config_invalid', `relay.config.ts cannot be read: ${describeError(error)}`);
+  });
+  return parseConfig(config);
 }
 
 function welcome(facts: {

@@ -37,10 +37,10 @@ interface FailedCommit {
 }
 
 /**
- * How long to wait, on the only thread, for another process's lock: below the 3 s after which TradingView gives up,
- * so that the sender still gets an answer.
+ * How long to wait, on the only thread, for another process's lock: several waits in a row must stay below the 3 s
+ * after which TradingView gives up, so that the sender still gets an answer.
  */
-const lockTimeoutMs = 2000;
+const lockTimeoutMs = 250;
 
 /**
  * Opens (or creates) the file with a write-ahead log that is flushed at every commit, so that neither `kill -9` nor

@@ -61,10 +61,9 @@ const ConfigSchema = z.strictObject({
   }),
   tickers: z.record(z.string().min(1), MarketName),
   maxLagSeconds: z.number().positive().max(86_400),
-  accounts: z.record(
-    z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'),
-    AccountSchema,
-  ),
+  accounts: z
+    .record(z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'), AccountSchema)
+    .refine((accounts) => Object.keys(accounts).length > 0, 'must name at least one account'),
 });
 
 function isAddress(address: string): boolean {

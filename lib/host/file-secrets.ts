@@ -23,8 +23,7 @@ export function createFileSecrets(path: string): SecretStore {
   let known: { readonly version: string; readonly secrets: Secrets } | null = null;
 
   function read(): Secrets {
-    const { mtimeMs, size, ino } = statSync(path);
-    const version = `${mtimeMs}:${size}:${ino}`;
+    const version = versionOf(path);
     if (known?.version !== version) known = { version, secrets: readSecrets(path) };
     return known.secrets;
   }
@@ -60,12 +59,35 @@ function createToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
+/** Changes whenever the file does. */
+function versionOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats === undefined)
+    throw new RelayError(
+      'secrets_missing',
+      `there is no secrets file ${path}: start the relay, which makes it`,
+    );
+  return `${stats.mtimeMs}:${stats.size}:${stats.ino}`;
+}
+
 function readSecrets(path: string): Secrets {
+  const parsed = SecretsSchema.safeParse(parseFile(path));
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path: place, message }) => ({
+    path: place.join('.'),
+    message,
+    hint: 'correct the file, or move it away and start the relay, which makes a new one',
+  }));
+  throw new RelayError('secrets_missing', `the secrets file ${path} has ${issues.length} fault(s)`, {
+    issues,
+  });
+}
+
+function parseFile(path: string): unknown {
   try {
-    return SecretsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (error) {
-    // The parser's own message may quote the file.
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : 'it cannot be read as JSON';
-    throw new RelayError('secrets_missing', `the secrets file ${path} is not usable: ${reason}`);
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    // The parser's own message quotes the file.
+    throw new RelayError('secrets_missing', `the secrets file ${path} cannot be read as JSON: correct it`);
   }
 }

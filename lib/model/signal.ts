@@ -14,7 +14,7 @@ interface SignalBase {
   readonly market: string;
   /** When the alert fired; null when the alert says nothing of it and carries its own id instead. */
   readonly timeMs: number | null;
-  /** How old the alert may be when its order is sent; null when it has no time to be held against. */
+  /** How old the alert may be when its order is sent; null: as old as the configuration says, from its arrival on. */
   readonly maxLagMs: number | null;
   readonly strategy?: string;
   readonly interval?: string;

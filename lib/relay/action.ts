@@ -1,9 +1,6 @@
 import type { Json } from '../base/json.ts';
 import type { SendOptions } from '../exchange/client.ts';
 import type { Denial, Status } from '../model/outcome.ts';
-import type { Signal } from '../model/signal.ts';
-import { lastFreshMs } from '../signals/staleness.ts';
-import type { ExecuteServices } from './services.ts';
 
 /** What executing a signal comes down to, decided before anything is sent. */
 export type Plan =
@@ -17,7 +14,7 @@ export interface Action {
   /** The requests as a dry run shows them, without key, nonce or signature. */
   readonly requests: readonly Json[];
   /** Goes on the wire and tells the outcome; failures of the exchange are outcomes too. */
-  send(): Promise<Ending>;
+  send(options: SendOptions): Promise<Ending>;
 }
 
 /** How an action ended. */
@@ -29,12 +26,6 @@ export interface Ending {
   readonly orderOpen?: boolean;
   /** Something a person must look into, whatever the status. */
   readonly alarm?: string;
-}
-
-/** A retry after a refused connection or a rate limit must not send what has grown stale meanwhile. */
-export function sendOptionsOf(services: ExecuteServices, signal: Signal): SendOptions {
-  // One more millisecond: the check lets the last fresh one pass, sending stops short of its limit.
-  return { timeoutMs: services.exchangeTimeoutMs, notAfterMs: lastFreshMs(signal) + 1 };
 }
 
 export function deny(rule: string, limit: string, actual: string, message: string): Plan {

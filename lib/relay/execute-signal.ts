@@ -8,11 +8,11 @@ import { type Denial, type Status, statusTransitions } from '../model/outcome.ts
 import { findAccount } from '../model/settings.ts';
 import type { Signal } from '../model/signal.ts';
 import { checkMarket, checkPause, denyOrderRate } from '../risk/check-order.ts';
-import { checkStaleness } from '../signals/staleness.ts';
+import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
 import type { Action, Ending, Plan } from './action.ts';
 import { planCancel, planCancelAll } from './plan-cancel.ts';
 import { planOrder } from './plan-order.ts';
-import type { ExecuteServices } from './services.ts';
+import { arrivalOf, type ExecuteServices } from './services.ts';
 
 /**
  * Carries one stored signal out, at most once, and writes down how it ended.
@@ -84,7 +84,7 @@ async function planSignal(
   signal: Signal,
 ): Promise<Plan> {
   const denial =
-    checkStaleness(signal, services.clock.nowMs()) ??
+    checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs()) ??
     checkPause(await services.ledger.readPause(entry.account)) ??
     checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
@@ -116,7 +116,8 @@ async function carryOut(
   action: Action,
 ): Promise<Status> {
   const atMs = services.clock.nowMs();
-  const tooLate = checkStaleness(signal, atMs);
+  const arrival = arrivalOf(services, entry.createdAtMs);
+  const tooLate = checkStaleness(signal, arrival, atMs);
   if (tooLate !== null) return await settle(services, entry, denialEnding(tooLate));
   if (account.mode === 'dry-run') return await settle(services, entry, dryRunEnding(action));
 
@@ -126,11 +127,39 @@ async function carryOut(
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
     return await settle(services, entry, denialEnding(denyOrderRate(started.count + 1, maxPerMinute ?? 0)));
-  return await settleSent(services, { ...entry, status: 'sending' }, await action.send());
+  // A retry must not send what grew stale meanwhile. One more millisecond: the check lets the last fresh one pass,
+  // sending stops short of its limit.
+  const notAfterMs = lastFreshMs(signal, arrival) + 1;
+  const ending = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs });
+  return await settleSent(services, { ...entry, status: 'sending' }, ending);
+}
+
+/** Long enough for a neighbour's lock or a throttled table; after that, the next delivery finds `sending`. */
+const settlePausesMs = [100, 300, 1000];
+
+/** What is known of a sent order must not be forgotten because the ledger is busy for a moment. */
+async function settleSent(services: ExecuteServices, sent: Entry, ending: Ending): Promise<Status> {
+  for (const pauseMs of settlePausesMs) {
+    try {
+      return await settleOver(services, sent, ending);
+    } catch (error) {
+      if (!(error instanceof RelayError) || !error.row.retryMayHelp) throw error;
+      const { account, signalId } = sent;
+      const { status, note } = ending;
+      services.log.error('an outcome could not be written; trying again', {
+        account,
+        signalId,
+        status,
+        note,
+      });
+      await services.clock.sleep(pauseMs);
+    }
+  }
+  return await settleOver(services, sent, ending);
 }
 
 /** Another worker may have taken this one for dead and written `unknown`; it lived, and knows better. */
-async function settleSent(services: ExecuteServices, sent: Entry, ending: Ending): Promise<Status> {
+async function settleOver(services: ExecuteServices, sent: Entry, ending: Ending): Promise<Status> {
   try {
     return await settle(services, sent, ending);
   } catch (error) {

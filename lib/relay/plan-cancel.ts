@@ -1,13 +1,13 @@
 import { type Json, toJson } from '../base/json.ts';
-import type { ExchangeClient, PreparedRequest } from '../exchange/client.ts';
+import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
-import type { CancelAllSignal, CancelSignal, Signal } from '../model/signal.ts';
-import { deny, type Ending, type Plan, sendOptionsOf } from './action.ts';
+import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
+import { deny, type Ending, type Plan } from './action.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -20,6 +20,8 @@ interface Target {
 /** What became of one target. */
 interface TargetEnding {
   readonly status: Status;
+  /** Whether the exchange held no such open order any more. */
+  readonly wasGone: boolean;
   readonly note: string;
   readonly evidence: Json;
 }
@@ -34,11 +36,11 @@ export async function planCancel(
   const { market, target } = signal;
   switch (target.by) {
     case 'orderId':
-      return ready(services, signal, [
+      return ready(services, 'rejected', [
         { request: client.prepare(cancelOrder, { market, orderId: target.orderId }), placedBy: null },
       ]);
     case 'clientOrderId':
-      return ready(services, signal, [
+      return ready(services, 'rejected', [
         {
           request: client.prepare(cancelOrder, { market, clientOrderId: target.clientOrderId }),
           placedBy: null,
@@ -60,7 +62,7 @@ export async function planCancel(
           placedBy.status,
           `signal "${target.signalId}" ended as ${placedBy.status}: there is no order to cancel`,
         );
-      return ready(services, signal, [targetOf(client, placedBy, market)]);
+      return ready(services, 'rejected', [targetOf(client, placedBy, market)]);
     }
   }
 }
@@ -75,7 +77,7 @@ export async function planCancelAll(
   const open = await services.ledger.openOrders(account.name, signal.market);
   return ready(
     services,
-    signal,
+    'cancelled',
     open.map((entry) => targetOf(client, entry, signal.market)),
   );
 }
@@ -93,24 +95,26 @@ function targetOf(client: ExchangeClient, entry: Entry, market: string): Target 
   return { request, placedBy: entry };
 }
 
-function ready(services: ExecuteServices, signal: Signal, targets: readonly Target[]): Plan {
+/** @param goneStatus what it means when the exchange holds no such open order */
+function ready(services: ExecuteServices, goneStatus: Status, targets: readonly Target[]): Plan {
   return {
     verdict: 'ready',
     action: {
       isOrder: false,
       requests: targets.map(({ request }) => describeRequest(request)),
-      send: () => cancelTargets(services, signal, targets),
+      send: (options) => cancelTargets(services, goneStatus, targets, options),
     },
   };
 }
 
 async function cancelTargets(
   services: ExecuteServices,
-  signal: Signal,
+  goneStatus: Status,
   targets: readonly Target[],
+  options: SendOptions,
 ): Promise<Ending> {
   const endings: TargetEnding[] = [];
-  for (const target of targets) endings.push(await cancelTarget(services, signal, target));
+  for (const target of targets) endings.push(await cancelTarget(services, goneStatus, target, options));
   const [only] = endings;
   if (only !== undefined && endings.length === 1) return only;
   const worst = worstFirst.find((status) => endings.some((ending) => ending.status === status));
@@ -126,53 +130,58 @@ const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cance
 
 function summarise(endings: readonly TargetEnding[]): string {
   if (endings.length === 0) return 'nothing was open in this market, as far as the ledger knows';
-  const counts = worstFirst
-    .map((status) => ({ status, count: endings.filter((ending) => ending.status === status).length }))
-    .filter(({ count }) => count > 0);
-  return `of ${endings.length} orders: ${counts.map(({ status, count }) => `${count} ${status}`).join(', ')}`;
+  const groups = Map.groupBy(endings, ({ status, wasGone }) => (wasGone ? 'no longer open' : status));
+  return `of ${endings.length} orders: ${[...groups].map(([word, group]) => `${group.length} ${word}`).join(', ')}`;
 }
 
 async function cancelTarget(
   services: ExecuteServices,
-  signal: Signal,
+  goneStatus: Status,
   target: Target,
+  options: SendOptions,
 ): Promise<TargetEnding> {
   try {
-    const order = await target.request.send(sendOptionsOf(services, signal));
+    const order = await target.request.send(options);
     if (target.placedBy !== null) await services.ledger.closeOrder(target.placedBy);
     return {
       status: 'cancelled',
+      wasGone: false,
       note: `order ${order.orderId} is cancelled`,
       evidence: { order: toJson(order) },
     };
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    return await failedCancel(services, target, error);
+    return await failedCancel(services, goneStatus, target, error);
   }
 }
 
 async function failedCancel(
   services: ExecuteServices,
+  goneStatus: Status,
   target: Target,
   error: ExchangeError,
 ): Promise<TargetEnding> {
-  const notOpen = isNotOpen(error);
+  const isGone = isNotOpen(error);
   // An order whose answer was lost may still be on its way in: "not found" today does not close it.
-  if (notOpen && target.placedBy?.status === 'placed') await services.ledger.closeOrder(target.placedBy);
-  const status = cancelStatusOf(error);
-  const note = notOpen ? notOpenNotes[status === 'unknown' ? 'afterLostAnswer' : 'plain'] : error.message;
-  return { status, note, evidence: evidenceOf(error) };
+  if (isGone && target.placedBy?.status === 'placed') await services.ledger.closeOrder(target.placedBy);
+  // After a lost answer, "not found" cannot tell our own cancellation from a fill that came first.
+  const isLost = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
+  const refused = isGone ? goneStatus : statusOfRefusal(error);
+  return {
+    status: isLost ? 'unknown' : refused,
+    wasGone: isGone && !isLost,
+    note: isGone ? goneNotes[isLost ? 'afterLostAnswer' : 'plain'] : error.message,
+    evidence: evidenceOf(error),
+  };
 }
 
-const notOpenNotes = {
+const goneNotes = {
   plain: 'the order is not open: it was filled, cancelled before, or never placed',
   afterLostAnswer:
     'the order is no longer open, but an answer was lost: it was cancelled, or filled before that',
 };
 
-/** After a lost answer a refusal cannot tell our own cancellation from a fill that came first. */
-function cancelStatusOf({ failure, attempts }: ExchangeError): Status {
-  if (attempts.some(({ failure: earlier }) => earlier.kind === 'ambiguous')) return 'unknown';
+function statusOfRefusal({ failure }: ExchangeError): Status {
   return failure.kind === 'rejected' ? 'rejected' : 'not_sent';
 }
 

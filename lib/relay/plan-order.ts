@@ -9,7 +9,7 @@ import type { Status } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
-import { deny, type Ending, type Plan, sendOptionsOf } from './action.ts';
+import { deny, type Ending, type Plan } from './action.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Sizes an order, holds it against the account's limits and builds its request. */
@@ -25,7 +25,7 @@ export async function planOrder(
       'unknown_market',
       'a market of the exchange',
       signal.market,
-      `the exchange lists no market ${signal.market}; correct the tickers in relay.config.ts`,
+      `the exchange lists no usable market ${signal.market}; correct the tickers in relay.config.ts`,
     );
   const sized = sizeOrder(signal, market, account, clientOrderId);
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial };
@@ -38,7 +38,7 @@ export async function planOrder(
     action: {
       isOrder: true,
       requests: [describeRequest(request)],
-      send: () => placeOrder(request, sized.order, sendOptionsOf(services, signal)),
+      send: (options) => placeOrder(request, sized.order, options),
     },
   };
 }

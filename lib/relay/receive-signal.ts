@@ -8,7 +8,7 @@ import { checkToken } from '../signals/authenticate.ts';
 import { clientOrderIdOf, fingerprintOf, refusalIdOf, signalIdOf } from '../signals/identity.ts';
 import { type Alert, parseAlert } from '../signals/parse-alert.ts';
 import { checkStaleness } from '../signals/staleness.ts';
-import type { ReceiveServices } from './services.ts';
+import { arrivalOf, type ReceiveServices } from './services.ts';
 
 /** One delivery of an alert, as bytes. */
 export interface AlertDelivery {
@@ -100,7 +100,7 @@ function identify(alert: Alert, account: Account, fingerprint: string, atMs: num
 async function refuseLateComers(services: ReceiveServices, entries: readonly NewEntry[]): Promise<void> {
   const issues: Issue[] = [];
   for (const [index, entry] of entries.entries()) {
-    const denial = checkStaleness(entry.signal, entry.atMs);
+    const denial = checkStaleness(entry.signal, arrivalOf(services, entry.atMs), entry.atMs);
     if (denial === null || (await services.ledger.read(entry)) !== null) continue;
     issues.push({
       path: entries.length > 1 ? `[${index}].time` : 'time',

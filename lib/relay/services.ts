@@ -4,7 +4,13 @@ import type { ExchangeClient } from '../exchange/client.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
+import type { Arrival } from '../signals/staleness.ts';
 import type { MarketCatalogue } from './market-catalogue.ts';
+
+/** What a signal that came at that time is held against when it does not say when it fired. */
+export function arrivalOf({ settings }: { readonly settings: Settings }, receivedAtMs: number): Arrival {
+  return { receivedAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
+}
 
 /** What taking a signal in needs of the world. */
 export interface ReceiveServices {

@@ -1,15 +1,21 @@
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 
+/** What the age of an alert without a time is held against. */
+export interface Arrival {
+  readonly receivedAtMs: number;
+  readonly defaultMaxLagMs: number;
+}
+
 /**
- * Whether the signal is older than it may be when its order is sent.
+ * Whether the signal is older than it may be when its order is sent. One that does not say when it fired is as old
+ * as its arrival: no order may wait for an hour because its alert was silent about the time.
  *
- * @returns null when it is fresh, or has no time to be held against
+ * @returns null when it is fresh
  */
-export function checkStaleness(signal: Signal, nowMs: number): Denial | null {
-  const { timeMs, maxLagMs } = signal;
-  if (timeMs === null || maxLagMs === null) return null;
-  const ageMs = nowMs - timeMs;
+export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number): Denial | null {
+  const { firedAtMs, maxLagMs } = ageOf(signal, arrival);
+  const ageMs = nowMs - firedAtMs;
   if (ageMs <= maxLagMs) return null;
   const limit = secondsText(maxLagMs);
   const actual = secondsText(ageMs);
@@ -21,9 +27,14 @@ export function checkStaleness(signal: Signal, nowMs: number): Denial | null {
   };
 }
 
-/** The last millisecond at which the signal is fresh; infinite when it has no time to be held against. */
-export function lastFreshMs({ timeMs, maxLagMs }: Signal): number {
-  return timeMs === null || maxLagMs === null ? Number.POSITIVE_INFINITY : timeMs + maxLagMs;
+/** The last millisecond at which the signal is fresh. */
+export function lastFreshMs(signal: Signal, arrival: Arrival): number {
+  const { firedAtMs, maxLagMs } = ageOf(signal, arrival);
+  return firedAtMs + maxLagMs;
+}
+
+function ageOf({ timeMs, maxLagMs }: Signal, { receivedAtMs, defaultMaxLagMs }: Arrival) {
+  return { firedAtMs: timeMs ?? receivedAtMs, maxLagMs: maxLagMs ?? defaultMaxLagMs };
 }
 
 function secondsText(durationMs: number): string {

@@ -55,8 +55,8 @@ describe('the template of an account', () => {
       ticker: '{{ticker}}',
       action: '{{strategy.order.action}}',
       quantity: '{{strategy.order.contracts}}',
-      stopPrice: '{{strategy.order.price}}',
-      limitPrice: '{{strategy.order.price}}',
+      stopPrice: '{{plot_0}}',
+      limitPrice: '{{plot_0}}',
       time: '{{timenow}}',
       comment: '{{strategy.order.id}}',
     });

@@ -16,7 +16,7 @@ const strategyTemplate = {
   ticker: '{{ticker}}',
   action: '{{strategy.order.action}}',
   quantity: '{{strategy.order.contracts}}',
-  stopPrice: '{{strategy.order.price}}',
+  stopPrice: '{{plot_0}}',
   time: '{{timenow}}',
   comment: '{{strategy.order.id}}',
 };

@@ -143,7 +143,7 @@ describe('the template for a strategy', () => {
       ticker: 'BTCUSDT.P',
       'strategy.order.action': 'sell',
       'strategy.order.contracts': '0.25',
-      'strategy.order.price': '59900.5',
+      plot_0: '59900.5',
       'strategy.order.id': 'Short',
       timenow: '2026-11-20T10:00:00Z',
     };

@@ -215,7 +215,8 @@ describe('10,000 generated bodies', () => {
     expect(refusals).toBeGreaterThan(4_000);
     expect(placed).toBeGreaterThan(1_500);
     await close();
-  });
+    // Ten thousand durable writes, one after another, on however slow a machine.
+  }, 600_000);
 });
 
 /** Whether the second number is the first one less a part of a step; the allowance is for binary fractions. */

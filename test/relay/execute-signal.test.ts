@@ -97,6 +97,22 @@ describe('executing a stored signal', () => {
     expect(orderCount()).toBe(0);
   });
 
+  test('a signal without a time is denied once it has waited longer than an alert may be old', async () => {
+    let lateMs = 0;
+    const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
+    functions = await openFunctions(undefined, clock);
+    await functions.receive(buyAlert());
+
+    lateMs = 61_000;
+    await functions.execute('buy-1');
+
+    expect((await entry()).steps.at(-1)).toMatchObject({
+      status: 'denied',
+      evidence: { rule: 'stale', limit: '60 s' },
+    });
+    expect(orderCount()).toBe(0);
+  });
+
   test('a signal that grew stale while it was prepared is denied just before the wire', async () => {
     let lateMs = 0;
     const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
@@ -204,20 +220,39 @@ describe('executing a stored signal', () => {
     expect(await entry()).toMatchObject({ status: 'placed' });
   });
 
-  test('when the ledger fails after the wire the message comes again and nothing is sent twice', async () => {
-    let failures = 1;
-    functions = await openFunctions(({ ledger }) => ({
-      ledger: override(ledger, {
-        move: (...args) => {
-          failures -= 1;
-          if (failures >= 0) throw new RelayError('store_unavailable', 'the disk is full');
-          return ledger.move(...args);
-        },
+  /** The ledger cannot write outcomes that often, then it can. */
+  async function openWithFailingMoves(failures: number): Promise<Functions> {
+    let left = failures;
+    const clock = { nowMs: () => Date.now(), sleep: async () => undefined };
+    return await openFunctions(
+      ({ ledger }) => ({
+        ledger: override(ledger, {
+          move: (...args) => {
+            left -= 1;
+            if (left >= 0) throw new RelayError('store_unavailable', 'the disk is full');
+            return ledger.move(...args);
+          },
+        }),
       }),
-    }));
+      clock,
+    );
+  }
+
+  test('when the ledger is busy after the wire, the outcome is written as soon as it can be', async () => {
+    functions = await openWithFailingMoves(3);
     await functions.receive(buyAlert());
 
     await functions.execute('buy-1');
+
+    expect((await entry()).steps.map(({ status }) => status)).toEqual(['accepted', 'sending', 'placed']);
+    expect(orderCount()).toBe(1);
+  });
+
+  test('when the ledger stays out of order the message comes again and nothing is sent twice', async () => {
+    functions = await openWithFailingMoves(4);
+    await functions.receive(buyAlert());
+
+    expect(await functions.execute('buy-1')).toEqual({ batchItemFailures: [{ itemIdentifier: 'buy-1' }] });
     await functions.execute('buy-1');
 
     expect(await entry()).toMatchObject({ status: 'unknown' });

@@ -66,4 +66,32 @@ describe('the market catalogue', () => {
 
     expect(await catalogue.find('BTC_USDT')).not.toBeNull();
   });
+
+  test('leaves out a market whose record is odd, and keeps the others', async () => {
+    const odd = override<ExchangeClient>(client, {
+      call: async (endpoint, params) => {
+        const listed = await client.call(endpoint, params);
+        return endpoint.result.parse([{ name: 'ODD_ONE' }, wireMarket]) as typeof listed;
+      },
+    });
+    const catalogue = createMarketCatalogue(odd, clock, 500);
+
+    expect(await catalogue.find('AAA_USDT')).toMatchObject({ name: 'AAA_USDT', maxTotal: null });
+    expect(await catalogue.find('ODD_ONE')).toBeNull();
+  });
 });
+
+const wireMarket = {
+  name: 'AAA_USDT',
+  stock: 'AAA',
+  money: 'USDT',
+  stockPrec: '3',
+  moneyPrec: '2',
+  makerFee: '0.1',
+  takerFee: '0.1',
+  minAmount: '0.001',
+  minTotal: '5',
+  maxTotal: '0',
+  tradesEnabled: true,
+  isCollateral: true,
+};

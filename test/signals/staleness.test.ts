@@ -1,17 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkStaleness } from '../../lib/signals/staleness.ts';
+import { checkStaleness, lastFreshMs } from '../../lib/signals/staleness.ts';
 import { orderSignal } from './reading.ts';
 
 const timed = { ...orderSignal, timeMs: 1_000_000, maxLagMs: 60_000 };
+/** Much later than the alert fired, to tell the two apart. */
+const arrival = { receivedAtMs: 1_990_000, defaultMaxLagMs: 5_000 };
 
 describe('checkStaleness', () => {
   test('an alert is fresh up to and at its largest lag', () => {
-    expect(checkStaleness(timed, 1_000_000)).toBeNull();
-    expect(checkStaleness(timed, 1_060_000)).toBeNull();
+    expect(checkStaleness(timed, arrival, 1_000_000)).toBeNull();
+    expect(checkStaleness(timed, arrival, 1_060_000)).toBeNull();
   });
 
   test('an alert is stale a millisecond later, and says how old it is', () => {
-    expect(checkStaleness(timed, 1_060_001)).toEqual({
+    expect(checkStaleness(timed, arrival, 1_060_001)).toEqual({
       rule: 'stale',
       limit: '60 s',
       actual: '60.001 s',
@@ -20,14 +22,17 @@ describe('checkStaleness', () => {
   });
 
   test('an alert from a clock that runs ahead is fresh', () => {
-    expect(checkStaleness(timed, 996_000)).toBeNull();
+    expect(checkStaleness(timed, arrival, 996_000)).toBeNull();
   });
 
-  test('an alert without a time never grows stale', () => {
-    expect(checkStaleness({ ...timed, timeMs: null, maxLagMs: null }, 9_999_999_999)).toBeNull();
+  test('an alert without a time is as old as its arrival, and may be as old as the configuration says', () => {
+    const silent = { ...timed, timeMs: null, maxLagMs: null };
+    expect(checkStaleness(silent, arrival, 1_995_000)).toBeNull();
+    expect(checkStaleness(silent, arrival, 1_995_001)).toMatchObject({ limit: '5 s', actual: '5.001 s' });
   });
 
-  test('a signal without a largest lag never grows stale', () => {
-    expect(checkStaleness({ ...timed, maxLagMs: null }, 9_999_999_999)).toBeNull();
+  test('the last fresh millisecond is the one at which the alert is still fresh', () => {
+    expect(lastFreshMs(timed, arrival)).toBe(1_060_000);
+    expect(lastFreshMs({ ...timed, timeMs: null, maxLagMs: null }, arrival)).toBe(1_995_000);
   });
 });

@@ -35,7 +35,19 @@ const MarketRecord = z
     }),
   );
 
-/** Every market with its precision, minima and fees. */
+/** One odd record among hundreds must not stop the trading of all others; its market is not listed then. */
+const UsableMarkets = z.array(z.unknown()).transform((records, context): Market[] => {
+  const read = records.map((record) => MarketRecord.safeParse(record));
+  const usable = read.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  const [first] = read;
+  // Where not one can be read the answer is another than it should be, and the first record tells how.
+  if (usable.length === 0 && first?.error !== undefined)
+    for (const { path, message } of first.error.issues)
+      context.addIssue({ code: 'custom', path: [0, ...path], message });
+  return usable;
+});
+
+/** Every usable market with its precision, minima and fees. */
 export const markets = defineEndpoint({
   name: 'markets',
   method: 'GET',
@@ -45,6 +57,6 @@ export const markets = defineEndpoint({
   repeatable: true,
   requestsPer10s: 2000,
   params: z.strictObject({}),
-  result: z.array(MarketRecord),
+  result: UsableMarkets,
   source: 'live service, public/markets',
 });
