@@ -1,6 +1,7 @@
 /** Node strips the types itself; jest loads the sources as they are. */
 export default {
   testEnvironment: 'node',
+  maxWorkers: '100%',
   transform: {},
   extensionsToTreatAsEsm: ['.ts'],
   // Generous: a slow machine must not fail what is right.
