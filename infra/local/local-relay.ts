@@ -1,12 +1,12 @@
-import { createExecuteSignal } from '../../functions/execute-signal.ts';
-import { createReceiveSignal } from '../../functions/receive-signal.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
+import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
@@ -60,7 +60,7 @@ export async function startLocalRelay(options: {
     lock.release();
   }
 
-  const left = await sweepAccepted({ ledger, queue });
+  const { enqueued: left } = await sweepAccepted({ ledger, queue });
   if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
   const server = await startHttpServer(options.port, receiveSignal).catch((error: unknown) => {
     letGo();
