@@ -9,7 +9,7 @@ import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -25,6 +25,8 @@ export interface LocalRelay {
 
 /** After this many failed hand-outs a message is a dead letter, as on AWS. */
 const maxReceives = 5;
+/** How often the file is looked at for messages that the operator put back from beside. */
+const outsiderCheckMs = 500;
 
 /** @throws Error when the folder is worked on by another relay or the port is taken */
 export async function startLocalRelay(options: {
@@ -67,12 +69,22 @@ export async function startLocalRelay(options: {
     throw error;
   });
   const worker = startWorkerLoop(queue, executeSignal, log);
+  const outsiderCheck = setInterval(() => takeInOutsiders(queue, log), outsiderCheckMs);
   return {
     url: server.url,
     async close() {
+      clearInterval(outsiderCheck);
       await server.close();
       await worker.stop();
       letGo();
     },
   };
+}
+
+function takeInOutsiders(queue: SqliteQueue, log: Log): void {
+  try {
+    queue.takeInOutsiders();
+  } catch (error) {
+    log.error('the queue could not be read', { reason: error instanceof Error ? error.message : 'unknown' });
+  }
 }
