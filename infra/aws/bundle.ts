@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 const projectRoot = join(import.meta.dirname, '..', '..');
 
@@ -33,15 +34,29 @@ export async function bundleFunctions(options: {
     format: 'cjs',
     // The packages' ES modules shake to two thirds of what their CommonJS comes to.
     mainFields: ['module', 'main'],
+    // Loaded only by operations that stream events, of which the relay calls none.
+    external: ['@smithy/core/event-streams'],
     legalComments: 'none',
     logLevel: 'warning',
-    plugins: [
-      {
-        name: 'configuration',
-        setup: ({ onResolve }) =>
-          onResolve({ filter: /^\.\.\/relay\.config\.ts$/ }, () => ({ path: options.configPath })),
-      },
-    ],
+    alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
+    plugins: [putInConfiguration(options.configPath), trimPackageFiles],
   });
   return Object.fromEntries(folders) as Bundles;
 }
+
+function putInConfiguration(path: string): Plugin {
+  return {
+    name: 'configuration',
+    setup: ({ onResolve }) => onResolve({ filter: /^\.\.\/relay\.config\.ts$/ }, () => ({ path })),
+  };
+}
+
+/** An AWS client reads its version from its whole package.json. */
+const trimPackageFiles: Plugin = {
+  name: 'package-files',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /@aws-sdk[\\/]client-[^\\/]+[\\/]package\.json$/ }, async ({ path }) => {
+      const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };
+      return { contents: JSON.stringify({ version }), loader: 'json' };
+    }),
+};
