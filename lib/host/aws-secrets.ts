@@ -2,8 +2,9 @@ import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/clien
 import type { Clock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
+import type { SecretAge } from '../relay/services.ts';
 import { liveTokensOf, parseKeysContent, parseTokensContent } from './secret-contents.ts';
-import type { SecretAge, SecretStore } from './secrets.ts';
+import type { SecretStore } from './secrets.ts';
 
 /** Secrets by account: the id or ARN of each. */
 export type SecretIds = Readonly<Record<string, string>>;

@@ -1,7 +1,5 @@
 import type { Credentials } from '../exchange/client.ts';
-
-/** `newest`: what was given before did not open the door; ask whoever keeps it, whatever is remembered. */
-export type SecretAge = 'remembered' | 'newest';
+import type { SecretAge } from '../relay/services.ts';
 
 /** Where keys and tokens are kept. They leave it for signing and comparing only. */
 export interface SecretStore {

@@ -6,6 +6,9 @@ import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { MarketCatalogue } from './market-catalogue.ts';
 
+/** `newest`: what was given before did not open the door; ask whoever keeps it, whatever is remembered. */
+export type SecretAge = 'remembered' | 'newest';
+
 /** What taking a signal in needs of the world. */
 export interface ReceiveServices {
   readonly clock: Clock;
@@ -14,7 +17,7 @@ export interface ReceiveServices {
   readonly ledger: Ledger;
   readonly queue: SignalQueue;
   /** The tokens that are valid now, none for an unknown account. */
-  webhookTokens(account: string): Promise<readonly string[]>;
+  webhookTokens(account: string, age: SecretAge): Promise<readonly string[]>;
 }
 
 /** What executing a signal needs of the world. */
