@@ -101,7 +101,8 @@ export class RelayAlarms extends Construct {
     const latest = { statistic: Stats.MAXIMUM, period: alarmPeriod };
     topic.add('DeadLetters', {
       metric: signals.deadLetters.metricApproximateNumberOfMessagesVisible(latest),
-      meaning: 'A signal could not be handled in five tries and was set aside; later ones of its market went on.',
+      meaning:
+        'A signal could not be handled in five tries and was set aside; later ones of its market went on.',
       runbook:
         'find the reason in the log of the executing function, then `npm run -s relay -- redrive --stack STACK`; what is too old by then ends as denied.',
     });
@@ -121,7 +122,11 @@ export class RelayAlarms extends Construct {
   }
 
   #addFunctions({ topic, receive, execute, reconcile }: RelayAlarmsProps): void {
-    for (const [name, { lambda }] of Object.entries({ Receive: receive, Execute: execute, Reconcile: reconcile }))
+    for (const [name, { lambda }] of Object.entries({
+      Receive: receive,
+      Execute: execute,
+      Reconcile: reconcile,
+    }))
       topic.add(`${name}Errors`, {
         metric: lambda.metricErrors({ statistic: Stats.SUM, period: alarmPeriod }),
         meaning: `The function "${name.toLowerCase()}" crashed or ran out of time.`,

@@ -15,7 +15,8 @@ export interface RelayStackProps extends StackProps {
 /** One relay as a stack of its own, found again through its outputs. */
 export class RelayStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: RelayStackProps) {
-    super(scope, id, { description: `Trading relay, stage ${stage}`, ...props });
+    const tags = { application: 'trading-relay', stage };
+    super(scope, id, { description: `Trading relay, stage ${stage}`, tags, ...props });
     const { aws, settings } = config;
     const relay = new TradingRelay(this, 'Relay', {
       bundles,
@@ -26,8 +27,7 @@ export class RelayStack extends Stack {
       logRetention: aws.logRetentionDays,
       maxSignalAge: Duration.millis(settings.defaultMaxLagMs),
     });
-    Tags.of(this).add('application', 'trading-relay');
-    Tags.of(this).add('stage', stage);
+    for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value);
     this.#addOutputs(relay);
     // The CDK names a role among what its function waits for, beside using it: said twice, and no harm.
     this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };

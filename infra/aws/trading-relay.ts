@@ -203,7 +203,8 @@ export class TradingRelay extends Construct {
     });
     Validations.of(mapping).acknowledge({
       id: 'Serverless-LambdaEventSourceMappingDestination',
-      reason: 'For a queue there is no such destination: its dead-letter queue keeps what could not be handled.',
+      reason:
+        'For a queue there is no such destination: its dead-letter queue keeps what could not be handled.',
     });
   }
 }

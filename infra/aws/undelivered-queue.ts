@@ -11,7 +11,10 @@ export class UndeliveredQueue extends Queue {
       retentionPeriod: Duration.days(14),
     });
     Validations.of(this).acknowledge(
-      { id: 'AwsSolutions-SQS3', reason: 'It is itself a dead-letter queue, of schedules and of the alarm topic.' },
+      {
+        id: 'AwsSolutions-SQS3',
+        reason: 'It is itself a dead-letter queue, of schedules and of the alarm topic.',
+      },
       { id: 'Serverless-SQSRedrivePolicy', reason: 'It is itself a dead-letter queue.' },
     );
   }

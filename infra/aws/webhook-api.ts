@@ -161,7 +161,8 @@ function acknowledge(api: RestApi): void {
     },
     {
       id: 'AwsSolutions-APIG6',
-      reason: 'Execution logs quote the path, and with it the token; the access log has every request without it.',
+      reason:
+        'Execution logs quote the path, and with it the token; the access log has every request without it.',
     },
     {
       id: 'Serverless-APIGWXrayEnabled',
