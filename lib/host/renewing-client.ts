@@ -19,12 +19,16 @@ export function createRenewingClient(
   function prepare<E extends Endpoint>(endpoint: E, params: ParamsOf<E>): PreparedRequest<ResultOf<E>> {
     const request = signing.prepare(endpoint, params);
 
-    async function sendRenewed(refused: ExchangeError, options: SendOptions): Promise<ResultOf<E>> {
+    async function sendRenewed(
+      refused: ExchangeError,
+      options: SendOptions,
+      startedAtMs: number,
+    ): Promise<ResultOf<E>> {
       // What cannot be looked up is no reason to forget that the exchange refused.
       const renewed = await renew().catch(() => null);
       if (renewed === null) throw refused;
       try {
-        return await renewed.call(endpoint, params, options);
+        return await renewed.call(endpoint, params, shorten(options, clock.nowMs() - startedAtMs));
       } catch (error) {
         if (!(error instanceof ExchangeError)) throw error;
         throw new ExchangeError(endpoint.name, [...refused.attempts, ...error.attempts]);
@@ -43,7 +47,7 @@ export function createRenewingClient(
           return await request.send(options);
         } catch (error) {
           if (!isKeyRefused(error)) throw error;
-          return await sendRenewed(error, shorten(options, clock.nowMs() - startedAtMs));
+          return await sendRenewed(error, options, startedAtMs);
         }
       },
     };

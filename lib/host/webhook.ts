@@ -64,7 +64,8 @@ function answerError(log: Log) {
   return (request: { error?: Error | null | undefined; response?: unknown }): void => {
     const error = toRelayError(request.error ?? null);
     const { row, code, message } = error;
-    log[row.logLevel]('request refused', { code, message, httpStatus: row.httpStatus });
+    // The logger keeps the word "message" to itself.
+    log[row.logLevel]('request refused', { code, reason: message, httpStatus: row.httpStatus });
     request.response = answerOf(
       {
         httpStatus: row.httpStatus,
