@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openSession, type Session, type SessionOptions } from './session.ts';
+import { openSession, type SessionOptions } from './open-session.ts';
+import type { Session } from './session.ts';
 
 /** What a command is given to do its work. */
 export interface Context {

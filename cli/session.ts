@@ -1,16 +1,12 @@
-import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import type { Clock } from '../lib/base/clock.ts';
 import type { Credentials, ExchangeClient } from '../lib/exchange/client.ts';
 import type { Dialect } from '../lib/exchange/dialect.ts';
-import { parseConfig } from '../lib/host/config.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import type { Account } from '../lib/model/account.ts';
 import { findAccount, type Settings } from '../lib/model/settings.ts';
 import type { DeadLetters } from '../lib/queue/dead-letters.ts';
-import config from '../relay.config.ts';
 import type { Check } from './check.ts';
-import { CommandFailure, createUsageFailure } from './failure.ts';
+import { createUsageFailure } from './failure.ts';
 import type { HttpAnswer } from './http.ts';
 
 /** What a command works on: one relay, here or on AWS. Nothing of it is opened before it is asked for. */
@@ -51,41 +47,6 @@ export interface Session {
 export interface ExchangeLocation {
   readonly url: string;
   readonly dialect: Dialect;
-}
-
-/** Which relay is meant, as the command line says it. */
-export interface SessionOptions {
-  readonly data: string;
-  /** Name of a CloudFormation stack; absent: a local run. */
-  readonly stack?: string;
-  readonly region?: string;
-  readonly config?: string;
-}
-
-/** @throws RelayError `config_invalid`; CommandFailure when there is no such stack or configuration */
-export async function openSession(options: SessionOptions): Promise<Session> {
-  const host = parseConfig(options.config === undefined ? config : loadConfig(options.config));
-  if (options.stack === undefined) {
-    const { openLocalSession } = await import('./local-session.ts');
-    return openLocalSession(options.data, host);
-  }
-  // The clients of AWS take longer to load than most local commands to run.
-  const { openStackSession } = await import('./stack-session.ts');
-  return await openStackSession(options.stack, options.region, host);
-}
-
-function loadConfig(path: string): unknown {
-  try {
-    // Which file it is, only the command line knows.
-    const loaded: { readonly default?: unknown } = createRequire(import.meta.url)(resolve(path));
-    return loaded.default;
-  } catch (error) {
-    throw new CommandFailure(
-      'config_unreadable',
-      `the configuration "${path}" cannot be loaded: ${error instanceof Error ? error.message : 'unknown'}`,
-      'Check the path, and that the file exports the configuration as its default.',
-    );
-  }
 }
 
 /**
