@@ -1,4 +1,4 @@
-import { Aws, Duration } from 'aws-cdk-lib';
+import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Schedule, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
@@ -28,7 +28,16 @@ export class RelaySchedule extends Construct {
     const role = new Role(this, 'Role', {
       description: `Role of: ${props.description}`,
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
-        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+        conditions: {
+          StringEquals: {
+            'aws:SourceAccount': Aws.ACCOUNT_ID,
+            'aws:SourceArn': Stack.of(this).formatArn({
+              service: 'scheduler',
+              resource: 'schedule-group',
+              resourceName: 'default',
+            }),
+          },
+        },
       }),
     });
     role.addToPolicy(

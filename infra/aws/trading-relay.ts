@@ -107,8 +107,8 @@ export class TradingRelay extends Construct {
       description: 'Picks up signals that were left behind, every minute',
       expression: ScheduleExpression.cron({ minute: '*', timeZone: props.timeZone ?? TimeZone.ETC_UTC }),
       target: this.reconcile,
-      // The next run does what this one could not.
-      retries: 0,
+      // After a minute the next run does what this one could not.
+      retries: 2,
       maxAge: Duration.minutes(1),
       undelivered,
     });

@@ -68,6 +68,8 @@ export class WebhookApi extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.api = new RestApi(this, 'Api', {
+      // Metrics go by the name: two stages must not share one.
+      restApiName: this.node.path.replaceAll('/', '-'),
       description: 'Takes TradingView alerts in: POST /signals/{account}/{token}',
       endpointConfiguration: { types: [EndpointType.REGIONAL] },
       policy: createResourcePolicy(props),
@@ -89,6 +91,8 @@ export class WebhookApi extends Construct {
     this.api.deploymentStage.node.addDependency(new ApiLogRole(this, 'ApiLogRole'));
     const route = this.api.root.addResource('signals').addResource('{account}').addResource('{token}');
     route.addMethod('POST', new LambdaIntegration(props.receiver.lambda, { allowTestInvoke: false }));
+    // The API would name its URL in an output of its own, beside the one the stack has.
+    this.api.node.tryRemoveChild('Endpoint');
     this.webhookUrl = `${this.api.urlForPath('/signals')}/`;
     addErrorAnswers(this.api);
     acknowledge(this.api);
