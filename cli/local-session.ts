@@ -56,6 +56,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
     },
     reachHint:
       'TradingView reaches public addresses only, on ports 80 and 443: put a tunnel or a proxy in front.',
+    changeHint: 'The relay goes by it from the next signal on.',
     locateExchange() {
       const { exchangeUrl, dialect } = requireRun(folder);
       return { url: exchangeUrl, dialect };

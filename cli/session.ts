@@ -17,6 +17,8 @@ export interface Session {
   readonly relayName: string;
   /** What has to be done before TradingView can reach the webhook, in one sentence. */
   readonly reachHint: string;
+  /** When a change of keys or tokens takes effect, in one sentence. */
+  readonly changeHint: string;
   /** @throws CommandFailure when it is not known */
   locateExchange(): ExchangeLocation;
   /** @throws CommandFailure when this relay does not trade on a paper exchange of its own */

@@ -53,6 +53,8 @@ export async function openStackSession(
     relayName: `the relay of stack ${stackName}`,
     reachHint:
       "The API takes alerts from TradingView's addresses and those of relay.config.ts; `send` goes past them.",
+    changeHint:
+      'What is new opens within 10 s; functions that run remember what it replaced for up to 5 minutes.',
     locateExchange: () => exchange,
     locatePaper() {
       throw createUsageFailure(

@@ -32,7 +32,8 @@ async function setKeys({ session, print }: Context, name: string): Promise<void>
   await session.storeKeys(account, await readKeys());
   print(
     { account: account.name, stored: true },
-    () => `The exchange key of ${account.name} is stored; \`doctor\` tells whether the exchange takes it.`,
+    () =>
+      `The exchange key of ${account.name} is stored; \`doctor\` tells whether the exchange takes it.\n${session.changeHint}`,
   );
 }
 
@@ -41,10 +42,14 @@ async function rotateToken({ session, print }: Context, name: string, graceHours
   const oldValidUntilMs = session.clock.nowMs() + graceHours * msPerHour;
   await session.rotateToken(account, oldValidUntilMs);
   print({ account: account.name, oldValidUntilMs }, () =>
-    renderFields([
-      ['account', account.name],
-      ['old URL', graceHours === 0 ? 'works no longer' : `works until ${formatSecond(oldValidUntilMs)} UTC`],
-      ['new URL', `npm run -s relay -- webhook ${account.name}`],
-    ]),
+    [
+      renderFields([
+        ['account', account.name],
+        ['old URL', graceHours === 0 ? 'is withdrawn' : `works until ${formatSecond(oldValidUntilMs)} UTC`],
+        ['new URL', `npm run -s relay -- webhook ${account.name}`],
+      ]),
+      '',
+      session.changeHint,
+    ].join('\n'),
   );
 }

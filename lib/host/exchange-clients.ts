@@ -50,7 +50,8 @@ export function createExchangeClients(options: {
   return {
     anonymous: createExchangeClient({ ...shared, credentials: null }),
     async forAccount(account) {
-      const keys = await secrets.exchangeKeys(account);
+      // The first key of an account may have been stored after its absence was remembered.
+      const keys = (await secrets.exchangeKeys(account)) ?? (await secrets.exchangeKeys(account, 'newest'));
       if (keys === null)
         throw new RelayError('secrets_missing', `account ${account} has no exchange key stored`);
       return keyedOf(account, keys).client;

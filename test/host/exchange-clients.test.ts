@@ -31,6 +31,22 @@ test('a client is kept for as long as its key is, and made anew when the key is 
   await paper.close();
 });
 
+test('the first key of an account is found at once, though its absence was remembered', async () => {
+  const keys = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
+  const secrets: SecretStore = {
+    webhookTokens: async () => [],
+    exchangeKeys: async (_, age = 'remembered') => (age === 'newest' ? keys : null),
+  };
+  const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
+  const clients = createExchangeClients({ address: paper.url, dialect: 'live', secrets, clock: systemClock });
+
+  const client = await clients.forAccount('main');
+
+  expect(Object.keys(await client.call(mainBalance, {}))).toContain('USDT');
+  clients.close();
+  await paper.close();
+});
+
 describe('a key that was replaced at the exchange', () => {
   const outdated = { apiKey: 'paper-key', apiSecret: 'outdated' };
   const current = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
