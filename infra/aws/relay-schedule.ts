@@ -1,4 +1,4 @@
-import { Aws, Duration, Stack } from 'aws-cdk-lib';
+import { Aws, type Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda';
 import { Schedule, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
@@ -14,7 +14,7 @@ export interface RelayScheduleProps {
   readonly target: RelayFunction;
   /** How often a run that failed is tried again. */
   readonly retries: number;
-  /** A run that could not begin by then is given up. */
+  /** A run that did not succeed by then is given up; at least a minute. */
   readonly maxAge: Duration;
   /** Where runs go that were given up. */
   readonly undelivered: IQueue;
@@ -63,8 +63,9 @@ export class RelaySchedule extends Construct {
     target.grant(['sqs:SendMessage'], [undelivered.queueArn]);
     new EventInvokeConfig(this, 'Failures', {
       function: target.lambda,
+      // Lambda itself tries twice more at most.
       retryAttempts: Math.min(props.retries, 2),
-      maxEventAge: Duration.seconds(Math.max(60, props.maxAge.toSeconds())),
+      maxEventAge: props.maxAge,
       onFailure: { bind: () => ({ destination: undelivered.queueArn }) },
     });
   }
