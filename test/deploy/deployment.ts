@@ -1,14 +1,20 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { RelayConfig } from '../../lib/host/config.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Status } from '../../lib/model/outcome.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
 import { type Finished, runProcess, runToSuccess } from './run-process.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** A CloudFormation template as far as it is looked at. */
 export interface Template {
@@ -35,10 +41,22 @@ export interface Deployment {
   relay(args: readonly string[], input?: string): Promise<Finished>;
   /** The document of a run that went well. */
   relayJson(args: readonly string[], input?: string): Promise<unknown>;
+  /** The account's webhook, at the emulator's address. */
+  readWebhook(account: string): Promise<string>;
+  /** The entry, once nothing more will happen to it by itself. */
+  settled(
+    signalId: string,
+    options?: { readonly account?: string; readonly timeoutMs?: number },
+  ): Promise<Entry>;
   /** Deploys the template again, with changes. */
   redeploy(change: (template: Template) => Template): Promise<void>;
   destroy(): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface Posted {
+  readonly status: number;
+  readonly body: unknown;
 }
 
 const projectRoot = resolve(import.meta.dirname, '..', '..');
@@ -107,6 +125,16 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
     const outputs = await deploy(assembly);
     const templatePath = join(assembly, `${stackName}.template.json`);
     const readTemplate = () => JSON.parse(readFileSync(templatePath, 'utf8')) as Template;
+    const ledger = createDynamodbLedger({
+      client: new DynamoDBClient(aws.clientOptions),
+      tableName: outputs['LedgerTable'] ?? '',
+      keepDays: 30,
+    });
+    const relayJson = async (args: readonly string[], input?: string): Promise<unknown> => {
+      const { exitCode, stdout, stderr } = await runRelay([...args, '--json'], input);
+      if (exitCode !== 0) throw new Error(`relay ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
+      return JSON.parse(stdout);
+    };
     return {
       aws,
       paper,
@@ -114,17 +142,15 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
       templatePath,
       readTemplate,
       outputs,
-      ledger: createDynamodbLedger({
-        client: new DynamoDBClient(aws.clientOptions),
-        tableName: outputs['LedgerTable'] ?? '',
-        keepDays: 30,
-      }),
+      ledger,
       relay: runRelay,
-      async relayJson(args, input) {
-        const { exitCode, stdout, stderr } = await runRelay([...args, '--json'], input);
-        if (exitCode !== 0) throw new Error(`relay ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
-        return JSON.parse(stdout);
+      relayJson,
+      async readWebhook(account) {
+        const { url } = (await relayJson(['webhook', account])) as { readonly url: string };
+        return emulatedUrl(aws, url);
       },
+      settled: (signalId, { account = 'main', timeoutMs = 30_000 } = {}) =>
+        untilSettled(ledger, { account, signalId }, timeoutMs),
       async redeploy(change) {
         const changed = join(folder, 'changed.out');
         await rm(changed, { recursive: true, force: true });
@@ -141,4 +167,31 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
     await close();
     throw error;
   }
+}
+
+/** The host of the stack's output leads to AWS; the emulator has the same API under a path of its own. */
+function emulatedUrl(aws: MiniStack, url: string): string {
+  const { hostname, pathname } = new URL(url);
+  return `${aws.url}/_aws/execute-api/${hostname.split('.')[0]}${pathname}`;
+}
+
+/** Posts an alert as TradingView does. */
+export async function post(url: string, body: string): Promise<Posted> {
+  const sent = request(url, { method: 'POST', headers: { 'content-type': 'text/plain; charset=utf-8' } });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode, body: JSON.parse(await text(response)) };
+}
+
+const transientStatuses: readonly Status[] = ['accepted', 'sending'];
+
+async function untilSettled(ledger: Ledger, key: EntryKey, timeoutMs: number): Promise<Entry> {
+  const entry = await waitUntil(
+    `the outcome of ${key.signalId}`,
+    () => ledger.read(key),
+    (found) => found !== null && !transientStatuses.includes(found.status),
+    timeoutMs,
+  );
+  if (entry === null) throw new Error('it was found and is not there');
+  return entry;
 }
