@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -71,7 +72,13 @@ function configFor(exchangeUrl: string): RelayConfig {
     tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT' },
     maxLagSeconds: 60,
     accounts: {
-      main: { mode: 'live', limitOffset: '0.1%', markets: { BTC_USDT: {}, ETH_USDT: {}, SOL_USDT: {} } },
+      main: {
+        mode: 'live',
+        limitOffset: '0.1%',
+        markets: { BTC_USDT: {}, ETH_USDT: {}, SOL_USDT: {} },
+        maxOrdersPerMinute: 100,
+        maxSignalsPerMinute: 200,
+      },
       second: { mode: 'live', limitOffset: '0.1%', markets: { BTC_USDT: {} }, maxOrdersPerMinute: 2 },
     },
     aws: { allowedAddresses: ['203.0.113.0/24'], alarmEmail: 'owner@relay.example', keepLedgerDays: 30 },
@@ -156,6 +163,7 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
         await rm(changed, { recursive: true, force: true });
         await cp(assembly, changed, { recursive: true });
         await writeFile(join(changed, `${stackName}.template.json`), JSON.stringify(change(readTemplate())));
+        await renameTemplateAsset(changed);
         await deploy(changed);
       },
       async destroy() {
@@ -167,6 +175,17 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
     await close();
     throw error;
   }
+}
+
+/** A template is uploaded under the hash of its content; under the old one it would pass for uploaded. */
+async function renameTemplateAsset(assembly: string): Promise<void> {
+  const assetsPath = join(assembly, `${stackName}.assets.json`);
+  const { files } = JSON.parse(readFileSync(assetsPath, 'utf8'));
+  const isTemplate = (id: string) => files[id].source.path === `${stackName}.template.json`;
+  const oldId = Object.keys(files).find(isTemplate) ?? '';
+  const newId = randomBytes(32).toString('hex');
+  for (const path of [assetsPath, join(assembly, 'manifest.json')])
+    await writeFile(path, readFileSync(path, 'utf8').replaceAll(oldId, newId));
 }
 
 /** The host of the stack's output leads to AWS; the emulator has the same API under a path of its own. */
