@@ -7,7 +7,7 @@ import {
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
-import type { HostConfig } from '../lib/host/config.ts';
+import { type HostConfig, tradingViewAddresses } from '../lib/host/config.ts';
 import { type Check, checkQueue, fail, pass, warn } from './check.ts';
 import { listStackResources, type StackOutputs } from './stack.ts';
 
@@ -19,13 +19,6 @@ export interface Stack {
   readonly outputs: StackOutputs;
   readonly aws: HostConfig['aws'];
 }
-
-/**
- * Where TradingView sends its alerts from.
- *
- * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
- */
-const tradingViewAddresses = ['52.89.214.238', '34.212.75.30', '54.218.53.128', '52.32.178.7'];
 
 export async function diagnoseStack(stack: Stack): Promise<readonly Check[]> {
   const checks = await Promise.all([

@@ -11,15 +11,9 @@ import {
 import { AnyPrincipal, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { tradingViewAddresses } from '../../lib/host/config.ts';
 import { ApiLogRole } from './api-log-role.ts';
 import type { RelayFunction } from './relay-function.ts';
-
-/**
- * Where TradingView sends its alerts from.
- *
- * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
- */
-const tradingViewAddresses = ['52.89.214.238', '34.212.75.30', '54.218.53.128', '52.32.178.7'];
 
 /**
  * What is written of each request. Neither its path, which holds the token, nor the gateway's error message, which

@@ -52,6 +52,13 @@ const AccountSchema = z
   })
   .transform(({ limitOffset, ...account }) => ({ ...account, limitOffsetRate: limitOffset }));
 
+/**
+ * Where TradingView sends its alerts from.
+ *
+ * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
+ */
+export const tradingViewAddresses = ['52.89.214.238', '34.212.75.30', '54.218.53.128', '52.32.178.7'];
+
 /** The retentions that CloudWatch Logs knows, in days. @see https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
 const logRetentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
