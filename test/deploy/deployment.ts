@@ -97,7 +97,7 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
   const runRelay = (args: readonly string[], input = '') =>
     runProcess(
       process.execPath,
-      [cliPath, ...args, '--stack', stackName, '--region', aws.region, '--config', configPath],
+      [cliPath, '--stack', stackName, '--region', aws.region, '--config', configPath, ...args],
       { env: aws.env, input },
     );
 

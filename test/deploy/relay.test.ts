@@ -274,6 +274,31 @@ describe('An alert', () => {
   });
 });
 
+describe('The tool', () => {
+  test('says so when there is no such stack, no relay in it, or no paper exchange', async () => {
+    const runs = await Promise.all([
+      deployment.relay(['signals', '--json', '--stack', 'nobody']),
+      deployment.relay(['signals', '--json', '--stack', 'CDKToolkit']),
+      deployment.relay(['paper', 'state', '--json']),
+    ]);
+
+    expect(runs.map(({ exitCode, stderr }) => [exitCode, JSON.parse(stderr).error.code])).toEqual([
+      [1, 'unknown_stack'],
+      [1, 'no_relay'],
+      [2, 'usage'],
+    ]);
+  });
+
+  test('lists signals newest first, page by page from the table', async () => {
+    const { signals } = (await deployment.relayJson(['signals', '--limit', '3'])) as {
+      readonly signals: readonly { readonly signalId: string }[];
+    };
+
+    expect(signals.map(({ signalId }) => signalId).slice(0, 2)).toEqual(['by-hand', 'lost']);
+    expect(signals).toHaveLength(3);
+  });
+});
+
 describe('A paused account', () => {
   test('denies its signals until it is resumed, and shows at the doctor', async () => {
     await deployment.relayJson(['pause', 'main', '--reason', 'maintenance']);
