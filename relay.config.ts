@@ -44,4 +44,15 @@ export default {
       markets: { BTC_USDT: {}, ETH_USDT: {} },
     },
   },
+
+  // Only for the relay on AWS.
+  aws: {
+    // Who may call the webhook beside TradingView: addresses or ranges like '203.0.113.0/24'.
+    allowedAddresses: [],
+    // Gets the alarms; AWS asks it to confirm once. null: nobody does.
+    alarmEmail: null,
+    // How long the story of a settled signal is kept.
+    keepLedgerDays: 400,
+    logRetentionDays: 90,
+  },
 } satisfies RelayConfig;

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { openSession, type Session } from './session.ts';
+import { openSession, type SessionOptions } from './open-session.ts';
+import type { Session } from './session.ts';
 
 /** What a command is given to do its work. */
 export interface Context {
@@ -9,8 +10,7 @@ export interface Context {
 }
 
 /** The options that every command takes. */
-export interface GlobalOptions {
-  readonly data: string;
+export interface GlobalOptions extends SessionOptions {
   readonly json?: boolean;
 }
 
@@ -19,8 +19,8 @@ export async function runCommand(
   command: Command,
   story: (context: Context) => Promise<void>,
 ): Promise<void> {
-  const { data, json } = command.optsWithGlobals<GlobalOptions>();
-  const session = openSession(data);
+  const { json, ...options } = command.optsWithGlobals<GlobalOptions>();
+  const session = await openSession(options);
   try {
     await story({
       session,

@@ -1,13 +1,12 @@
 import type { ExchangeClient } from '../lib/exchange/client.ts';
 import type { Account } from '../lib/model/account.ts';
-import { createNotRunning, isListening } from './http.ts';
 import type { Session } from './session.ts';
 
 /** A person waits; what the exchange did not answer by then is told rather than waited for. */
 export const timeoutMs = 5_000;
 
 /**
- * Asks the exchange of the local run, signing with the account's key; null signs nothing.
+ * Asks the relay's exchange, signing with the account's key; null signs nothing.
  *
  * @throws CommandFailure `not_running` when nobody listens there; RelayError for any other failure
  */
@@ -16,9 +15,5 @@ export async function askExchange<T>(
   account: Account | null,
   request: (client: ExchangeClient) => Promise<T>,
 ): Promise<T> {
-  const client = await session.openExchange(account);
-  const { exchangeUrl } = session.readRun();
-  // The client would try again and again until its time is up.
-  if (!(await isListening(exchangeUrl))) throw createNotRunning(`the exchange at ${exchangeUrl}`);
-  return await request(client);
+  return await request(await session.openExchange(account));
 }

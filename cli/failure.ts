@@ -51,6 +51,15 @@ export function reportFailure(error: unknown): FailureReport {
       action: 'Add --help to the command to see how it is used.',
       exitStatus: 2,
     };
+  if (isAwsFailure(error))
+    return {
+      code: 'aws_refused',
+      message: `AWS did not do it: ${error.name}: ${error.message}`,
+      issues: [],
+      action:
+        'Check the credentials (AWS_PROFILE), the region (--region), and what they allow; a network fault passes.',
+      exitStatus: 1,
+    };
   return {
     code: 'unexpected',
     message:
@@ -59,6 +68,14 @@ export function reportFailure(error: unknown): FailureReport {
     action: 'This is a fault of the tool itself: report it with the command you ran.',
     exitStatus: 1,
   };
+}
+
+/** The clients put `$metadata` on whatever a service or the way to it threw; before that, credentials may lack. */
+function isAwsFailure(error: unknown): error is Error {
+  return (
+    error instanceof Error &&
+    ('$metadata' in error || /Credentials|Token/.test(error.name) || error.message === 'Region is missing')
+  );
 }
 
 function reportKnown(error: CommandFailure | RelayError): FailureReport {

@@ -1,8 +1,10 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { addDoctorCommands } from './commands/doctor.ts';
 import { addExchangeCommands } from './commands/exchange.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
+import { addSecretCommands } from './commands/secrets.ts';
 import { addSignalCommands } from './commands/signals.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import { reportFailure } from './failure.ts';
@@ -26,9 +28,12 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
 function createProgram(): Command {
   const relay = new Command('relay')
     .usage('<command> [options]')
-    .description('Looks after a relay that was started with `npm start`.')
+    .description('Looks after a relay: one that was started with `npm start`, or one on AWS (--stack).')
     .option('--json', 'one JSON document on standard output, for programs')
-    .option('--data <folder>', 'where the relay keeps everything', '.relay')
+    .option('--data <folder>', 'where a local relay keeps everything', '.relay')
+    .addOption(new Option('--stack <name>', 'a relay on AWS: the stack it was deployed as').conflicts('data'))
+    .option('--region <region>', 'where the stack is (default: as AWS_REGION or the profile says)')
+    .option('--config <file>', 'the configuration it was deployed with (default: relay.config.ts)')
     .helpOption('-h, --help', 'show how a command is used')
     .helpCommand(false)
     .exitOverride()
@@ -38,6 +43,9 @@ function createProgram(): Command {
   addWebhookCommands(relay);
   addSignalCommands(relay);
   addPauseCommands(relay);
+  relay.commandsGroup('Looking after it:');
+  addDoctorCommands(relay);
+  addSecretCommands(relay);
   relay.commandsGroup('The exchange:');
   addExchangeCommands(relay);
   addOrderCommands(relay);

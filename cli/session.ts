@@ -1,75 +1,54 @@
-import { existsSync } from 'node:fs';
-import { type Clock, systemClock } from '../lib/base/clock.ts';
-import { RelayError } from '../lib/base/errors.ts';
-import { openSqlite, type SqliteFile } from '../lib/base/sqlite.ts';
-import type { ExchangeClient } from '../lib/exchange/client.ts';
-import { parseConfig } from '../lib/host/config.ts';
-import { type DataFolder, locateDataFolder, type Run, readRun } from '../lib/host/data-folder.ts';
-import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
-import { createFileSecrets } from '../lib/host/file-secrets.ts';
-import type { SecretStore } from '../lib/host/secrets.ts';
+import type { Clock } from '../lib/base/clock.ts';
+import type { Credentials, ExchangeClient } from '../lib/exchange/client.ts';
+import type { Dialect } from '../lib/exchange/dialect.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
-import { createSqliteLedger } from '../lib/ledger/sqlite-ledger.ts';
 import type { Account } from '../lib/model/account.ts';
 import { findAccount, type Settings } from '../lib/model/settings.ts';
-import config from '../relay.config.ts';
-import { CommandFailure, createUsageFailure } from './failure.ts';
+import type { DeadLetters } from '../lib/queue/dead-letters.ts';
+import type { Check } from './check.ts';
+import { createUsageFailure } from './failure.ts';
+import type { HttpAnswer } from './http.ts';
 
-/** What a command works on: one data folder, of which nothing is opened before it is asked for. */
+/** What a command works on: one relay, here or on AWS. Nothing of it is opened before it is asked for. */
 export interface Session {
   readonly clock: Clock;
   readonly settings: Settings;
-  /** @throws CommandFailure when no relay was ever started on the folder */
-  readRun(): Run;
-  /** @throws CommandFailure when the folder holds no ledger */
+  /** For messages, for example `the relay of stack Relay-prod`. */
+  readonly relayName: string;
+  /** What has to be done before TradingView can reach the webhook, in one sentence. */
+  readonly reachHint: string;
+  /** When a change of keys or tokens takes effect, in one sentence. */
+  readonly changeHint: string;
+  /** @throws CommandFailure when it is not known */
+  locateExchange(): ExchangeLocation;
+  /** @throws CommandFailure when this relay does not trade on a paper exchange of its own */
+  locatePaper(): string;
+  /** @throws CommandFailure when there is no ledger */
   openLedger(): Ledger;
-  /** @throws CommandFailure when the account has no token */
-  readWebhookToken(account: Account): Promise<string>;
+  /** @throws CommandFailure when there is no queue */
+  openDeadLetters(): DeadLetters;
+  /** @throws RelayError `secrets_missing` when the account has no token */
+  readWebhookUrl(account: Account): Promise<string>;
+  /** Has the relay take an alert in as if it came to the account's webhook. */
+  sendAlert(account: Account, body: Buffer): Promise<HttpAnswer>;
   /**
    * A client that signs with the account's key; null: one that signs nothing.
    *
-   * @throws RelayError `secrets_missing`
+   * @param dialect what it speaks, if not what the relay is configured to
+   * @throws CommandFailure `not_running`; RelayError `secrets_missing`
    */
-  openExchange(account: Account | null): Promise<ExchangeClient>;
+  openExchange(account: Account | null, dialect?: Dialect): Promise<ExchangeClient>;
+  storeKeys(account: Account, keys: Credentials): Promise<void>;
+  /** Gives the account another token; the one it replaces opens until the given time. */
+  rotateToken(account: Account, validUntilMs: number): Promise<void>;
+  /** What can be wrong with this kind of relay in particular. */
+  diagnose(): Promise<readonly Check[]>;
   close(): void;
 }
 
-/** @throws RelayError `config_invalid` */
-export function openSession(dataPath: string): Session {
-  const { settings } = parseConfig(config);
-  const folder = locateDataFolder(dataPath);
-  const secrets = createFileSecrets(folder.secretsPath);
-  let database: SqliteFile | null = null;
-  let clients: ExchangeClients | null = null;
-
-  function openClients(): ExchangeClients {
-    const { exchangeUrl, dialect } = requireRun(folder);
-    clients ??= createExchangeClients({ address: exchangeUrl, dialect, secrets, clock: systemClock });
-    return clients;
-  }
-
-  return {
-    clock: systemClock,
-    settings,
-    readRun: () => requireRun(folder),
-    openLedger() {
-      // Opening would create the file, and then the mistaken folder would look like an empty ledger.
-      if (!existsSync(folder.databasePath)) throw neverStarted(folder);
-      database ??= openSqlite(folder.databasePath);
-      return createSqliteLedger(database);
-    },
-    readWebhookToken: (account) => readToken(folder, secrets, account),
-    async openExchange(account) {
-      const { anonymous, forAccount } = openClients();
-      if (account === null) return anonymous;
-      requireSecrets(folder);
-      return await forAccount(account.name);
-    },
-    close() {
-      clients?.close();
-      database?.close();
-    },
-  };
+export interface ExchangeLocation {
+  readonly url: string;
+  readonly dialect: Dialect;
 }
 
 /**
@@ -88,30 +67,7 @@ export function chooseAccount(settings: Settings, name: string | undefined): Acc
   return account;
 }
 
-function requireRun(folder: DataFolder): Run {
-  const run = readRun(folder);
-  if (run === null) throw neverStarted(folder);
-  return run;
-}
-
-function neverStarted({ path }: DataFolder): CommandFailure {
-  return new CommandFailure(
-    'never_started',
-    `no relay was ever started on the data folder "${path}"`,
-    'Start one with `npm start`, or name another folder with --data.',
-  );
-}
-
-function requireSecrets(folder: DataFolder): void {
-  if (!existsSync(folder.secretsPath))
-    throw new RelayError('secrets_missing', `there is no secrets file ${folder.secretsPath}`);
-}
-
-async function readToken(folder: DataFolder, secrets: SecretStore, account: Account): Promise<string> {
-  requireSecrets(folder);
-  // While a token is being replaced two are valid; the first is the one to hand out.
-  const [token] = await secrets.webhookTokens(account.name);
-  if (token === undefined)
-    throw new RelayError('secrets_missing', `account ${account.name} has no webhook token stored`);
-  return token;
+/** The webhook's URL for an account; a token may hold any character. */
+export function webhookUrlOf(baseUrl: string, account: Account, token: string): string {
+  return `${baseUrl}${encodeURIComponent(account.name)}/${encodeURIComponent(token)}`;
 }

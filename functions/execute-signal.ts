@@ -1,11 +1,6 @@
-import { createWorker, type WorkerHandler } from '../lib/host/worker.ts';
-import { parseSignalMessage } from '../lib/queue/queue.ts';
-import { executeSignal } from '../lib/relay/execute-signal.ts';
-import type { ExecuteServices } from '../lib/relay/services.ts';
+import { openExecuteServices } from '../lib/host/aws-services.ts';
+import { createExecuteSignal } from '../lib/host/execute-signal.ts';
+import config from '../relay.config.ts';
 
-/** The signal queue's consumer: carries signals out, in order for each account and market. */
-export function createExecuteSignal(services: ExecuteServices): WorkerHandler {
-  return createWorker(services.log, async (body) => {
-    await executeSignal(services, parseSignalMessage(body));
-  });
-}
+/** Behind the signal queue. */
+export const handler = createExecuteSignal(openExecuteServices(config, process.env));

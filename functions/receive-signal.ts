@@ -1,14 +1,13 @@
-import { createWebhook, type WebhookHandler } from '../lib/host/webhook.ts';
-import { receiveSignal } from '../lib/relay/receive-signal.ts';
-import type { ReceiveServices } from '../lib/relay/services.ts';
+import { openReceiveServices } from '../lib/host/aws-services.ts';
+import { createReceiveSignal } from '../lib/host/receive-signal.ts';
+import config from '../relay.config.ts';
 
-/** `POST /signals/{account}/{token}`: takes alerts in. */
-export function createReceiveSignal(services: ReceiveServices): WebhookHandler {
-  return createWebhook(services.log, (event, body) =>
-    receiveSignal(services, {
-      account: event.pathParameters?.['account'] ?? '',
-      token: event.pathParameters?.['token'] ?? '',
-      body,
-    }),
-  );
-}
+/**
+ * TradingView hangs up after 3 s and does not resend then; a 503 it does resend. The rest is for the way and a start.
+ *
+ * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
+ */
+const answerWithinMs = 2_000;
+
+/** Behind `POST /signals/{account}/{token}`. */
+export const handler = createReceiveSignal(openReceiveServices(config, process.env), answerWithinMs);

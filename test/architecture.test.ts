@@ -44,11 +44,11 @@ function findRankBreaches(graph: ImportGraph): readonly string[] {
 
 function mayImport(from: string, to: string, isTypeOnly: boolean): boolean {
   if (from === configPath) return isTypeOnly && folderOf(to) === 'lib/host';
-  if (to === configPath) return folderOf(from) === 'infra' || folderOf(from) === 'cli';
+  if (to === configPath) return ['functions', 'infra', 'cli'].includes(folderOf(from));
   if (rankOf(to) < 0) return false;
-  // The stack names functions by path; what it loads itself would run at deploy time.
+  // The stack names functions by path and runs none of them; what it reads is the configuration, checked.
   if (from.startsWith('infra/aws/') && !to.startsWith('infra/aws/'))
-    return isTypeOnly && rankOf(to) < rankOf(from);
+    return to === 'lib/host/config.ts' || (isTypeOnly && rankOf(to) < rankOf(from));
   return folderOf(from) === folderOf(to) || rankOf(to) < rankOf(from);
 }
 
@@ -110,6 +110,12 @@ describe('the rules find what breaks them:', () => {
       "import { b } from '../../lib/base/b.ts';",
       'lib/base/b.ts',
     ],
+    [
+      'runtime code beside the configuration',
+      'infra/aws/a.ts',
+      "import { b } from '../../lib/host/b.ts';",
+      'lib/host/b.ts',
+    ],
     ['a function loaded by the stack', 'infra/aws/a.ts', "import '../../functions/b.ts';", 'functions/b.ts'],
     ['a value in the configuration', configPath, "import { b } from './lib/host/b.ts';", 'lib/host/b.ts'],
     [
@@ -136,14 +142,14 @@ describe('the rules find what breaks them:', () => {
       "import '../../base/b.ts'; import '../c.ts'; import './d.ts'; import 'zod';",
     ],
     ['lib/paper/a.ts', "import '../exchange/b.ts'; import '../model/c.ts';"],
-    ['functions/a.ts', "import '../lib/host/b.ts'; import '../lib/relay/c.ts';"],
+    ['functions/a.ts', "import '../lib/host/b.ts'; import '../lib/relay/c.ts'; import '../relay.config.ts';"],
     [
       'infra/local/a.ts',
       "import '../../functions/b.ts'; import '../../relay.config.ts'; import '../../lib/paper/c.ts';",
     ],
     [
       'infra/aws/a.ts',
-      "import './b.ts'; import type { C } from '../../lib/host/c.ts'; import 'aws-cdk-lib';",
+      "import './b.ts'; import type { C } from '../../lib/host/c.ts'; import '../../lib/host/config.ts'; import '../../relay.config.ts'; import 'aws-cdk-lib';",
     ],
     [configPath, "import type { A } from './lib/host/a.ts';"],
   ])('and let pass what keeps them: %s', (path, text) => {

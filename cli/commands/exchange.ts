@@ -60,7 +60,7 @@ export function addExchangeCommands(program: Command): void {
 }
 
 async function pingExchange({ session, print }: Context): Promise<void> {
-  const { exchangeUrl, dialect } = session.readRun();
+  const { url: exchangeUrl, dialect } = session.locateExchange();
   const startedAtMs = session.clock.nowMs();
   const [answer] = await askExchange(session, null, (client) => client.call(ping, {}, { timeoutMs }));
   const tookMs = session.clock.nowMs() - startedAtMs;

@@ -154,7 +154,7 @@ async function askControl(
   path: string,
   body?: object,
 ): Promise<unknown> {
-  const { exchangeUrl } = session.readRun();
+  const exchangeUrl = session.locatePaper();
   const answer = await askHttp({
     url: `${exchangeUrl}${path}`,
     method,

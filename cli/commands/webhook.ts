@@ -6,7 +6,7 @@ import type { Account } from '../../lib/model/account.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
-import { askHttp, type HttpAnswer } from '../http.ts';
+import type { HttpAnswer } from '../http.ts';
 import { renderFields, renderTable } from '../print.ts';
 import { chooseAccount } from '../session.ts';
 
@@ -30,7 +30,7 @@ export function addWebhookCommands(program: Command): void {
 
 async function showWebhook({ session, print }: Context, name: string | undefined): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  const url = await readWebhookUrl(session, account);
+  const url = await session.readWebhookUrl(account);
   const template = templateFor(account);
   print({ account: account.name, url, template: JSON.parse(template) }, () =>
     [
@@ -45,15 +45,9 @@ async function showWebhook({ session, print }: Context, name: string | undefined
       template,
       '',
       'Whoever has the URL can trade: keep it to yourself, and its token out of the message.',
-      'TradingView reaches public addresses only, on ports 80 and 443: put a tunnel or a proxy in front.',
+      session.reachHint,
     ].join('\n'),
   );
-}
-
-async function readWebhookUrl(session: Context['session'], account: Account): Promise<string> {
-  const { relayUrl } = session.readRun();
-  const token = await session.readWebhookToken(account);
-  return `${relayUrl}/signals/${encodeURIComponent(account.name)}/${encodeURIComponent(token)}`;
 }
 
 /** Without an offset of the account, an alert has to bring its own limit price. */
@@ -91,12 +85,10 @@ const Refusal = z.object({
 
 async function sendAlert({ session, print }: Context, file: string, name: string | undefined): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  const url = await readWebhookUrl(session, account);
   const body = file === '-' ? await readStandardInput() : await readAlertFile(file);
-  const recipient = `the relay at ${session.readRun().relayUrl}`;
-  const answer = await askHttp({ url, method: 'POST', body, recipient });
+  const answer = await session.sendAlert(account, body);
   const receipt = Receipt.safeParse(answer.body);
-  if (!receipt.success || answer.httpStatus >= 300) throw createRefusal(answer, recipient);
+  if (!receipt.success || answer.httpStatus >= 300) throw createRefusal(answer, session.relayName);
   const { signals } = receipt.data;
   print({ httpStatus: answer.httpStatus, signals }, () => renderReceipt(signals));
 }

@@ -1,15 +1,15 @@
-import { createExecuteSignal } from '../../functions/execute-signal.ts';
-import { createReceiveSignal } from '../../functions/receive-signal.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
+import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { startHttpServer } from './http-server.ts';
@@ -24,6 +24,8 @@ export interface LocalRelay {
 
 /** After this many failed hand-outs a message is a dead letter, as on AWS. */
 const maxReceives = 5;
+/** How often the file is looked at for messages that the operator put back from beside. */
+const outsiderCheckMs = 500;
 
 /**
  * The caller holds the folder's lock.
@@ -62,7 +64,7 @@ export async function startLocalRelay(options: {
   }
 
   async function open() {
-    const left = await sweepAccepted({ ledger, queue });
+    const { enqueued: left } = await sweepAccepted({ ledger, queue });
     if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
     return await startHttpServer(options.port, receiveSignal);
   }
@@ -72,12 +74,22 @@ export async function startLocalRelay(options: {
     throw error;
   });
   const worker = startWorkerLoop(queue, executeSignal, log);
+  const outsiderCheck = setInterval(() => takeInOutsiders(queue, log), outsiderCheckMs);
   return {
     url: server.url,
     async close() {
+      clearInterval(outsiderCheck);
       await server.close();
       await worker.stop();
       letGo();
     },
   };
+}
+
+function takeInOutsiders(queue: SqliteQueue, log: Log): void {
+  try {
+    queue.takeInOutsiders();
+  } catch (error) {
+    log.error('the queue could not be read', { reason: error instanceof Error ? error.message : 'unknown' });
+  }
 }

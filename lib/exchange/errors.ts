@@ -41,7 +41,7 @@ type Attempts = readonly [...FailedAttempt[], FailedAttempt];
 export class ExchangeError extends RelayError {
   readonly failure: Failure;
   /** Every attempt, oldest first. */
-  readonly attempts: readonly FailedAttempt[];
+  readonly attempts: Attempts;
 
   constructor(endpointName: string, attempts: Attempts) {
     const failure = weighAttempts(attempts);

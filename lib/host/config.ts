@@ -52,6 +52,32 @@ const AccountSchema = z
   })
   .transform(({ limitOffset, ...account }) => ({ ...account, limitOffsetRate: limitOffset }));
 
+/**
+ * Where TradingView sends its alerts from.
+ *
+ * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
+ */
+export const tradingViewAddresses = ['52.89.214.238', '34.212.75.30', '54.218.53.128', '52.32.178.7'];
+
+/** The retentions that CloudWatch Logs knows, in days. @see https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
+const logRetentions = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+] as const;
+
+const AwsSchema = z.strictObject({
+  allowedAddresses: z
+    .array(
+      z.union(
+        [z.ipv4(), z.cidrv4(), z.ipv6(), z.cidrv6()],
+        'must be an address or a range like 203.0.113.0/24',
+      ),
+    )
+    .default([]),
+  alarmEmail: z.email('must be an e-mail address').nullable().default(null),
+  keepLedgerDays: z.int().min(1).max(3_650).default(400),
+  logRetentionDays: z.literal(logRetentions).default(90),
+});
+
 const ConfigSchema = z.strictObject({
   exchange: z.strictObject({
     address: z
@@ -64,6 +90,7 @@ const ConfigSchema = z.strictObject({
   accounts: z
     .record(z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'), AccountSchema)
     .refine((accounts) => Object.keys(accounts).length > 0, 'must name at least one account'),
+  aws: AwsSchema.prefault({}),
 });
 
 function isAddress(address: string): boolean {
@@ -78,10 +105,22 @@ function isAddress(address: string): boolean {
 /** What relay.config.ts exports. */
 export type RelayConfig = z.input<typeof ConfigSchema>;
 
+/** What concerns the AWS deployment alone. */
+export interface AwsSettings {
+  /** Addresses or ranges that may call the webhook beside TradingView's own. */
+  readonly allowedAddresses: readonly string[];
+  /** Null: alarms reach nobody by mail. */
+  readonly alarmEmail: string | null;
+  /** For how long the entry of a signal is kept once nothing can become of it any more. */
+  readonly keepLedgerDays: number;
+  readonly logRetentionDays: (typeof logRetentions)[number];
+}
+
 /** The configuration, checked and in the model's words. */
 export interface HostConfig {
   readonly exchange: { readonly address: string; readonly dialect: Dialect };
   readonly settings: Settings;
+  readonly aws: AwsSettings;
 }
 
 /**
@@ -99,9 +138,10 @@ export function parseConfig(config: unknown): HostConfig {
     }));
     throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} fault(s)`, { issues });
   }
-  const { exchange, tickers, maxLagSeconds, accounts } = parsed.data;
+  const { exchange, tickers, maxLagSeconds, accounts, aws } = parsed.data;
   return {
     exchange,
+    aws,
     settings: {
       tickers,
       defaultMaxLagMs: maxLagSeconds * 1000,

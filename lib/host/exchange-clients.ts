@@ -4,13 +4,19 @@ import { type Credentials, createExchangeClient, type ExchangeClient } from '../
 import type { Dialect } from '../exchange/dialect.ts';
 import { createRateBudgets } from '../exchange/rate-limit.ts';
 import { createTransport } from '../exchange/transport.ts';
+import { createRenewingClient } from './renewing-client.ts';
 import type { SecretStore } from './secrets.ts';
 
 /** One client for each account, all sharing connections and rate budgets. */
 export interface ExchangeClients {
   /** Signs nothing; for what anybody may ask. */
   readonly anonymous: ExchangeClient;
-  /** @throws RelayError `secrets_missing` when the account has no key */
+  /**
+   * A client with the account's key. When the exchange refuses the key, the newest one is asked for, once, and if it
+   * is another one the request goes again with it: a new key takes effect at once.
+   *
+   * @throws RelayError `secrets_missing` when the account has no key
+   */
   forAccount(account: string): Promise<ExchangeClient>;
   close(): void;
 }
@@ -21,22 +27,46 @@ export function createExchangeClients(options: {
   readonly secrets: SecretStore;
   readonly clock: Clock;
 }): ExchangeClients {
-  const { secrets, ...exchange } = options;
-  const shared = { ...exchange, transport: createTransport(), budgets: createRateBudgets(options.clock) };
-  const clients = new Map<string, { readonly keys: Credentials; readonly client: ExchangeClient }>();
+  const { secrets, clock, ...exchange } = options;
+  const shared = { ...exchange, clock, transport: createTransport(), budgets: createRateBudgets(clock) };
+  const known = new Map<string, Keyed>();
+
+  function keyedOf(account: string, keys: Credentials): Keyed {
+    const last = known.get(account);
+    if (last !== undefined && isSameKey(last.keys, keys)) return last;
+    const signing = createExchangeClient({ ...shared, credentials: keys });
+    const client = createRenewingClient(signing, clock, () => renew(account, keys));
+    const keyed: Keyed = { keys, signing, client };
+    known.set(account, keyed);
+    return keyed;
+  }
+
+  /** Null when there is no other key than the refused one. */
+  async function renew(account: string, refused: Credentials): Promise<ExchangeClient | null> {
+    const keys = await secrets.exchangeKeys(account, 'newest');
+    return keys === null || isSameKey(keys, refused) ? null : keyedOf(account, keys).signing;
+  }
 
   return {
     anonymous: createExchangeClient({ ...shared, credentials: null }),
     async forAccount(account) {
-      const keys = await secrets.exchangeKeys(account);
+      // The first key of an account may have been stored after its absence was remembered.
+      const keys = (await secrets.exchangeKeys(account)) ?? (await secrets.exchangeKeys(account, 'newest'));
       if (keys === null)
         throw new RelayError('secrets_missing', `account ${account} has no exchange key stored`);
-      const known = clients.get(account);
-      if (known?.keys.apiKey === keys.apiKey && known.keys.apiSecret === keys.apiSecret) return known.client;
-      const client = createExchangeClient({ ...shared, credentials: keys });
-      clients.set(account, { keys, client });
-      return client;
+      return keyedOf(account, keys).client;
     },
     close: () => shared.transport.close(),
   };
+}
+
+interface Keyed {
+  readonly keys: Credentials;
+  /** Signs with these keys and no others. */
+  readonly signing: ExchangeClient;
+  readonly client: ExchangeClient;
+}
+
+function isSameKey(one: Credentials, other: Credentials): boolean {
+  return one.apiKey === other.apiKey && one.apiSecret === other.apiSecret;
 }

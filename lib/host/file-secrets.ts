@@ -1,25 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import * as z from 'zod';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Credentials } from '../exchange/client.ts';
 import type { SecretStore } from './secrets.ts';
 
+const Token = z.string().min(16);
+/** A token that was replaced opens for a while longer. */
+const ReplacedToken = z.strictObject({ token: Token, validUntilMs: z.int() });
+
 const SecretsSchema = z.record(
   z.string(),
   z.strictObject({
-    webhookTokens: z.array(z.string().min(16)).max(2),
+    webhookTokens: z.array(z.union([Token, ReplacedToken])).max(2),
     exchangeKeys: z.strictObject({ apiKey: z.string().min(1), apiSecret: z.string().min(1) }).nullable(),
   }),
 );
 type Secrets = z.output<typeof SecretsSchema>;
+type AccountSecrets = Secrets[string];
 
 /**
  * Keeps the secrets of a local run in one JSON file that only its owner can read.
  *
  * A change of the file takes effect on the next request.
  */
-export function createFileSecrets(path: string): SecretStore {
+export function createFileSecrets(path: string, clock: Clock = systemClock): SecretStore {
   let known: { readonly version: string; readonly secrets: Secrets } | null = null;
 
   function read(): Secrets {
@@ -29,7 +35,7 @@ export function createFileSecrets(path: string): SecretStore {
   }
 
   return {
-    webhookTokens: async (account) => read()[account]?.webhookTokens ?? [],
+    webhookTokens: async (account) => liveTokensOf(read()[account]?.webhookTokens ?? [], clock.nowMs()),
     exchangeKeys: async (account) => read()[account]?.exchangeKeys ?? null,
   };
 }
@@ -49,13 +55,52 @@ export function completeFileSecrets(
   if (missing.length === 0) return;
   for (const account of missing)
     secrets[account] = { webhookTokens: [createToken()], exchangeKeys: keysOf(account) };
-  // Written aside and renamed, so that a crash leaves the old file or the new one.
+  writeSecrets(path, secrets);
+}
+
+/** @throws RelayError `secrets_missing` when the file knows no such account */
+export function storeFileKeys(path: string, account: string, keys: Credentials): void {
+  const secrets = readSecrets(path);
+  writeSecrets(path, { ...secrets, [account]: { ...secretsOf(secrets, path, account), exchangeKeys: keys } });
+}
+
+/**
+ * Gives the account another webhook token; the one it replaces opens until the given time.
+ *
+ * @throws RelayError `secrets_missing` when the file knows no such account
+ */
+export function rotateFileToken(path: string, account: string, validUntilMs: number): void {
+  const secrets = readSecrets(path);
+  const known = secretsOf(secrets, path, account);
+  const replaced = known.webhookTokens.slice(0, 1).map((entry) => ({ token: tokenOf(entry), validUntilMs }));
+  writeSecrets(path, { ...secrets, [account]: { ...known, webhookTokens: [createToken(), ...replaced] } });
+}
+
+function liveTokensOf(entries: AccountSecrets['webhookTokens'], nowMs: number): readonly string[] {
+  return entries
+    .filter((entry) => typeof entry === 'string' || nowMs < entry.validUntilMs)
+    .map((entry) => tokenOf(entry));
+}
+
+function tokenOf(entry: AccountSecrets['webhookTokens'][number]): string {
+  return typeof entry === 'string' ? entry : entry.token;
+}
+
+function secretsOf(secrets: Secrets, path: string, account: string): AccountSecrets {
+  const found = Object.hasOwn(secrets, account) ? secrets[account] : undefined;
+  if (found === undefined)
+    throw new RelayError('secrets_missing', `the secrets file ${path} has no account ${account}`);
+  return found;
+}
+
+/** Written aside and renamed, so that a crash leaves the old file or the new one. */
+function writeSecrets(path: string, secrets: Secrets): void {
   writeFileSync(`${path}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${path}.new`, path);
 }
 
-/** 192 bits, safe in a URL. */
-function createToken(): string {
+/** A fresh webhook token: 192 bits, safe in a URL. */
+export function createToken(): string {
   return randomBytes(24).toString('base64url');
 }
 

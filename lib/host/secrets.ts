@@ -1,9 +1,18 @@
 import type { Credentials } from '../exchange/client.ts';
+import type { SecretAge } from '../relay/services.ts';
 
 /** Where keys and tokens are kept. They leave it for signing and comparing only. */
 export interface SecretStore {
-  /** Tokens that open the account's webhook now, none for an unknown account. Two may be valid at once. */
-  webhookTokens(account: string): Promise<readonly string[]>;
-  /** The account's exchange key; null when none is stored. */
-  exchangeKeys(account: string): Promise<Credentials | null>;
+  /**
+   * Tokens that open the account's webhook now, none for an unknown account. Two may be valid at once.
+   *
+   * @param age `remembered` unless told
+   */
+  webhookTokens(account: string, age?: SecretAge): Promise<readonly string[]>;
+  /**
+   * The account's exchange key; null when none is stored.
+   *
+   * @param age `remembered` unless told
+   */
+  exchangeKeys(account: string, age?: SecretAge): Promise<Credentials | null>;
 }

@@ -15,12 +15,16 @@ export type WebhookStory = (event: APIGatewayProxyEvent, body: Buffer) => Promis
 
 export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
-/** Puts a story behind API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue. */
-export function createWebhook(log: Log, story: WebhookStory): WebhookHandler {
+/**
+ * Puts a story behind API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue.
+ *
+ * @param answerWithinMs after this time the answer is 503, whatever becomes of the story; absent: it takes its time
+ */
+export function createWebhook(log: Log, story: WebhookStory, answerWithinMs?: number): WebhookHandler {
   const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .before(allowPostOnly)
     .onError(answerError(log))
-    .handler(async (event) => answerOf(await story(event, rawBodyOf(event))));
+    .handler(async (event) => answerOf(await inTime(story(event, rawBodyOf(event)), answerWithinMs)));
   // middy wants Lambda's context, of which no part is used.
   return (event) => handler(event, {} as Parameters<typeof handler>[1]);
 }
@@ -38,6 +42,16 @@ function rawBodyOf(event: APIGatewayProxyEvent): Buffer {
   return Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
 }
 
+/** A story that goes on after its time does no harm: a resend finds what it stored. */
+async function inTime<T>(story: Promise<T>, timeoutMs: number | undefined): Promise<T> {
+  if (timeoutMs === undefined) return await story;
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    reject(new RelayError('store_unavailable', `it took longer than ${timeoutMs} ms`));
+  }, timeoutMs);
+  return await Promise.race([story, promise]).finally(() => clearTimeout(timer));
+}
+
 function answerOf({ httpStatus, body }: Answer, headers: Record<string, string> = {}): APIGatewayProxyResult {
   return {
     statusCode: httpStatus,
@@ -50,6 +64,7 @@ function answerError(log: Log) {
   return (request: { error?: Error | null | undefined; response?: unknown }): void => {
     const error = toRelayError(request.error ?? null);
     const { row, code, message } = error;
+    // The logger keeps the word "message" to itself.
     log[row.logLevel]('request refused', { code, reason: message, httpStatus: row.httpStatus });
     request.response = answerOf(
       {

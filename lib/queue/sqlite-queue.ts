@@ -30,6 +30,12 @@ export interface DeadLetter {
 export interface SqliteQueue extends SignalQueue, SignalSource {
   /** At most this many, newest first. */
   deadLetters(limit: number): Promise<readonly DeadLetter[]>;
+  /**
+   * Takes in what another process put into the file, as a redrive does; cheap when nobody did.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  takeInOutsiders(): void;
 }
 
 const migrations: readonly string[] = [
@@ -51,6 +57,11 @@ const migrations: readonly string[] = [
    ) STRICT;`,
 ];
 
+/** @throws RelayError `store_unavailable` when the file was written by a newer release */
+export function migrateQueueTables(file: SqliteFile): void {
+  migrateTables(file, 'queue', migrations);
+}
+
 /**
  * The queue in an embedded database that one process owns.
  *
@@ -60,7 +71,7 @@ const migrations: readonly string[] = [
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
 export function createSqliteQueue(file: SqliteFile, options: SqliteQueueOptions): SqliteQueue {
-  migrateTables(file, 'queue', migrations);
+  migrateQueueTables(file);
   return new EmbeddedQueue(file, options);
 }
 
@@ -71,13 +82,23 @@ class EmbeddedQueue implements SqliteQueue {
   readonly #line = new WaitingLine();
   readonly #claims = new Map<string, Waiting>();
   #receiptCount = 0;
+  #dataVersion = 0;
 
   constructor(file: SqliteFile, options: SqliteQueueOptions) {
     this.#file = file;
     this.#options = { retryDelayMs: 2000, ...options };
     this.#statements = prepareStatements(file);
-    for (const row of file.read(() => this.#statements.waiting.all()))
-      this.#line.add(row as unknown as Waiting);
+    this.takeInOutsiders();
+  }
+
+  takeInOutsiders(): void {
+    this.#file.read(() => {
+      const version = Number(this.#statements.dataVersion.get()?.['data_version']);
+      if (version === this.#dataVersion) return;
+      for (const row of this.#statements.waiting.all() as unknown as readonly Waiting[])
+        if (!this.#line.has(row)) this.#line.add(row);
+      this.#dataVersion = version;
+    });
   }
 
   async enqueue(message: SignalMessage): Promise<void> {
@@ -174,6 +195,8 @@ function prepareStatements({ database }: SqliteFile) {
       `SELECT position, group_name AS "group", body, sent_at_ms AS sentAtMs, failed_count AS failedCount
        FROM messages ORDER BY position`,
     ),
+    // Changes when another connection has written, and only then.
+    dataVersion: database.prepare('PRAGMA data_version'),
     insert: database.prepare(
       `INSERT INTO messages (deduplication_id, group_name, body, sent_at_ms) VALUES (?, ?, ?, ?)
        ON CONFLICT (deduplication_id) DO NOTHING`,

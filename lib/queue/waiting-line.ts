@@ -22,13 +22,21 @@ export class WaitingLine {
   readonly #groups = new Map<string, Group>();
   readonly #waiters = new Set<() => void>();
 
-  /** Messages must be added in the order of their positions. */
+  /** Takes its place by position, but never before one that was handed out. */
   add(message: Waiting): void {
     const group = this.#groups.get(message.group);
     if (group === undefined)
       this.#groups.set(message.group, { messages: [message], handedOut: 0, resting: 0 });
-    else group.messages.push(message);
+    else {
+      const { messages, handedOut } = group;
+      const last = messages.findLastIndex(({ position }) => position < message.position);
+      messages.splice(Math.max(last + 1, handedOut), 0, message);
+    }
     this.#wakeWaiters();
+  }
+
+  has({ group, position }: Pick<Waiting, 'group' | 'position'>): boolean {
+    return this.#groups.get(group)?.messages.some((message) => message.position === position) ?? false;
   }
 
   /** The oldest messages of the free group that has waited longest; empty when no group is free. */

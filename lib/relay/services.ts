@@ -12,6 +12,9 @@ export function arrivalOf({ settings }: { readonly settings: Settings }, receive
   return { receivedAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
 }
 
+/** `newest`: what was given before did not open the door; ask whoever keeps it, whatever is remembered. */
+export type SecretAge = 'remembered' | 'newest';
+
 /** What taking a signal in needs of the world. */
 export interface ReceiveServices {
   readonly clock: Clock;
@@ -20,7 +23,7 @@ export interface ReceiveServices {
   readonly ledger: Ledger;
   readonly queue: SignalQueue;
   /** The tokens that are valid now, none for an unknown account. */
-  webhookTokens(account: string): Promise<readonly string[]>;
+  webhookTokens(account: string, age: SecretAge): Promise<readonly string[]>;
 }
 
 /** What executing a signal needs of the world. */

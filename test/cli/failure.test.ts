@@ -93,7 +93,8 @@ describe('a relay that is not there', () => {
         code: 'never_started',
         message: `no relay was ever started on the data folder "${emptyPath}"`,
         issues: [],
-        action: 'Start one with `npm start`, or name another folder with --data.',
+        action:
+          'Start one with `npm start`, or name another folder with --data, or a stack on AWS with --stack.',
       }),
     );
     expect(readdirSync(emptyPath)).toEqual([]);

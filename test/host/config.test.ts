@@ -97,3 +97,34 @@ describe('relay.config.ts', () => {
     expect(faultsOf({ ...shipped, exchange: { address, dialect: 'live' } })).toEqual(faults);
   });
 });
+
+describe('the aws block', () => {
+  const awsOf = (aws: unknown) => parseConfig({ ...shipped, aws }).aws;
+
+  test('may be left out, whole or in part', () => {
+    const defaults = {
+      allowedAddresses: [],
+      alarmEmail: null,
+      keepLedgerDays: 400,
+      logRetentionDays: 90,
+    };
+    expect(awsOf(undefined)).toEqual(defaults);
+    expect(awsOf({ alarmEmail: 'me@example.com' })).toEqual({ ...defaults, alarmEmail: 'me@example.com' });
+  });
+
+  test('takes addresses and ranges, old and new', () => {
+    const allowedAddresses = ['203.0.113.7', '203.0.113.0/24', '2001:db8::1', '2001:db8::/32'];
+    expect(awsOf({ allowedAddresses }).allowedAddresses).toEqual(allowedAddresses);
+  });
+
+  test.each([
+    [{ allowedAddresses: ['203.0.113.0/33'] }, 'aws.allowedAddresses.0'],
+    [{ allowedAddresses: ['everybody'] }, 'aws.allowedAddresses.0'],
+    [{ alarmEmail: 'nobody' }, 'aws.alarmEmail'],
+    [{ keepLedgerDays: 0 }, 'aws.keepLedgerDays'],
+    [{ logRetentionDays: 91 }, 'aws.logRetentionDays'],
+    [{ surprise: 1 }, 'aws'],
+  ])('refuses %j', (aws, path) => {
+    expect(faultsOf({ ...shipped, aws })).toEqual([path]);
+  });
+});

@@ -1,8 +1,13 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../lib/base/clock.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Credentials } from '../../lib/exchange/client.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
+import { prepareOrder } from '../../lib/exchange/place-order.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
-import { startPaperExchange } from '../../lib/paper/venue.ts';
+import type { SecretStore } from '../../lib/host/secrets.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 test('a client is kept for as long as its key is, and made anew when the key is replaced', async () => {
   const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
@@ -24,4 +29,116 @@ test('a client is kept for as long as its key is, and made anew when the key is 
   await expect(clients.forAccount('main')).rejects.toMatchObject({ code: 'secrets_missing' });
   clients.close();
   await paper.close();
+});
+
+test('the first key of an account is found at once, though its absence was remembered', async () => {
+  const keys = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
+  const secrets: SecretStore = {
+    webhookTokens: async () => [],
+    exchangeKeys: async (_, age = 'remembered') => (age === 'newest' ? keys : null),
+  };
+  const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
+  const clients = createExchangeClients({ address: paper.url, dialect: 'live', secrets, clock: systemClock });
+
+  const client = await clients.forAccount('main');
+
+  expect(Object.keys(await client.call(mainBalance, {}))).toContain('USDT');
+  clients.close();
+  await paper.close();
+});
+
+describe('a key that was replaced at the exchange', () => {
+  const outdated = { apiKey: 'paper-key', apiSecret: 'outdated' };
+  const current = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
+  const order = {
+    market: 'BTC_USDT',
+    side: 'buy',
+    amount: parseDecimal('0.01'),
+    price: parseDecimal('51000'),
+    activationPrice: parseDecimal('50500'),
+    clientOrderId: 'tr-renewed',
+    kind: 'stop_limit',
+  } as const;
+  let paper: PaperExchange;
+
+  beforeEach(async () => {
+    paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
+    paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
+  });
+  afterEach(() => paper.close());
+
+  /** The store remembers the outdated key until it is asked for the newest. */
+  function openClients(newest: () => Promise<Credentials | null>) {
+    const asked: string[] = [];
+    const secrets: SecretStore = {
+      webhookTokens: async () => [],
+      async exchangeKeys(_, age = 'remembered') {
+        asked.push(age);
+        return age === 'newest' ? await newest() : outdated;
+      },
+    };
+    return {
+      asked,
+      clients: createExchangeClients({ address: paper.url, dialect: 'live', secrets, clock: systemClock }),
+    };
+  }
+
+  test('does not cost the order that meets it: it goes once more, with the newest key', async () => {
+    const { clients, asked } = openClients(async () => current);
+    const request = prepareOrder(await clients.forAccount('main'), order);
+    expect(await request.send()).toMatchObject({ clientOrderId: 'tr-renewed', status: 'open' });
+    await expect(request.send()).rejects.toMatchObject({ code: 'exchange_request_invalid' });
+    expect(asked).toEqual(['remembered', 'newest']);
+    clients.close();
+  });
+
+  test('is refused once when there is no other, and the order is not sent again', async () => {
+    const { clients } = openClients(async () => outdated);
+    const failure = await prepareOrder(await clients.forAccount('main'), order)
+      .send()
+      .catch((error) => error);
+    expect(failure).toMatchObject({
+      failure: { kind: 'rejected', httpStatus: 401 },
+      attempts: { length: 1 },
+    });
+    clients.close();
+  });
+
+  test('is refused for good when the newest is refused too; both attempts are told', async () => {
+    const { clients } = openClients(async () => ({ apiKey: 'paper-key', apiSecret: 'wrong-again' }));
+    const failure = await prepareOrder(await clients.forAccount('main'), order)
+      .send()
+      .catch((error) => error);
+    expect(failure).toMatchObject({
+      failure: { kind: 'rejected', httpStatus: 401 },
+      attempts: { length: 2 },
+    });
+    clients.close();
+  });
+
+  test('is refused for what it is when the newest cannot be asked for', async () => {
+    const { clients } = openClients(async () => {
+      throw new Error('nobody answers');
+    });
+    await expect(prepareOrder(await clients.forAccount('main'), order).send()).rejects.toMatchObject({
+      failure: { kind: 'rejected', httpStatus: 401 },
+    });
+    clients.close();
+  });
+
+  test('shares its time with the second try, which is not begun when none is left', async () => {
+    const clock = createManualClock(Date.now());
+    const secrets: SecretStore = {
+      webhookTokens: async () => [],
+      async exchangeKeys(_, age) {
+        if (age !== 'newest') return outdated;
+        clock.advance(2_000);
+        return current;
+      },
+    };
+    const clients = createExchangeClients({ address: paper.url, dialect: 'live', secrets, clock });
+    const request = prepareOrder(await clients.forAccount('main'), order);
+    await expect(request.send({ timeoutMs: 2_000 })).rejects.toMatchObject({ failure: { kind: 'not_sent' } });
+    clients.close();
+  });
 });

@@ -2,7 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import {
+  completeFileSecrets,
+  createFileSecrets,
+  rotateFileToken,
+  storeFileKeys,
+} from '../../lib/host/file-secrets.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
 describe('the secrets file of a local run', () => {
   let folder: string;
@@ -71,6 +77,58 @@ describe('the secrets file of a local run', () => {
 
     expect(await secrets.webhookTokens('main')).toEqual(['one-long-enough-token', 'two-long-enough-token']);
     expect(await secrets.exchangeKeys('main')).toBeNull();
+  });
+
+  test('keeps a replaced token open until its time, and no longer', async () => {
+    completeFileSecrets(path, ['main', 'other'], keysOf);
+    const clock = createManualClock(1_000_000);
+    const secrets = createFileSecrets(path, clock);
+    const before = await secrets.webhookTokens('main');
+    const other = await secrets.webhookTokens('other');
+
+    rotateFileToken(path, 'main', 1_060_000);
+    const during = await secrets.webhookTokens('main');
+    clock.advance(60_000);
+    const after = await secrets.webhookTokens('main');
+
+    expect(during).toEqual([expect.stringMatching(/^[\w-]{32}$/), ...before]);
+    expect(during[0]).not.toBe(before[0]);
+    expect(after).toEqual(during.slice(0, 1));
+    expect(await secrets.webhookTokens('other')).toEqual(other);
+    expect(await secrets.exchangeKeys('main')).toEqual(keysOf('main'));
+  });
+
+  test('drops the oldest token when one is replaced again before its time', async () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const secrets = createFileSecrets(path, createManualClock(0));
+    rotateFileToken(path, 'main', 60_000);
+    const [second] = await secrets.webhookTokens('main');
+
+    rotateFileToken(path, 'main', 60_000);
+
+    expect(await secrets.webhookTokens('main')).toEqual([expect.any(String), second]);
+  });
+
+  test('takes other exchange keys for an account and leaves its tokens', async () => {
+    completeFileSecrets(path, ['main'], keysOf);
+    const secrets = createFileSecrets(path);
+    const tokens = await secrets.webhookTokens('main');
+
+    storeFileKeys(path, 'main', { apiKey: 'another', apiSecret: 'pair' });
+
+    expect(await secrets.exchangeKeys('main')).toEqual({ apiKey: 'another', apiSecret: 'pair' });
+    expect(await secrets.webhookTokens('main')).toEqual(tokens);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test('has nothing to change for an account it does not know', () => {
+    completeFileSecrets(path, ['main'], keysOf);
+
+    for (const change of [
+      () => rotateFileToken(path, '__proto__', 1),
+      () => storeFileKeys(path, 'nobody', keysOf('nobody')),
+    ])
+      expect(change).toThrow(expect.objectContaining({ code: 'secrets_missing' }));
   });
 
   test.each([

@@ -88,6 +88,43 @@ describe('an alert that could not be stored as a whole', () => {
   });
 });
 
+describe('the token of an alert', () => {
+  const current = 'a-token-of-this-test';
+
+  /** Remembers one token, and finds another when asked for the newest. */
+  async function openDoor(remembered: string, newest: string) {
+    const asked: string[] = [];
+    const functions = await openFunctions(() => ({
+      async webhookTokens(_, age) {
+        asked.push(age);
+        return [age === 'newest' ? newest : remembered];
+      },
+    }));
+    return { asked, functions };
+  }
+
+  test('opens as soon as it is the newest, whatever is remembered', async () => {
+    const { asked, functions } = await openDoor('an-outdated-token', current);
+    expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 202 });
+    expect(asked).toEqual(['remembered', 'newest']);
+    await functions.close();
+  });
+
+  test('is not asked about again when it is the one remembered', async () => {
+    const { asked, functions } = await openDoor(current, 'another-token');
+    expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 202 });
+    expect(asked).toEqual(['remembered']);
+    await functions.close();
+  });
+
+  test('opens nothing when it is neither', async () => {
+    const { functions } = await openDoor('an-outdated-token', 'another-token');
+    expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 401 });
+    expect((await functions.ledger.list({ limit: 1 })).entries).toEqual([]);
+    await functions.close();
+  });
+});
+
 describe('an alert of several signals', () => {
   test('is refused as a whole when one of its ids belongs to another alert', async () => {
     const functions = await openFunctions();

@@ -1,11 +1,11 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSBatchResponse, SQSEvent } from 'aws-lambda';
-import { createExecuteSignal } from '../../functions/execute-signal.ts';
-import { createReceiveSignal } from '../../functions/receive-signal.ts';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
+import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';

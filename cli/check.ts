@@ -1,0 +1,49 @@
+/** What was found of one thing that has to be right. */
+export interface Check {
+  readonly name: string;
+  readonly verdict: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  /** What to do about it; null when there is nothing to do. */
+  readonly advice: string | null;
+}
+
+export function pass(name: string, found: string): Check {
+  return { name, verdict: 'ok', found, advice: null };
+}
+
+export function warn(name: string, found: string, advice: string): Check {
+  return { name, verdict: 'warn', found, advice };
+}
+
+export function fail(name: string, found: string, advice: string): Check {
+  return { name, verdict: 'fail', found, advice };
+}
+
+/** How long the oldest message may wait before it is worth a look, and before something is wrong. */
+const slowMs = 60_000;
+const stuckMs = 300_000;
+
+/** @param oldestAgeMs null when nothing waits, or nobody counts */
+export function checkQueue(queue: {
+  readonly waiting: number;
+  readonly deadLetters: number;
+  readonly oldestAgeMs: number | null;
+}): readonly Check[] {
+  const { waiting, deadLetters, oldestAgeMs } = queue;
+  const age = oldestAgeMs === null ? '' : `, the oldest for ${Math.round(oldestAgeMs / 1000)} s`;
+  const found = `${waiting} waiting${age}`;
+  const advice = 'Look at the log of execute-signal: the market of the oldest message does not get on.';
+  const waitingCheck =
+    oldestAgeMs === null || oldestAgeMs < slowMs
+      ? pass('queue', found)
+      : (oldestAgeMs < stuckMs ? warn : fail)('queue', found, advice);
+  const deadCheck =
+    deadLetters === 0
+      ? pass('dead letters', 'none')
+      : fail(
+          'dead letters',
+          `${deadLetters} messages could not be handled`,
+          'Mend what the log of execute-signal names, then `redrive`.',
+        );
+  return [waitingCheck, deadCheck];
+}

@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import type { Check } from '../check.ts';
+import { fail, pass, warn } from '../check.ts';
+import { type Context, runCommand } from '../command.ts';
+import { checkExchange } from '../exchange-checks.ts';
+import { CommandFailure } from '../failure.ts';
+import { type Cell, renderTable, type Style } from '../print.ts';
+import type { Session } from '../session.ts';
+
+export function addDoctorCommands(program: Command): void {
+  program
+    .command('doctor')
+    .description('check everything that has to be right; changes nothing')
+    .action((_options: object, command: Command) => runCommand(command, examine));
+  program
+    .command('redrive')
+    .description('put every dead letter back into the queue, once its cause is mended')
+    .action((_options: object, command: Command) => runCommand(command, redrive));
+}
+
+async function examine({ session, print }: Context): Promise<void> {
+  const checks = [
+    ...(await session.diagnose()),
+    ...(await checkExchange(session)),
+    ...(await checkSignals(session)),
+  ];
+  const failed = checks.filter(({ verdict }) => verdict === 'fail');
+  print({ healthy: failed.length === 0, checks }, () => renderChecks(checks));
+  if (failed.length > 0)
+    throw new CommandFailure(
+      'unhealthy',
+      `${failed.length} of ${checks.length} checks failed: ${failed.map(({ name }) => name).join(', ')}`,
+      'Do what the table says of each.',
+    );
+}
+
+/** More than this many are not counted. */
+const mostUnknown = 100;
+
+async function checkSignals({ settings, ...session }: Session): Promise<readonly Check[]> {
+  const ledger = session.openLedger();
+  const { entries } = await ledger.list({ status: 'unknown', limit: mostUnknown });
+  const outcomes =
+    entries.length === 0
+      ? pass('outcomes', 'every one is known')
+      : fail(
+          'outcomes',
+          `${entries.length === mostUnknown ? 'at least ' : ''}${entries.length} unknown`,
+          'Look each up at the exchange: `signals --status unknown`.',
+        );
+  const pauses = await Promise.all(
+    Object.keys(settings.accounts).map(async (account) => ({
+      account,
+      isPaused: (await ledger.readPause(account)) !== null,
+    })),
+  );
+  const paused = pauses.filter(({ isPaused }) => isPaused).map(({ account }) => account);
+  return [
+    outcomes,
+    paused.length === 0
+      ? pass('pauses', 'none')
+      : warn('pauses', `${paused.join(', ')} paused: nothing is sent`, '`resume` ends a pause.'),
+  ];
+}
+
+const verdictStyles: Readonly<Record<Check['verdict'], Style>> = {
+  ok: 'good',
+  warn: 'waiting',
+  fail: 'alarm',
+};
+
+function renderChecks(checks: readonly Check[]): string {
+  return renderTable(
+    [
+      { title: '' },
+      { title: 'check' },
+      { title: 'found', maximumWidth: 56 },
+      { title: 'what to do', maximumWidth: 40 },
+    ],
+    checks.map(({ name, verdict, found, advice }): readonly Cell[] => [
+      { text: verdict, style: verdictStyles[verdict] },
+      name,
+      found,
+      advice ?? '',
+    ]),
+  );
+}
+
+async function redrive({ session, print }: Context): Promise<void> {
+  const redriven = await session.openDeadLetters().redrive();
+  print({ redriven: redriven.map(({ group, body }) => ({ group, body })) }, () =>
+    redriven.length === 0
+      ? 'There are no dead letters.'
+      : `${renderTable(
+          [{ title: 'group' }, { title: 'message', maximumWidth: 90 }],
+          redriven.map(({ group, body }) => [group, body]),
+        )}\n\nThey wait in the queue again, in this order; a signal too old to be sent ends as denied.`,
+  );
+}

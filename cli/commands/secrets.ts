@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+import { type Context, readCount, runCommand } from '../command.ts';
+import { formatSecond, renderFields } from '../print.ts';
+import { readKeys } from '../read-keys.ts';
+import { chooseAccount } from '../session.ts';
+
+const longestGraceHours = 24 * 30;
+const msPerHour = 3_600_000;
+
+export function addSecretCommands(program: Command): void {
+  const keys = program.command('keys').description('the exchange keys of the accounts').helpCommand(false);
+  keys
+    .command('set')
+    .description('store an exchange key; asks for it, or reads it from standard input')
+    .argument('<account>', 'whose key it is')
+    .action((account: string, _options: object, command: Command) =>
+      runCommand(command, (context) => setKeys(context, account)),
+    );
+  const token = program.command('token').description('the tokens in the webhook URLs').helpCommand(false);
+  token
+    .command('rotate')
+    .description('make a new webhook URL; the old one works for a while longer')
+    .argument('<account>', 'whose URL it is')
+    .option('--grace <hours>', 'how long the old URL still works', readCount(0, longestGraceHours), 24)
+    .action((account: string, options: { grace: number }, command: Command) =>
+      runCommand(command, (context) => rotateToken(context, account, options.grace)),
+    );
+}
+
+async function setKeys({ session, print }: Context, name: string): Promise<void> {
+  const account = chooseAccount(session.settings, name);
+  await session.storeKeys(account, await readKeys());
+  print(
+    { account: account.name, stored: true },
+    () =>
+      `The exchange key of ${account.name} is stored; \`doctor\` tells whether the exchange takes it.\n${session.changeHint}`,
+  );
+}
+
+async function rotateToken({ session, print }: Context, name: string, graceHours: number): Promise<void> {
+  const account = chooseAccount(session.settings, name);
+  const oldValidUntilMs = session.clock.nowMs() + graceHours * msPerHour;
+  await session.rotateToken(account, oldValidUntilMs);
+  print({ account: account.name, oldValidUntilMs }, () =>
+    [
+      renderFields([
+        ['account', account.name],
+        ['old URL', graceHours === 0 ? 'is withdrawn' : `works until ${formatSecond(oldValidUntilMs)} UTC`],
+        ['new URL', `npm run -s relay -- webhook ${account.name}`],
+      ]),
+      '',
+      session.changeHint,
+    ].join('\n'),
+  );
+}

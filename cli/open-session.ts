@@ -1,0 +1,41 @@
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { parseConfig } from '../lib/host/config.ts';
+import config from '../relay.config.ts';
+import { CommandFailure } from './failure.ts';
+import type { Session } from './session.ts';
+
+/** Which relay is meant, as the command line says it. */
+export interface SessionOptions {
+  readonly data: string;
+  /** Name of a CloudFormation stack; absent: a local run. */
+  readonly stack?: string;
+  readonly region?: string;
+  readonly config?: string;
+}
+
+/** @throws RelayError `config_invalid`; CommandFailure when there is no such stack or configuration */
+export async function openSession(options: SessionOptions): Promise<Session> {
+  const host = parseConfig(options.config === undefined ? config : loadConfig(options.config));
+  if (options.stack === undefined) {
+    const { openLocalSession } = await import('./local-session.ts');
+    return openLocalSession(options.data, host);
+  }
+  // The clients of AWS take longer to load than most local commands to run.
+  const { openStackSession } = await import('./stack-session.ts');
+  return await openStackSession(options.stack, options.region, host);
+}
+
+function loadConfig(path: string): unknown {
+  try {
+    // Which file it is, only the command line knows.
+    const loaded: { readonly default?: unknown } = createRequire(import.meta.url)(resolve(path));
+    return loaded.default;
+  } catch (error) {
+    throw new CommandFailure(
+      'config_unreadable',
+      `the configuration "${path}" cannot be loaded: ${error instanceof Error ? error.message : 'unknown'}`,
+      'Check the path, and that the file exports the configuration as its default.',
+    );
+  }
+}

@@ -1,0 +1,67 @@
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import * as z from 'zod';
+import type { Credentials } from '../lib/exchange/client.ts';
+import { createUsageFailure } from './failure.ts';
+
+/** As the exchange gives it: printable, without spaces. */
+const KeyText = z.string().regex(/^[!-~]{1,512}$/);
+const KeysField = z.strictObject({ apiKey: KeyText, apiSecret: KeyText });
+
+/**
+ * Reads an exchange key from the terminal, unseen, or from standard input: as two lines, key and secret, or as JSON
+ * with `apiKey` and `apiSecret`.
+ *
+ * An argument would stay in the shell's history and show in the list of processes.
+ *
+ * @throws CommandFailure (usage) when it cannot be a key; its words never quote what was given
+ */
+export async function readKeys(): Promise<Credentials> {
+  const given = process.stdin.isTTY ? await askForKeys() : parseInput(await text(process.stdin));
+  const keys = KeysField.safeParse(given);
+  if (keys.success) return keys.data;
+  const fields = [...new Set(keys.error.issues.map(({ path }) => path.join('.') || 'the whole'))];
+  throw createUsageFailure(
+    `what was given is not an exchange key: ${fields.join(' and ')} will not do`,
+    'Give the key and the secret as two lines, or as {"apiKey": "…", "apiSecret": "…"}; nothing was stored.',
+  );
+}
+
+function parseInput(input: string): unknown {
+  const trimmed = input.trim();
+  if (trimmed.startsWith('{')) return parseJson(trimmed);
+  const [apiKey, apiSecret, ...more] = trimmed.split(/\r?\n/).map((line) => line.trim());
+  return more.length === 0 ? { apiKey, apiSecret } : undefined;
+}
+
+function parseJson(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return undefined;
+  }
+}
+
+async function askForKeys(): Promise<unknown> {
+  // What is typed is echoed into nowhere.
+  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: silence, terminal: true });
+  const interrupted = new AbortController();
+  terminal.once('SIGINT', () => interrupted.abort());
+  terminal.once('close', () => interrupted.abort());
+  const ask = async (prompt: string) => {
+    process.stderr.write(prompt);
+    const answer = await terminal.question('', { signal: interrupted.signal }).finally(() => {
+      process.stderr.write('\n');
+    });
+    return answer.trim();
+  };
+  try {
+    return { apiKey: await ask('API key: '), apiSecret: await ask('API secret: ') };
+  } catch {
+    return undefined;
+  } finally {
+    terminal.close();
+  }
+}

@@ -1,0 +1,161 @@
+import { APIGatewayClient, GetRestApiCommand } from '@aws-sdk/client-api-gateway';
+import {
+  CloudWatchClient,
+  GetMetricStatisticsCommand,
+  paginateDescribeAlarms,
+} from '@aws-sdk/client-cloudwatch';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
+import * as z from 'zod';
+import { type HostConfig, tradingViewAddresses } from '../lib/host/config.ts';
+import { type Check, checkQueue, fail, pass, warn } from './check.ts';
+import { listStackResources, type StackOutputs } from './stack.ts';
+
+/** A stack, and what it was configured to. */
+export interface Stack {
+  readonly stackName: string;
+  /** Of every AWS client. */
+  readonly options: { readonly region?: string };
+  readonly outputs: StackOutputs;
+  readonly aws: HostConfig['aws'];
+}
+
+export async function diagnoseStack(stack: Stack): Promise<readonly Check[]> {
+  const checks = await Promise.all([
+    checkFunctions(stack),
+    checkSignalQueue(stack),
+    checkAlarms(stack),
+    checkAllowlist(stack),
+  ]);
+  return checks.flat();
+}
+
+/** Calls each with what it answers without doing anything: that proves its code, configuration and environment. */
+async function checkFunctions({ options, outputs }: Stack): Promise<readonly Check[]> {
+  const client = new LambdaClient(options);
+  const { ReceiveFunction, ExecuteFunction } = outputs;
+  return await Promise.all([
+    checkFunction(client, 'receive-signal', ReceiveFunction, { httpMethod: 'GET' }),
+    checkFunction(client, 'execute-signal', ExecuteFunction, { Records: [] }),
+  ]);
+}
+
+async function checkFunction(
+  client: LambdaClient,
+  name: string,
+  functionName: string,
+  event: object,
+): Promise<Check> {
+  const { FunctionError } = await client.send(
+    new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(event) }),
+  );
+  return FunctionError === undefined
+    ? pass(name, 'starts and answers')
+    : fail(name, `breaks (${FunctionError})`, `Look at the log of ${functionName}.`);
+}
+
+async function checkSignalQueue({ options, outputs }: Stack): Promise<readonly Check[]> {
+  const client = new SQSClient(options);
+  const [signals, dead, oldestAgeMs] = await Promise.all([
+    countMessages(client, outputs.SignalQueue),
+    countMessages(client, outputs.DeadLetterQueue),
+    readOldestAgeMs(options, outputs.SignalQueue),
+  ]);
+  return checkQueue({ waiting: signals, deadLetters: dead, oldestAgeMs: signals === 0 ? null : oldestAgeMs });
+}
+
+async function countMessages(client: SQSClient, queueUrl: string): Promise<number> {
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: queueUrl,
+      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+    }),
+  );
+  return (
+    Number(Attributes.ApproximateNumberOfMessages) + Number(Attributes.ApproximateNumberOfMessagesNotVisible)
+  );
+}
+
+/** The service counts it once a minute; null while it has not. */
+async function readOldestAgeMs(options: Stack['options'], queueUrl: string): Promise<number | null> {
+  const nowMs = Date.now();
+  const { Datapoints = [] } = await new CloudWatchClient(options).send(
+    new GetMetricStatisticsCommand({
+      Namespace: 'AWS/SQS',
+      MetricName: 'ApproximateAgeOfOldestMessage',
+      Dimensions: [{ Name: 'QueueName', Value: queueUrl.split('/').at(-1) ?? '' }],
+      StartTime: new Date(nowMs - 600_000),
+      EndTime: new Date(nowMs),
+      Period: 60,
+      Statistics: ['Maximum'],
+    }),
+  );
+  const latest = Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp)).at(-1);
+  return latest?.Maximum === undefined ? null : latest.Maximum * 1000;
+}
+
+async function checkAlarms({ stackName, options, aws }: Stack): Promise<readonly Check[]> {
+  const names = new Set(await listStackResources(stackName, 'AWS::CloudWatch::Alarm', options));
+  const ringing: string[] = [];
+  for await (const { MetricAlarms = [] } of paginateDescribeAlarms(
+    { client: new CloudWatchClient(options) },
+    { StateValue: 'ALARM' },
+  ))
+    ringing.push(...MetricAlarms.map(({ AlarmName = '' }) => AlarmName).filter((name) => names.has(name)));
+  const state =
+    ringing.length === 0
+      ? pass('alarms', `none of ${names.size} rings`)
+      : fail('alarms', `${ringing.join(', ')} ring`, 'The description of each alarm says what to do.');
+  const mail =
+    aws.alarmEmail === null
+      ? [warn('alarm mail', 'nobody is told', 'Set aws.alarmEmail in relay.config.ts and deploy.')]
+      : [];
+  return [state, ...mail];
+}
+
+const Statement = z.looseObject({
+  Condition: z.object({
+    IpAddress: z.object({ 'aws:SourceIp': z.union([z.string(), z.array(z.string())]) }),
+  }),
+});
+const Policy = z.object({ Statement: z.union([Statement, z.array(Statement)]) });
+
+async function checkAllowlist({ stackName, options, aws }: Stack): Promise<readonly Check[]> {
+  const client = new APIGatewayClient(options);
+  const apiIds = await listStackResources(stackName, 'AWS::ApiGateway::RestApi', options);
+  return await Promise.all(
+    apiIds.map(async (restApiId) => {
+      const { policy = '' } = await client.send(new GetRestApiCommand({ restApiId }));
+      return judgeAllowlist(policy, [...tradingViewAddresses, ...aws.allowedAddresses]);
+    }),
+  );
+}
+
+/** @param policy the API's resource policy as the service tells it: JSON, whose quotes may be escaped */
+export function judgeAllowlist(policy: string, expected: readonly string[]): Check {
+  const name = 'allowed addresses';
+  const deploy = 'Deploy again: `npx cdk deploy`.';
+  const parsed = Policy.safeParse(parsePolicy(policy));
+  if (!parsed.success) return fail(name, 'the API is not limited to any', deploy);
+  const allowed = [parsed.data.Statement]
+    .flat()
+    .flatMap(({ Condition }) => [Condition.IpAddress['aws:SourceIp']].flat());
+  const missing = expected.filter((address) => !allowed.includes(address));
+  const strange = allowed.filter((address) => !expected.includes(address));
+  if (missing.length === 0 && strange.length === 0)
+    return pass(name, `TradingView's and ${expected.length - tradingViewAddresses.length} more`);
+  const parts = [
+    ...(missing.length === 0 ? [] : [`${missing.join(', ')} cannot call`]),
+    ...(strange.length === 0 ? [] : [`${strange.join(', ')} can call and should not`]),
+  ];
+  return fail(name, parts.join('; '), deploy);
+}
+
+/** API Gateway tells a policy with the quotes of its JSON escaped. */
+function parsePolicy(policy: string): unknown {
+  for (const text of [policy, policy.replaceAll('\\"', '"').replaceAll('\\/', '/')])
+    try {
+      return JSON.parse(text);
+    } catch {}
+  return undefined;
+}

@@ -1,0 +1,143 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import * as z from 'zod';
+import { systemClock } from '../lib/base/clock.ts';
+import { RelayError } from '../lib/base/errors.ts';
+import { baseUrlOf, type Dialect } from '../lib/exchange/dialect.ts';
+import type { HostConfig } from '../lib/host/config.ts';
+import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
+import { createDynamodbLedger } from '../lib/ledger/dynamodb-ledger.ts';
+import type { Account } from '../lib/model/account.ts';
+import { createSqsDeadLetters } from '../lib/queue/sqs-dead-letters.ts';
+import { CommandFailure, createUsageFailure } from './failure.ts';
+import type { HttpAnswer } from './http.ts';
+import { type Session, webhookUrlOf } from './session.ts';
+import { readStackOutputs, type StackOutputs } from './stack.ts';
+import { createStackSecrets } from './stack-secrets.ts';
+
+/**
+ * The relay of one CloudFormation stack, with the operator's own AWS credentials.
+ *
+ * @param region undefined: what the environment or the profile says
+ * @throws CommandFailure when there is no such stack
+ */
+export async function openStackSession(
+  stackName: string,
+  region: string | undefined,
+  host: HostConfig,
+): Promise<Session> {
+  const options = region === undefined ? {} : { region };
+  const outputs = await readStackOutputs(stackName, options);
+  const clock = systemClock;
+  const secrets = createStackSecrets({
+    client: new SecretsManagerClient(options),
+    clock,
+    webhookTokens: outputs.WebhookTokens,
+    exchangeKeys: outputs.ExchangeKeys,
+  });
+  const exchange = { url: baseUrlOf(host.exchange.address), dialect: host.exchange.dialect };
+  const clientsByDialect = new Map<Dialect, ExchangeClients>();
+
+  async function readToken(account: Account): Promise<string> {
+    const [token] = await secrets.webhookTokens(account.name);
+    if (token === undefined)
+      throw new RelayError('secrets_missing', `account ${account.name} has no webhook token stored`);
+    return token;
+  }
+
+  return {
+    clock,
+    settings: host.settings,
+    relayName: `the relay of stack ${stackName}`,
+    reachHint:
+      "The API takes alerts from TradingView's addresses and those of relay.config.ts; `send` goes past them.",
+    changeHint:
+      'What is new opens within 10 s; functions that run remember what it replaced for up to 5 minutes.',
+    locateExchange: () => exchange,
+    locatePaper() {
+      throw createUsageFailure(
+        'the paper exchange is part of a local run, not of a stack',
+        'Leave --stack out, or ask the exchange itself: `ping`, `balance`, `orders`.',
+      );
+    },
+    openLedger: () =>
+      createDynamodbLedger({
+        client: new DynamoDBClient(options),
+        tableName: outputs.LedgerTable,
+        keepDays: host.aws.keepLedgerDays,
+      }),
+    openDeadLetters: () =>
+      createSqsDeadLetters({
+        client: new SQSClient(options),
+        queueUrl: outputs.SignalQueue,
+        deadLetterUrl: outputs.DeadLetterQueue,
+      }),
+    readWebhookUrl: async (account) => webhookUrlOf(outputs.WebhookUrl, account, await readToken(account)),
+    sendAlert: async (account, body) =>
+      await invokeReceiver(new LambdaClient(options), outputs, {
+        httpMethod: 'POST',
+        pathParameters: { account: account.name, token: await readToken(account) },
+        body: body.toString('base64'),
+        isBase64Encoded: true,
+      }),
+    async openExchange(account, dialect = exchange.dialect) {
+      const clients =
+        clientsByDialect.get(dialect) ??
+        createExchangeClients({ address: exchange.url, dialect, secrets, clock });
+      clientsByDialect.set(dialect, clients);
+      return account === null ? clients.anonymous : await clients.forAccount(account.name);
+    },
+    storeKeys: ({ name }, keys) => secrets.storeKeys(name, keys),
+    rotateToken: ({ name }, validUntilMs) => secrets.rotateToken(name, validUntilMs),
+    async diagnose() {
+      const { diagnoseStack } = await import('./stack-checks.ts');
+      return await diagnoseStack({ stackName, options, outputs, aws: host.aws });
+    },
+    close() {
+      for (const clients of clientsByDialect.values()) clients.close();
+    },
+  };
+}
+
+const ProxyResult = z.object({ statusCode: z.int(), body: z.string() });
+
+/** The parts of API Gateway's event that the function reads. */
+interface ReceiverEvent {
+  readonly httpMethod: string;
+  readonly pathParameters: Readonly<Record<string, string>> | null;
+  readonly body: string;
+  readonly isBase64Encoded: boolean;
+}
+
+/**
+ * Calls the function behind the webhook as API Gateway would.
+ *
+ * @throws CommandFailure when it broke before it could answer
+ */
+export async function invokeReceiver(
+  client: LambdaClient,
+  { ReceiveFunction }: StackOutputs,
+  event: ReceiverEvent,
+): Promise<HttpAnswer> {
+  const answer = await client.send(
+    new InvokeCommand({ FunctionName: ReceiveFunction, Payload: JSON.stringify(event) }),
+  );
+  const result = ProxyResult.safeParse(parseJson(answer.Payload?.transformToString() ?? ''));
+  if (answer.FunctionError === undefined && result.success)
+    return { httpStatus: result.data.statusCode, body: parseJson(result.data.body) };
+  throw new CommandFailure(
+    'function_broken',
+    `the function ${ReceiveFunction} broke (${answer.FunctionError ?? 'its answer is not one of a webhook'})`,
+    'Its log group tells why; nothing of this alert was promised, so send it again afterwards.',
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,6 @@
+import { openReconcileServices } from '../lib/host/aws-services.ts';
+import { createReconcileSignals } from '../lib/host/reconcile-signals.ts';
+import config from '../relay.config.ts';
+
+/** Behind a schedule of one minute. */
+export const handler = createReconcileSignals(openReconcileServices(config, process.env));

@@ -1,0 +1,66 @@
+import { type RemovalPolicy, SecretValue, Validations } from 'aws-cdk-lib';
+import { type CfnSecret, Secret, type SecretProps } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+
+/** Account → the ARN of its secret. */
+export type SecretArns = Readonly<Record<string, string>>;
+
+export interface AccountSecretsProps {
+  readonly accounts: readonly string[];
+  readonly removalPolicy: RemovalPolicy;
+}
+
+/**
+ * Two secrets for each account, apart from each other because different functions read them.
+ *
+ * The values change later by hand (`keys set`, `token rotate`); CloudFormation leaves them alone as long as what is
+ * written here stays the same. They are encrypted with the account's own key for Secrets Manager: a key of their own
+ * would cost a dollar a month and be granted to the same functions.
+ */
+export class AccountSecrets extends Construct {
+  /** `{"current": token, "previous": null | {"token", "validUntilMs"}}` */
+  readonly webhookTokens: SecretArns;
+  /** `{"apiKey": "", "apiSecret": ""}` until keys are stored. */
+  readonly exchangeKeys: SecretArns;
+
+  constructor(scope: Construct, id: string, { accounts, removalPolicy }: AccountSecretsProps) {
+    super(scope, id);
+    this.webhookTokens = this.#createForEach(accounts, 'WebhookToken', (account) => ({
+      description: `Token in the webhook URL of account ${account}`,
+      generateSecretString: {
+        secretStringTemplate: JSON.stringify({ previous: null }),
+        generateStringKey: 'current',
+        // It stands in a URL.
+        excludePunctuation: true,
+        passwordLength: 32,
+      },
+      removalPolicy,
+    }));
+    this.exchangeKeys = this.#createForEach(accounts, 'ExchangeKey', (account) => ({
+      description: `Exchange key of account ${account}`,
+      secretObjectValue: {
+        apiKey: SecretValue.unsafePlainText(''),
+        apiSecret: SecretValue.unsafePlainText(''),
+      },
+      removalPolicy,
+    }));
+  }
+
+  #createForEach(
+    accounts: readonly string[],
+    kind: string,
+    propsOf: (account: string) => SecretProps,
+  ): SecretArns {
+    return Object.fromEntries(
+      accounts.map((account) => {
+        const secret = new Secret(this, `${kind}-${account}`, propsOf(account));
+        Validations.of(secret).acknowledge({
+          id: 'AwsSolutions-SMG4',
+          reason:
+            'Nobody but the owner can make a new exchange key or put a new URL into TradingView: `keys set` and `token rotate` change the value, and the functions notice without a deploy.',
+        });
+        return [account, (secret.node.defaultChild as CfnSecret).attrId];
+      }),
+    );
+  }
+}

@@ -1,0 +1,68 @@
+import { Aws, Duration } from 'aws-cdk-lib';
+import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import type { IQueue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+
+export interface AlarmTopicProps {
+  /** Null: nobody is told; alarms still show on the dashboard. */
+  readonly email: string | null;
+  /** Where mails end that could not be delivered. */
+  readonly undelivered: IQueue;
+}
+
+export interface AlarmProps {
+  readonly metric: IMetric;
+  /** The alarm goes off when the metric is above this; 0 when absent. */
+  readonly above?: number;
+  /** Goes off instead when the metric is below this, or missing. */
+  readonly below?: number;
+  /** One sentence: what is so. */
+  readonly meaning: string;
+  /** One sentence: what to do now. */
+  readonly runbook: string;
+}
+
+/** Every alarm of the relay, and the one topic they all go to. */
+export class AlarmTopic extends Construct {
+  readonly topic: Topic;
+  readonly alarms: Alarm[] = [];
+
+  constructor(scope: Construct, id: string, { email, undelivered }: AlarmTopicProps) {
+    super(scope, id);
+    this.topic = new Topic(this, 'Topic', { displayName: 'Trading relay', enforceSSL: true });
+    // A topic with a policy of its own loses the one that lets alarms in.
+    this.topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [this.topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      }),
+    );
+    if (email !== null)
+      this.topic.addSubscription(new EmailSubscription(email, { deadLetterQueue: undelivered }));
+  }
+
+  add(id: string, props: AlarmProps): void {
+    const isFloor = props.below !== undefined;
+    const alarm = new Alarm(this, id, {
+      metric: props.metric,
+      threshold: props.below ?? props.above ?? 0,
+      comparisonOperator: isFloor
+        ? ComparisonOperator.LESS_THAN_THRESHOLD
+        : ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: 1,
+      treatMissingData: isFloor ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      alarmDescription: `${props.meaning}\nRunbook: ${props.runbook}`,
+    });
+    alarm.addAlarmAction(new SnsAction(this.topic));
+    this.alarms.push(alarm);
+  }
+}
+
+/** How long a metric is summed up before an alarm looks at it. */
+export const alarmPeriod = Duration.minutes(1);

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { App, Validations } from 'aws-cdk-lib';
+import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
+import { bundleFunctions } from './bundle.ts';
+import { loadConfig } from './load-config.ts';
+import { RelayStack } from './relay-stack.ts';
+
+const app = new App();
+const stage = readContext('stage') ?? 'prod';
+if (!/^[a-z][a-z0-9-]{0,31}$/.test(stage))
+  throw new Error(`the stage "${stage}" must be 1 to 32 of a-z, 0-9 and -, and begin with a letter`);
+
+const { path: configPath, config } = loadConfig(readContext('config'));
+const bundles = await bundleFunctions({ outputFolder: join(app.outdir, 'functions'), configPath });
+// No account and no region: the template fits them all, and the credentials of the deploy decide.
+new RelayStack(app, `trading-relay-${stage}`, { stage, config, bundles });
+Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
+app.synth();
+
+function readContext(name: string): string | undefined {
+  const value: unknown = app.node.tryGetContext(name);
+  if (value === undefined || typeof value === 'string') return value;
+  throw new Error(`the context "${name}" must be text: -c ${name}=...`);
+}

@@ -1,0 +1,55 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { Construct } from 'constructs';
+
+const text = (name: string) => ({ name, type: AttributeType.STRING });
+
+/**
+ * The ledger: one table, paid by request, with a way back to any second of the last 35 days.
+ *
+ * It outlives the stack: it is the proof of what became of every alert. Keys and indexes are those of the DynamoDB
+ * ledger (lib/ledger).
+ */
+export class LedgerTable extends Construct {
+  readonly table: TableV2;
+
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    this.table = new TableV2(this, 'Table', {
+      partitionKey: text('account'),
+      sortKey: text('item'),
+      localSecondaryIndexes: [
+        { indexName: 'open-orders', sortKey: text('openOrder'), projectionType: ProjectionType.ALL },
+      ],
+      globalSecondaryIndexes: [
+        {
+          indexName: 'by-time',
+          partitionKey: text('kind'),
+          sortKey: text('place'),
+          projectionType: ProjectionType.KEYS_ONLY,
+        },
+        {
+          indexName: 'by-status',
+          partitionKey: text('status'),
+          sortKey: text('place'),
+          projectionType: ProjectionType.KEYS_ONLY,
+        },
+      ],
+      billing: Billing.onDemand(),
+      // The AWS account's own key for DynamoDB: its use shows in CloudTrail, and no function needs a grant on it.
+      encryption: TableEncryptionV2.awsManagedKey(),
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      timeToLiveAttribute: 'expiresAt',
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+  }
+
+  get arn(): string {
+    return this.table.tableArn;
+  }
+
+  indexArn(name: 'open-orders' | 'by-time' | 'by-status'): string {
+    return `${this.table.tableArn}/index/${name}`;
+  }
+}

@@ -1,0 +1,25 @@
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
+
+/** A configuration, and where it stands. */
+export interface LoadedConfig {
+  /** Absolute. */
+  readonly path: string;
+  readonly config: HostConfig;
+}
+
+const projectConfigPath = resolve(import.meta.dirname, '..', '..', 'relay.config.ts');
+
+/**
+ * Reads the configuration that is to be deployed.
+ *
+ * @param path relative to the current folder; undefined: relay.config.ts of the project
+ * @throws RelayError `config_invalid` with every fault at once
+ */
+export function loadConfig(path: string | undefined): LoadedConfig {
+  const absolute = path === undefined ? projectConfigPath : resolve(path);
+  // Which file it is, only the command line knows.
+  const loaded: unknown = createRequire(import.meta.url)(absolute);
+  return { path: absolute, config: parseConfig((loaded as { default?: unknown }).default) };
+}

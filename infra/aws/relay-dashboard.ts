@@ -1,0 +1,84 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  AlarmStatusWidget,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  Stats,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { Operation } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
+import type { LedgerTable } from './ledger-table.ts';
+import type { RelayAlarms, RelayAlarmsProps } from './relay-alarms.ts';
+
+export interface RelayDashboardProps extends RelayAlarmsProps {
+  readonly alarms: RelayAlarms;
+  readonly ledger: LedgerTable;
+}
+
+const period = Duration.minutes(1);
+const sum = { statistic: Stats.SUM, period };
+const maximum = { statistic: Stats.MAXIMUM, period };
+const slowest = { statistic: Stats.percentile(99), period };
+
+/** The relay on one page: what is wrong, then the way of a signal from the door to the ledger. */
+export class RelayDashboard extends Dashboard {
+  constructor(scope: Construct, id: string, props: RelayDashboardProps) {
+    super(scope, id, { defaultInterval: Duration.hours(12) });
+    this.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms: props.topic.alarms, width: 24 }));
+    this.addWidgets(...drawDoor(props));
+    this.addWidgets(...drawQueue(props));
+    this.addWidgets(...drawFunctions(props));
+  }
+}
+
+function drawDoor({ api: { api }, alarms }: RelayDashboardProps): IWidget[] {
+  return [
+    graph('Alerts', [api.metricCount(sum), api.metricClientError(sum), api.metricServerError(sum)]),
+    graph('Answered within (99 %)', [api.metricLatency(slowest)]),
+    graph(
+      'Failures',
+      (['Alarms', 'Rejected', 'NotSent', 'Refused', 'Unauthorized'] as const).map((name) =>
+        alarms.metric(name),
+      ),
+    ),
+  ];
+}
+
+function drawQueue({ signals, undelivered, ledger }: RelayDashboardProps): IWidget[] {
+  return [
+    graph('Signals waiting', [signals.queue.metricApproximateNumberOfMessagesVisible(maximum)]),
+    graph('Oldest signal (s)', [signals.queue.metricApproximateAgeOfOldestMessage(maximum)]),
+    graph('Set aside', [
+      signals.deadLetters.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'dead letters' }),
+      undelivered.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'undelivered' }),
+      ledger.table.metricThrottledRequestsForOperation(Operation.PUT_ITEM, {
+        ...sum,
+        label: 'ledger writes throttled',
+      }),
+    ]),
+  ];
+}
+
+function drawFunctions({ receive, execute, reconcile }: RelayDashboardProps): IWidget[] {
+  const functions = [receive, execute, reconcile].map(({ lambda }) => lambda);
+  return [
+    graph(
+      'Function runs',
+      functions.map((lambda) => lambda.metricInvocations(sum)),
+    ),
+    graph(
+      'Function errors and throttles',
+      functions.flatMap((lambda) => [lambda.metricErrors(sum), lambda.metricThrottles(sum)]),
+    ),
+    graph(
+      'Function time (99 %)',
+      functions.map((lambda) => lambda.metricDuration(slowest)),
+    ),
+  ];
+}
+
+function graph(title: string, left: IMetric[]): IWidget {
+  return new GraphWidget({ title, left, width: 8 });
+}

@@ -1,0 +1,52 @@
+import { CfnOutput, Duration, Stack, type StackProps, Tags } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { HostConfig } from '../../lib/host/config.ts';
+import type { Bundles } from './bundle.ts';
+import { TradingRelay } from './trading-relay.ts';
+
+export interface RelayStackProps extends StackProps {
+  /** For example `prod`: part of the webhook's path and of every tag. */
+  readonly stage: string;
+  readonly config: HostConfig;
+  /** The functions, made with the same configuration. */
+  readonly bundles: Bundles;
+}
+
+/** One relay as a stack of its own, found again through its outputs. */
+export class RelayStack extends Stack {
+  constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: RelayStackProps) {
+    const tags = { application: 'trading-relay', stage };
+    super(scope, id, { description: `Trading relay, stage ${stage}`, tags, ...props });
+    const { aws, settings } = config;
+    const relay = new TradingRelay(this, 'Relay', {
+      bundles,
+      stage,
+      accounts: Object.keys(settings.accounts),
+      allowedAddresses: aws.allowedAddresses,
+      alarmEmail: aws.alarmEmail,
+      logRetention: aws.logRetentionDays,
+      maxSignalAge: Duration.millis(settings.defaultMaxLagMs),
+    });
+    for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value);
+    this.#addOutputs(relay);
+    // The CDK names a role among what its function waits for, beside using it: said twice, and no harm.
+    this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };
+  }
+
+  /** The names are an interface: the CLI goes by them. */
+  #addOutputs({ api, signals, ledger, secrets, receive, execute, alarmTopic }: TradingRelay): void {
+    const outputs: Record<string, readonly [value: string, description: string]> = {
+      WebhookUrl: [api.webhookUrl, 'Put {account}/{token} behind it'],
+      LedgerTable: [ledger.table.tableName, 'Table of the ledger'],
+      SignalQueue: [signals.queue.queueUrl, 'URL of the queue of signals'],
+      DeadLetterQueue: [signals.deadLetters.queueUrl, 'URL of the queue of signals set aside'],
+      ExchangeKeys: [this.toJsonString(secrets.exchangeKeys), 'Account to secret with its exchange key'],
+      WebhookTokens: [this.toJsonString(secrets.webhookTokens), 'Account to secret with its webhook token'],
+      AlarmTopic: [alarmTopic.topic.topicArn, 'Topic of all alarms'],
+      ReceiveFunction: [receive.lambda.functionName, 'Function that takes alerts in'],
+      ExecuteFunction: [execute.lambda.functionName, 'Function that carries signals out'],
+    };
+    for (const [name, [value, description]] of Object.entries(outputs))
+      new CfnOutput(this, name, { value, description });
+  }
+}

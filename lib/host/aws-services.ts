@@ -1,0 +1,128 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import * as z from 'zod';
+import { systemClock } from '../base/clock.ts';
+import { RelayError } from '../base/errors.ts';
+import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { SignalQueue } from '../queue/queue.ts';
+import { createSqsQueue } from '../queue/sqs-queue.ts';
+import { createMarketCatalogue } from '../relay/market-catalogue.ts';
+import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
+import { createAwsSecrets, type SecretIds } from './aws-secrets.ts';
+import { type HostConfig, parseConfig } from './config.ts';
+import { createExchangeClients } from './exchange-clients.ts';
+import { createLog } from './log.ts';
+import type { ReconcileServices } from './reconcile-signals.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * AWS answers within tens of milliseconds; what takes a hundred times as long is worth another try.
+ *
+ * Without `throwOnRequestTimeout` the time-out would only be logged.
+ */
+const awsClientOptions = {
+  maxAttempts: 3,
+  requestHandler: { connectionTimeout: 1000, requestTimeout: 2000, throwOnRequestTimeout: true },
+};
+
+/** One order, with everything around it, must end well within the function's time. */
+const exchangeTimeoutMs = 10_000;
+const marketsTimeoutMs = 5_000;
+
+/**
+ * What receiving signals runs on, on AWS.
+ *
+ * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ */
+export function openReceiveServices(config: unknown, environment: Environment): ReceiveServices {
+  const host = parseConfig(config);
+  const secrets = createAwsSecrets({
+    client: new SecretsManagerClient(awsClientOptions),
+    clock: systemClock,
+    webhookTokens: readSecretIds(environment, 'WEBHOOK_TOKENS'),
+    exchangeKeys: {},
+  });
+  return {
+    clock: systemClock,
+    log: createLog('receive-signal'),
+    settings: host.settings,
+    ledger: openLedger(host, environment),
+    queue: openQueue(environment),
+    webhookTokens: secrets.webhookTokens,
+  };
+}
+
+/**
+ * What executing signals runs on, on AWS.
+ *
+ * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ */
+export function openExecuteServices(config: unknown, environment: Environment): ExecuteServices {
+  const host = parseConfig(config);
+  const secrets = createAwsSecrets({
+    client: new SecretsManagerClient(awsClientOptions),
+    clock: systemClock,
+    webhookTokens: {},
+    exchangeKeys: readSecretIds(environment, 'EXCHANGE_KEYS'),
+  });
+  const clients = createExchangeClients({ ...host.exchange, secrets, clock: systemClock });
+  return {
+    clock: systemClock,
+    log: createLog('execute-signal'),
+    settings: host.settings,
+    ledger: openLedger(host, environment),
+    markets: createMarketCatalogue(clients.anonymous, systemClock, marketsTimeoutMs),
+    exchangeFor: clients.forAccount,
+    exchangeTimeoutMs,
+  };
+}
+
+/**
+ * What looking after left signals runs on, on AWS.
+ *
+ * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ */
+export function openReconcileServices(config: unknown, environment: Environment): ReconcileServices {
+  const host = parseConfig(config);
+  return {
+    clock: systemClock,
+    log: createLog('reconcile-signals'),
+    ledger: openLedger(host, environment),
+    queue: openQueue(environment),
+  };
+}
+
+function openLedger({ aws }: HostConfig, environment: Environment): Ledger {
+  return createDynamodbLedger({
+    client: new DynamoDBClient(awsClientOptions),
+    tableName: readVariable(environment, 'LEDGER_TABLE'),
+    keepDays: aws.keepLedgerDays,
+  });
+}
+
+function openQueue(environment: Environment): SignalQueue {
+  return createSqsQueue({
+    client: new SQSClient(awsClientOptions),
+    queueUrl: readVariable(environment, 'SIGNAL_QUEUE_URL'),
+  });
+}
+
+function readVariable(environment: Environment, name: string): string {
+  const value = environment[name] ?? '';
+  if (value === '')
+    throw new RelayError('config_invalid', `the environment variable ${name} is not set; deploy again`);
+  return value;
+}
+
+function readSecretIds(environment: Environment, name: string): SecretIds {
+  const text = readVariable(environment, name);
+  try {
+    return z.record(z.string(), z.string()).parse(JSON.parse(text));
+  } catch (error) {
+    const message = `the environment variable ${name} must map accounts to secrets, as JSON; it is ${text}`;
+    throw new RelayError('config_invalid', message, { cause: error });
+  }
+}

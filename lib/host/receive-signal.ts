@@ -1,0 +1,21 @@
+import { receiveSignal } from '../relay/receive-signal.ts';
+import type { ReceiveServices } from '../relay/services.ts';
+import { createWebhook, type WebhookHandler } from './webhook.ts';
+
+/**
+ * `POST /signals/{account}/{token}`: takes alerts in.
+ *
+ * @param answerWithinMs see `createWebhook`
+ */
+export function createReceiveSignal(services: ReceiveServices, answerWithinMs?: number): WebhookHandler {
+  return createWebhook(
+    services.log,
+    (event, body) =>
+      receiveSignal(services, {
+        account: event.pathParameters?.['account'] ?? '',
+        token: event.pathParameters?.['token'] ?? '',
+        body,
+      }),
+    answerWithinMs,
+  );
+}

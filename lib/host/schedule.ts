@@ -1,0 +1,24 @@
+import middy from '@middy/core';
+import type { Log } from '../base/log.ts';
+
+/** What a schedule sends does not matter; that it runs does. */
+export type ScheduleHandler = (event: unknown) => Promise<void>;
+
+/**
+ * Puts a story behind a schedule: one log line for each run, so that a run that is missing shows.
+ *
+ * A failed run stays failed for whoever called, which is what its retries and its alarm go by.
+ */
+export function createSchedule(name: string, log: Log, story: () => Promise<void>): ScheduleHandler {
+  const handler = middy<unknown, void>()
+    .onError(({ error }) => {
+      const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
+      log.error('scheduled run failed', { schedule: name, reason });
+    })
+    .handler(async () => {
+      await story();
+      log.info('scheduled run done', { schedule: name });
+    });
+  // middy wants Lambda's context, of which no part is used.
+  return (event) => handler(event, {} as Parameters<typeof handler>[1]);
+}

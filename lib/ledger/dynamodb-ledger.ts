@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Status } from '../model/outcome.ts';
+import {
+  entryOf,
+  expiryAttribute,
+  expiryOf,
+  formatCursor,
+  type Item,
+  indexes,
+  itemOf,
+  keyItem,
+  numberOf,
+  openOrderPrefix,
+  parseCursor,
+  signalKind,
+  stepList,
+  textOf,
+} from './dynamodb-items.ts';
+import { MinuteCount } from './dynamodb-minute.ts';
+import { DynamodbTable, type Written } from './dynamodb-table.ts';
+import type { Entry, EntryKey, Step } from './entry.ts';
+import {
+  type Accepted,
+  createAcceptedEntry,
+  createConflict,
+  createRefusedEntry,
+  type EntryPage,
+  type EntryQuery,
+  type Ledger,
+  type MinuteLimit,
+  type Move,
+  type NewEntry,
+  type Pause,
+  type RefusedEntry,
+  refuseIllegalMove,
+  type Started,
+} from './ledger.ts';
+
+/**
+ * The ledger on DynamoDB: every change of an entry is one conditional write.
+ *
+ * @param options `keepDays`: how long an entry is kept once nothing can become of it any more
+ */
+export function createDynamodbLedger(options: {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  readonly keepDays: number;
+}): Ledger {
+  return new DynamodbLedger(new DynamodbTable(options.client, options.tableName), options.keepDays);
+}
+
+class DynamodbLedger implements Ledger {
+  readonly #table: DynamodbTable;
+  readonly #keepDays: number;
+  readonly #signals: MinuteCount;
+  readonly #orders: MinuteCount;
+  #arrivals = 0;
+
+  constructor(table: DynamodbTable, keepDays: number) {
+    this.#table = table;
+    this.#keepDays = keepDays;
+    this.#signals = new MinuteCount(table, 'signals-of-a-minute');
+    this.#orders = new MinuteCount(table, 'orders-of-a-minute');
+  }
+
+  async accept(newEntry: NewEntry, limit: MinuteLimit | null): Promise<Accepted> {
+    // A resend takes no place of the minute, so it is told apart first.
+    const existing = await this.read(newEntry);
+    if (existing !== null) return { result: 'exists', entry: existing };
+    const place = await this.#signals.take(newEntry, newEntry.atMs, limit);
+    if (!place.free) return { result: 'over_limit', count: place.count };
+    const entry = createAcceptedEntry(newEntry);
+    const written = await this.#create(entry);
+    if (written.done) return { result: 'created', entry };
+    return { result: 'exists', entry: entryOf(written.found ?? {}) };
+  }
+
+  async refuse(refused: RefusedEntry): Promise<void> {
+    await this.#create(createRefusedEntry(refused));
+  }
+
+  async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
+    const move: Move = { from: 'accepted', step };
+    const entry = await this.read(key);
+    if (entry === null) throw createConflict(key, move, null);
+    if (entry.status !== 'accepted') return { result: 'conflict', entry };
+    if (entry.clientOrderId !== null) {
+      const place = await this.#orders.take(key, step.atMs, limit);
+      if (!place.free) return { result: 'over_limit', count: place.count };
+    }
+    const written = await this.#advance(key, move);
+    if (written.done) return { result: 'started' };
+    if (written.found === null) throw createConflict(key, move, null);
+    return { result: 'conflict', entry: entryOf(written.found) };
+  }
+
+  async move(key: EntryKey, move: Move): Promise<Entry> {
+    refuseIllegalMove(key, move);
+    if (move.step.status === 'sending') await this.#countOrder(key, move.step.atMs);
+    const written = await this.#advance(key, move);
+    if (!written.done) throw createConflict(key, move, written.found && entryOf(written.found));
+    return await this.#expire(written.item);
+  }
+
+  async closeOrder(key: EntryKey): Promise<void> {
+    const written = await this.#table.update({
+      Key: keyItem(key),
+      set: 'REMOVE #openOrder',
+      condition: 'attribute_exists(#openOrder)',
+    });
+    if (written.done) await this.#expire(written.item);
+  }
+
+  async read(key: EntryKey): Promise<Entry | null> {
+    const item = await this.#table.get(keyItem(key));
+    return item === null ? null : entryOf(item);
+  }
+
+  async list({ status, limit, cursor }: EntryQuery): Promise<EntryPage> {
+    const before = cursor === undefined ? null : parseCursor(cursor);
+    // One more than asked for tells whether there is another page.
+    const { items, next } = await this.#queryPlaces(status, before, limit + 1);
+    const page = items.slice(0, limit);
+    const last = page.at(-1);
+    const entries = (await this.#table.getMany(page.map(keyOf))).map(entryOf);
+    return {
+      // The index may lag behind; the entries do not.
+      entries: entries.filter((entry) => status === undefined || entry.status === status),
+      next:
+        last !== undefined && (items.length > limit || next !== null)
+          ? formatCursor(textOf(last, 'place'))
+          : null,
+    };
+  }
+
+  async openOrders(account: string, market: string): Promise<readonly Entry[]> {
+    const items = await this.#table.queryAll({
+      IndexName: indexes.openOrders,
+      KeyConditionExpression: '#account = :account AND begins_with(#openOrder, :prefix)',
+      ExpressionAttributeValues: { ':account': { S: account }, ':prefix': { S: openOrderPrefix(market) } },
+      ConsistentRead: true,
+    });
+    return items.map(entryOf);
+  }
+
+  async readPause(account: string): Promise<Pause | null> {
+    const item = await this.#table.get(pauseKey(account));
+    return item === null ? null : { sinceMs: numberOf(item, 'sinceMs'), reason: textOf(item, 'reason') };
+  }
+
+  async writePause(account: string, pause: Pause | null): Promise<void> {
+    const key = pauseKey(account);
+    if (pause === null) await this.#table.delete(key);
+    else
+      await this.#table.put({ ...key, sinceMs: { N: String(pause.sinceMs) }, reason: { S: pause.reason } });
+  }
+
+  async #create(entry: Entry): Promise<Written> {
+    this.#arrivals += 1;
+    const writer = randomUUID();
+    const expiresAt = expiryOf(entry.status, entry.updatedAtMs, this.#keepDays);
+    const item = {
+      ...itemOf(entry, this.#arrivals),
+      writer: { S: writer },
+      ...(expiresAt === null ? {} : { [expiryAttribute]: { N: String(expiresAt) } }),
+    };
+    return recogniseOwn(await this.#table.create(item), writer);
+  }
+
+  /** Counts an order that goes to `sending` by a plain move. */
+  async #countOrder(key: EntryKey, atMs: number): Promise<void> {
+    const entry = await this.read(key);
+    if (entry !== null && entry.clientOrderId !== null) await this.#orders.take(key, atMs, null);
+  }
+
+  async #advance(key: EntryKey, { from, step, orderId, orderOpen }: Move): Promise<Written> {
+    const writer = randomUUID();
+    // An order may be left open from before only where its answer was lost.
+    const mayBeOpen = orderOpen ?? from === 'unknown';
+    const expiresAt = mayBeOpen ? null : expiryOf(step.status, step.atMs, this.#keepDays);
+    const sets = [
+      '#status = :to',
+      '#updatedAtMs = :at',
+      '#steps = list_append(#steps, :step)',
+      '#writer = :writer',
+      ...(orderId === undefined ? [] : ['#orderId = :orderId']),
+      ...(orderOpen === true ? ['#openOrder = #orderPlace'] : []),
+      ...(expiresAt === null ? [] : [`#${expiryAttribute} = :expiry`]),
+    ];
+    const written = await this.#table.update({
+      Key: keyItem(key),
+      set: `SET ${sets.join(', ')}${orderOpen === false ? ' REMOVE #openOrder' : ''}`,
+      condition: '#status = :from',
+      values: {
+        ':from': { S: from },
+        ':to': { S: step.status },
+        ':at': { N: String(step.atMs) },
+        ':step': stepList(step),
+        ':writer': { S: writer },
+        ...(orderId === undefined ? {} : { ':orderId': { N: String(orderId) } }),
+        ...(expiresAt === null ? {} : { ':expiry': { N: String(expiresAt) } }),
+      },
+    });
+    return recogniseOwn(written, writer);
+  }
+
+  #queryPlaces(status: Status | undefined, before: string | null, limit: number) {
+    const isBefore = before === null ? '' : ' AND #place < :before';
+    return this.#table.query({
+      IndexName: status === undefined ? indexes.byTime : indexes.byStatus,
+      KeyConditionExpression: `${status === undefined ? '#kind' : '#status'} = :which${isBefore}`,
+      ExpressionAttributeValues: {
+        ':which': { S: status ?? signalKind },
+        ...(before === null ? {} : { ':before': { S: before } }),
+      },
+      ScanIndexForward: false,
+      Limit: limit,
+    });
+  }
+
+  /** Has an entry deleted in time that is settled and whose order is closed by now; a crash before it keeps it. */
+  async #expire(item: Item): Promise<Entry> {
+    const entry = entryOf(item);
+    const expiresAt = entry.orderOpen ? null : expiryOf(entry.status, entry.updatedAtMs, this.#keepDays);
+    if (expiresAt !== null && item[expiryAttribute] === undefined)
+      await this.#table.update({
+        Key: keyItem(entry),
+        set: `SET #${expiryAttribute} = :expiry`,
+        condition: 'attribute_exists(#account)',
+        values: { ':expiry': { N: String(expiresAt) } },
+      });
+    return entry;
+  }
+}
+
+/** When an answer is lost, the repeat finds its own write in the way: that one succeeded. */
+function recogniseOwn(written: Written, writer: string): Written {
+  if (written.done || written.found === null || textOf(written.found, 'writer') !== writer) return written;
+  return { done: true, item: written.found };
+}
+
+function keyOf({ account, item }: Item): Item {
+  return { account: account ?? { NULL: true }, item: item ?? { NULL: true } };
+}
+
+function pauseKey(account: string): Item {
+  return { account: { S: account }, item: { S: 'pause' } };
+}

@@ -1,0 +1,165 @@
+import {
+  BatchGetItemCommand,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  type PutItemCommandInput,
+  QueryCommand,
+  type QueryCommandInput,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { createStoreFailure } from '../base/store-failure.ts';
+import { type Item, namesIn } from './dynamodb-items.ts';
+
+/** A conditional write: done, with the item as it is now, or refused, with the item that stood against it. */
+export type Written =
+  | { readonly done: true; readonly item: Item }
+  | { readonly done: false; readonly found: Item | null };
+
+type Update = Pick<UpdateItemCommandInput, 'Key'> & {
+  readonly set: string;
+  readonly condition: string;
+  readonly values?: Item;
+  /** More names than the expressions spell out. */
+  readonly names?: Record<string, string>;
+};
+
+type Query = Pick<
+  QueryCommandInput,
+  'IndexName' | 'ExpressionAttributeValues' | 'ConsistentRead' | 'ScanIndexForward' | 'Limit'
+> & { readonly KeyConditionExpression: string };
+
+/** As many as one BatchGetItem takes. */
+const batchSize = 100;
+
+/** The few things the ledger asks of DynamoDB, with the service's failures in the catalogue's words. */
+export class DynamodbTable {
+  readonly #client: DynamoDBClient;
+  readonly #name: string;
+
+  constructor(client: DynamoDBClient, name: string) {
+    this.#client = client;
+    this.#name = name;
+  }
+
+  /** Reads consistently: every write acknowledged before is seen. */
+  async get(key: Item): Promise<Item | null> {
+    const command = new GetItemCommand({ TableName: this.#name, Key: key, ConsistentRead: true });
+    const { Item: item } = await this.#client.send(command).catch(failReading);
+    return item ?? null;
+  }
+
+  /** Consistently too, in the order of the keys; what is not there is left out. */
+  async getMany(keys: readonly Item[]): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    for (let from = 0; from < keys.length; from += batchSize)
+      found.push(...(await this.#getBatch(keys.slice(from, from + batchSize))));
+    const byName = new Map(found.map((item) => [nameOf(item), item]));
+    return keys.map((key) => byName.get(nameOf(key))).filter((item) => item !== undefined);
+  }
+
+  async #getBatch(keys: readonly Item[]): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    let left = [...keys];
+    while (left.length > 0) {
+      const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
+      const answer = await this.#client
+        .send(new BatchGetItemCommand({ RequestItems: request }))
+        .catch(failReading);
+      found.push(...(answer.Responses?.[this.#name] ?? []));
+      // Answers are cut at 16 MB.
+      left = answer.UnprocessedKeys?.[this.#name]?.Keys ?? [];
+    }
+    return found;
+  }
+
+  async put(item: Item): Promise<void> {
+    await this.#client.send(new PutItemCommand({ TableName: this.#name, Item: item })).catch(failWriting);
+  }
+
+  /** Puts the item where none of its key is. */
+  async create(item: Item): Promise<Written> {
+    const condition = 'attribute_not_exists(#account)';
+    const input: PutItemCommandInput = {
+      TableName: this.#name,
+      Item: item,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: namesIn(condition),
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    };
+    try {
+      await this.#client.send(new PutItemCommand(input));
+      return { done: true, item };
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  async update({ Key, set, condition, values, names }: Update): Promise<Written> {
+    const input: UpdateItemCommandInput = {
+      TableName: this.#name,
+      Key,
+      UpdateExpression: set,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: { ...namesIn(set, condition), ...names },
+      ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
+      ReturnValues: 'ALL_NEW',
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+    };
+    try {
+      const { Attributes = {} } = await this.#client.send(new UpdateItemCommand(input));
+      return { done: true, item: Attributes };
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  async delete(key: Item): Promise<void> {
+    await this.#client.send(new DeleteItemCommand({ TableName: this.#name, Key: key })).catch(failWriting);
+  }
+
+  /** One page of a query; `next` is null when DynamoDB knows of no more. */
+  async query(
+    query: Query,
+    from: Item | null = null,
+  ): Promise<{ items: readonly Item[]; next: Item | null }> {
+    const command = new QueryCommand({
+      ...query,
+      TableName: this.#name,
+      ExpressionAttributeNames: namesIn(query.KeyConditionExpression),
+      ...(from === null ? {} : { ExclusiveStartKey: from }),
+    });
+    const { Items = [], LastEvaluatedKey } = await this.#client.send(command).catch(failReading);
+    return { items: Items, next: LastEvaluatedKey ?? null };
+  }
+
+  async queryAll(query: Query): Promise<readonly Item[]> {
+    let { items, next } = await this.query(query);
+    while (next !== null) {
+      const page = await this.query(query, next);
+      items = [...items, ...page.items];
+      next = page.next;
+    }
+    return items;
+  }
+}
+
+function nameOf({ account, item }: Item): string {
+  return `${account?.S}/${item?.S}`;
+}
+
+function refusalOf(error: unknown): Written {
+  if (error instanceof ConditionalCheckFailedException) return { done: false, found: error.Item ?? null };
+  return failWriting(error);
+}
+
+function failReading(error: unknown): never {
+  throw createStoreFailure('the ledger could not be read', error);
+}
+
+function failWriting(error: unknown): never {
+  throw createStoreFailure('the ledger could not be written', error);
+}

@@ -1,0 +1,230 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import { locateDataFolder } from '../../lib/host/data-folder.ts';
+import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { type RunningRelay, startRelay } from './running-relay.ts';
+import { buySignal } from './stored-signals.ts';
+
+let relay: RunningRelay;
+
+beforeEach(async () => {
+  relay = await startRelay('live');
+});
+
+afterEach(() => relay.world.close());
+
+const dataPath = () => dirname(relay.world.secretsPath);
+
+interface Examined {
+  readonly healthy: boolean;
+  readonly checks: readonly { readonly name: string; readonly verdict: string; readonly found: string }[];
+}
+
+async function examine(): Promise<{ readonly exitCode: number; readonly amiss: readonly string[] }> {
+  const { exitCode, stdout } = await runCli(relay.here('doctor', '--json'));
+  const { checks } = JSON.parse(stdout) as Examined;
+  return {
+    exitCode,
+    amiss: checks.flatMap(({ name, verdict }) => (verdict === 'ok' ? [] : [`${name}: ${verdict}`])),
+  };
+}
+
+/** Puts a message where those end that could not be handled. */
+function bury(signalId: string): void {
+  const file = openSqlite(locateDataFolder(dataPath()).databasePath);
+  file.database
+    .prepare(
+      'INSERT INTO dead_letters (group_name, body, receive_count, sent_at_ms, died_at_ms) VALUES (?, ?, 5, 1, 2)',
+    )
+    .run('main.BTC_USDT', JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' }));
+  file.close();
+}
+
+describe('doctor', () => {
+  test('finds nothing amiss with a relay that works', async () => {
+    const [examined, table] = await Promise.all([
+      runForJson(relay.here('doctor')),
+      runCli(relay.here('doctor')),
+    ]);
+
+    const { healthy, checks } = examined as Examined;
+    expect(healthy).toBe(true);
+    expect(checks.map(({ name }) => name)).toEqual([
+      'relay',
+      'queue',
+      'dead letters',
+      'exchange',
+      'clock',
+      'dialect',
+      'key of main',
+      'key of rehearsal',
+      'outcomes',
+      'pauses',
+    ]);
+    expect(table.stdout).toMatch(/^ok +dialect +live, as configured$/m);
+  });
+
+  test('tells that another dialect is spoken than configured', async () => {
+    const { world, relayUrl } = relay;
+    const runPath = locateDataFolder(dataPath()).runPath;
+    const run = { relayUrl, exchangeUrl: world.paper.url, dialect: 'documented' };
+    writeFileSync(runPath, JSON.stringify(run));
+    const { exitCode, stdout } = await runCli(relay.here('doctor'));
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /^fail +dialect +the exchange speaks live, not documented +Set exchange\.dialect/m,
+    );
+  });
+
+  test('names a key that the exchange does not take, and never shows it', async () => {
+    await runForJson(relay.here('keys', 'set', 'rehearsal'), 'a-key-of-this-test\na-secret-of-this-test\n');
+    const { exitCode, stdout, stderr } = await runCli(relay.here('doctor'));
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^fail +key of rehearsal +main-balance: refused with HTTP 401/m);
+    expect(stderr).toMatch(/^error: 1 of 10 checks failed: key of rehearsal$/m);
+    expect(stdout + stderr).not.toContain('of-this-test');
+  });
+
+  test('names what nobody answers for: the relay, the exchange, dead letters, an unknown outcome, a pause', async () => {
+    relay.pointTo({ relayUrl: 'http://127.0.0.1:1', exchangeUrl: 'http://127.0.0.1:1' });
+    bury('lost');
+    await relay.world.ledger.writePause('rehearsal', { sinceMs: 1, reason: 'a test' });
+    const key = { account: 'main', signalId: 'unsure' };
+    await relay.world.ledger.accept(
+      { ...key, signal: buySignal, clientOrderId: 'tr-1', fingerprint: 'f1', atMs: Date.now() },
+      null,
+    );
+    await relay.world.ledger.start(key, { status: 'sending', atMs: Date.now(), note: '' }, null);
+    await relay.world.ledger.move(key, {
+      from: 'sending',
+      step: { status: 'unknown', atMs: Date.now(), note: '' },
+    });
+
+    expect(await examine()).toEqual({
+      exitCode: 1,
+      amiss: ['relay: fail', 'dead letters: fail', 'exchange: fail', 'outcomes: fail', 'pauses: warn'],
+    });
+  });
+});
+
+describe('keys set', () => {
+  const keysOf = (account: string) => createFileSecrets(relay.world.secretsPath).exchangeKeys(account);
+
+  test('takes two lines, or JSON', async () => {
+    await runForJson(relay.here('keys', 'set', 'main'), 'first-key\r\nfirst-secret\r\n');
+    expect(await keysOf('main')).toEqual({ apiKey: 'first-key', apiSecret: 'first-secret' });
+
+    const { stdout } = await runCli(
+      relay.here('keys', 'set', 'main'),
+      '{ "apiKey": "second-key", "apiSecret": "second-secret" }',
+    );
+    expect(await keysOf('main')).toEqual({ apiKey: 'second-key', apiSecret: 'second-secret' });
+    expect(stdout).toContain('The exchange key of main is stored');
+    expect(stdout).not.toContain('second-');
+  });
+
+  test.each([
+    '',
+    'only-one-line',
+    'a\nb\nc',
+    'with space\nsecret',
+    '{"apiKey":"a"}',
+    '{"apiKey":"a","apiSecret":"b","more":"c"}',
+    '{"apiKey":',
+  ])('refuses %j and keeps what was stored', async (input) => {
+    const before = await keysOf('main');
+    const failure = await runForFailure(relay.here('keys', 'set', 'main'), input);
+
+    expect(failure).toMatchObject({ exitCode: 2, code: 'usage' });
+    expect(`${failure.message} ${failure.action}`).not.toMatch(/only-one-line|with space/);
+    expect(await keysOf('main')).toEqual(before);
+  });
+
+  test('takes no key as an argument', async () => {
+    const failure = await runForFailure(relay.here('keys', 'set', 'main', 'a-key', 'a-secret'));
+
+    expect(failure).toMatchObject({ exitCode: 2, code: 'usage' });
+  });
+});
+
+describe('token rotate', () => {
+  const urlNow = async () => ((await runForJson(relay.here('webhook'))) as { url: string }).url;
+  const statusOf = async (url: string) => (await fetch(url, { method: 'POST', body: '{}' })).status;
+
+  test('makes a new URL, and says until when the old one works', async () => {
+    const oldUrl = await urlNow();
+    const startedAtMs = Date.now();
+    const rotated = await runForJson(relay.here('token', 'rotate', 'main', '--grace', '3'));
+    const newUrl = await urlNow();
+
+    const { account, oldValidUntilMs } = rotated as { account: string; oldValidUntilMs: number };
+    expect(account).toBe('main');
+    expect(Math.round((oldValidUntilMs - startedAtMs) / 60_000)).toBe(180);
+    expect(newUrl).not.toBe(oldUrl);
+    expect([await statusOf(newUrl), await statusOf(oldUrl)]).toEqual([400, 400]);
+  });
+
+  test('without grace withdraws the old URL at once', async () => {
+    const oldUrl = await urlNow();
+    const { stdout } = await runCli(relay.here('token', 'rotate', 'main', '--grace', '0'));
+
+    expect(stdout).toMatch(/^old URL +is withdrawn$/m);
+    expect([await statusOf(await urlNow()), await statusOf(oldUrl)]).toEqual([400, 401]);
+  });
+});
+
+describe('redrive', () => {
+  test('has the running relay handle a dead letter after all', async () => {
+    relay.world.setPrice('BTC_USDT', '60000');
+    const key = { account: 'main', signalId: 'revived' };
+    const signal = { ...buySignal, timeMs: null };
+    await relay.world.ledger.accept(
+      { ...key, signal, clientOrderId: 'tr-revived', fingerprint: 'f1', atMs: Date.now() },
+      null,
+    );
+    bury('revived');
+
+    const redriven = await runForJson(relay.here('redrive'));
+
+    expect(redriven).toEqual({
+      redriven: [
+        { group: 'main.BTC_USDT', body: '{"account":"main","signalId":"revived","market":"BTC_USDT"}' },
+      ],
+    });
+    expect((await relay.world.settled('revived')).status).toBe('placed');
+    expect((await runCli(relay.here('redrive'))).stdout).toBe('There are no dead letters.\n');
+  });
+});
+
+describe('which relay is meant', () => {
+  test('is said by a data folder or by a stack, not by both', async () => {
+    expect(await runForFailure(['signals', '--stack', 'any', '--data', 'any'])).toMatchObject({
+      exitCode: 2,
+      code: 'usage',
+    });
+  });
+
+  test('goes with the configuration that is given', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'relay-config-'));
+    const configPath = join(folder, 'other.config.ts');
+    writeFileSync(
+      configPath,
+      `export default {
+        exchange: { address: 'global', dialect: 'live' }, tickers: {}, maxLagSeconds: 60,
+        accounts: { main: { mode: 'live', markets: {} } },
+      };`,
+    );
+    const known = await runForFailure(relay.here('webhook', 'rehearsal', '--config', configPath));
+    const missing = await runForFailure(relay.here('webhook', '--config', join(folder, 'none.ts')));
+    rmSync(folder, { recursive: true });
+
+    expect(known).toMatchObject({ exitCode: 2, message: 'relay.config.ts has no account "rehearsal"' });
+    expect(missing).toMatchObject({ exitCode: 1, code: 'config_unreadable' });
+  });
+});

@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { RelayConfig } from '../../lib/host/config.ts';
+import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Status } from '../../lib/model/outcome.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type MiniStack, startMiniStack } from './ministack.ts';
+import { type Finished, runProcess, runToSuccess } from './run-process.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** A CloudFormation template as far as it is looked at. */
+export interface Template {
+  readonly Resources: Readonly<Record<string, Resource>>;
+}
+
+export interface Resource {
+  readonly Type: string;
+  readonly Properties: Readonly<Record<string, unknown>>;
+  readonly DeletionPolicy?: string;
+}
+
+/** The project's CDK app, deployed to an AWS of this machine and trading on a paper exchange of this process. */
+export interface Deployment {
+  readonly aws: MiniStack;
+  readonly paper: PaperExchange;
+  readonly ledger: Ledger;
+  /** The folder of the cloud assembly, and the template in it. */
+  readonly assembly: string;
+  readonly templatePath: string;
+  readTemplate(): Template;
+  readonly outputs: Readonly<Record<string, string>>;
+  /** Runs the operator's tool against the stack, as a process of its own. */
+  relay(args: readonly string[], input?: string): Promise<Finished>;
+  /** The document of a run that went well. */
+  relayJson(args: readonly string[], input?: string): Promise<unknown>;
+  /** The account's webhook, at the emulator's address. */
+  readWebhook(account: string): Promise<string>;
+  /** The entry, once nothing more will happen to it by itself. */
+  settled(
+    signalId: string,
+    options?: { readonly account?: string; readonly timeoutMs?: number },
+  ): Promise<Entry>;
+  /** Deploys the template again, with changes. */
+  redeploy(change: (template: Template) => Template): Promise<void>;
+  destroy(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Posted {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const projectRoot = resolve(import.meta.dirname, '..', '..');
+const cdkPath = join(projectRoot, 'node_modules', 'aws-cdk', 'bin', 'cdk');
+const cliPath = join(projectRoot, 'cli', 'main.ts');
+const stage = 'test';
+const stackName = `trading-relay-${stage}`;
+
+function configFor(exchangeUrl: string): RelayConfig {
+  return {
+    exchange: { address: exchangeUrl, dialect: 'live' },
+    tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT' },
+    maxLagSeconds: 60,
+    accounts: {
+      main: {
+        mode: 'live',
+        limitOffset: '0.1%',
+        markets: { BTC_USDT: {}, ETH_USDT: {}, SOL_USDT: {} },
+        maxOrdersPerMinute: 100,
+        maxSignalsPerMinute: 200,
+      },
+      second: { mode: 'live', limitOffset: '0.1%', markets: { BTC_USDT: {} }, maxOrdersPerMinute: 2 },
+    },
+    aws: { allowedAddresses: ['203.0.113.0/24'], alarmEmail: 'owner@relay.example', keepLedgerDays: 30 },
+  };
+}
+
+/** @throws Error with what the failing program said */
+export async function deployRelay(options: { readonly enforceRoles?: boolean } = {}): Promise<Deployment> {
+  const folder = await mkdtemp(join(tmpdir(), 'relay-deploy-'));
+  const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
+  const aws = await startMiniStack(options);
+  const assembly = join(folder, 'cdk.out');
+  const configPath = join(folder, 'relay.config.ts');
+  const cdk = (cwd: string, ...args: readonly string[]) =>
+    runToSuccess(process.execPath, [cdkPath, ...args], { env: aws.env, cwd });
+  const runRelay = (args: readonly string[], input = '') =>
+    runProcess(
+      process.execPath,
+      [cliPath, '--stack', stackName, '--region', aws.region, '--config', configPath, ...args],
+      { env: aws.env, input },
+    );
+
+  async function close(): Promise<void> {
+    await aws.close();
+    await paper.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  async function deploy(from: string): Promise<Readonly<Record<string, string>>> {
+    const outputsPath = join(folder, 'outputs.json');
+    await cdk(folder, 'deploy', '--app', from, '--require-approval', 'never', '--outputs-file', outputsPath);
+    return JSON.parse(readFileSync(outputsPath, 'utf8'))[stackName];
+  }
+
+  try {
+    await writeFile(configPath, `export default ${JSON.stringify(configFor(paper.url))};\n`);
+    // From an empty folder: in the project's, bootstrapping would synthesise, and bundle nothing.
+    await mkdir(join(folder, 'empty'));
+    await cdk(join(folder, 'empty'), 'bootstrap', `aws://${aws.accountId}/${aws.region}`);
+    await cdk(
+      projectRoot,
+      'synth',
+      '--quiet',
+      '-o',
+      assembly,
+      '-c',
+      `stage=${stage}`,
+      '-c',
+      `config=${configPath}`,
+    );
+    const outputs = await deploy(assembly);
+    const templatePath = join(assembly, `${stackName}.template.json`);
+    const readTemplate = () => JSON.parse(readFileSync(templatePath, 'utf8')) as Template;
+    const ledger = createDynamodbLedger({
+      client: new DynamoDBClient(aws.clientOptions),
+      tableName: outputs['LedgerTable'] ?? '',
+      keepDays: 30,
+    });
+    const relayJson = async (args: readonly string[], input?: string): Promise<unknown> => {
+      const { exitCode, stdout, stderr } = await runRelay([...args, '--json'], input);
+      if (exitCode !== 0) throw new Error(`relay ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
+      return JSON.parse(stdout);
+    };
+    return {
+      aws,
+      paper,
+      assembly,
+      templatePath,
+      readTemplate,
+      outputs,
+      ledger,
+      relay: runRelay,
+      relayJson,
+      async readWebhook(account) {
+        const { url } = (await relayJson(['webhook', account])) as { readonly url: string };
+        return emulatedUrl(aws, url);
+      },
+      settled: (signalId, { account = 'main', timeoutMs = 30_000 } = {}) =>
+        untilSettled(ledger, { account, signalId }, timeoutMs),
+      async redeploy(change) {
+        const changed = join(folder, 'changed.out');
+        await rm(changed, { recursive: true, force: true });
+        await cp(assembly, changed, { recursive: true });
+        await writeFile(join(changed, `${stackName}.template.json`), JSON.stringify(change(readTemplate())));
+        await renameTemplateAsset(changed);
+        await deploy(changed);
+      },
+      async destroy() {
+        await cdk(folder, 'destroy', '--app', assembly, '--force', stackName);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A template is uploaded under the hash of its content; under the old one it would pass for uploaded. */
+async function renameTemplateAsset(assembly: string): Promise<void> {
+  const assetsPath = join(assembly, `${stackName}.assets.json`);
+  const { files } = JSON.parse(readFileSync(assetsPath, 'utf8'));
+  const isTemplate = (id: string) => files[id].source.path === `${stackName}.template.json`;
+  const oldId = Object.keys(files).find(isTemplate) ?? '';
+  const newId = randomBytes(32).toString('hex');
+  for (const path of [assetsPath, join(assembly, 'manifest.json')])
+    await writeFile(path, readFileSync(path, 'utf8').replaceAll(oldId, newId));
+}
+
+/** The host of the stack's output leads to AWS; the emulator has the same API under a path of its own. */
+function emulatedUrl(aws: MiniStack, url: string): string {
+  const { hostname, pathname } = new URL(url);
+  return `${aws.url}/_aws/execute-api/${hostname.split('.')[0]}${pathname}`;
+}
+
+/** Posts an alert as TradingView does. */
+export async function post(url: string, body: string): Promise<Posted> {
+  const sent = request(url, { method: 'POST', headers: { 'content-type': 'text/plain; charset=utf-8' } });
+  sent.end(body);
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode, body: JSON.parse(await text(response)) };
+}
+
+const transientStatuses: readonly Status[] = ['accepted', 'sending'];
+
+async function untilSettled(ledger: Ledger, key: EntryKey, timeoutMs: number): Promise<Entry> {
+  const entry = await waitUntil(
+    `the outcome of ${key.signalId}`,
+    () => ledger.read(key),
+    (found) => found !== null && !transientStatuses.includes(found.status),
+    timeoutMs,
+  );
+  if (entry === null) throw new Error('it was found and is not there');
+  return entry;
+}

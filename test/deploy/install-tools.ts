@@ -1,0 +1,6 @@
+import { installPythonTools } from './python-tools.ts';
+
+/** Before any test, so that the tests' own time is not spent on it. */
+export default async function installTools(): Promise<void> {
+  await installPythonTools();
+}

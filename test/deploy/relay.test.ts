@@ -1,0 +1,475 @@
+import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient, DescribeAlarmsCommand, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
+import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
+import { ListSecretsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import {
+  GetQueueAttributesCommand,
+  ListQueuesCommand,
+  SendMessageCommand,
+  SetQueueAttributesCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { OrderSignal } from '../../lib/model/signal.ts';
+import { type Deployment, deployRelay, post } from './deployment.ts';
+import { installPythonTools } from './python-tools.ts';
+import { plainEnvironment, runProcess } from './run-process.ts';
+import { findResource, propertiesOf } from './template-facts.ts';
+import { waitUntil } from './wait-until.ts';
+
+let deployment: Deployment;
+let sqs: SQSClient;
+/** Of the account main. */
+let webhook: string;
+
+// The stories are told in order: each leaves the relay as the next one finds it.
+beforeAll(async () => {
+  deployment = await deployRelay();
+  sqs = new SQSClient(deployment.aws.clientOptions);
+});
+
+afterAll(async () => {
+  sqs?.destroy();
+  await deployment?.close();
+});
+
+/** A stop-limit order on the far side of the paper exchange's price. */
+function alert(id: string, changes: Record<string, unknown> = {}): string {
+  const order = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', stopPrice: '61000' };
+  return JSON.stringify({ id, ...order, ...changes });
+}
+const onEth = { ticker: 'ETHUSDT', stopPrice: '3100', quantity: '0.1' };
+const onSol = { ticker: 'SOLUSDT', stopPrice: '160', quantity: '1' };
+
+/** The client order ids of the orders the exchange was given, in the order they came. */
+function ordersOf(market: string): readonly string[] {
+  return deployment.paper.control
+    .state()
+    .orders.filter((order) => order.market === market)
+    .toSorted((one, other) => one.orderId - other.orderId)
+    .map(({ clientOrderId }) => clientOrderId);
+}
+
+async function clientOrderIdsOf(signalIds: readonly string[]): Promise<readonly (string | null)[]> {
+  const entries = await Promise.all(signalIds.map((signalId) => deployment.settled(signalId)));
+  return entries.map(({ clientOrderId }) => clientOrderId);
+}
+
+const queueUrl = () => deployment.outputs['SignalQueue'] ?? '';
+const deadLetterUrl = () => deployment.outputs['DeadLetterQueue'] ?? '';
+
+async function countMessages(url: string): Promise<number> {
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['ApproximateNumberOfMessages'] }),
+  );
+  return Number(Attributes?.['ApproximateNumberOfMessages']);
+}
+
+interface Examined {
+  readonly healthy: boolean;
+  readonly checks: readonly { readonly name: string; readonly verdict: string; readonly found: string }[];
+}
+
+/** The names of the checks that do not pass. */
+async function examine(): Promise<{ readonly exitCode: number; readonly amiss: readonly string[] }> {
+  const { exitCode, stdout } = await deployment.relay(['doctor', '--json']);
+  const { checks } = JSON.parse(stdout) as Examined;
+  return { exitCode, amiss: checks.flatMap(({ name, verdict }) => (verdict === 'ok' ? [] : [name])) };
+}
+
+const solSignal: OrderSignal = {
+  action: 'order',
+  orderType: 'stop_limit',
+  ticker: 'SOLUSDT',
+  market: 'SOL_USDT',
+  timeMs: null,
+  maxLagMs: null,
+  side: 'buy',
+  size: { unit: 'stock', quantity: '2' },
+  stopPrice: '170',
+  limitPrice: '171',
+};
+
+/** Stores a signal and does not enqueue it. */
+async function store(signalId: string, ageMs: number): Promise<void> {
+  await deployment.ledger.accept(
+    {
+      account: 'main',
+      signalId,
+      signal: solSignal,
+      clientOrderId: `tr-${signalId}`,
+      fingerprint: `of-${signalId}`,
+      atMs: Date.now() - ageMs,
+    },
+    null,
+  );
+}
+
+describe('A relay that was just deployed', () => {
+  test('has a template without a finding of the linter, for regions of the EU too', async () => {
+    const lint = 'import sys; from cfnlint.runner import main; sys.exit(main())';
+    const regions = ['us-east-1', 'eu-central-1', 'eu-west-1'];
+    const { exitCode, stdout } = await runProcess(
+      await installPythonTools(),
+      ['-c', lint, '--regions', ...regions, '--template', deployment.templatePath],
+      { env: plainEnvironment() },
+    );
+
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(0);
+  });
+
+  test('is healthy but for what its operator has yet to give', async () => {
+    expect(await examine()).toEqual({ exitCode: 1, amiss: ['dialect', 'key of main', 'key of second'] });
+  });
+
+  test('takes exchange keys from standard input, without another deployment', async () => {
+    await deployment.relayJson(['keys', 'set', 'main'], 'paper-key\npaper-secret\n');
+    await deployment.relayJson(
+      ['keys', 'set', 'second'],
+      '{"apiKey":"paper-key-2","apiSecret":"paper-secret-2"}',
+    );
+
+    expect(await examine()).toEqual({ exitCode: 0, amiss: [] });
+  });
+
+  test('takes a new token; the old one opens until the time that was stated', async () => {
+    // The emulator's first token holds punctuation, against the template: a slash in it would lead nowhere.
+    await deployment.relayJson(['token', 'rotate', 'main']);
+    const oldWebhook = await deployment.readWebhook('main');
+    const before = Date.now();
+    const rotated = await deployment.relayJson(['token', 'rotate', 'main', '--grace', '2']);
+    webhook = await deployment.readWebhook('main');
+    const statusOf = async (url: string) => (await post(url, '{"is":"no alert"}')).status;
+
+    expect(webhook).not.toBe(oldWebhook);
+    const { oldValidUntilMs } = rotated as { oldValidUntilMs: number };
+    expect(Math.round((oldValidUntilMs - before) / 60_000)).toBe(120);
+    // What a function remembers of the tokens it asks for anew at most every ten seconds.
+    await waitUntil(
+      'the new token',
+      () => statusOf(webhook),
+      (status) => status === 400,
+    );
+    expect(await statusOf(oldWebhook)).toBe(400);
+    expect(await statusOf(webhook.slice(0, -1))).toBe(401);
+  });
+});
+
+describe('A signal left behind by a crash', () => {
+  test('is stored, and waits for the schedule while the other stories are told', async () => {
+    // Older than the half minute for which the reconciler leaves a signal alone.
+    await store('left-behind', 31_000);
+    expect(await deployment.ledger.read({ account: 'main', signalId: 'left-behind' })).toMatchObject({
+      status: 'accepted',
+    });
+  });
+});
+
+describe('An alert', () => {
+  test('becomes an order of the exchange, and the ledger proves it', async () => {
+    const posted = await post(webhook, alert('first', { stopLoss: '59000', takeProfit: '65000' }));
+    const entry = await deployment.settled('first');
+    const shown = await deployment.relayJson(['signal', 'first']);
+
+    expect(posted).toEqual({ status: 202, body: { signalId: 'first', status: 'accepted' } });
+    expect(entry.steps.map(({ status }) => status)).toEqual(['accepted', 'sending', 'placed']);
+    expect(shown).toMatchObject({ signalId: 'first', status: 'placed', orderId: entry.orderId });
+    expect(deployment.paper.control.state().orders).toMatchObject([
+      {
+        orderId: entry.orderId,
+        clientOrderId: entry.clientOrderId,
+        market: 'BTC_USDT',
+        side: 'buy',
+        amount: '0.01',
+        activationPrice: '61000',
+        price: '61061',
+      },
+    ]);
+  });
+
+  test('that is sent again, also at the same time, is the same signal and no second order', async () => {
+    const body = alert('again');
+    const four = await Promise.all([1, 2, 3, 4].map(() => post(webhook, body)));
+    await deployment.settled('again');
+    const late = await post(webhook, body);
+    await deployment.settled('again');
+
+    expect(four.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 202]);
+    expect(late).toEqual({ status: 200, body: { signalId: 'again', status: 'placed', duplicate: true } });
+    const [clientOrderId] = await clientOrderIdsOf(['again']);
+    expect(ordersOf('BTC_USDT').filter((id) => id === clientOrderId)).toHaveLength(1);
+  });
+
+  test('comes to the exchange in its turn, in each market', async () => {
+    const rounds = [1, 2, 3, 4];
+    for (const round of rounds) {
+      await post(webhook, alert(`btc-${round}`));
+      await post(webhook, alert(`eth-${round}`, onEth));
+    }
+
+    const btc = await clientOrderIdsOf(rounds.map((round) => `btc-${round}`));
+    const eth = await clientOrderIdsOf(rounds.map((round) => `eth-${round}`));
+    expect(ordersOf('BTC_USDT').slice(-4)).toEqual(btc);
+    expect(ordersOf('ETH_USDT')).toEqual(eth);
+  });
+
+  test('of another account trades with its own key, within its own limits', async () => {
+    // Rotated first, because of the punctuation.
+    await deployment.relayJson(['token', 'rotate', 'second']);
+    const second = await deployment.readWebhook('second');
+    await waitUntil(
+      'the new token',
+      () => post(second, '{}'),
+      ({ status }) => status === 400,
+    );
+    const statuses: string[] = [];
+    for (const id of ['second-1', 'second-2', 'second-3']) {
+      await post(second, alert(id));
+      statuses.push((await deployment.settled(id, { account: 'second' })).status);
+    }
+
+    expect(statuses).toEqual(['placed', 'placed', 'denied']);
+    const { evidence } = (await deployment.settled('second-3', { account: 'second' })).steps.at(-1) ?? {};
+    expect(evidence).toMatchObject({ rule: 'max_orders_per_minute' });
+  });
+
+  test('that is no alert is refused with the reasons, which are kept', async () => {
+    const refused = await post(webhook, alert('typo', { stopLos: '59000' }));
+    const kept = await deployment.relayJson(['signals', '--status', 'invalid', '--limit', '1']);
+
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_signal', issues: [{ path: 'stopLos' }] } },
+    });
+    expect(kept).toMatchObject({ signals: [{ status: 'invalid', account: 'main' }] });
+  });
+
+  test('whose answer is lost ends as unknown, is not sent again, and shows at the doctor', async () => {
+    deployment.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit', count: 1 });
+    const before = ordersOf('ETH_USDT').length;
+    await post(webhook, alert('lost', onEth));
+    const { status } = await deployment.settled('lost');
+
+    expect(status).toBe('unknown');
+    expect(ordersOf('ETH_USDT')).toHaveLength(before + 1);
+    expect(await examine()).toEqual({ exitCode: 1, amiss: ['outcomes'] });
+  });
+
+  test('can be sent by the operator past the allowed addresses', async () => {
+    const sent = await deployment.relayJson(['send', '-'], alert('by-hand'));
+
+    expect(sent).toMatchObject({ httpStatus: 202, signals: [{ signalId: 'by-hand' }] });
+    expect((await deployment.settled('by-hand')).status).toBe('placed');
+  });
+
+  test('is posted to the one route there is', async () => {
+    const elsewhere = webhook.replace('/signals/', '/');
+
+    expect(await post(elsewhere, alert('elsewhere'))).toMatchObject({
+      status: 404,
+      body: { error: { code: 'not_found' } },
+    });
+  });
+});
+
+describe('The tool', () => {
+  test('says so when there is no such stack, no relay in it, or no paper exchange', async () => {
+    const runs = await Promise.all([
+      deployment.relay(['signals', '--json', '--stack', 'nobody']),
+      deployment.relay(['signals', '--json', '--stack', 'CDKToolkit']),
+      deployment.relay(['paper', 'state', '--json']),
+    ]);
+
+    expect(runs.map(({ exitCode, stderr }) => [exitCode, JSON.parse(stderr).error.code])).toEqual([
+      [1, 'unknown_stack'],
+      [1, 'no_relay'],
+      [2, 'usage'],
+    ]);
+  });
+
+  test('lists signals newest first, page by page from the table', async () => {
+    const { signals } = (await deployment.relayJson(['signals', '--limit', '3'])) as {
+      readonly signals: readonly { readonly signalId: string }[];
+    };
+
+    expect(signals.map(({ signalId }) => signalId).slice(0, 2)).toEqual(['by-hand', 'lost']);
+    expect(signals).toHaveLength(3);
+  });
+});
+
+describe('A paused account', () => {
+  test('denies its signals until it is resumed, and shows at the doctor', async () => {
+    await deployment.relayJson(['pause', 'main', '--reason', 'maintenance']);
+    await post(webhook, alert('while-paused'));
+    const denied = await deployment.settled('while-paused');
+    const during = await examine();
+    await deployment.relayJson(['resume', 'main']);
+    await post(webhook, alert('after-pause'));
+
+    expect(denied).toMatchObject({ status: 'denied', steps: [{}, { evidence: { rule: 'paused' } }] });
+    // A warning alone is no failure; the unknown outcome of before still is.
+    expect(during.amiss).toEqual(['outcomes', 'pauses']);
+    expect((await deployment.settled('after-pause')).status).toBe('placed');
+  });
+});
+
+describe('A message that cannot be handled', () => {
+  const poison = { account: 'main', signalId: 'poison', market: 'SOL_USDT' };
+
+  test('holds up its own market, and no other', async () => {
+    // In the deployed queue a failed message comes again after three minutes; the test cannot wait that long.
+    await sqs.send(
+      new SetQueueAttributesCommand({ QueueUrl: queueUrl(), Attributes: { VisibilityTimeout: '2' } }),
+    );
+    await sqs.send(
+      new SendMessageCommand({
+        QueueUrl: queueUrl(),
+        // The ledger holds no such signal.
+        MessageBody: JSON.stringify(poison),
+        MessageGroupId: 'main.SOL_USDT',
+        MessageDeduplicationId: 'poison',
+      }),
+    );
+    await post(webhook, alert('behind', onSol));
+    await post(webhook, alert('beside'));
+
+    expect((await deployment.settled('beside')).status).toBe('placed');
+    expect(await deployment.ledger.read({ account: 'main', signalId: 'behind' })).toMatchObject({
+      status: 'accepted',
+    });
+    expect(await countMessages(deadLetterUrl())).toBe(0);
+  });
+
+  test('ends as a dead letter, and its market goes on', async () => {
+    expect((await deployment.settled('behind')).status).toBe('placed');
+    expect(await countMessages(deadLetterUrl())).toBe(1);
+    expect((await examine()).amiss).toEqual(['dead letters', 'outcomes']);
+  });
+
+  test('is handled after a redrive, once its cause is mended', async () => {
+    await store('poison', 0);
+    const { redriven } = (await deployment.relayJson(['redrive'])) as { redriven: unknown };
+
+    expect(redriven).toEqual([{ group: 'main.SOL_USDT', body: JSON.stringify(poison) }]);
+    expect((await deployment.settled('poison')).status).toBe('placed');
+    expect(await countMessages(deadLetterUrl())).toBe(0);
+    expect(await deployment.relayJson(['redrive'])).toEqual({ redriven: [] });
+  });
+});
+
+test('An alarm that rings shows at the doctor', async () => {
+  // The emulator has no metrics of queues and no metric filters: the state is set, as a metric would.
+  const client = new CloudWatchClient(deployment.aws.clientOptions);
+  const { MetricAlarms = [] } = await client.send(new DescribeAlarmsCommand({}));
+  const AlarmName = MetricAlarms.find(({ AlarmName: name }) => name?.includes('DeadLetters'))?.AlarmName;
+  await client.send(new SetAlarmStateCommand({ AlarmName, StateValue: 'ALARM', StateReason: 'a test' }));
+  const ringing = await examine();
+  await client.send(new SetAlarmStateCommand({ AlarmName, StateValue: 'OK', StateReason: 'a test' }));
+  client.destroy();
+
+  expect(ringing.amiss).toEqual(['alarms', 'outcomes']);
+  expect((await examine()).amiss).toEqual(['outcomes']);
+});
+
+test('The schedule fires, and the signal left behind becomes an order', async () => {
+  const entry = await deployment.settled('left-behind', { timeoutMs: 100_000 });
+
+  expect(entry.status).toBe('placed');
+  expect(ordersOf('SOL_USDT')).toContain('tr-left-behind');
+});
+
+describe('What the emulator cannot show, the deployed template says:', () => {
+  test('the ledger is encrypted, can be taken back in time, forgets old entries, and stays', () => {
+    const table = findResource(deployment.readTemplate(), 'AWS::DynamoDB::GlobalTable');
+    expect(table.DeletionPolicy).toBe('Retain');
+    expect(table.Properties).toMatchObject({
+      BillingMode: 'PAY_PER_REQUEST',
+      SSESpecification: { SSEEnabled: true },
+      TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+      Replicas: [
+        {
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          DeletionProtectionEnabled: true,
+        },
+      ],
+    });
+  });
+
+  test('the queue hides a message for six times as long as the function may take', () => {
+    const template = deployment.readTemplate();
+    const { Timeout } = propertiesOf(template, 'AWS::Lambda::Function', 'RelayExecute');
+    expect(propertiesOf(template, 'AWS::SQS::Queue', 'RelaySignalsQueue')).toMatchObject({
+      VisibilityTimeout: 6 * Number(Timeout),
+      SqsManagedSseEnabled: true,
+      RedrivePolicy: { maxReceiveCount: 5 },
+    });
+    expect(propertiesOf(template, 'AWS::Lambda::EventSourceMapping')).toMatchObject({
+      BatchSize: 1,
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    });
+  });
+
+  test('the API lets in the addresses of TradingView and of the configuration, slowly, and logs no path', () => {
+    const template = deployment.readTemplate();
+    const { Policy } = propertiesOf(template, 'AWS::ApiGateway::RestApi');
+    const { Statement } = Policy as { Statement: readonly unknown[] };
+    expect(Statement).toMatchObject([
+      {
+        Effect: 'Allow',
+        Condition: {
+          IpAddress: {
+            'aws:SourceIp': [
+              '52.89.214.238',
+              '34.212.75.30',
+              '54.218.53.128',
+              '52.32.178.7',
+              '203.0.113.0/24',
+            ],
+          },
+        },
+      },
+    ]);
+    const stage = propertiesOf(template, 'AWS::ApiGateway::Stage');
+    expect(stage).toMatchObject({
+      MethodSettings: [
+        { LoggingLevel: 'OFF', DataTraceEnabled: false, ThrottlingRateLimit: 10, ThrottlingBurstLimit: 50 },
+      ],
+    });
+    expect(JSON.stringify(stage['AccessLogSetting'])).not.toMatch(/context\.path\b|token/);
+  });
+
+  test('the schedule keeps a time zone, and its failures', () => {
+    expect(propertiesOf(deployment.readTemplate(), 'AWS::Scheduler::Schedule')).toMatchObject({
+      ScheduleExpression: 'cron(* * * * ? *)',
+      ScheduleExpressionTimezone: 'Etc/UTC',
+      Target: {
+        DeadLetterConfig: {},
+        RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 2 },
+      },
+    });
+  });
+});
+
+describe('A relay that is destroyed', () => {
+  test('leaves its ledger, and nothing else', async () => {
+    const { clientOptions } = deployment.aws;
+    await deployment.destroy();
+
+    const stacks = new CloudFormationClient(clientOptions).send(
+      new DescribeStacksCommand({ StackName: 'trading-relay-test' }),
+    );
+    await expect(stacks).rejects.toThrow('does not exist');
+    const TableName = deployment.outputs['LedgerTable'];
+    const { Table } = await new DynamoDBClient(clientOptions).send(new DescribeTableCommand({ TableName }));
+    expect(Table?.TableStatus).toBe('ACTIVE');
+    expect(await deployment.ledger.read({ account: 'main', signalId: 'first' })).toMatchObject({
+      status: 'placed',
+    });
+    const { Functions } = await new LambdaClient(clientOptions).send(new ListFunctionsCommand({}));
+    const { QueueUrls } = await sqs.send(new ListQueuesCommand({}));
+    const { SecretList } = await new SecretsManagerClient(clientOptions).send(new ListSecretsCommand({}));
+    expect([Functions ?? [], QueueUrls ?? [], SecretList ?? []]).toEqual([[], [], []]);
+  });
+});

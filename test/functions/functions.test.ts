@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { queueEvent } from '../support/functions.ts';
+import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
+
+const environment = {
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'a',
+  AWS_SECRET_ACCESS_KEY: 'b',
+  LEDGER_TABLE: 'ledger',
+  SIGNAL_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/111122223333/signals.fifo',
+  WEBHOOK_TOKENS: '{"main":"id-of-tokens"}',
+  EXCHANGE_KEYS: '{"main":"id-of-keys"}',
+} as const;
+
+/** The functions as Lambda loads them, with an AWS that grants nothing. */
+describe('the functions', () => {
+  let aws: ScriptedServer;
+
+  beforeAll(async () => {
+    const denied = {
+      status: 400,
+      body: '{"__type":"AccessDeniedException","message":"arn:aws:iam::111122223333:role/relay may not"}',
+      headers: { 'x-amzn-errortype': 'AccessDeniedException' },
+    };
+    aws = await startScriptedServer(Array(50).fill(denied));
+    Object.assign(process.env, environment, { AWS_ENDPOINT_URL: aws.url });
+  });
+  afterAll(() => aws.close());
+
+  const alert = {
+    httpMethod: 'POST',
+    pathParameters: { account: 'main', token: 'a-token-of-this-test' },
+    body: '{}',
+    isBase64Encoded: false,
+  };
+
+  test('receive-signal takes POST alone, and says 503 and no more when its store fails', async () => {
+    const { handler } = await import('../../functions/receive-signal.ts');
+    expect(await handler({ ...alert, httpMethod: 'GET' } as never)).toMatchObject({ statusCode: 405 });
+    const { statusCode, body } = await handler(alert as never);
+    expect(statusCode).toBe(503);
+    expect(body).toContain('the secret could not be read: AccessDeniedException');
+    expect(body).not.toContain('arn:');
+  });
+
+  test('receive-signal knows only the accounts of its configuration', async () => {
+    const { handler } = await import('../../functions/receive-signal.ts');
+    const pathParameters = { ...alert.pathParameters, account: 'nobody' };
+    expect(await handler({ ...alert, pathParameters } as never)).toMatchObject({ statusCode: 401 });
+  });
+
+  test('execute-signal gives back what it could not read', async () => {
+    const { handler } = await import('../../functions/execute-signal.ts');
+    const body = '{"account":"main","signalId":"a","market":"BTC_USDT"}';
+    expect(await handler(queueEvent('m-1', body))).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'm-1' }],
+    });
+  });
+
+  test('reconcile-signals fails when its store does', async () => {
+    const { handler } = await import('../../functions/reconcile-signals.ts');
+    await expect(handler({})).rejects.toMatchObject({
+      message: 'the ledger could not be read: AccessDeniedException',
+    });
+  });
+});

@@ -1,0 +1,29 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  openExecuteServices,
+  openReceiveServices,
+  openReconcileServices,
+} from '../../lib/host/aws-services.ts';
+import config from '../../relay.config.ts';
+
+describe('the environment of a function', () => {
+  test.each([
+    ['receive-signal', openReceiveServices, 'WEBHOOK_TOKENS'],
+    ['execute-signal', openExecuteServices, 'EXCHANGE_KEYS'],
+    ['reconcile-signals', openReconcileServices, 'LEDGER_TABLE'],
+  ] as const)('of %s must be whole', (_, open, name) => {
+    expect(() => open(config, {})).toThrow(`the environment variable ${name} is not set; deploy again`);
+  });
+
+  test.each(['{', '[]', '{"main":1}'])('must map accounts to secrets: %s does not', (WEBHOOK_TOKENS) => {
+    expect(() => openReceiveServices(config, { WEBHOOK_TOKENS })).toThrow(
+      expect.objectContaining({ code: 'config_invalid' }),
+    );
+  });
+
+  test('does not make up for a broken configuration', () => {
+    expect(() => openReconcileServices({}, { LEDGER_TABLE: 'a', SIGNAL_QUEUE_URL: 'b' })).toThrow(
+      'relay.config.ts has',
+    );
+  });
+});

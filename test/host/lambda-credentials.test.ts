@@ -1,0 +1,28 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { defaultProvider } from '../../lib/host/lambda-credentials.ts';
+
+const names = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'] as const;
+const before = names.map((name) => [name, process.env[name]] as const);
+
+beforeEach(() => {
+  for (const name of names) process.env[name] = `value of ${name}`;
+});
+afterEach(() => {
+  for (const [name, value] of before)
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+});
+
+test("A function's credentials are those Lambda put into its environment", async () => {
+  expect(await defaultProvider()()).toEqual({
+    accessKeyId: 'value of AWS_ACCESS_KEY_ID',
+    secretAccessKey: 'value of AWS_SECRET_ACCESS_KEY',
+    sessionToken: 'value of AWS_SESSION_TOKEN',
+  });
+});
+
+test.each(names)('Without %s there are none, and the error says so', async (name) => {
+  delete process.env[name];
+
+  await expect(defaultProvider()()).rejects.toThrow(`${name} is not in the environment`);
+});

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { LogFacts } from '../../lib/base/log.ts';
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { orderEntry } from '../ledger/ledger-contract.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+const noonMs = 1_767_268_800_000;
+
+describe('looking after signals that were left behind', () => {
+  let file: SqliteFile;
+  let ledger: Ledger;
+  let enqueued: string[];
+  let alarms: LogFacts[];
+
+  beforeEach(() => {
+    file = openSqlite(':memory:');
+    ledger = createSqliteLedger(file);
+    enqueued = [];
+    alarms = [];
+  });
+  afterEach(() => file.close());
+
+  async function reconcile(): Promise<void> {
+    const silence = () => undefined;
+    const error = (_: string, facts: LogFacts) => void alarms.push(facts);
+    const handler = createReconcileSignals({
+      clock: createManualClock(noonMs),
+      log: { info: silence, warn: silence, error },
+      ledger,
+      queue: { enqueue: async ({ signalId }) => void enqueued.push(signalId) },
+    });
+    await handler({});
+  }
+
+  const accept = (signalId: string, ageMs: number) =>
+    ledger.accept(orderEntry(signalId, { atMs: noonMs - ageMs }), null);
+
+  test('enqueues those that wait since 30 seconds to 15 minutes, oldest first', async () => {
+    await accept('too-old', 900_001);
+    await accept('oldest', 900_000);
+    await accept('older', 60_000);
+    await accept('just-due', 30_001);
+    await accept('on-its-way', 30_000);
+    await reconcile();
+    expect(enqueued).toEqual(['oldest', 'older', 'just-due']);
+  });
+
+  test('raises an alarm for older ones instead of sending them round and round', async () => {
+    await accept('a', 900_001);
+    await accept('b', 7_200_000);
+    await reconcile();
+    expect(enqueued).toEqual([]);
+    expect(alarms).toEqual([{ signals: 2, alarm: true }]);
+  });
+
+  test('leaves alone what is settled or being sent', async () => {
+    await accept('denied', 60_000);
+    await accept('sending', 60_000);
+    const key = (signalId: string) => ({ account: 'main', signalId });
+    const step = { atMs: noonMs, note: '' };
+    await ledger.move(key('denied'), { from: 'accepted', step: { ...step, status: 'denied' } });
+    await ledger.start(key('sending'), { ...step, status: 'sending' }, null);
+    await reconcile();
+    expect([enqueued, alarms]).toEqual([[], []]);
+  });
+
+  test('fails when the ledger does, for the schedule to see', async () => {
+    file.close();
+    await expect(reconcile()).rejects.toMatchObject({ code: 'store_unavailable' });
+  });
+});

@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals';
+import { createWebhook } from '../../lib/host/webhook.ts';
+import { proxyEvent } from '../support/functions.ts';
+
+const silence = () => undefined;
+const log = { info: silence, warn: silence, error: silence };
+
+test('a story that takes too long is answered 503, so that the sender sends again', async () => {
+  const never = new Promise<never>(() => undefined);
+  const { statusCode, body } = await createWebhook(log, () => never, 5)(proxyEvent('{}'));
+  expect(statusCode).toBe(503);
+  expect(JSON.parse(body)).toMatchObject({
+    error: { code: 'not_stored', message: 'the alert was not stored: it took longer than 5 ms' },
+  });
+});
+
+test('a story that fails after its time does no harm', async () => {
+  let fail: (error: Error) => void = silence;
+  const late = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  const { statusCode } = await createWebhook(log, () => late, 5)(proxyEvent('{}'));
+  fail(new Error('late'));
+  await new Promise(setImmediate);
+  expect(statusCode).toBe(503);
+});
+
+test('a story in time is answered in its own words', async () => {
+  const story = async () => ({ httpStatus: 202, body: { signalId: 'a' } });
+  expect(await createWebhook(log, story, 60_000)(proxyEvent('{}'))).toMatchObject({
+    statusCode: 202,
+    body: '{"signalId":"a"}',
+  });
+});

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { projectRoot, readProjectFile } from '../support/project-files.ts';
+import { infraConfig } from './synthesized.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'relay-app-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const { context } = JSON.parse(readProjectFile('cdk.json')) as { context: Record<string, unknown> };
+
+/** Runs the CDK app as the CDK does, without credentials. @returns what it wrote to standard error */
+async function runApp(outdir: string, options: Record<string, string>): Promise<string> {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    CDK_OUTDIR: outdir,
+    CDK_CONTEXT_JSON: JSON.stringify({ ...context, ...options }),
+  };
+  const { stderr } = await promisify(execFile)(process.execPath, ['infra/aws/app.ts'], {
+    cwd: projectRoot,
+    env,
+  });
+  return stderr;
+}
+
+describe('The app, for a stage and a configuration of its own,', () => {
+  const outdir = join(folder, 'out');
+  beforeAll(async () => {
+    const path = join(folder, 'other.config.mjs');
+    const config = { ...infraConfig, exchange: { address: 'https://exchange.example', dialect: 'live' } };
+    writeFileSync(path, `export default ${JSON.stringify(config)};`);
+    await runApp(outdir, { stage: 'try-out', config: path });
+  });
+
+  test('synthesizes the stack of that stage', () => {
+    expect(existsSync(join(outdir, 'trading-relay-try-out.template.json'))).toBe(true);
+  });
+
+  test.each([
+    // Kilobytes of 1000 bytes.
+    ['receive-signal', 420_000],
+    ['execute-signal', 520_000],
+    ['reconcile-signals', 420_000],
+  ])('bundles %s with that configuration into one file of at most %i bytes', (name, maximumBytes) => {
+    const bundle = readFileSync(join(outdir, 'functions', name, 'index.js'));
+
+    expect(bundle.byteLength).toBeLessThanOrEqual(maximumBytes);
+    expect(bundle.includes('https://exchange.example')).toBe(true);
+    expect(bundle.includes('node:sqlite')).toBe(false);
+  });
+});
+
+test.each([
+  [{ stage: 'Prod 1' }, 'the stage "Prod 1" must be'],
+  [{ config: 'no-such.config.ts' }, 'no-such.config.ts'],
+])('The app refuses %j and says why', async (options, reason) => {
+  await expect(runApp(join(folder, 'refused'), options)).rejects.toThrow(reason);
+});

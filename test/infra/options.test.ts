@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals';
+import { infraConfig, type SynthesizedTemplate, synthesize } from './synthesized.ts';
+
+const { aws: _, ...withoutAws } = infraConfig;
+const plain = synthesize({ config: withoutAws, stage: 'rehearsal-1' });
+
+function countOf({ resources }: SynthesizedTemplate, type: string): number {
+  return Object.values(resources).filter(({ Type }) => Type === type).length;
+}
+
+test('Without an address of the owner, TradingView alone may call', () => {
+  expect(plain.resources['RelayWebhookApi']?.Properties['Policy']).toMatchObject({
+    Statement: [
+      {
+        Condition: {
+          IpAddress: { 'aws:SourceIp': ['52.89.214.238', '34.212.75.30', '54.218.53.128', '52.32.178.7'] },
+        },
+      },
+    ],
+  });
+});
+
+test('Without an address for alarms nobody is subscribed, and the topic is there all the same', () => {
+  expect(countOf(plain, 'AWS::SNS::Subscription')).toBe(0);
+  expect(countOf(plain, 'AWS::SNS::Topic')).toBe(1);
+});
+
+test('Logs are kept for three months unless the configuration says otherwise', () => {
+  expect(plain.resources['RelayReceiveLog']?.Properties['RetentionInDays']).toBe(90);
+});
+
+test('A stage has its name in the path, in the resource policy, in its tags and in its metrics', () => {
+  const { resources, text } = plain;
+
+  expect(resources['RelayWebhookApiDeploymentStagerehearsal1']?.Properties['StageName']).toBe('rehearsal-1');
+  expect(JSON.stringify(resources['RelayWebhookApi'])).toContain('execute-api:/rehearsal-1/POST/signals/*/*');
+  expect(resources['RelayReceiveFunction']?.Properties['Tags']).toContainEqual({
+    Key: 'stage',
+    Value: 'rehearsal-1',
+  });
+  expect(text).toContain('TradingRelay/trading-relay-rehearsal-1/Relay');
+  expect(text).not.toContain('prod');
+});
+
+test('Every account has a token and a key of its own, and the functions may read just these', () => {
+  const { resources } = synthesize({
+    config: { ...infraConfig, accounts: { a: infraConfig.accounts.main, b: infraConfig.accounts.main } },
+  });
+  const secrets = Object.keys(resources).filter(
+    (id) => resources[id]?.Type === 'AWS::SecretsManager::Secret',
+  );
+  const policyOf = (role: string) => JSON.stringify(resources[`${role}DefaultPolicy`]);
+
+  expect(secrets.toSorted()).toEqual([
+    'RelaySecretsExchangeKeya',
+    'RelaySecretsExchangeKeyb',
+    'RelaySecretsWebhookTokena',
+    'RelaySecretsWebhookTokenb',
+  ]);
+  expect(policyOf('RelayReceiveRole')).toContain('RelaySecretsWebhookTokenb');
+  expect(policyOf('RelayReceiveRole')).not.toContain('ExchangeKey');
+  expect(policyOf('RelayExecuteRole')).toContain('RelaySecretsExchangeKeyb');
+  expect(policyOf('RelayExecuteRole')).not.toContain('WebhookToken');
+  expect(policyOf('RelayReconcileRole')).not.toContain('Secrets');
+});

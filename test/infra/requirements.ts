@@ -1,0 +1,429 @@
+import type { Requirement } from './template-checks.ts';
+
+const attribute = (id: string, name: string) => ({ 'Fn::GetAtt': [id, name] });
+const reference = (id: string) => ({ Ref: id });
+const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+
+function logGroup(id: string): Requirement {
+  return { id, type: 'AWS::Logs::LogGroup', body: { Properties: { RetentionInDays: 30 } } };
+}
+
+/** Nothing goes in or out without TLS. */
+function tlsOnly(queue: string): Requirement {
+  return {
+    id: `${queue}Policy`,
+    type: 'AWS::SQS::QueuePolicy',
+    body: {
+      Properties: {
+        PolicyDocument: {
+          Statement: [
+            {
+              Action: 'sqs:*',
+              Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+              Effect: 'Deny',
+              Principal: { AWS: '*' },
+              Resource: attribute(queue, 'Arn'),
+            },
+          ],
+        },
+        Queues: [reference(queue)],
+      },
+    },
+  };
+}
+
+function relayFunction(
+  name: string,
+  properties: {
+    readonly MemorySize: number;
+    readonly Timeout: number;
+    readonly variables: readonly string[];
+  },
+): Requirement {
+  const { variables, ...numbers } = properties;
+  const known: Record<string, unknown> = {
+    LEDGER_TABLE: reference('RelayLedgerTable'),
+    SIGNAL_QUEUE_URL: reference('RelaySignalsQueue'),
+    WEBHOOK_TOKENS: secretMap('RelaySecretsWebhookToken'),
+    EXCHANGE_KEYS: secretMap('RelaySecretsExchangeKey'),
+  };
+  return {
+    id: `Relay${name}Function`,
+    type: 'AWS::Lambda::Function',
+    body: {
+      Properties: {
+        ...numbers,
+        Architectures: ['arm64'],
+        Runtime: 'nodejs24.x',
+        Handler: 'index.handler',
+        LoggingConfig: { LogFormat: 'JSON', LogGroup: reference(`Relay${name}Log`) },
+        Role: attribute(`Relay${name}Role`, 'Arn'),
+        Environment: { Variables: Object.fromEntries(variables.map((key) => [key, known[key]])) },
+      },
+    },
+  };
+}
+
+function secretMap(prefix: string) {
+  const idOf = (account: string) => attribute(`${prefix}${account}`, 'Id');
+  return { 'Fn::Join': ['', ['{"main":"', idOf('main'), '","rehearsal":"', idOf('rehearsal'), '"}']] };
+}
+
+function tokenSecret(account: string): Requirement {
+  return {
+    id: `RelaySecretsWebhookToken${account}`,
+    type: 'AWS::SecretsManager::Secret',
+    body: {
+      DeletionPolicy: 'Delete',
+      Properties: {
+        GenerateSecretString: {
+          ExcludePunctuation: true,
+          GenerateStringKey: 'current',
+          PasswordLength: 32,
+          SecretStringTemplate: '{"previous":null}',
+        },
+      },
+    },
+  };
+}
+
+function keySecret(account: string): Requirement {
+  return {
+    id: `RelaySecretsExchangeKey${account}`,
+    type: 'AWS::SecretsManager::Secret',
+    body: { DeletionPolicy: 'Delete', Properties: { SecretString: '{"apiKey":"","apiSecret":""}' } },
+  };
+}
+
+/** By subject, what must be in the template of `infraConfig`; taking any one value away must be noticed. */
+export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
+  'The door': [
+    {
+      id: 'RelayWebhookApi',
+      type: 'AWS::ApiGateway::RestApi',
+      body: {
+        Properties: {
+          Name: 'trading-relay-prod-Relay-Webhook',
+          BinaryMediaTypes: ['*/*'],
+          EndpointConfiguration: { Types: ['REGIONAL'] },
+          Policy: {
+            Statement: [
+              {
+                Action: 'execute-api:Invoke',
+                Condition: {
+                  IpAddress: {
+                    'aws:SourceIp': [
+                      '52.89.214.238',
+                      '34.212.75.30',
+                      '54.218.53.128',
+                      '52.32.178.7',
+                      '203.0.113.7',
+                      '198.51.100.0/24',
+                    ],
+                  },
+                },
+                Effect: 'Allow',
+                Principal: { AWS: '*' },
+                Resource: 'execute-api:/prod/POST/signals/*/*',
+              },
+            ],
+          },
+        },
+      },
+    },
+    {
+      id: 'RelayWebhookApiDeploymentStageprod',
+      type: 'AWS::ApiGateway::Stage',
+      body: {
+        Properties: {
+          StageName: 'prod',
+          TracingEnabled: false,
+          MethodSettings: [
+            {
+              HttpMethod: '*',
+              ResourcePath: '/*',
+              DataTraceEnabled: false,
+              LoggingLevel: 'OFF',
+              ThrottlingRateLimit: 10,
+              ThrottlingBurstLimit: 50,
+            },
+          ],
+          AccessLogSetting: {
+            Format: JSON.stringify({
+              requestId: '$context.requestId',
+              requestTime: '$context.requestTime',
+              sourceIp: '$context.identity.sourceIp',
+              httpMethod: '$context.httpMethod',
+              resourcePath: '$context.resourcePath',
+              status: '$context.status',
+              errorType: '$context.error.responseType',
+              integrationStatus: '$context.integration.status',
+              responseLatencyMs: '$context.responseLatency',
+              responseLength: '$context.responseLength',
+            }),
+          },
+        },
+      },
+    },
+    {
+      id: 'RelayWebhookApisignalsaccounttokenPOST',
+      type: 'AWS::ApiGateway::Method',
+      body: {
+        Properties: {
+          HttpMethod: 'POST',
+          AuthorizationType: 'NONE',
+          Integration: { IntegrationHttpMethod: 'POST', Type: 'AWS_PROXY' },
+          ResourceId: reference('RelayWebhookApisignalsaccounttoken'),
+          RestApiId: reference('RelayWebhookApi'),
+        },
+      },
+    },
+    {
+      id: 'RelayWebhookApiThrottled',
+      type: 'AWS::ApiGateway::GatewayResponse',
+      body: { Properties: { ResponseType: 'THROTTLED', StatusCode: '503' } },
+    },
+    {
+      id: 'RelayWebhookApiNoSuchRoute',
+      type: 'AWS::ApiGateway::GatewayResponse',
+      body: { Properties: { ResponseType: 'MISSING_AUTHENTICATION_TOKEN', StatusCode: '404' } },
+    },
+    {
+      id: 'RelayWebhookApiLogRoleSettings',
+      type: 'AWS::ApiGateway::Account',
+      body: { ...retained, Properties: { CloudWatchRoleArn: attribute('RelayWebhookApiLogRole', 'Arn') } },
+    },
+    { id: 'RelayWebhookApiLogRole', type: 'AWS::IAM::Role', body: retained },
+    logGroup('RelayWebhookAccessLog'),
+  ],
+
+  'The functions': [
+    relayFunction('Receive', {
+      MemorySize: 1024,
+      Timeout: 10,
+      variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'WEBHOOK_TOKENS'],
+    }),
+    relayFunction('Execute', { MemorySize: 1024, Timeout: 30, variables: ['LEDGER_TABLE', 'EXCHANGE_KEYS'] }),
+    relayFunction('Reconcile', {
+      MemorySize: 512,
+      Timeout: 50,
+      variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL'],
+    }),
+    logGroup('RelayReceiveLog'),
+    logGroup('RelayExecuteLog'),
+    logGroup('RelayReconcileLog'),
+  ],
+
+  'The queue': [
+    {
+      id: 'RelaySignalsQueue',
+      type: 'AWS::SQS::Queue',
+      body: {
+        Properties: {
+          FifoQueue: true,
+          ContentBasedDeduplication: false,
+          SqsManagedSseEnabled: true,
+          // Six times the 30 s of its consumer.
+          VisibilityTimeout: 180,
+          MessageRetentionPeriod: 345_600,
+          RedrivePolicy: {
+            deadLetterTargetArn: attribute('RelaySignalsDeadLetters', 'Arn'),
+            maxReceiveCount: 5,
+          },
+        },
+      },
+    },
+    {
+      id: 'RelaySignalsDeadLetters',
+      type: 'AWS::SQS::Queue',
+      body: {
+        Properties: { FifoQueue: true, SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 },
+      },
+    },
+    {
+      id: 'RelayUndelivered',
+      type: 'AWS::SQS::Queue',
+      body: { Properties: { SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 } },
+    },
+    tlsOnly('RelaySignalsQueue'),
+    tlsOnly('RelaySignalsDeadLetters'),
+    {
+      id: 'RelaySignalsToExecute',
+      type: 'AWS::Lambda::EventSourceMapping',
+      body: {
+        Properties: {
+          BatchSize: 1,
+          EventSourceArn: attribute('RelaySignalsQueue', 'Arn'),
+          FunctionName: reference('RelayExecuteFunction'),
+          FunctionResponseTypes: ['ReportBatchItemFailures'],
+        },
+      },
+    },
+  ],
+
+  'The ledger': [
+    {
+      id: 'RelayLedgerTable',
+      type: 'AWS::DynamoDB::GlobalTable',
+      body: {
+        ...retained,
+        Properties: {
+          BillingMode: 'PAY_PER_REQUEST',
+          KeySchema: [
+            { AttributeName: 'account', KeyType: 'HASH' },
+            { AttributeName: 'item', KeyType: 'RANGE' },
+          ],
+          LocalSecondaryIndexes: [
+            {
+              IndexName: 'open-orders',
+              KeySchema: [
+                { AttributeName: 'account', KeyType: 'HASH' },
+                { AttributeName: 'openOrder', KeyType: 'RANGE' },
+              ],
+              Projection: { ProjectionType: 'ALL' },
+            },
+          ],
+          GlobalSecondaryIndexes: [
+            {
+              IndexName: 'by-time',
+              KeySchema: [
+                { AttributeName: 'kind', KeyType: 'HASH' },
+                { AttributeName: 'place', KeyType: 'RANGE' },
+              ],
+              Projection: { ProjectionType: 'KEYS_ONLY' },
+            },
+            {
+              IndexName: 'by-status',
+              KeySchema: [
+                { AttributeName: 'status', KeyType: 'HASH' },
+                { AttributeName: 'place', KeyType: 'RANGE' },
+              ],
+              Projection: { ProjectionType: 'KEYS_ONLY' },
+            },
+          ],
+          Replicas: [
+            {
+              DeletionProtectionEnabled: true,
+              PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+              Region: reference('AWS::Region'),
+            },
+          ],
+          SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
+          TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
+        },
+      },
+    },
+  ],
+
+  'The secrets': [tokenSecret('main'), tokenSecret('rehearsal'), keySecret('main'), keySecret('rehearsal')],
+
+  'The schedule': [
+    {
+      id: 'RelayReconcileSchedule',
+      type: 'AWS::Scheduler::Schedule',
+      body: {
+        Properties: {
+          ScheduleExpression: 'cron(* * * * ? *)',
+          ScheduleExpressionTimezone: 'Etc/UTC',
+          State: 'ENABLED',
+          FlexibleTimeWindow: { Mode: 'OFF' },
+          Target: {
+            Arn: attribute('RelayReconcileFunction', 'Arn'),
+            RoleArn: attribute('RelayReconcileScheduleRole', 'Arn'),
+            DeadLetterConfig: { Arn: attribute('RelayUndelivered', 'Arn') },
+            RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 2 },
+          },
+        },
+      },
+    },
+    {
+      id: 'RelayReconcileScheduleFailures',
+      type: 'AWS::Lambda::EventInvokeConfig',
+      body: {
+        Properties: {
+          FunctionName: reference('RelayReconcileFunction'),
+          MaximumEventAgeInSeconds: 60,
+          MaximumRetryAttempts: 2,
+          DestinationConfig: { OnFailure: { Destination: attribute('RelayUndelivered', 'Arn') } },
+        },
+      },
+    },
+    {
+      id: 'RelayReconcileScheduleRole',
+      type: 'AWS::IAM::Role',
+      body: {
+        Properties: {
+          AssumeRolePolicyDocument: {
+            Statement: [
+              {
+                Action: 'sts:AssumeRole',
+                Condition: {
+                  StringEquals: {
+                    'aws:SourceAccount': reference('AWS::AccountId'),
+                    'aws:SourceArn': {
+                      'Fn::Join': [
+                        '',
+                        [
+                          'arn:',
+                          reference('AWS::Partition'),
+                          ':scheduler:',
+                          reference('AWS::Region'),
+                          ':',
+                          reference('AWS::AccountId'),
+                          ':schedule-group/default',
+                        ],
+                      ],
+                    },
+                  },
+                },
+                Effect: 'Allow',
+                Principal: { Service: 'scheduler.amazonaws.com' },
+              },
+            ],
+          },
+        },
+      },
+    },
+  ],
+
+  'The alarm topic': [
+    {
+      id: 'RelayAlarmsTopicPolicy',
+      type: 'AWS::SNS::TopicPolicy',
+      body: {
+        Properties: {
+          PolicyDocument: {
+            Statement: [
+              {
+                Action: 'sns:Publish',
+                Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+                Effect: 'Deny',
+                Principal: '*',
+                Resource: reference('RelayAlarmsTopic'),
+              },
+              {
+                Action: 'sns:Publish',
+                Condition: { StringEquals: { 'aws:SourceAccount': reference('AWS::AccountId') } },
+                Effect: 'Allow',
+                Principal: { Service: 'cloudwatch.amazonaws.com' },
+                Resource: reference('RelayAlarmsTopic'),
+              },
+            ],
+          },
+        },
+      },
+    },
+    {
+      id: 'RelayAlarmsTopicownerrelayexample',
+      type: 'AWS::SNS::Subscription',
+      body: {
+        Properties: {
+          Endpoint: 'owner@relay.example',
+          Protocol: 'email',
+          TopicArn: reference('RelayAlarmsTopic'),
+          RedrivePolicy: { deadLetterTargetArn: attribute('RelayUndelivered', 'Arn') },
+        },
+      },
+    },
+  ],
+};

@@ -1,0 +1,59 @@
+import { Template } from 'aws-cdk-lib/assertions';
+import type { SynthesizedTemplate } from './synthesized.ts';
+
+/** What one resource must be: every value named here, whatever else there is. */
+export interface Requirement {
+  /** Logical id without its hash. */
+  readonly id: string;
+  readonly type: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** @throws Error when the resource is not there or lacks a value */
+export function checkRequirement({ resources }: SynthesizedTemplate, { id, type, body }: Requirement): void {
+  const resource = resources[id];
+  if (resource === undefined) throw new Error(`there is no ${id}`);
+  // Alone in its template, so that no other resource can pass for it; what it refers to is not looked at.
+  const { DependsOn: _, ...alone } = resource as typeof resource & { DependsOn?: unknown };
+  Template.fromJSON({ Resources: { [id]: alone } }).hasResource(type, body);
+}
+
+/** The required values that could be taken out of the template, one at a time, without the check's notice. */
+export function findUnnoticed(template: SynthesizedTemplate, requirement: Requirement): readonly string[] {
+  const paths = listRequiredPaths(requirement.body);
+  if (paths.length === 0) throw new Error(`nothing is required of ${requirement.id}`);
+  return paths
+    .filter((path) => passes(removeValue(template, requirement.id, path), requirement))
+    .map((path) => path.join('.'));
+}
+
+function passes(template: SynthesizedTemplate, requirement: Requirement): boolean {
+  try {
+    checkRequirement(template, requirement);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A path of keys to each value that is required, those in lists included. */
+function listRequiredPaths(required: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof required !== 'object' || required === null) return [path];
+  return Object.entries(required).flatMap(([key, value]) => listRequiredPaths(value, [...path, key]));
+}
+
+/** The template without one value of one resource. */
+function removeValue(
+  template: SynthesizedTemplate,
+  id: string,
+  path: readonly string[],
+): SynthesizedTemplate {
+  const resources = structuredClone(template.resources);
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((value, key) => Reflect.get(Object(value), key), resources[id]);
+  const last = path.at(-1) ?? '';
+  if (Array.isArray(parent)) parent.splice(Number(last), 1);
+  else Reflect.deleteProperty(Object(parent), last);
+  return { ...template, resources };
+}
