@@ -70,7 +70,8 @@ function configFor(exchangeUrl: string): RelayConfig {
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
     tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT' },
-    maxLagSeconds: 60,
+    // A signal left behind is found by the next run of the schedule, and must still be fresh then.
+    maxLagSeconds: 600,
     accounts: {
       main: {
         mode: 'live',
