@@ -3,6 +3,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { startProcess } from './bench-process.ts';
+import { measureBundles, printBundles } from './bundles.ts';
 import { createPacer, followBare, followRelay, measureRun, type Run, type Target } from './load.ts';
 import { type Share, sumByPart } from './profile.ts';
 import { printComparison, printMachine, printShares, printSigning } from './report.ts';
@@ -16,6 +17,7 @@ const ordersByLoad = new Map([
   [8, 1000],
   [64, 1600],
 ]);
+const startRounds = 15;
 /** Enough for the just-in-time compiler to have seen every path. */
 const warmUpOrders = 1600;
 const profiledOrders = 2000;
@@ -28,6 +30,7 @@ printMachine(cpus(), rounds);
 printSigning(await measureSigning(rounds, signingRoundMs));
 for (const [load, runs] of await compareServers()) printComparison(load, runs.bare, runs.relay);
 for (const load of [1, 64]) printShares(load, await profileRelay(load));
+printBundles(await measureBundles(startRounds), startRounds);
 
 interface Runs {
   readonly bare: Run[];
