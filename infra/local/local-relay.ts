@@ -47,7 +47,15 @@ export async function startLocalRelay(options: {
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
   const ledger = createSqliteLedger(file);
-  const queue = createSqliteQueue(file, { maxReceives, clock });
+  const queue = createSqliteQueue(file, {
+    maxReceives,
+    clock,
+    onDeadLetter: ({ group }) =>
+      log.error('a signal could not be handled and is set aside; mend the cause, then redrive it', {
+        group,
+        alarm: true,
+      }),
+  });
   const shared = { clock, log, settings, ledger };
 
   const receiveSignal = createReceiveSignal({ ...shared, queue, webhookTokens: secrets.webhookTokens });

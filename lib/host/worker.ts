@@ -34,7 +34,7 @@ async function handleGroup(
     try {
       await story(record.body);
     } catch (error) {
-      log.error('message not handled; it will come again', {
+      log.error('message not handled; it comes again, up to its last hand-out', {
         messageId: record.messageId,
         group: record.attributes.MessageGroupId ?? '',
         receiveCount: Number(record.attributes.ApproximateReceiveCount),

@@ -16,6 +16,8 @@ export interface SqliteQueueOptions {
   readonly maxReceives: number;
   /** How long a group rests after one of its messages was released; 2 seconds unless told otherwise. */
   readonly retryDelayMs?: number;
+  /** Told of every message that has become a dead letter: its signal waits for a person now. */
+  readonly onDeadLetter?: (message: { readonly group: string }) => void;
 }
 
 /** A message that was handed out too often, kept for a person to look at. */
@@ -86,7 +88,7 @@ class EmbeddedQueue implements SqliteQueue {
 
   constructor(file: SqliteFile, options: SqliteQueueOptions) {
     this.#file = file;
-    this.#options = { retryDelayMs: 2000, ...options };
+    this.#options = { retryDelayMs: 2000, onDeadLetter: () => undefined, ...options };
     this.#statements = prepareStatements(file);
     this.takeInOutsiders();
   }
@@ -144,7 +146,10 @@ class EmbeddedQueue implements SqliteQueue {
     const { dead = [], alive = [] } = Object.groupBy(messages, (message) =>
       isDead(message) ? 'dead' : 'alive',
     );
-    for (const message of dead) this.#line.remove(message);
+    for (const message of dead) {
+      this.#line.remove(message);
+      this.#options.onDeadLetter(message);
+    }
     for (const message of alive) message.failedCount += 1;
     this.#putBack(alive);
   }

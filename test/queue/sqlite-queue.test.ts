@@ -183,6 +183,23 @@ describe('a queue on SQLite', () => {
     once.close();
   });
 
+  test('tells of each message that becomes a dead letter, and of no other', async () => {
+    const told: string[] = [];
+    const strict = createSqliteQueue(file, {
+      clock,
+      maxReceives: 2,
+      onDeadLetter: ({ group }) => told.push(group),
+    });
+    await strict.enqueue(message('poison'));
+
+    await strict.release(receiptsOf(await strict.receive(1)));
+    expect(told).toEqual([]);
+    await clock.sleep(2000);
+    await strict.release(receiptsOf(await strict.receive(1)));
+
+    expect(told).toEqual(['main.BTC_USDT']);
+  });
+
   test('lists dead letters newest first, as many as asked for', async () => {
     const strict = createSqliteQueue(file, { clock, maxReceives: 1 });
     for (const id of ['a', 'b', 'c']) {
