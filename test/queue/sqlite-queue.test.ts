@@ -194,7 +194,7 @@ describe('a queue on SQLite', () => {
 
     await strict.release(receiptsOf(await strict.receive(1)));
     expect(told).toEqual([]);
-    await clock.sleep(2000);
+    await clock.wakeAll();
     await strict.release(receiptsOf(await strict.receive(1)));
 
     expect(told).toEqual(['main.BTC_USDT']);
