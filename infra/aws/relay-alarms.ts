@@ -27,7 +27,7 @@ const countedLines = {
   Rejected: FilterPattern.literal('{ $.status = "rejected" }'),
   NotSent: FilterPattern.literal('{ $.status = "not_sent" }'),
   Refused: FilterPattern.literal(
-    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") }',
+    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
   ),
   Unauthorized: FilterPattern.literal('{ $.code = "unauthorized" }'),
 } as const satisfies Record<string, IFilterPattern>;
@@ -108,7 +108,7 @@ export class RelayAlarms extends Construct {
     });
     topic.add('OldestSignal', {
       metric: signals.queue.metricApproximateAgeOfOldestMessage(latest),
-      above: maxSignalAge.toSeconds(),
+      above: Math.ceil(maxSignalAge.toSeconds({ integral: false })),
       meaning: 'A signal has been waiting for longer than it may; it will be denied as stale.',
       runbook:
         'look into the log of the executing function: the exchange is slow or away, or a signal ahead of it fails; `npm run -s relay -- doctor --stack STACK` tells which.',

@@ -11,6 +11,7 @@ import type { BuriedMessage, DeadLetters } from './dead-letters.ts';
 
 /** Nobody else reads dead letters: long enough to put a batch back, short enough to start over after a crash. */
 const visibilitySeconds = 60;
+const waitSeconds = 2;
 const batchSize = 10;
 
 /**
@@ -31,6 +32,8 @@ export function createSqsDeadLetters(options: {
         QueueUrl: deadLetterUrl,
         MaxNumberOfMessages: batchSize,
         VisibilityTimeout: visibilitySeconds,
+        // Without waiting only some servers are asked, and the answer may be empty while letters wait elsewhere.
+        WaitTimeSeconds: waitSeconds,
         MessageSystemAttributeNames: ['MessageGroupId'],
       }),
     );

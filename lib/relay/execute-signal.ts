@@ -30,13 +30,20 @@ export async function executeSignal(services: ExecuteServices, key: EntryKey): P
       `the ledger holds no signal "${key.signalId}" of account ${key.account}`,
     );
   if (entry.status === 'sending') return await giveUpOnLostAnswer(services, entry);
-  if (entry.status !== 'accepted') return entry.status;
+  if (entry.status !== 'accepted') return retell(services, entry);
   const account = findAccount(services.settings, entry.account);
   if (account === null) return await settle(services, entry, unknownAccountEnding(entry.account));
   const plan = await planSafely(services, account, entry, entry.signal);
   if ('status' in plan) return await settle(services, entry, plan);
   if (plan.verdict === 'denied') return await settle(services, entry, denialEnding(plan.denial));
   return await carryOut(services, account, entry, entry.signal, plan.action);
+}
+
+/** The worker that wrote `unknown` may have died before it said so, and its alarm is owed. */
+function retell(services: ExecuteServices, entry: Entry): Status {
+  if (entry.status === 'unknown')
+    report(services, entry, { status: 'unknown', note: 'delivered again; still unknown', evidence: null });
+  return entry.status;
 }
 
 /** The worker that wrote `sending` died before it wrote an outcome: whether the order exists cannot be told here. */
@@ -165,6 +172,8 @@ async function settleOver(services: ExecuteServices, sent: Entry, ending: Ending
   } catch (error) {
     const isConflict = error instanceof RelayError && error.code === 'entry_conflict';
     const found = isConflict ? await services.ledger.read(sent) : null;
+    // Our own write, whose answer was lost: it stands, and only its telling is left to do.
+    if (found?.status === ending.status) return tell(services, found, ending);
     if (found === null || !statusTransitions[found.status].includes(ending.status)) throw error;
     return await settle(services, found, ending);
   }
@@ -193,7 +202,7 @@ function dryRunEnding(action: Action): Ending {
 }
 
 async function settle(services: ExecuteServices, entry: Entry, ending: Ending): Promise<Status> {
-  const { status, note, evidence, orderId, orderOpen, alarm } = ending;
+  const { status, note, evidence, orderId, orderOpen } = ending;
   const step: Step = { status, atMs: services.clock.nowMs(), note, evidence };
   const move: Move = {
     from: entry.status,
@@ -202,10 +211,14 @@ async function settle(services: ExecuteServices, entry: Entry, ending: Ending): 
     ...(orderOpen === undefined ? {} : { orderOpen }),
   };
   await services.ledger.move(entry, move);
+  return tell(services, entry, ending);
+}
+
+function tell(services: ExecuteServices, entry: Entry, ending: Ending): Status {
   report(services, entry, ending);
-  if (alarm !== undefined)
-    services.log.error(alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
-  return status;
+  if (ending.alarm !== undefined)
+    services.log.error(ending.alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
+  return ending.status;
 }
 
 /** An outcome nobody can know is an alarm; what the exchange or the network refused is a warning. */

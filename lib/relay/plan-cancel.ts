@@ -78,7 +78,8 @@ export async function planCancelAll(
   return ready(
     services,
     'cancelled',
-    open.map((entry) => targetOf(client, entry, signal.market)),
+    // Newest first: what was placed long ago has most likely been filled, and time may run out.
+    open.toReversed().map((entry) => targetOf(client, entry, signal.market)),
   );
 }
 
@@ -107,6 +108,9 @@ function ready(services: ExecuteServices, goneStatus: Status, targets: readonly 
   };
 }
 
+/** All cancellations of one signal together take no longer than this many requests may: a function's time is limited. */
+const actionTimeouts = 2;
+
 async function cancelTargets(
   services: ExecuteServices,
   goneStatus: Status,
@@ -114,7 +118,13 @@ async function cancelTargets(
   options: SendOptions,
 ): Promise<Ending> {
   const endings: TargetEnding[] = [];
-  for (const target of targets) endings.push(await cancelTarget(services, goneStatus, target, options));
+  const deadlineMs = services.clock.nowMs() + actionTimeouts * services.exchangeTimeoutMs;
+  for (const target of targets) {
+    const leftMs = deadlineMs - services.clock.nowMs();
+    const timeoutMs = Math.min(services.exchangeTimeoutMs, leftMs);
+    // With no time left the request is not sent, and says so.
+    endings.push(await cancelTarget(services, goneStatus, target, { ...options, timeoutMs }));
+  }
   const [only] = endings;
   if (only !== undefined && endings.length === 1) return only;
   const worst = worstFirst.find((status) => endings.some((ending) => ending.status === status));
@@ -142,7 +152,7 @@ async function cancelTarget(
 ): Promise<TargetEnding> {
   try {
     const order = await target.request.send(options);
-    if (target.placedBy !== null) await services.ledger.closeOrder(target.placedBy);
+    await closePlacedBy(services, target);
     return {
       status: 'cancelled',
       wasGone: false,
@@ -155,6 +165,19 @@ async function cancelTarget(
   }
 }
 
+/** Whether the ledger can note it or not, the cancellation happened and the other ones must go on. */
+async function closePlacedBy(services: ExecuteServices, { placedBy }: Target): Promise<void> {
+  if (placedBy === null) return;
+  await services.ledger.closeOrder(placedBy).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    services.log.error('an order that is gone could not be marked as closed', {
+      account: placedBy.account,
+      signalId: placedBy.signalId,
+      reason,
+    });
+  });
+}
+
 async function failedCancel(
   services: ExecuteServices,
   goneStatus: Status,
@@ -163,7 +186,7 @@ async function failedCancel(
 ): Promise<TargetEnding> {
   const isGone = isNotOpen(error);
   // An order whose answer was lost may still be on its way in: "not found" today does not close it.
-  if (isGone && target.placedBy?.status === 'placed') await services.ledger.closeOrder(target.placedBy);
+  if (isGone && target.placedBy?.status === 'placed') await closePlacedBy(services, target);
   // After a lost answer, "not found" cannot tell our own cancellation from a fill that came first.
   const isLost = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
   const refused = isGone ? goneStatus : statusOfRefusal(error);

@@ -29,7 +29,10 @@ const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = 
   Alarms: ['{ $.alarm IS TRUE }', ['Receive', 'Execute', 'Reconcile']],
   Rejected: ['{ $.status = "rejected" }', ['Execute']],
   NotSent: ['{ $.status = "not_sent" }', ['Execute']],
-  Refused: ['{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") }', ['Receive']],
+  Refused: [
+    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
+    ['Receive'],
+  ],
   Unauthorized: ['{ $.code = "unauthorized" }', ['Receive']],
 };
 

@@ -108,7 +108,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
 
     expect(await send({ action: 'cancel_all' })).toEqual({
       status: 'cancelled',
-      note: 'of 2 orders: 1 no longer open, 1 cancelled',
+      note: 'of 2 orders: 1 cancelled, 1 no longer open',
     });
     expect(await world.ledger.openOrders('main', 'BTC_USDT')).toEqual([]);
   });

@@ -259,6 +259,34 @@ describe('executing a stored signal', () => {
     expect(orderCount()).toBe(1);
   });
 
+  test('the alarm of an unknown outcome is raised even when the answer to its writing was lost', async () => {
+    let isLost = false;
+    const alarms: string[] = [];
+    const silence = () => undefined;
+    functions = await openFunctions(({ ledger }) => ({
+      log: {
+        info: silence,
+        warn: silence,
+        error: (message, facts) => (facts['alarm'] === true ? alarms.push(message) : 0),
+      },
+      ledger: override(ledger, {
+        move: async (...args) => {
+          const moved = await ledger.move(...args);
+          if (isLost) return moved;
+          isLost = true;
+          throw new RelayError('store_unavailable', 'the answer was lost');
+        },
+      }),
+    }));
+    await functions.receive(buyAlert());
+    functions.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit' });
+
+    await functions.execute('buy-1');
+
+    expect(await entry()).toMatchObject({ status: 'unknown' });
+    expect(alarms).toEqual(['signal outcome unknown']);
+  });
+
   test('a message without an entry is handed back, to end as a dead letter', async () => {
     functions = await openFunctions();
 
