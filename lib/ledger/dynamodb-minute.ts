@@ -9,6 +9,8 @@ export type Place = { readonly free: true } | { readonly free: false; readonly c
 
 /** No limit is above it (the configuration's maximum), so what is beyond need not be counted. */
 const mostCounted = 10_000;
+/** Without a limit the times are kept all the same, for a limit may follow; beyond so many the old ones are dropped. */
+const roomWithoutLimit = 100;
 /** Whoever is refused was overtaken by somebody who succeeded; this many in a row is something else. */
 const maximumTries = 100;
 
@@ -58,7 +60,7 @@ export class MinuteCount {
       values: {
         ':at': { N: String(atMs) },
         ':one': { N: '1' },
-        ':most': { N: String(limit?.maxPerMinute ?? mostCounted) },
+        ':most': { N: String(limit?.maxPerMinute ?? roomWithoutLimit) },
         ':since': { N: String(sinceMs) },
       },
     });
