@@ -43,7 +43,8 @@ export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandl
       if (inFlight.size >= maximumGroups) await Promise.race(inFlight);
       const deliveries = await source.receive(maximumBatch);
       if (deliveries.length === 0) {
-        await Promise.race([source.waitForWork(stopping.signal), ...inFlight]);
+        // What is in flight frees its group when it ends, and so ends this wait; racing it would leave waits behind.
+        await source.waitForWork(stopping.signal);
         continue;
       }
       const work: Promise<void> = handle(deliveries)
