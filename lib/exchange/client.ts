@@ -42,6 +42,7 @@ export interface PreparedRequest<Result> {
 
 /** Speaks to one exchange with one key. */
 export interface ExchangeClient {
+  readonly dialect: Dialect;
   /**
    * Checks the parameters and builds the request; nothing is sent.
    *
@@ -89,6 +90,7 @@ export function createExchangeClient(options: ExchangeClientOptions): ExchangeCl
     wire: { transport, clock, random },
   };
   return {
+    dialect,
     prepare: (endpoint, params) => prepareRequest(link, endpoint, params),
     call: async (endpoint, params, sendOptions) =>
       await prepareRequest(link, endpoint, params).send(sendOptions),

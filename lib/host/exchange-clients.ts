@@ -1,9 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
+import type { Random } from '../base/random.ts';
 import { type Credentials, createExchangeClient, type ExchangeClient } from '../exchange/client.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { createRateBudgets } from '../exchange/rate-limit.ts';
-import { createTransport } from '../exchange/transport.ts';
+import { createTransport, type Transport } from '../exchange/transport.ts';
 import { createRenewingClient } from './renewing-client.ts';
 import type { SecretStore } from './secrets.ts';
 
@@ -24,11 +25,15 @@ export interface ExchangeClients {
 export function createExchangeClients(options: {
   readonly address: string;
   readonly dialect: Dialect;
-  readonly secrets: SecretStore;
+  readonly secrets: Pick<SecretStore, 'exchangeKeys'>;
   readonly clock: Clock;
+  /** Absent: connections of its own, over the network. */
+  readonly transport?: Transport;
+  /** Spreads the pauses before retries. */
+  readonly random?: Random;
 }): ExchangeClients {
-  const { secrets, clock, ...exchange } = options;
-  const shared = { ...exchange, clock, transport: createTransport(), budgets: createRateBudgets(clock) };
+  const { secrets, clock, transport = createTransport(), ...exchange } = options;
+  const shared = { ...exchange, clock, transport, budgets: createRateBudgets(clock) };
   const known = new Map<string, Keyed>();
 
   function keyedOf(account: string, keys: Credentials): Keyed {

@@ -54,6 +54,7 @@ export function createRenewingClient(
   }
 
   return {
+    dialect: signing.dialect,
     prepare,
     call: async (endpoint, params, options) => await prepare(endpoint, params).send(options),
   };
