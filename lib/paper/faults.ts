@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Random } from '../base/random.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
+import { rateLimitBody } from './rate-window.ts';
 import { answerRefusals } from './refusals.ts';
 
 /** What leaves the exchange instead of, or after, its own answer. */
@@ -31,9 +32,6 @@ const drop = (): FaultEffect => ({ kind: 'drop' });
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
 const nonceRefusal = answerRefusals([{ name: 'nonce_refused' }]);
-
-/** A body that is text is sent as it is: it is not JSON. */
-export const rateLimitBody = 'Too Many Requests';
 
 /** Every fault there is: when it strikes, and what it does. */
 const faultRows = {

@@ -6,6 +6,7 @@ import type { Decimal } from '../base/decimal.ts';
 import { createRandom, type Random } from '../base/random.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { type Controlled, createControl, type PaperControl } from './control.ts';
+import { createPaperCore } from './exchange.ts';
 import { createFaultBox } from './faults.ts';
 import { createGateway } from './gateway.ts';
 import { paperMarkets } from './markets.ts';
@@ -58,7 +59,8 @@ export async function startPaperExchange(options: PaperOptions): Promise<PaperEx
     endOutage: outage.end,
   };
   const control = createControl(controlled);
-  const gateway = createGateway({ dialect, clock, trading, faults, controlled, closing: closing.signal });
+  const core = createPaperCore({ dialect, trading });
+  const gateway = createGateway({ core, clock, faults, controlled, closing: closing.signal });
   server.on('request', (request, response: ServerResponse) => {
     // What breaks in here is the exchange's own failure, and looks like one.
     gateway(request, response).catch(() => response.destroy());

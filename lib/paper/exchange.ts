@@ -1,0 +1,120 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dialect, spokenDialect, toWire } from '../exchange/dialect.ts';
+import type { Endpoint } from '../exchange/endpoint.ts';
+import { createAccessCheck } from './access.ts';
+import { createRateWindow, rateLimitBody } from './rate-window.ts';
+import { answerRefusals, type Refusal } from './refusals.ts';
+import { type Route, routesByAddress } from './routes.ts';
+import type { Trading } from './trading.ts';
+import { createFieldReader } from './validation.ts';
+
+/** A request as it arrived, whole. */
+export interface PaperRequest {
+  readonly method: string;
+  /** The path, with its query if it has one. */
+  readonly target: string;
+  /** By their names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** When it arrived. */
+  readonly atMs: number;
+}
+
+/** What a request ends with; a text goes out as it is, anything else as JSON, null as an empty body. */
+export interface PaperAnswer {
+  readonly httpStatus: number;
+  readonly body: unknown;
+}
+
+/** What became of a request at the door. */
+export type Admission =
+  | { readonly admitted: false; readonly answer: PaperAnswer }
+  | {
+      readonly admitted: true;
+      readonly endpoint: Endpoint;
+      /** Takes effect at once; resolves once nothing can take the effect back. To be called once at most. */
+      serve(): Promise<PaperAnswer>;
+    };
+
+/** An exchange without its wire: its answers follow from the requests and what was traded, and from nothing else. */
+export interface PaperCore {
+  /** Finds the endpoint and holds the request against its rate limit. */
+  admit(request: PaperRequest): Admission;
+  /**
+   * Admits a request and serves it.
+   *
+   * @throws RelayError `store_unavailable` when the journal is lost
+   */
+  handle(request: PaperRequest): Promise<PaperAnswer>;
+}
+
+export interface PaperCoreOptions {
+  readonly dialect: Dialect;
+  readonly trading: Trading;
+}
+
+/** An exchange that remembers nonces and counts requests; all of its time comes with the requests. */
+export function createPaperCore(options: PaperCoreOptions): PaperCore {
+  const routes = routesByAddress(options.dialect);
+  const windows = new Map(
+    [...routes.values()].map(({ endpoint }) => [endpoint.name, createRateWindow(endpoint.requestsPer10s)]),
+  );
+  const serve = createService(options);
+
+  function admit(request: PaperRequest): Admission {
+    const path = pathOf(request.target);
+    const route = routes.get(`${request.method} ${path}`);
+    if (route === undefined) return { admitted: false, answer: { httpStatus: 404, body: null } };
+    const { endpoint } = route;
+    if (!windows.get(endpoint.name)?.(request.atMs))
+      return { admitted: false, answer: { httpStatus: 429, body: rateLimitBody } };
+    return { admitted: true, endpoint, serve: () => serve(route, path, request) };
+  }
+
+  return {
+    admit,
+    async handle(request) {
+      const admission = admit(request);
+      return admission.admitted ? admission.serve() : admission.answer;
+    },
+  };
+}
+
+/** The path of a request's target, without the query. */
+export function pathOf(target: string): string {
+  return target.split('?', 1)[0] ?? '/';
+}
+
+type Service = (route: Route, path: string, request: PaperRequest) => Promise<PaperAnswer>;
+
+function createService({ dialect, trading }: PaperCoreOptions): Service {
+  const checkAccess = createAccessCheck();
+  return async ({ endpoint, trades, serve }, path, { headers, body, atMs }) => {
+    const access =
+      endpoint.access === 'public'
+        ? { allowed: true as const, account: '', body: {} }
+        : checkAccess({ headers, path, body, atMs, trades });
+    if (!access.allowed) return refuse([{ name: access.refusal }]);
+    const read = createFieldReader(dialect, endpoint, access.body);
+    const spoken = spokenDialect(dialect, endpoint);
+    const reply = serve({ account: access.account, read, dialect: spoken, atMs, trading });
+    if (!reply.ok) return refuse(reply.refusals);
+    await reply.stored;
+    return { httpStatus: 200, body: toWire(dialect, endpoint, reply.result) };
+  };
+}
+
+function refuse(refusals: readonly [Refusal, ...Refusal[]]): PaperAnswer {
+  return answerRefusals(refusals);
+}
+
+/** An answer as a client reads it off the wire. */
+export interface EncodedAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
+export function encodeAnswer({ httpStatus, body }: PaperAnswer): EncodedAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return { status: httpStatus, body: body === null ? '' : text };
+}
