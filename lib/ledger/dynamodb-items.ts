@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { isFinal, type Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import type { Entry, EntryKey, Step } from './entry.ts';
+import type { Entry, EntryKey, Look, Step } from './entry.ts';
 
 export type Item = Record<string, AttributeValue>;
 
@@ -12,7 +12,7 @@ export type Item = Record<string, AttributeValue>;
  *
  * `openOrders` is a local index, because only local ones can be read consistently, and an order placed a moment ago
  * must not escape a "cancel all". The price: an account's items may come to 10 GB, some three million signals.
- * `byTime` and `byStatus` hold keys only; a page of them is then read from the table, as it is by now.
+ * The other indexes hold keys only; a page of them is then read from the table, as it is by now.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LSI.html
  */
@@ -23,6 +23,8 @@ export const indexes = {
   byTime: 'by-time',
   /** `status`, then `place`. */
   byStatus: 'by-status',
+  /** `status`, then `lookDueAtMs`: sparse, there while the entry is `unknown`. */
+  byLook: 'by-look',
 } as const;
 
 /** The attribute by which DynamoDB deletes old entries, in seconds since the Unix epoch. */
@@ -83,6 +85,7 @@ export function entryOf(item: Item): Entry {
     steps: (item['steps']?.L ?? []).map(({ S = '' }) => JSON.parse(S) as Step),
     orderId: item['orderId'] === undefined ? null : numberOf(item, 'orderId'),
     orderOpen: item['openOrder'] !== undefined,
+    look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as Look),
   };
 }
 
@@ -116,7 +119,7 @@ export function formatCursor(place: string): string {
 }
 
 /**
- * @returns the place before which the page begins
+ * @returns the place after which the page begins
  * @throws RangeError when the text is no cursor
  */
 export function parseCursor(cursor: string): string {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Status } from '../model/outcome.ts';
 import {
   entryOf,
   expiryAttribute,
@@ -14,12 +13,12 @@ import {
   openOrderPrefix,
   parseCursor,
   signalKind,
-  stepList,
   textOf,
 } from './dynamodb-items.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
+import { recogniseOwn, updateOf } from './dynamodb-move.ts';
 import { DynamodbTable, type Written } from './dynamodb-table.ts';
-import type { Entry, EntryKey, Step } from './entry.ts';
+import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
   type Accepted,
   createAcceptedEntry,
@@ -117,10 +116,10 @@ class DynamodbLedger implements Ledger {
     return item === null ? null : entryOf(item);
   }
 
-  async list({ status, limit, cursor }: EntryQuery): Promise<EntryPage> {
-    const before = cursor === undefined ? null : parseCursor(cursor);
+  async list(query: EntryQuery): Promise<EntryPage> {
+    const { status, limit } = query;
     // One more than asked for tells whether there is another page.
-    const { items, next } = await this.#queryPlaces(status, before, limit + 1);
+    const { items, next } = await this.#queryPlaces({ ...query, limit: limit + 1 });
     const page = items.slice(0, limit);
     const last = page.at(-1);
     const entries = (await this.#table.getMany(page.map(keyOf))).map(entryOf);
@@ -142,6 +141,36 @@ class DynamodbLedger implements Ledger {
       ConsistentRead: true,
     });
     return items.map(entryOf);
+  }
+
+  async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    const { items } = await this.#table.query({
+      IndexName: indexes.byLook,
+      KeyConditionExpression: '#status = :unknown AND #lookDueAtMs <= :now',
+      ExpressionAttributeValues: { ':unknown': { S: 'unknown' }, ':now': { N: String(nowMs) } },
+      Limit: limit,
+    });
+    const entries = (await this.#table.getMany(items.map(keyOf))).map(entryOf);
+    // The index may lag behind a look or an end.
+    return entries.filter(
+      ({ status, look }) => status === 'unknown' && look !== null && look.dueAtMs <= nowMs,
+    );
+  }
+
+  async postpone(key: EntryKey, seen: Look, look: Look): Promise<boolean> {
+    const text = JSON.stringify(look);
+    const written = await this.#table.update({
+      Key: keyItem(key),
+      set: 'SET #look = :look, #lookDueAtMs = :due',
+      condition: '#lookDueAtMs = :seen',
+      values: {
+        ':look': { S: text },
+        ':due': { N: String(look.dueAtMs) },
+        ':seen': { N: String(seen.dueAtMs) },
+      },
+    });
+    // When an answer is lost, the repeat finds its own write in the way.
+    return written.done || (written.found !== null && textOf(written.found, 'look') === text);
   }
 
   async readPause(account: string): Promise<Pause | null> {
@@ -174,47 +203,22 @@ class DynamodbLedger implements Ledger {
     if (entry !== null && entry.clientOrderId !== null) await this.#orders.take(key, atMs, null);
   }
 
-  async #advance(key: EntryKey, { from, step, orderId, orderOpen }: Move): Promise<Written> {
+  async #advance(key: EntryKey, move: Move): Promise<Written> {
     const writer = randomUUID();
-    // An order may be left open from before only where its answer was lost.
-    const mayBeOpen = orderOpen ?? from === 'unknown';
-    const expiresAt = mayBeOpen ? null : expiryOf(step.status, step.atMs, this.#keepDays);
-    const sets = [
-      '#status = :to',
-      '#updatedAtMs = :at',
-      '#steps = list_append(#steps, :step)',
-      '#writer = :writer',
-      ...(orderId === undefined ? [] : ['#orderId = :orderId']),
-      ...(orderOpen === true ? ['#openOrder = #orderPlace'] : []),
-      ...(expiresAt === null ? [] : [`#${expiryAttribute} = :expiry`]),
-    ];
-    const written = await this.#table.update({
-      Key: keyItem(key),
-      set: `SET ${sets.join(', ')}${orderOpen === false ? ' REMOVE #openOrder' : ''}`,
-      condition: '#status = :from',
-      values: {
-        ':from': { S: from },
-        ':to': { S: step.status },
-        ':at': { N: String(step.atMs) },
-        ':step': stepList(step),
-        ':writer': { S: writer },
-        ...(orderId === undefined ? {} : { ':orderId': { N: String(orderId) } }),
-        ...(expiresAt === null ? {} : { ':expiry': { N: String(expiresAt) } }),
-      },
-    });
-    return recogniseOwn(written, writer);
+    return recogniseOwn(await this.#table.update(updateOf(key, move, this.#keepDays, writer)), writer);
   }
 
-  #queryPlaces(status: Status | undefined, before: string | null, limit: number) {
-    const isBefore = before === null ? '' : ' AND #place < :before';
+  #queryPlaces({ status, limit, cursor, oldestFirst = false }: EntryQuery) {
+    const start = cursor === undefined ? null : parseCursor(cursor);
+    const beyond = start === null ? '' : ` AND #place ${oldestFirst ? '>' : '<'} :start`;
     return this.#table.query({
       IndexName: status === undefined ? indexes.byTime : indexes.byStatus,
-      KeyConditionExpression: `${status === undefined ? '#kind' : '#status'} = :which${isBefore}`,
+      KeyConditionExpression: `${status === undefined ? '#kind' : '#status'} = :which${beyond}`,
       ExpressionAttributeValues: {
         ':which': { S: status ?? signalKind },
-        ...(before === null ? {} : { ':before': { S: before } }),
+        ...(start === null ? {} : { ':start': { S: start } }),
       },
-      ScanIndexForward: false,
+      ScanIndexForward: oldestFirst,
       Limit: limit,
     });
   }
@@ -232,12 +236,6 @@ class DynamodbLedger implements Ledger {
       });
     return entry;
   }
-}
-
-/** When an answer is lost, the repeat finds its own write in the way: that one succeeded. */
-function recogniseOwn(written: Written, writer: string): Written {
-  if (written.done || written.found === null || textOf(written.found, 'writer') !== writer) return written;
-  return { done: true, item: written.found };
 }
 
 function keyOf({ account, item }: Item): Item {

@@ -19,7 +19,7 @@ export type Written =
   | { readonly done: true; readonly item: Item }
   | { readonly done: false; readonly found: Item | null };
 
-type Update = Pick<UpdateItemCommandInput, 'Key'> & {
+export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
   readonly set: string;
   readonly condition: string;
   readonly values?: Item;

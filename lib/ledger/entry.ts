@@ -26,12 +26,31 @@ export interface Entry extends EntryKey {
   readonly orderId: number | null;
   /** Whether, as far as the ledger knows, the exchange still holds an order of this signal. */
   readonly orderOpen: boolean;
+  /** What looking for the order has come to; null for an entry that was never `unknown`. */
+  readonly look: Look | null;
+}
+
+/** How far looking for an order has come whose answer was lost. */
+export interface Look {
+  /** How often it was looked for. */
+  readonly count: number;
+  /** How often it was found missing; a look that could tell neither way does not count. */
+  readonly misses: number;
+  readonly firstMissAtMs: number | null;
+  /** When it is to be looked for next. */
+  readonly dueAtMs: number;
+  /** When somebody was last told that the outcome is unknown. */
+  readonly alarmedAtMs: number;
+  /** What was seen last, in one sentence; null before the first look. */
+  readonly finding: string | null;
 }
 
 /** One move of an entry, with why and on what evidence. */
 export interface Step {
   readonly status: Status;
   readonly atMs: number;
+  /** Who settled it, where that was not the relay on its way: the reconciler, or an operator's name. */
+  readonly by?: string;
   /** One sentence for people; never a secret, never a raw body. */
   readonly note: string;
   /** Facts for programs: the rule and both values, the exchange's code, the request that would have gone. */

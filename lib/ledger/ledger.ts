@@ -1,7 +1,7 @@
 import { RelayError } from '../base/errors.ts';
 import { type Status, statusTransitions } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import type { Entry, EntryKey, Step } from './entry.ts';
+import type { Entry, EntryKey, Look, Step } from './entry.ts';
 
 /** How many signals or orders an account may have in any 60 seconds. */
 export interface MinuteLimit {
@@ -44,8 +44,10 @@ export interface Move {
 
 export interface EntryQuery {
   readonly status?: Status;
-  /** At most this many, newest first. */
+  /** At most this many. */
   readonly limit: number;
+  /** Absent: newest first. */
+  readonly oldestFirst?: boolean;
   /** `next` of the page before. */
   readonly cursor?: string;
 }
@@ -99,8 +101,8 @@ export interface Ledger {
   read(key: EntryKey): Promise<Entry | null>;
 
   /**
-   * Newest first; the cost grows with the page, not with the ledger. An entry that arrives or moves between two
-   * pages does not shift the others.
+   * One page; its cost grows with the page, not with the ledger. An entry that arrives or moves between two pages
+   * does not shift the others.
    *
    * @throws RangeError when the cursor is not one of this ledger's
    */
@@ -108,6 +110,20 @@ export interface Ledger {
 
   /** Entries whose order the ledger believes open (placed, or sent with an unknown end), oldest first. */
   openOrders(account: string, market: string): Promise<readonly Entry[]>;
+
+  /**
+   * Entries that are `unknown` and due to be looked for, at most `limit`, longest due first. Every entry is due as
+   * soon as it becomes `unknown`.
+   */
+  dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]>;
+
+  /**
+   * Notes a look that settled nothing, and when the next one is due.
+   *
+   * @param seen the look the caller read
+   * @returns false when the entry was settled, or looked for by somebody else, meanwhile; then nothing changes
+   */
+  postpone(key: EntryKey, seen: Look, look: Look): Promise<boolean>;
 
   readPause(account: string): Promise<Pause | null>;
 
@@ -133,6 +149,7 @@ export function createAcceptedEntry(entry: NewEntry): Entry {
     steps: [{ status: 'accepted', atMs, note: 'stored' }],
     orderId: null,
     orderOpen: false,
+    look: null,
   };
 }
 
@@ -150,7 +167,13 @@ export function createRefusedEntry({ account, signalId, fingerprint, step }: Ref
     steps: [step],
     orderId: null,
     orderOpen: false,
+    look: null,
   };
+}
+
+/** An entry that has just become `unknown`: somebody is told, and it is to be looked for at once. */
+export function createFirstLook(atMs: number): Look {
+  return { count: 0, misses: 0, firstMissAtMs: null, dueAtMs: atMs, alarmedAtMs: atMs, finding: null };
 }
 
 /** Refuses what the state machine does not know, before a store is asked. */

@@ -1,11 +1,12 @@
 import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import type { Entry, Step } from './entry.ts';
+import type { Entry, Look, Step } from './entry.ts';
+import type { EntryQuery } from './ledger.ts';
 
 /**
  * The ledger's tables, one script per version. `seq` is the order of arrival. `accepted_at_ms` and `ordered_at_ms` are
  * null for what counts against no limit (refused alerts; cancellations and what was never sent), so that a limit is
- * counted within an index.
+ * counted within an index. `look_due_at_ms` is null unless the entry is `unknown`.
  */
 export const migrations: readonly string[] = [
   `CREATE TABLE entries (
@@ -36,6 +37,12 @@ export const migrations: readonly string[] = [
      since_ms INTEGER NOT NULL,
      reason TEXT NOT NULL
    ) STRICT, WITHOUT ROWID;`,
+  `ALTER TABLE entries ADD COLUMN look TEXT;
+   ALTER TABLE entries ADD COLUMN look_due_at_ms INTEGER;
+   UPDATE entries SET look_due_at_ms = updated_at_ms, look = json_object('count', 0, 'misses', 0,
+     'firstMissAtMs', NULL, 'dueAtMs', updated_at_ms, 'alarmedAtMs', updated_at_ms, 'finding', NULL)
+     WHERE status = 'unknown';
+   CREATE INDEX looks_due ON entries (look_due_at_ms) WHERE look_due_at_ms IS NOT NULL;`,
 ];
 
 const columns = `account, signal_id, status, signal, market, client_order_id, fingerprint,
@@ -60,7 +67,8 @@ export const sql = {
     WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted' AND (?6 IS NULL OR (${ordersSince('?5')}) < ?6)`,
   move: `UPDATE entries SET status = ?4, updated_at_ms = ?5, steps = json_insert(steps, '$[#]', json(?6)),
       ordered_at_ms = iif(?4 = 'sending', ${orderedAt('?5')}, ordered_at_ms),
-      order_id = coalesce(?7, order_id), order_open = coalesce(?8, order_open)
+      order_id = coalesce(?7, order_id), order_open = coalesce(?8, order_open),
+      look = coalesce(?9, look), look_due_at_ms = iif(?9 IS NULL, NULL, ?5)
     WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
   closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
@@ -70,6 +78,13 @@ export const sql = {
     ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
   listStatus: `SELECT * FROM entries WHERE status = ? AND (created_at_ms, seq) < (?, ?)
     ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
+  listOldest: `SELECT * FROM entries WHERE (created_at_ms, seq) > (?, ?)
+    ORDER BY created_at_ms, seq LIMIT ?`,
+  listStatusOldest: `SELECT * FROM entries WHERE status = ? AND (created_at_ms, seq) > (?, ?)
+    ORDER BY created_at_ms, seq LIMIT ?`,
+  dueLooks: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
+  postpone: `UPDATE entries SET look = ?4, look_due_at_ms = ?5
+    WHERE account = ?1 AND signal_id = ?2 AND look_due_at_ms = ?3`,
   openOrders: `SELECT * FROM entries WHERE account = ? AND market = ? AND order_open = 1
     ORDER BY created_at_ms, seq`,
   readPause: 'SELECT since_ms, reason FROM pauses WHERE account = ?',
@@ -91,6 +106,7 @@ export interface EntryRow {
   readonly steps: string;
   readonly order_id: number | null;
   readonly order_open: number;
+  readonly look: string | null;
 }
 
 type Bound = string | number | null;
@@ -123,24 +139,30 @@ export function entryOf(row: EntryRow): Entry {
     steps: JSON.parse(row.steps) as Step[],
     orderId: row.order_id,
     orderOpen: row.order_open === 1,
+    look: row.look === null ? null : (JSON.parse(row.look) as Look),
   };
 }
 
-/** A place in the list: the entry before which the next page begins. */
+/** A place in the list: the entry at which the page before ended. */
 export interface Place {
   readonly createdAtMs: number;
   readonly seq: number;
 }
 
+const oldest: Place = { createdAtMs: -1, seq: -1 };
 const newest: Place = { createdAtMs: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
 
 export function formatCursor({ created_at_ms, seq }: EntryRow): string {
   return Buffer.from(JSON.stringify([created_at_ms, seq])).toString('base64url');
 }
 
-/** @throws RangeError when the text is no cursor */
-export function parseCursor(cursor: string | undefined): Place {
-  if (cursor === undefined) return newest;
+/**
+ * Where a page begins.
+ *
+ * @throws RangeError when the text is no cursor
+ */
+export function startOf({ cursor, oldestFirst = false }: EntryQuery): Place {
+  if (cursor === undefined) return oldestFirst ? oldest : newest;
   const match = /^\[(\d{1,15}),(\d{1,15})\]$/.exec(Buffer.from(cursor, 'base64url').toString());
   if (match === null)
     throw new RangeError(

@@ -1,10 +1,11 @@
 import type { StatementSync } from 'node:sqlite';
 import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
-import type { Entry, EntryKey, Step } from './entry.ts';
+import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
   type Accepted,
   createAcceptedEntry,
   createConflict,
+  createFirstLook,
   createRefusedEntry,
   type EntryPage,
   type EntryQuery,
@@ -18,15 +19,7 @@ import {
   refuseIllegalMove,
   type Started,
 } from './ledger.ts';
-import {
-  type EntryRow,
-  entryOf,
-  formatCursor,
-  migrations,
-  parseCursor,
-  rowOf,
-  sql,
-} from './sqlite-entries.ts';
+import { type EntryRow, entryOf, formatCursor, migrations, rowOf, sql, startOf } from './sqlite-entries.ts';
 
 type Statements = Readonly<Record<keyof typeof sql, StatementSync>>;
 
@@ -89,6 +82,7 @@ class SqliteLedger implements Ledger {
     const { account, signalId } = key;
     const text = JSON.stringify(step);
     const open = orderOpen === null ? null : Number(orderOpen);
+    const look = step.status === 'unknown' ? JSON.stringify(createFirstLook(step.atMs)) : null;
     const { moved, found } = await this.#file.write(() => {
       const row = this.#statements.move.get(
         account,
@@ -99,6 +93,7 @@ class SqliteLedger implements Ledger {
         text,
         orderId,
         open,
+        look,
       );
       // What it is instead must be read in the same transaction, to be told of the same moment.
       return { moved: toEntry(row), found: row === undefined ? this.#find(key) : null };
@@ -115,14 +110,15 @@ class SqliteLedger implements Ledger {
     return this.#file.read(() => this.#find(key));
   }
 
-  async list({ status, limit, cursor }: EntryQuery): Promise<EntryPage> {
-    const { createdAtMs, seq } = parseCursor(cursor);
-    const { list, listStatus } = this.#statements;
+  async list(query: EntryQuery): Promise<EntryPage> {
+    const { status, limit, oldestFirst = false } = query;
+    const { createdAtMs, seq } = startOf(query);
+    const { list, listStatus, listOldest, listStatusOldest } = this.#statements;
     // One more than asked for tells whether there is another page.
     const rows = this.#file.read(() =>
       status === undefined
-        ? list.all(createdAtMs, seq, limit + 1)
-        : listStatus.all(status, createdAtMs, seq, limit + 1),
+        ? (oldestFirst ? listOldest : list).all(createdAtMs, seq, limit + 1)
+        : (oldestFirst ? listStatusOldest : listStatus).all(status, createdAtMs, seq, limit + 1),
     ) as unknown as readonly EntryRow[];
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -135,6 +131,19 @@ class SqliteLedger implements Ledger {
   async openOrders(account: string, market: string): Promise<readonly Entry[]> {
     const rows = this.#file.read(() => this.#statements.openOrders.all(account, market));
     return (rows as unknown as readonly EntryRow[]).map(entryOf);
+  }
+
+  async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    const rows = this.#file.read(() => this.#statements.dueLooks.all(nowMs, limit));
+    return (rows as unknown as readonly EntryRow[]).map(entryOf);
+  }
+
+  postpone({ account, signalId }: EntryKey, seen: Look, look: Look): Promise<boolean> {
+    const text = JSON.stringify(look);
+    return this.#file.write(() => {
+      const { changes } = this.#statements.postpone.run(account, signalId, seen.dueAtMs, text, look.dueAtMs);
+      return changes === 1;
+    });
   }
 
   async readPause(account: string): Promise<Pause | null> {

@@ -18,20 +18,36 @@ export const statuses = [
 ] as const;
 export type Status = (typeof statuses)[number];
 
+/** One legal move of an entry. */
+export interface Transition {
+  readonly name: string;
+  readonly from: Status;
+  readonly to: Status;
+}
+
 /** The ledger's state machine: every legal move, and no other. Stores refuse the rest. */
-export const statusTransitions: Readonly<Record<Status, readonly Status[]>> = {
-  accepted: ['sending', 'denied', 'dry_run', 'not_sent'],
-  sending: ['placed', 'cancelled', 'rejected', 'not_sent', 'unknown'],
-  unknown: ['placed', 'cancelled', 'rejected', 'not_placed'],
-  placed: [],
-  cancelled: [],
-  denied: [],
-  dry_run: [],
-  rejected: [],
-  not_sent: [],
-  not_placed: [],
-  invalid: [],
-};
+export const transitions: readonly Transition[] = [
+  { name: 'deny', from: 'accepted', to: 'denied' },
+  { name: 'rehearse', from: 'accepted', to: 'dry_run' },
+  { name: 'fail to prepare', from: 'accepted', to: 'not_sent' },
+  { name: 'start sending', from: 'accepted', to: 'sending' },
+  { name: 'hear of the order', from: 'sending', to: 'placed' },
+  { name: 'hear of the cancellation', from: 'sending', to: 'cancelled' },
+  { name: 'hear a refusal', from: 'sending', to: 'rejected' },
+  { name: 'prove it never left', from: 'sending', to: 'not_sent' },
+  { name: 'lose the answer', from: 'sending', to: 'unknown' },
+  { name: 'find the order', from: 'unknown', to: 'placed' },
+  { name: 'find it cancelled', from: 'unknown', to: 'cancelled' },
+  { name: 'find it refused', from: 'unknown', to: 'rejected' },
+  { name: 'find no order', from: 'unknown', to: 'not_placed' },
+  // By a worker that was taken for dead, but lived.
+  { name: 'prove late that it never left', from: 'unknown', to: 'not_sent' },
+];
+
+/** From each status, where an entry can go. */
+export const statusTransitions = Object.fromEntries(
+  statuses.map((from) => [from, transitions.filter((move) => move.from === from).map(({ to }) => to)]),
+) as unknown as Readonly<Record<Status, readonly Status[]>>;
 
 /** Whether nothing can change this status any more. */
 export function isFinal(status: Status): boolean {
@@ -42,7 +58,7 @@ export function isFinal(status: Status): boolean {
 export const statusMeanings: Readonly<Record<Status, string>> = {
   accepted: 'stored and queued; not yet executed',
   sending: 'about to be, or being, sent to the exchange',
-  placed: 'the exchange holds the order',
+  placed: 'the exchange took the order',
   cancelled: 'cancelled; what a cancel_all found gone already counts as done',
   denied: 'one of your own rules stopped it; nothing was sent',
   dry_run: 'everything but the wire; nothing was sent',

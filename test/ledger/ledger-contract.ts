@@ -90,6 +90,7 @@ const legalMoves = [
   'unknown → cancelled',
   'unknown → rejected',
   'unknown → not_placed',
+  'unknown → not_sent',
 ];
 
 /** Puts an entry into the ledger that has the status. */
@@ -149,6 +150,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         steps: [{ status: 'accepted', atMs: 1_767_268_800_000, note: 'stored' }],
         orderId: null,
         orderOpen: false,
+        look: null,
       };
       expect(accepted).toStrictEqual({ result: 'created', entry: expected });
       expect(await ledger.read(keyOf('a'))).toStrictEqual(expected);
@@ -267,6 +269,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         steps: [step],
         orderId: null,
         orderOpen: false,
+        look: null,
       });
       expect((await ledger.list({ limit: 10 })).entries).toHaveLength(1);
     });

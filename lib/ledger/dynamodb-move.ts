@@ -1,0 +1,66 @@
+import { expiryAttribute, expiryOf, type Item, keyItem, stepList, textOf } from './dynamodb-items.ts';
+import type { Update, Written } from './dynamodb-table.ts';
+import type { EntryKey } from './entry.ts';
+import { createFirstLook, type Move } from './ledger.ts';
+
+/** One attribute that a move sets, and the value its expression names. */
+interface Setting {
+  readonly set: string;
+  readonly values?: Item;
+}
+
+/**
+ * The conditional write that moves an entry on, if it still has the status the caller saw.
+ *
+ * @param writer an id of this write alone, by which its repeat knows it again
+ */
+export function updateOf(key: EntryKey, move: Move, keepDays: number, writer: string): Update {
+  const settings = settingsOf(move, keepDays, writer);
+  const removed = [
+    ...(move.orderOpen === false ? ['#openOrder'] : []),
+    ...(move.from === 'unknown' ? ['#lookDueAtMs'] : []),
+  ];
+  const remove = removed.length === 0 ? '' : ` REMOVE ${removed.join(', ')}`;
+  return {
+    Key: keyItem(key),
+    set: `SET ${settings.map(({ set }) => set).join(', ')}${remove}`,
+    condition: '#status = :from',
+    values: Object.assign({ ':from': { S: move.from } }, ...settings.map(({ values }) => values)),
+  };
+}
+
+function settingsOf(move: Move, keepDays: number, writer: string): readonly Setting[] {
+  const { step, orderId, orderOpen } = move;
+  return [
+    { set: '#status = :to', values: { ':to': { S: step.status } } },
+    { set: '#updatedAtMs = :at', values: { ':at': { N: String(step.atMs) } } },
+    { set: '#steps = list_append(#steps, :step)', values: { ':step': stepList(step) } },
+    { set: '#writer = :writer', values: { ':writer': { S: writer } } },
+    ...(orderId === undefined
+      ? []
+      : [{ set: '#orderId = :orderId', values: { ':orderId': { N: String(orderId) } } }]),
+    ...(orderOpen === true ? [{ set: '#openOrder = #orderPlace' }] : []),
+    ...expirySettings(move, keepDays),
+    ...lookSettings(move),
+  ];
+}
+
+function expirySettings({ from, step, orderOpen }: Move, keepDays: number): readonly Setting[] {
+  // An order may be left open from before only where its answer was lost.
+  const mayBeOpen = orderOpen ?? from === 'unknown';
+  const expiresAt = mayBeOpen ? null : expiryOf(step.status, step.atMs, keepDays);
+  if (expiresAt === null) return [];
+  return [{ set: `#${expiryAttribute} = :expiry`, values: { ':expiry': { N: String(expiresAt) } } }];
+}
+
+function lookSettings({ step }: Move): readonly Setting[] {
+  if (step.status !== 'unknown') return [];
+  const look = JSON.stringify(createFirstLook(step.atMs));
+  return [{ set: '#look = :look', values: { ':look': { S: look } } }, { set: '#lookDueAtMs = :at' }];
+}
+
+/** When an answer is lost, the repeat finds its own write in the way: that one succeeded. */
+export function recogniseOwn(written: Written, writer: string): Written {
+  if (written.done || written.found === null || textOf(written.found, 'writer') !== writer) return written;
+  return { done: true, item: written.found };
+}
