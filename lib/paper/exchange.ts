@@ -18,6 +18,8 @@ export interface PaperRequest {
   readonly body: Buffer;
   /** When it arrived. */
   readonly atMs: number;
+  /** How far the lists of orders trail behind; absent: not at all. */
+  readonly lagMs?: number;
 }
 
 /** What a request ends with; a text goes out as it is, anything else as JSON, null as an empty body. */
@@ -32,8 +34,12 @@ export type Admission =
   | {
       readonly admitted: true;
       readonly endpoint: Endpoint;
-      /** Takes effect at once; resolves once nothing can take the effect back. To be called once at most. */
-      serve(): Promise<PaperAnswer>;
+      /**
+       * Takes effect at once; resolves once nothing can take the effect back. To be called once at most.
+       *
+       * @param lagMs takes the place of the request's own
+       */
+      serve(lagMs?: number): Promise<PaperAnswer>;
     };
 
 /** An exchange without its wire: its answers follow from the requests and what was traded, and from nothing else. */
@@ -68,7 +74,11 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
     const { endpoint } = route;
     if (!windows.get(endpoint.name)?.(request.atMs))
       return { admitted: false, answer: { httpStatus: 429, body: rateLimitBody } };
-    return { admitted: true, endpoint, serve: () => serve(route, path, request) };
+    return {
+      admitted: true,
+      endpoint,
+      serve: (lagMs = request.lagMs) => serve(route, path, { ...request, lagMs: lagMs ?? 0 }),
+    };
   }
 
   return {
@@ -85,11 +95,11 @@ export function pathOf(target: string): string {
   return target.split('?', 1)[0] ?? '/';
 }
 
-type Service = (route: Route, path: string, request: PaperRequest) => Promise<PaperAnswer>;
+type Service = (route: Route, path: string, request: Required<PaperRequest>) => Promise<PaperAnswer>;
 
 function createService({ dialect, trading }: PaperCoreOptions): Service {
   const checkAccess = createAccessCheck();
-  return async ({ endpoint, trades, serve }, path, { headers, body, atMs }) => {
+  return async ({ endpoint, trades, serve }, path, { headers, body, atMs, lagMs }) => {
     const access =
       endpoint.access === 'public'
         ? { allowed: true as const, account: '', body: {} }
@@ -97,7 +107,7 @@ function createService({ dialect, trading }: PaperCoreOptions): Service {
     if (!access.allowed) return refuse([{ name: access.refusal }]);
     const read = createFieldReader(dialect, endpoint, access.body);
     const spoken = spokenDialect(dialect, endpoint);
-    const reply = serve({ account: access.account, read, dialect: spoken, atMs, trading });
+    const reply = serve({ account: access.account, read, dialect: spoken, atMs, lagMs, trading });
     if (!reply.ok) return refuse(reply.refusals);
     await reply.stored;
     return { httpStatus: 200, body: toWire(dialect, endpoint, reply.result) };

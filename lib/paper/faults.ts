@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import type { Random } from '../base/random.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
+import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
+import { endedOrder } from '../exchange/endpoints/ended-order.ts';
+import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { rateLimitBody } from './rate-window.ts';
 import { answerRefusals } from './refusals.ts';
 
@@ -11,15 +14,22 @@ export type FaultEffect =
   | { readonly kind: 'drop' }
   /** The exchange's own answer, later. */
   | { readonly kind: 'delay' }
+  /** The exchange's own answer, from lists that trail behind. */
+  | { readonly kind: 'lag' }
   /** Nobody listens for a while. */
   | { readonly kind: 'outage' };
 
 interface FaultRow {
-  /** `before`: the request has no effect at all. `after`: it took effect, and only the answer is spoilt. */
-  readonly when: 'before' | 'after' | 'at_once';
+  /**
+   * `before`: the request has no effect at all. `during`: it is served in another way. `after`: it took effect, and
+   * only the answer is spoilt.
+   */
+  readonly when: 'before' | 'during' | 'after' | 'at_once';
   readonly effect: (access: Endpoint['access']) => FaultEffect;
   /** The one duration it needs. */
   readonly needs?: 'delayMs' | 'durationMs';
+  /** The names of the endpoints it can strike; absent: all. */
+  readonly only?: readonly string[];
 }
 
 const answer = (httpStatus: number, body: unknown) => (): FaultEffect => ({
@@ -29,6 +39,7 @@ const answer = (httpStatus: number, body: unknown) => (): FaultEffect => ({
 });
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
+const listNames = [openOrder, endedOrder, conditionalOrders].map(({ name }) => name);
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
 const nonceRefusal = answerRefusals([{ name: 'nonce_refused' }]);
@@ -42,6 +53,7 @@ const faultRows = {
   drop_before: { when: 'before', effect: drop },
   drop_after: { when: 'after', effect: drop },
   delay: { when: 'after', effect: () => ({ kind: 'delay' }), needs: 'delayMs' },
+  read_lag: { when: 'during', effect: () => ({ kind: 'lag' }), needs: 'delayMs', only: listNames },
   error_before: { when: 'before', effect: answer(503, 'Service Unavailable') },
   error_after: { when: 'after', effect: answer(500, { error: ['Internal server error.'] }) },
   garbage: { when: 'after', effect: answer(200, '<html><body>Please wait</body></html>') },
@@ -56,13 +68,13 @@ export const faultKinds = Object.keys(faultRows) as FaultKind[];
 /** A fault to inject. It strikes `count` times, or by chance until it is cleared. */
 export interface FaultRequest {
   readonly fault: FaultKind;
-  /** The name of the only endpoint it strikes; absent: any. `down` takes everything down whatever is named. */
+  /** The name of the only endpoint it strikes; absent: any it can. `down` takes everything down whatever is named. */
   readonly endpoint?: string;
   /** Absent: 1. */
   readonly count?: number;
   /** From 0 to 1, per request; takes the place of a count. */
   readonly probability?: number;
-  /** For `delay`. */
+  /** For `delay`, and for `read_lag`: how far the lists trail behind. */
   readonly delayMs?: number;
   /** For `down`. */
   readonly durationMs?: number;
@@ -72,7 +84,7 @@ export interface FaultRequest {
 export interface FaultView {
   readonly id: number;
   readonly fault: FaultKind;
-  /** Null: any endpoint. */
+  /** Null: any endpoint it can strike. */
   readonly endpoint: string | null;
   /** How often it will still strike; null: by chance. */
   readonly remaining: number | null;
@@ -110,9 +122,11 @@ export function parseFaultRequest(input: unknown, endpointNames: readonly string
 
 function complainAbout(request: FaultRequest, endpointNames: readonly string[]): string | null {
   const { fault, endpoint } = request;
-  const { needs, when }: FaultRow = faultRows[fault];
+  const { needs, when, only }: FaultRow = faultRows[fault];
   if (endpoint !== undefined && !endpointNames.includes(endpoint))
     return `"${endpoint}" is no endpoint; it is one of ${endpointNames.join(', ')}`;
+  if (endpoint !== undefined && only?.includes(endpoint) === false)
+    return `fault "${fault}" cannot strike "${endpoint}"; it strikes ${only.join(', ')}`;
   if (request.count !== undefined && request.probability !== undefined)
     return 'a fault strikes either "count" times or with a "probability": give one of them';
   for (const field of ['delayMs', 'durationMs'] as const) {
@@ -127,7 +141,7 @@ function complainAbout(request: FaultRequest, endpointNames: readonly string[]):
 
 /** A fault striking one request. */
 export interface Strike {
-  readonly when: 'before' | 'after';
+  readonly when: 'before' | 'during' | 'after';
   readonly effect: FaultEffect;
   readonly delayMs: number;
 }
@@ -168,8 +182,9 @@ export function createFaultBox(random: Random): FaultBox {
     list: () => faults,
     strike({ name, access }) {
       for (const fault of faults) {
-        const { when, effect }: FaultRow = faultRows[fault.fault];
-        if (when === 'at_once' || (fault.endpoint !== null && fault.endpoint !== name)) continue;
+        const { when, effect, only = [name] }: FaultRow = faultRows[fault.fault];
+        if (when === 'at_once' || !only.includes(name)) continue;
+        if (fault.endpoint !== null && fault.endpoint !== name) continue;
         if (fault.probability !== null && random() >= fault.probability) continue;
         count(fault);
         return { when, effect: effect(access), delayMs: fault.delayMs ?? 0 };

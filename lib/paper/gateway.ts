@@ -31,6 +31,7 @@ export function createGateway({ core, clock, faults, controlled, closing }: Gate
     if (!admission.admitted) return send(response, admission.answer);
     const strike = faults.strike(admission.endpoint);
     if (strike?.when === 'before') return spoil(response, strike);
+    if (strike?.when === 'during') return send(response, await admission.serve(strike.delayMs));
     const answer = await admission.serve();
     if (strike === null) send(response, answer);
     else await spoil(response, strike, answer);

@@ -106,21 +106,33 @@ function reportFeeRates(order: PaperOrder): Report {
   return { takerFee: formatDecimal(takerFeeRate), makerFee: formatDecimal(makerFeeRate) };
 }
 
-/**
- * The open pairs of an account and its open orders with exits to come, newest first.
- *
- * @param market null stands for all of them
- */
+/** What a list of conditional orders is to show. */
+export interface ConditionalScope {
+  readonly account: string;
+  /** Null stands for all of them. */
+  readonly market: string | null;
+  /** Whether the list knows of the order yet; it knows a pair by its stop-loss. */
+  readonly isListed: (order: PaperOrder) => boolean;
+}
+
+/** The open pairs of an account and its open orders with exits to come, newest first. */
 export function reportConditional(
   world: World,
-  account: string,
-  market: string | null,
+  { account, market, isListed }: ConditionalScope,
   dialect: Dialect,
 ): readonly Report[] {
   const isAsked = (item: { account: string; market: string }) =>
     item.account === account && (market === null || item.market === market);
-  const pairs = [...world.pairs.values()].filter((pair) => pair.isOpen && isAsked(pair));
-  const primaries = [...world.open.values()].filter((order) => order.oto !== null && isAsked(order));
+  const isPairListed = ({ stopLossId }: OcoPair) => {
+    const stopLoss = world.orders.get(stopLossId);
+    return stopLoss !== undefined && isListed(stopLoss);
+  };
+  const pairs = [...world.pairs.values()].filter(
+    (pair) => pair.isOpen && isAsked(pair) && isPairListed(pair),
+  );
+  const primaries = [...world.open.values()].filter(
+    (order) => order.oto !== null && isAsked(order) && isListed(order),
+  );
   const records = [
     ...pairs.map((pair) => ({ id: pair.ocoId, ...reportPair(world, pair, dialect) })),
     ...primaries.map((order) => ({ id: order.oto?.otoId ?? 0, ...reportPrimary(order, dialect) })),

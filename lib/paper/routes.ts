@@ -30,6 +30,8 @@ export interface Visit {
   /** The one this endpoint speaks. */
   readonly dialect: Dialect;
   readonly atMs: number;
+  /** How far the lists of orders trail behind what happened. */
+  readonly lagMs: number;
   readonly trading: Trading;
 }
 
@@ -143,25 +145,42 @@ function execute(visit: Visit, command: Command, report: (order: PaperOrder) => 
 
 const defaultConditionalLimits: Readonly<Record<Dialect, number>> = { documented: 50, live: 100 };
 
-function serveConditionalOrders({ account, read, dialect, trading: { world } }: Visit): Reply {
+/**
+ * Whether what happened at that time has come through to the lists.
+ *
+ * An end leaves the open list at once and reaches the ended one late: of the ways to lag, the hardest on a reader.
+ */
+function hasComeThrough({ atMs, lagMs }: Visit, eventMs: number): boolean {
+  // A clock that was put back must not hide anything from lists that do not lag.
+  return Math.max(0, atMs - eventMs) >= lagMs;
+}
+
+function serveConditionalOrders(visit: Visit): Reply {
+  const { account, read, dialect, trading } = visit;
+  const isListed = ({ createdAtMs }: PaperOrder) => hasComeThrough(visit, createdAtMs);
   const query = checkConditionalQuery(read, defaultConditionalLimits[dialect]);
   return serveChecked(query, ({ market, limit, offset }) => {
-    const records = reportConditional(world, account, market, dialect);
+    const records = reportConditional(trading.world, { account, market, isListed }, dialect);
     return succeed({ limit, offset, total: records.length, records: records.slice(offset, offset + limit) });
   });
 }
 
-function serveOpenOrder({ account, read, trading: { world } }: Visit): Reply {
+function serveOpenOrder(visit: Visit): Reply {
+  const { account, read, trading } = visit;
   return serveChecked(checkLookup(read), (lookup) => {
-    const order = findOpenByClientOrderId(world, { account, ...lookup });
-    return succeed(order === undefined ? [] : [reportOpen(order)]);
+    const order = findOpenByClientOrderId(trading.world, { account, ...lookup });
+    const isListed = order !== undefined && hasComeThrough(visit, order.createdAtMs);
+    return succeed(isListed ? [reportOpen(order)] : []);
   });
 }
 
-function serveEndedOrder({ account, read, trading: { world } }: Visit): Reply {
+function serveEndedOrder(visit: Visit): Reply {
+  const { account, read, trading } = visit;
+  const isListed = ({ status, updatedAtMs }: PaperOrder) =>
+    isOrderEnd(status) && hasComeThrough(visit, updatedAtMs);
   return serveChecked(checkLookup(read), (lookup) => {
-    const orders = ordersByClientOrderId(world, { account, ...lookup });
-    const ended = orders.filter((order) => isOrderEnd(order.status)).map(reportEnded);
+    const orders = ordersByClientOrderId(trading.world, { account, ...lookup });
+    const ended = orders.filter(isListed).map(reportEnded);
     return ended.length === 0 ? refuse('history_not_found') : succeed({ [lookup.market]: ended.reverse() });
   });
 }

@@ -72,6 +72,63 @@ describe('a fault on a create', () => {
   });
 });
 
+describe('lists that lag', () => {
+  const lookup = { market: 'BTC_USDT', clientOrderId: 'late-1' };
+  const listOpen = () => post('/api/v4/orders', lookup);
+  const listEnded = () => post('/api/v4/trade-account/order/history', lookup);
+  const createLookedFor = () =>
+    post('/api/v4/order/collateral/stop-limit', { ...order, clientOrderId: 'late-1', takeProfit: '65000' });
+
+  test('know nothing of an order that was just placed, as often as the fault strikes', async () => {
+    paper.control.addFault({ fault: 'read_lag', delayMs: 3000, count: 2 });
+
+    expect((await createLookedFor()).status).toBe(200);
+
+    expect(await listOpen()).toEqual({ status: 200, body: [] });
+    expect(await post('/api/v4/conditional-orders')).toMatchObject({ status: 200, body: { total: 0 } });
+    expect(paper.control.faults()).toEqual([]);
+    expect(await listOpen()).toMatchObject({ status: 200, body: [{ clientOrderId: 'late-1' }] });
+    expect(await post('/api/v4/conditional-orders')).toMatchObject({ status: 200, body: { total: 1 } });
+  });
+
+  test('catch up as time goes by', async () => {
+    paper.control.addFault({ fault: 'read_lag', delayMs: 3000, probability: 1 });
+    await createLookedFor();
+
+    clock.advance(3000);
+    expect((await listOpen()).body).toMatchObject([{ clientOrderId: 'late-1' }]);
+    await post('/api/v4/order/cancel', lookup);
+    expect((await listOpen()).body).toEqual([]);
+    expect((await listEnded()).status).toBe(422);
+    clock.advance(3000);
+
+    expect((await listEnded()).body).toMatchObject({ BTC_USDT: [{ status: 'CANCELED' }] });
+  });
+
+  test('can be one alone', async () => {
+    paper.control.addFault({ fault: 'read_lag', delayMs: 3000, probability: 1, endpoint: 'open-order' });
+    await createLookedFor();
+
+    expect((await listOpen()).body).toEqual([]);
+    expect((await post('/api/v4/conditional-orders')).body).toMatchObject({ total: 1 });
+  });
+
+  test('refuse a request that is wrong in itself, as ever', async () => {
+    paper.control.addFault({ fault: 'read_lag', delayMs: 3000 });
+
+    expect((await post('/api/v4/orders', { market: 'BTC_EUR', clientOrderId: 'late-1' })).status).toBe(422);
+  });
+
+  test('cost a request to another endpoint no roll of chance', () => {
+    const faults = createFaultBox(() => {
+      throw new Error('no chance was to be taken');
+    });
+    faults.add({ fault: 'read_lag', delayMs: 1, probability: 0.5 });
+
+    expect(faults.strike({ name: 'stop-limit', access: 'private' })).toBeNull();
+  });
+});
+
 describe('a fault', () => {
   test('of one endpoint leaves the others alone', async () => {
     paper.control.addFault({ fault: 'error_before', endpoint: 'stop-limit' });
@@ -153,6 +210,11 @@ describe('a fault', () => {
     [{ fault: 'refuse', chance: 1 }, 'chance'],
     [{ fault: 'delay' }, 'fault "delay" needs "delayMs"'],
     [{ fault: 'refuse', delayMs: 5 }, 'fault "refuse" takes no "delayMs"'],
+    [{ fault: 'read_lag' }, 'fault "read_lag" needs "delayMs"'],
+    [
+      { fault: 'read_lag', delayMs: 5, endpoint: 'stop-limit' },
+      'fault "read_lag" cannot strike "stop-limit"; it strikes open-order, ended-order, conditional-orders',
+    ],
     [{ fault: 'down' }, 'fault "down" needs "durationMs"'],
     [{ fault: 'down', durationMs: 5, count: 2 }, 'it takes neither "count" nor "probability"'],
   ])('that makes no sense is refused with the reason: %j', (request, reason) => {

@@ -1,0 +1,157 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { createPaperCore, type PaperAnswer, type PaperCore } from '../../lib/paper/exchange.ts';
+import { openTrading, type Trading } from '../../lib/paper/trading.ts';
+import { mainKey, signBody } from './paper-client.ts';
+
+const startMs = 1_790_000_000_000;
+const lagMs = 3000;
+const market = 'BTC_USDT';
+const clientOrderId = 'late-1';
+const order = { market, side: 'buy', amount: '0.01', price: '61500', activation_price: '61000' };
+const orderId = 10_000_000_001;
+
+let trading: Trading;
+let core: PaperCore;
+let nonce: number;
+
+beforeEach(() => {
+  trading = openTrading(null);
+  core = createPaperCore({ dialect: 'live', trading });
+  nonce = 0;
+});
+
+/** @param afterMs when it is asked, from the start on */
+function ask(path: string, fields: object, afterMs: number, lag?: number): Promise<PaperAnswer> {
+  nonce += 1;
+  const text = JSON.stringify({ ...fields, request: path, nonce: String(nonce) });
+  const headers = signBody(text, mainKey);
+  const request = { method: 'POST', target: path, headers, body: Buffer.from(text), atMs: startMs + afterMs };
+  return core.handle(lag === undefined ? request : { ...request, lagMs: lag });
+}
+
+const create = (fields: object, afterMs = 0, lag = lagMs) =>
+  ask('/api/v4/order/collateral/stop-limit', { ...order, ...fields }, afterMs, lag);
+const cancel = (afterMs: number) => ask('/api/v4/order/cancel', { market, clientOrderId }, afterMs, lagMs);
+
+function tradeAt(price: string, afterMs: number): void {
+  const atMs = startMs + afterMs;
+  trading.execute({ kind: 'trade', atMs, market, price: parseDecimal(price), volume: null });
+}
+
+async function listOpen(afterMs: number, lag?: number): Promise<unknown> {
+  return (await ask('/api/v4/orders', { market, clientOrderId }, afterMs, lag)).body;
+}
+
+async function listEnded(afterMs: number, lag?: number): Promise<unknown> {
+  return (await ask('/api/v4/trade-account/order/history', { market, clientOrderId }, afterMs, lag)).body;
+}
+
+async function listConditional(afterMs: number, lag?: number): Promise<unknown> {
+  return (await ask('/api/v4/conditional-orders', {}, afterMs, lag)).body;
+}
+
+const notInHistory = { errors: { orderHistory: ['OrderHistory was not found.'] } };
+
+describe('a list of open orders that lags', () => {
+  test('shows an order from the moment it is as old as the lag', async () => {
+    await create({ clientOrderId });
+
+    expect(await listOpen(0)).toMatchObject([{ orderId }]);
+    expect(await listOpen(2999, lagMs)).toEqual([]);
+    expect(await listEnded(2999, lagMs)).toMatchObject(notInHistory);
+    expect(await listOpen(3000, lagMs)).toMatchObject([{ orderId, status: 'OPEN' }]);
+  });
+
+  test('hides nothing without a lag, even when the clock is put back', async () => {
+    await create({ clientOrderId });
+
+    expect(await listOpen(-1, 1)).toEqual([]);
+    expect(await listOpen(-1)).toMatchObject([{ orderId }]);
+  });
+
+  test('shows neither of two orders of one client order id: one has ended, one is too young', async () => {
+    await create({ clientOrderId });
+    await cancel(1000);
+    await create({ clientOrderId }, 2000);
+
+    expect(await listOpen(4500, lagMs)).toEqual([]);
+    expect(await listEnded(4500, lagMs)).toMatchObject({ BTC_USDT: [{ id: orderId, status: 'CANCELED' }] });
+    expect(await listOpen(5000, lagMs)).toMatchObject([{ orderId: orderId + 1 }]);
+  });
+});
+
+describe('a list of ended orders that lags', () => {
+  test.each([
+    ['cancelled', 'CANCELED', () => cancel(5000)],
+    ['filled', 'FILLED', () => tradeAt('61200', 5000)],
+  ])('shows an order that was %s late, and until then no list does', async (_, status, end) => {
+    await create({ clientOrderId });
+    await end();
+
+    expect(await listOpen(5000, lagMs)).toEqual([]);
+    expect(await listEnded(5000)).toMatchObject({ BTC_USDT: [{ id: orderId, status }] });
+    expect(await listEnded(7999, lagMs)).toMatchObject(notInHistory);
+    expect(await listOpen(7999, lagMs)).toEqual([]);
+    expect(await listEnded(8000, lagMs)).toMatchObject({ BTC_USDT: [{ id: orderId, status }] });
+  });
+
+  test('shows of several orders those that ended long enough ago', async () => {
+    await create({ clientOrderId });
+    await cancel(1000);
+    await create({ clientOrderId }, 2000);
+    await cancel(3000);
+
+    expect(await listEnded(5999, lagMs)).toMatchObject({ BTC_USDT: [{ id: orderId }] });
+    expect(await listEnded(6000, lagMs)).toMatchObject({
+      BTC_USDT: [{ id: orderId + 1 }, { id: orderId }],
+    });
+  });
+});
+
+describe('a list of conditional orders that lags', () => {
+  const exits = { stopLoss: '60000', takeProfit: '65000' };
+  const none = { total: 0, records: [] };
+
+  test('shows an order with exits to come from the moment it is as old as the lag', async () => {
+    await create(exits);
+
+    expect(await listConditional(0)).toMatchObject({ total: 1 });
+    expect(await listConditional(2999, lagMs)).toMatchObject(none);
+    expect(await listConditional(3000, lagMs)).toMatchObject({ total: 1, records: [{ type: 'oto' }] });
+  });
+
+  test('shows a pair late, and until then nothing of it or of the order that it follows', async () => {
+    await create(exits);
+    tradeAt('61200', 5000);
+
+    expect(await listConditional(7999, lagMs)).toMatchObject(none);
+    expect(await listConditional(8000, lagMs)).toMatchObject({ total: 1, records: [{ type: 'oco' }] });
+  });
+
+  test('is quick to forget', async () => {
+    await create({ ...exits, clientOrderId });
+    expect(await listConditional(5000, lagMs)).toMatchObject({ total: 1 });
+
+    await cancel(5000);
+
+    expect(await listConditional(5000, lagMs)).toMatchObject(none);
+  });
+});
+
+describe('what never lags', () => {
+  test('is a create: the client order id is taken at once', async () => {
+    await create({ clientOrderId });
+
+    expect(await create({ clientOrderId })).toMatchObject({
+      httpStatus: 422,
+      body: { errors: { clientOrderId: ['This client order id is already used by the current account.'] } },
+    });
+  });
+
+  test('is a cancellation: it finds an order that no list shows yet', async () => {
+    await create({ clientOrderId });
+
+    expect(await cancel(1)).toMatchObject({ httpStatus: 200, body: { orderId, status: 'CANCELED' } });
+  });
+});
