@@ -21,6 +21,9 @@ export default {
   // An alert older than this is refused, and not sent if it grew too old while waiting. An alert's own maxLag wins.
   maxLagSeconds: 60,
 
+  // While nobody can tell whether an order exists, the alarm is raised again this often.
+  unknownAlarmMinutes: 15,
+
   // One entry for each webhook URL.
   accounts: {
     main: {

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import { formatDecimal } from '../../lib/base/decimal.ts';
-import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
-import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { listConditionalOrders } from '../../lib/exchange/list-conditional-orders.ts';
 import type { ConditionalOrder, Order } from '../../lib/model/order.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
@@ -47,26 +46,10 @@ async function showOrders(
   { market, account: name }: { market?: string; account?: string },
 ): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  const orders = await askExchange(session, account, (client) => readConditionalOrders(client, market));
+  const orders = await askExchange(session, account, (client) =>
+    listConditionalOrders(client, market, { timeoutMs }),
+  );
   print({ account: account.name, orders }, () => renderConditionalOrders(orders));
-}
-
-const pageSize = 100;
-
-/** Reads every page. A record that moved to the next page meanwhile is seen twice and kept once. */
-async function readConditionalOrders(
-  client: ExchangeClient,
-  market: string | undefined,
-): Promise<readonly ConditionalOrder[]> {
-  const found = new Map<string, ConditionalOrder>();
-  let offset = 0;
-  for (;;) {
-    const params = { limit: pageSize, offset, ...(market === undefined ? {} : { market }) };
-    const { records, total } = await client.call(conditionalOrders, params, { timeoutMs });
-    for (const record of records) found.set(`${record.kind} ${record.id}`, record);
-    offset += records.length;
-    if (records.length === 0 || offset >= total) return [...found.values()];
-  }
 }
 
 function renderConditionalOrders(orders: readonly ConditionalOrder[]): string {

@@ -7,17 +7,21 @@ import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
+import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { startHttpServer } from './http-server.ts';
+import { startMinuteLoop } from './minute-loop.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
 /** The relay's functions in one process, behind HTTP and an embedded queue. */
 export interface LocalRelay {
   readonly url: string;
+  /** Looks after signals that were left behind now, instead of with the next minute. */
+  reconcile(): Promise<void>;
   /** Takes nothing more in, finishes what is on its way, and closes the database. */
   close(): Promise<void>;
 }
@@ -66,6 +70,13 @@ export async function startLocalRelay(options: {
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   });
 
+  const reconcileSignals = createReconcileSignals({
+    ...shared,
+    queue,
+    exchangeFor: clients.forAccount,
+    exchangeTimeoutMs: options.exchangeTimeoutMs,
+  });
+
   function letGo(): void {
     clients.close();
     file.close();
@@ -82,12 +93,15 @@ export async function startLocalRelay(options: {
     throw error;
   });
   const worker = startWorkerLoop(queue, executeSignal, log);
+  const reconciling = startMinuteLoop(reconcileSignals);
   const outsiderCheck = setInterval(() => takeInOutsiders(queue, log), outsiderCheckMs);
   return {
     url: server.url,
+    reconcile: reconciling.run,
     async close() {
       clearInterval(outsiderCheck);
       await server.close();
+      await reconciling.stop();
       await worker.stop();
       letGo();
     },

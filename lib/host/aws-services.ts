@@ -9,12 +9,12 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
 import { createMarketCatalogue } from '../relay/market-catalogue.ts';
+import type { ReconcileServices } from '../relay/reconcile-signals.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createAwsSecrets, type SecretIds } from './aws-secrets.ts';
 import { type HostConfig, parseConfig } from './config.ts';
-import { createExchangeClients } from './exchange-clients.ts';
+import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
 import { createLog } from './log.ts';
-import type { ReconcileServices } from './reconcile-signals.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,6 +31,8 @@ const awsClientOptions = {
 /** One order, with everything around it, must end well within the function's time. */
 const exchangeTimeoutMs = 10_000;
 const marketsTimeoutMs = 5_000;
+/** Nobody waits for a look; a slow one must not keep a run from the others. */
+const lookTimeoutMs = 5_000;
 
 /**
  * What receiving signals runs on, on AWS.
@@ -62,13 +64,7 @@ export function openReceiveServices(config: unknown, environment: Environment): 
  */
 export function openExecuteServices(config: unknown, environment: Environment): ExecuteServices {
   const host = parseConfig(config);
-  const secrets = createAwsSecrets({
-    client: new SecretsManagerClient(awsClientOptions),
-    clock: systemClock,
-    webhookTokens: {},
-    exchangeKeys: readSecretIds(environment, 'EXCHANGE_KEYS'),
-  });
-  const clients = createExchangeClients({ ...host.exchange, secrets, clock: systemClock });
+  const clients = openExchangeClients(host, environment);
   return {
     clock: systemClock,
     log: createLog('execute-signal'),
@@ -90,9 +86,22 @@ export function openReconcileServices(config: unknown, environment: Environment)
   return {
     clock: systemClock,
     log: createLog('reconcile-signals'),
+    settings: host.settings,
     ledger: openLedger(host, environment),
     queue: openQueue(environment),
+    exchangeFor: openExchangeClients(host, environment).forAccount,
+    exchangeTimeoutMs: lookTimeoutMs,
   };
+}
+
+function openExchangeClients({ exchange }: HostConfig, environment: Environment): ExchangeClients {
+  const secrets = createAwsSecrets({
+    client: new SecretsManagerClient(awsClientOptions),
+    clock: systemClock,
+    webhookTokens: {},
+    exchangeKeys: readSecretIds(environment, 'EXCHANGE_KEYS'),
+  });
+  return createExchangeClients({ ...exchange, secrets, clock: systemClock });
 }
 
 function openLedger({ aws }: HostConfig, environment: Environment): Ledger {

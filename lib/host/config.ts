@@ -87,6 +87,7 @@ const ConfigSchema = z.strictObject({
   }),
   tickers: z.record(z.string().min(1), MarketName),
   maxLagSeconds: z.number().positive().max(86_400),
+  unknownAlarmMinutes: z.int().min(1).max(1_440).default(15),
   accounts: z
     .record(z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'), AccountSchema)
     .refine((accounts) => Object.keys(accounts).length > 0, 'must name at least one account'),
@@ -138,13 +139,14 @@ export function parseConfig(config: unknown): HostConfig {
     }));
     throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} fault(s)`, { issues });
   }
-  const { exchange, tickers, maxLagSeconds, accounts, aws } = parsed.data;
+  const { exchange, tickers, maxLagSeconds, unknownAlarmMinutes, accounts, aws } = parsed.data;
   return {
     exchange,
     aws,
     settings: {
       tickers,
       defaultMaxLagMs: maxLagSeconds * 1000,
+      unknownAlarmAfterMs: unknownAlarmMinutes * 60_000,
       accounts: Object.fromEntries(
         Object.entries(accounts).map(([name, account]) => [name, { name, ...account }]),
       ),

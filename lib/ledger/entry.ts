@@ -37,6 +37,7 @@ export interface Look {
   /** How often it was found missing; a look that could tell neither way does not count. */
   readonly misses: number;
   readonly firstMissAtMs: number | null;
+  readonly lastAtMs: number | null;
   /** When it is to be looked for next. */
   readonly dueAtMs: number;
   /** When somebody was last told that the outcome is unknown. */

@@ -173,7 +173,15 @@ export function createRefusedEntry({ account, signalId, fingerprint, step }: Ref
 
 /** An entry that has just become `unknown`: somebody is told, and it is to be looked for at once. */
 export function createFirstLook(atMs: number): Look {
-  return { count: 0, misses: 0, firstMissAtMs: null, dueAtMs: atMs, alarmedAtMs: atMs, finding: null };
+  return {
+    count: 0,
+    misses: 0,
+    firstMissAtMs: null,
+    lastAtMs: null,
+    dueAtMs: atMs,
+    alarmedAtMs: atMs,
+    finding: null,
+  };
 }
 
 /** Refuses what the state machine does not know, before a store is asked. */

@@ -40,7 +40,7 @@ export const migrations: readonly string[] = [
   `ALTER TABLE entries ADD COLUMN look TEXT;
    ALTER TABLE entries ADD COLUMN look_due_at_ms INTEGER;
    UPDATE entries SET look_due_at_ms = updated_at_ms, look = json_object('count', 0, 'misses', 0,
-     'firstMissAtMs', NULL, 'dueAtMs', updated_at_ms, 'alarmedAtMs', updated_at_ms, 'finding', NULL)
+     'firstMissAtMs', NULL, 'lastAtMs', NULL, 'dueAtMs', updated_at_ms, 'alarmedAtMs', updated_at_ms, 'finding', NULL)
      WHERE status = 'unknown';
    CREATE INDEX looks_due ON entries (look_due_at_ms) WHERE look_due_at_ms IS NOT NULL;`,
 ];

@@ -6,6 +6,8 @@ export interface Settings {
   readonly tickers: Readonly<Record<string, string>>;
   /** How old an alert may be when it says nothing of it itself. */
   readonly defaultMaxLagMs: number;
+  /** While an outcome stays unknown, the alarm is raised again each time this has passed. */
+  readonly unknownAlarmAfterMs: number;
   readonly accounts: Readonly<Record<string, Account>>;
 }
 

@@ -1,10 +1,8 @@
 import { RelayError } from '../base/errors.ts';
-import type { Json } from '../base/json.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import type { Entry, EntryKey, Step } from '../ledger/entry.ts';
-import type { Move } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
-import { type Denial, type Status, statusTransitions } from '../model/outcome.ts';
+import { type Status, statusTransitions } from '../model/outcome.ts';
 import { findAccount } from '../model/settings.ts';
 import type { Signal } from '../model/signal.ts';
 import { checkMarket, checkPause, denyOrderRate } from '../risk/check-order.ts';
@@ -13,6 +11,7 @@ import type { Action, Ending, Plan } from './action.ts';
 import { planCancel, planCancelAll } from './plan-cancel.ts';
 import { planOrder } from './plan-order.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
+import { denialEnding, isConflict, lostAnswerEnding, settleEntry, tellEnding } from './settle-entry.ts';
 
 /**
  * Carries one stored signal out, at most once, and writes down how it ended.
@@ -29,31 +28,25 @@ export async function executeSignal(services: ExecuteServices, key: EntryKey): P
       'entry_conflict',
       `the ledger holds no signal "${key.signalId}" of account ${key.account}`,
     );
-  if (entry.status === 'sending') return await giveUpOnLostAnswer(services, entry);
+  if (entry.status === 'sending') return await settleEntry(services, entry, lostAnswerEnding(entry));
   if (entry.status !== 'accepted') return retell(services, entry);
   const account = findAccount(services.settings, entry.account);
-  if (account === null) return await settle(services, entry, unknownAccountEnding(entry.account));
+  if (account === null) return await settleEntry(services, entry, unknownAccountEnding(entry.account));
   const plan = await planSafely(services, account, entry, entry.signal);
-  if ('status' in plan) return await settle(services, entry, plan);
-  if (plan.verdict === 'denied') return await settle(services, entry, denialEnding(plan.denial));
+  if ('status' in plan) return await settleEntry(services, entry, plan);
+  if (plan.verdict === 'denied') return await settleEntry(services, entry, denialEnding(plan.denial));
   return await carryOut(services, account, entry, entry.signal, plan.action);
 }
 
 /** The worker that wrote `unknown` may have died before it said so, and its alarm is owed. */
 function retell(services: ExecuteServices, entry: Entry): Status {
   if (entry.status === 'unknown')
-    report(services, entry, { status: 'unknown', note: 'delivered again; still unknown', evidence: null });
+    tellEnding(services, entry, {
+      status: 'unknown',
+      note: 'delivered again; still unknown',
+      evidence: null,
+    });
   return entry.status;
-}
-
-/** The worker that wrote `sending` died before it wrote an outcome: whether the order exists cannot be told here. */
-function giveUpOnLostAnswer(services: ExecuteServices, entry: Entry): Promise<Status> {
-  return settle(services, entry, {
-    status: 'unknown',
-    note: 'the relay stopped between sending and hearing the answer; it will not be sent again',
-    evidence: { clientOrderId: entry.clientOrderId },
-    orderOpen: entry.clientOrderId !== null,
-  });
 }
 
 /** What cannot be prepared was provably not sent. */
@@ -114,7 +107,7 @@ function planAction(
   }
 }
 
-/** From here on only the wire can fail: check the age once more, write `sending`, send, write the outcome. */
+/** Preparing took its time: check age and kill switch once more, write `sending`, send, write the outcome. */
 async function carryOut(
   services: ExecuteServices,
   account: Account,
@@ -122,24 +115,32 @@ async function carryOut(
   signal: Signal,
   action: Action,
 ): Promise<Status> {
+  const pause = await services.ledger.readPause(account.name);
   const atMs = services.clock.nowMs();
   const arrival = arrivalOf(services, entry.createdAtMs);
-  const tooLate = checkStaleness(signal, arrival, atMs);
-  if (tooLate !== null) return await settle(services, entry, denialEnding(tooLate));
-  if (account.mode === 'dry-run') return await settle(services, entry, dryRunEnding(action));
+  const denial = checkStaleness(signal, arrival, atMs) ?? checkPause(pause);
+  if (denial !== null) return await settleEntry(services, entry, denialEnding(denial));
+  if (account.mode === 'dry-run') return await settleEntry(services, entry, dryRunEnding(action));
 
   const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
   const step: Step = { status: 'sending', atMs, note: 'on its way to the exchange' };
   const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
-    return await settle(services, entry, denialEnding(denyOrderRate(started.count + 1, maxPerMinute ?? 0)));
+    return await settleEntry(
+      services,
+      entry,
+      denialEnding(denyOrderRate(started.count + 1, maxPerMinute ?? 0)),
+    );
   // A retry must not send what grew stale meanwhile. One more millisecond: the check lets the last fresh one pass,
-  // sending stops short of its limit.
-  const notAfterMs = lastFreshMs(signal, arrival) + 1;
+  // sending stops short of its limit. Nor may a worker that was frozen send what others have looked for since.
+  const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs);
   const ending = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs });
   return await settleSent(services, { ...entry, status: 'sending' }, ending);
 }
+
+/** Nothing goes on the wire later than this after `sending`; whoever looks for an order begins well after it. */
+export const sendWindowMs = 30_000;
 
 /** Long enough for a neighbour's lock or a throttled table; after that, the next delivery finds `sending`. */
 const settlePausesMs = [100, 300, 1000];
@@ -168,14 +169,13 @@ async function settleSent(services: ExecuteServices, sent: Entry, ending: Ending
 /** Another worker may have taken this one for dead and written `unknown`; it lived, and knows better. */
 async function settleOver(services: ExecuteServices, sent: Entry, ending: Ending): Promise<Status> {
   try {
-    return await settle(services, sent, ending);
+    return await settleEntry(services, sent, ending);
   } catch (error) {
-    const isConflict = error instanceof RelayError && error.code === 'entry_conflict';
-    const found = isConflict ? await services.ledger.read(sent) : null;
+    const found = isConflict(error) ? await services.ledger.read(sent) : null;
     // Our own write, whose answer was lost: it stands, and only its telling is left to do.
-    if (found?.status === ending.status) return tell(services, found, ending);
+    if (found?.status === ending.status) return tellEnding(services, found, ending);
     if (found === null || !statusTransitions[found.status].includes(ending.status)) throw error;
-    return await settle(services, found, ending);
+    return await settleEntry(services, found, ending);
   }
 }
 
@@ -189,51 +189,10 @@ function unknownAccountEnding(account: string): Ending {
   });
 }
 
-function denialEnding({ rule, limit, actual, message }: Denial): Ending {
-  return { status: 'denied', note: message, evidence: { rule, limit, actual } };
-}
-
 function dryRunEnding(action: Action): Ending {
   return {
     status: 'dry_run',
     note: 'the account is in dry-run mode; these requests would have gone',
     evidence: { requests: action.requests },
   };
-}
-
-async function settle(services: ExecuteServices, entry: Entry, ending: Ending): Promise<Status> {
-  const { status, note, evidence, orderId, orderOpen } = ending;
-  const step: Step = { status, atMs: services.clock.nowMs(), note, evidence };
-  const move: Move = {
-    from: entry.status,
-    step,
-    ...(orderId === undefined ? {} : { orderId }),
-    ...(orderOpen === undefined ? {} : { orderOpen }),
-  };
-  await services.ledger.move(entry, move);
-  return tell(services, entry, ending);
-}
-
-function tell(services: ExecuteServices, entry: Entry, ending: Ending): Status {
-  report(services, entry, ending);
-  if (ending.alarm !== undefined)
-    services.log.error(ending.alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
-  return ending.status;
-}
-
-/** An outcome nobody can know is an alarm; what the exchange or the network refused is a warning. */
-function report(services: ExecuteServices, entry: Entry, { status, note, orderId }: Ending): void {
-  const facts: Record<string, Json> = {
-    account: entry.account,
-    signalId: entry.signalId,
-    market: entry.signal?.market ?? null,
-    status,
-    note,
-    orderId: orderId ?? null,
-    clientOrderId: entry.clientOrderId,
-    tookMs: services.clock.nowMs() - entry.createdAtMs,
-  };
-  if (status === 'unknown') services.log.error('signal outcome unknown', { ...facts, alarm: true });
-  else if (status === 'rejected' || status === 'not_sent') services.log.warn(`signal ${status}`, facts);
-  else services.log.info(`signal ${status}`, facts);
 }

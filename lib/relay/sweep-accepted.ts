@@ -1,6 +1,10 @@
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
+import { checkStaleness } from '../signals/staleness.ts';
+import { arrivalOf } from './services.ts';
+import { denialEnding, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** Signals stored at or after `fromMs` and before `untilMs`. */
 export interface SweepWindow {
@@ -8,47 +12,77 @@ export interface SweepWindow {
   readonly untilMs: number;
 }
 
-/** How many signals a sweep found `accepted`: those it enqueued, and those stored before its window. */
+/** What a sweep found `accepted`. */
 export interface Sweep {
+  /** How many it enqueued. */
   readonly enqueued: number;
-  readonly tooOld: number;
+  /** Those stored before its window, oldest first. */
+  readonly tooOld: readonly Entry[];
 }
 
 const pageSize = 100;
+/** More are left for the next sweep: by then these have gone on. */
+const mostSwept = 1000;
 const always: SweepWindow = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
 
 /**
- * Enqueues every signal that is stored but still `accepted`, oldest first: a crash between storing and enqueuing
- * must not leave one behind. A message that still waits is not doubled.
+ * Enqueues signals that are stored but still `accepted`, oldest first: a crash between storing and enqueuing must not
+ * leave one behind. A message that still waits is not doubled.
  *
  * @param window absent: all of them
  * @throws RelayError `store_unavailable`
  */
 export async function sweepAccepted(
-  services: { ledger: Ledger; queue: SignalQueue },
+  services: { readonly ledger: Ledger; readonly queue: SignalQueue },
   { fromMs, untilMs }: SweepWindow = always,
 ): Promise<Sweep> {
-  const waiting = (await listAccepted(services.ledger)).toReversed();
-  const due = waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs && createdAtMs < untilMs);
+  const waiting = await listAccepted(services.ledger, untilMs);
+  const due = waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs);
   for (const { account, signalId, signal } of due)
     if (signal !== null) await services.queue.enqueue({ account, signalId, market: signal.market });
-  return {
-    enqueued: due.length,
-    tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs).length,
-  };
+  return { enqueued: due.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
 }
 
-async function listAccepted(ledger: Ledger): Promise<readonly Entry[]> {
+/** @param untilMs only what was stored before */
+async function listAccepted(ledger: Ledger, untilMs: number): Promise<readonly Entry[]> {
   const found: Entry[] = [];
   let cursor: string | null | undefined;
-  while (cursor !== null) {
+  while (cursor !== null && found.length < mostSwept) {
     const page = await ledger.list({
       status: 'accepted',
+      oldestFirst: true,
       limit: pageSize,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    found.push(...page.entries);
-    cursor = page.next;
+    const due = page.entries.filter(({ createdAtMs }) => createdAtMs < untilMs);
+    found.push(...due);
+    // Pages follow time: what is too young now is younger from here on.
+    cursor = due.length < page.entries.length ? null : page.next;
   }
   return found;
+}
+
+/**
+ * Ends signals that were never carried out as `denied` once they are too old to be: whatever became of their
+ * messages, nothing is sent for them any more.
+ *
+ * @returns how many it ended
+ * @throws RelayError `store_unavailable`
+ */
+export async function denyForgotten(
+  services: SettleServices & { readonly settings: Settings },
+  entries: readonly Entry[],
+  by: string,
+): Promise<number> {
+  let denied = 0;
+  for (const entry of entries) {
+    const denial =
+      entry.signal === null
+        ? null
+        : checkStaleness(entry.signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
+    if (denial === null) continue;
+    const ending = { ...denialEnding(denial), alarm: 'a signal was never carried out and is too old by now' };
+    if (await unlessMoved(() => settleEntry(services, entry, ending, by))) denied += 1;
+  }
+  return denied;
 }

@@ -92,7 +92,7 @@ describe('signal', () => {
       account: 'main',
       signalId: 'demo-1',
       status: 'placed',
-      meaning: 'the exchange holds the order',
+      meaning: 'the exchange took the order',
       signal: buySignal,
       clientOrderId: 'tr-1',
       fingerprint: 'f1',
@@ -110,13 +110,14 @@ describe('signal', () => {
       ],
       orderId: 10_000_000_001,
       orderOpen: true,
+      look: null,
     });
   });
 
   test('tells people each step in absolute time and since the first', async () => {
     const { stdout } = await runCli(here('signal', 'demo-1', '--account', 'main'));
 
-    expect(stdout).toMatch(/^status +placed\n +the exchange holds the order$/m);
+    expect(stdout).toMatch(/^status +placed\n +the exchange took the order$/m);
     expect(stdout).toMatch(/^asked +buy 0.01 of BTC_USDT, stop 60500, limit 60560, stop loss 59000$/m);
     expect(stdout).toMatch(/^fired +2026-11-20 09:59:58.500 UTC$/m);
     expect(stdout).toMatch(/^order +10000000001, open as far as the ledger knows$/m);

@@ -1,11 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { parseConfig } from '../../lib/host/config.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { orderEntry } from '../ledger/ledger-contract.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { testConfig } from '../support/world.ts';
 
 const noonMs = 1_767_268_800_000;
 
@@ -29,6 +32,11 @@ describe('looking after signals that were left behind', () => {
     const handler = createReconcileSignals({
       clock: createManualClock(noonMs),
       log: { info: silence, warn: silence, error },
+      settings: parseConfig(testConfig).settings,
+      exchangeTimeoutMs: 1_000,
+      exchangeFor: async (account) => {
+        throw new RelayError('secrets_missing', `account ${account} has no key`);
+      },
       ledger,
       queue: { enqueue: async ({ signalId }) => void enqueued.push(signalId) },
     });

@@ -31,7 +31,7 @@ test('signals that were stored but never enqueued are enqueued oldest first, wha
     },
   });
 
-  expect(found).toEqual({ enqueued: 229, tooOld: 0 });
+  expect(found).toEqual({ enqueued: 229, tooOld: [] });
   expect(enqueued.map(({ signalId }) => signalId)).toEqual(ids.slice(1));
   expect(enqueued[0]).toEqual({ account: 'main', signalId: 's-1', market: 'BTC_USDT' });
   await functions.close();

@@ -1,0 +1,190 @@
+import { toJson } from '../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { findOrder, type ListedOrder, type OrderPlace } from '../exchange/find-order.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
+import type { Ending } from './action.ts';
+
+/** What looking tells of an entry whose answer was lost. */
+export type Sight =
+  /** It is proven how it ended. */
+  | { readonly kind: 'seen'; readonly ending: Ending }
+  /** Nothing shows, yet: lists lag. If it stays so, that is how it ended. */
+  | { readonly kind: 'missing'; readonly finding: string; readonly ending: Ending }
+  /** Looking proves nothing here. */
+  | { readonly kind: 'unclear'; readonly finding: string };
+
+export interface LookServices {
+  readonly ledger: Ledger;
+  /** @throws RelayError `secrets_missing` when no key is stored */
+  exchangeFor(account: string): Promise<ExchangeClient>;
+}
+
+/**
+ * Looks up what became of an entry; nothing is sent that changes anything.
+ *
+ * @throws ExchangeError when the exchange's lists cannot be read; RelayError `secrets_missing`, `store_unavailable`
+ */
+export async function lookUp(services: LookServices, entry: Entry, options: SendOptions): Promise<Sight> {
+  const { signal, clientOrderId } = entry;
+  const client = await services.exchangeFor(entry.account);
+  if (signal?.action === 'cancel') return await lookUpCancel(services, client, entry, signal, options);
+  if (signal?.action === 'cancel_all') return await lookUpCancelAll(services, client, entry, signal, options);
+  if (signal === null || clientOrderId === null)
+    return { kind: 'unclear', finding: 'the entry names no order' };
+  const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
+  switch (place.kind) {
+    case 'found':
+      return { kind: 'seen', ending: foundEnding(place) };
+    case 'nowhere':
+      return { kind: 'missing', finding: 'neither among the open nor the ended orders', ending: noOrder };
+    case 'unlisted':
+      return { kind: 'unclear', finding: notListed };
+  }
+}
+
+const notListed =
+  'not among the conditional orders, which are the only ones this dialect lists; look at the exchange itself';
+
+const noOrder: Ending = {
+  status: 'not_placed',
+  note: 'looked for again and again, and found neither among the open nor the ended orders: it was never placed',
+  evidence: null,
+  orderOpen: false,
+};
+
+function foundEnding({ order, isOpen, others }: OrderPlace & { kind: 'found' }): Ending {
+  return {
+    status: 'placed',
+    note: `found at the exchange as order ${order.orderId}, ${describeState(order)}`,
+    evidence: toJson({ order }),
+    orderId: order.orderId,
+    orderOpen: isOpen,
+    ...(others === 0
+      ? {}
+      : {
+          alarm: `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`,
+        }),
+  };
+}
+
+function describeState({ status, endReason, dealStock, amount }: ListedOrder): string {
+  const state = endReason ?? status.replace('_', ' ');
+  return `${state} (${dealStock.toFixed()} of ${amount.toFixed()} executed)`;
+}
+
+/** How an order that was to be cancelled stands now. */
+type TargetState = 'cancelled' | 'executed' | 'open' | 'nowhere' | 'unlisted';
+
+interface LookedUpTarget {
+  readonly name: string;
+  readonly state: TargetState;
+  readonly order: ListedOrder | null;
+}
+
+async function lookUpTarget(
+  { ledger }: LookServices,
+  client: ExchangeClient,
+  market: string,
+  target: { readonly clientOrderId: string; readonly placedBy: Entry | null },
+  options: SendOptions,
+): Promise<LookedUpTarget> {
+  const { clientOrderId, placedBy } = target;
+  const place = await findOrder(client, { market, clientOrderId }, options);
+  if (place.kind !== 'found') return { name: clientOrderId, state: place.kind, order: null };
+  const { order, isOpen } = place;
+  if (!isOpen && placedBy !== null) await ledger.closeOrder(placedBy);
+  const ended = order.status === 'cancelled' ? 'cancelled' : 'executed';
+  return { name: clientOrderId, state: isOpen ? 'open' : ended, order };
+}
+
+async function lookUpCancel(
+  services: LookServices,
+  client: ExchangeClient,
+  entry: Entry,
+  signal: CancelSignal,
+  options: SendOptions,
+): Promise<Sight> {
+  const named = await nameTarget(services.ledger, entry, signal);
+  if (named === null)
+    return { kind: 'unclear', finding: 'the order to cancel is none of this ledger; look at the exchange' };
+  const target = await lookUpTarget(services, client, signal.market, named, options);
+  const evidence = toJson({ target });
+  switch (target.state) {
+    case 'cancelled':
+      return { kind: 'seen', ending: { status: 'cancelled', note: 'the order is cancelled', evidence } };
+    case 'executed':
+      return { kind: 'seen', ending: refused('the order was executed before it could be cancelled') };
+    case 'open':
+      return missing('the order is still open', 'the order is still open: it was not cancelled');
+    case 'nowhere':
+      return missing('the order is in no list', 'there is no such order, open or ended');
+    case 'unlisted':
+      return { kind: 'unclear', finding: notListed };
+  }
+
+  function refused(note: string): Ending {
+    return { status: 'rejected', note, evidence };
+  }
+
+  function missing(finding: string, note: string): Sight {
+    return { kind: 'missing', finding, ending: refused(note) };
+  }
+}
+
+/** The target by its client order id; null when neither the signal nor the ledger tells it. */
+async function nameTarget(ledger: Ledger, { account }: Entry, { market, target }: CancelSignal) {
+  if (target.by === 'clientOrderId') return { clientOrderId: target.clientOrderId, placedBy: null };
+  const placedBy =
+    target.by === 'signalId'
+      ? await ledger.read({ account, signalId: target.signalId })
+      : ((await ledger.openOrders(account, market)).find(({ orderId }) => orderId === target.orderId) ??
+        null);
+  if (placedBy === null || placedBy.clientOrderId === null) return null;
+  return { clientOrderId: placedBy.clientOrderId, placedBy };
+}
+
+/** A function's time is limited; what is found gone is closed in the ledger, so the next look has fewer. */
+const mostTargets = 10;
+
+/** It is done when none of the orders is open any more that the ledger believed open before it. */
+async function lookUpCancelAll(
+  services: LookServices,
+  client: ExchangeClient,
+  entry: Entry,
+  { market }: CancelAllSignal,
+  options: SendOptions,
+): Promise<Sight> {
+  const believed = await services.ledger.openOrders(entry.account, market);
+  const targets: LookedUpTarget[] = [];
+  for (const placedBy of believed.slice(0, mostTargets))
+    if (placedBy.createdAtMs <= entry.createdAtMs && placedBy.clientOrderId !== null)
+      targets.push(
+        await lookUpTarget(
+          services,
+          client,
+          market,
+          { clientOrderId: placedBy.clientOrderId, placedBy },
+          options,
+        ),
+      );
+  const left = targets.filter(({ state }) => state !== 'cancelled' && state !== 'executed');
+  const evidence = toJson({ targets });
+  if (left.some(({ state }) => state === 'unlisted')) return { kind: 'unclear', finding: notListed };
+  if (left.length === 0 && believed.length <= mostTargets)
+    return {
+      kind: 'seen',
+      ending: { status: 'cancelled', note: 'no order of it is open any more', evidence },
+    };
+  const open = left.filter(({ state }) => state === 'open').length;
+  const finding = `${left.length} of its orders are not seen to have ended, ${open} of them are open`;
+  return {
+    kind: 'missing',
+    finding,
+    ending:
+      open === 0
+        ? { status: 'cancelled', note: 'none of its orders is open any more', evidence }
+        : { status: 'rejected', note: `${open} of its orders are still open: send another cancel`, evidence },
+  };
+}

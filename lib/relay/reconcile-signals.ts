@@ -1,0 +1,165 @@
+import { RelayError } from '../base/errors.ts';
+import type { ExchangeClient } from '../exchange/client.ts';
+import type { Entry, Look } from '../ledger/entry.ts';
+import type { Settings } from '../model/settings.ts';
+import type { SignalQueue } from '../queue/queue.ts';
+import type { Ending } from './action.ts';
+import { lookUp, type Sight } from './look-up.ts';
+import { lostAnswerEnding, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
+import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
+
+/** What looking after signals that were left behind needs of the world. */
+export interface ReconcileServices extends SettleServices {
+  readonly settings: Settings;
+  readonly queue: SignalQueue;
+  /** How long one request to the exchange may take, retries included. */
+  readonly exchangeTimeoutMs: number;
+  /** @throws RelayError `secrets_missing` when no key is stored */
+  exchangeFor(account: string): Promise<ExchangeClient>;
+}
+
+/** What one run did, in numbers of signals. */
+export interface Reconciliation {
+  /** Stored, but perhaps never queued: queued again. */
+  readonly enqueued: number;
+  /** Never carried out, and too old by now: denied. */
+  readonly denied: number;
+  /** Never carried out for long, but not too old yet: their messages were set aside, or are stuck. */
+  readonly stuck: number;
+  /** Left in `sending` by a worker that died: unknown now. */
+  readonly takenOver: number;
+  /** Of those `unknown`: looked for, and settled. */
+  readonly lookedFor: number;
+  readonly settled: number;
+}
+
+/** Who settles, in the ledger's words. */
+export const reconciler = 'reconcile-signals';
+
+/** Younger ones are on their way: the door enqueues within seconds of storing. */
+const youngestMs = 30_000;
+/** Older ones were handed out and failed, again and again, or nobody swept for that long. */
+const oldestMs = 15 * 60_000;
+/** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
+const leaseMs = 60_000;
+/** A run ends before the next one begins. */
+const longestRunMs = 30_000;
+const mostLooks = 100;
+
+/**
+ * Looks after what was left behind: queues what was stored and forgotten, takes over what a dead worker was sending,
+ * and looks for the orders whose answers were lost. It never sends an order.
+ *
+ * Safe to run at any time, also beside itself: every step is a conditional write.
+ *
+ * @throws RelayError `store_unavailable`; what was settled until then stays settled
+ */
+export async function reconcileSignals(services: ReconcileServices): Promise<Reconciliation> {
+  const startedAtMs = services.clock.nowMs();
+  const { enqueued, tooOld } = await sweepAccepted(services, {
+    fromMs: startedAtMs - oldestMs,
+    untilMs: startedAtMs - youngestMs,
+  });
+  const denied = await denyForgotten(services, tooOld, reconciler);
+  const takenOver = await takeOverLost(services);
+  const counts = { lookedFor: 0, settled: 0 };
+  for (const entry of await services.ledger.dueLooks(services.clock.nowMs(), mostLooks)) {
+    if (services.clock.nowMs() - startedAtMs > longestRunMs) break;
+    counts.lookedFor += 1;
+    if (await lookAfter(services, entry)) counts.settled += 1;
+  }
+  return { enqueued, denied, stuck: tooOld.length - denied, takenOver, ...counts };
+}
+
+async function takeOverLost(services: ReconcileServices): Promise<number> {
+  const { entries } = await services.ledger.list({ status: 'sending', oldestFirst: true, limit: mostLooks });
+  const beforeMs = services.clock.nowMs() - leaseMs;
+  const lost = entries.filter(({ updatedAtMs }) => updatedAtMs <= beforeMs);
+  let takenOver = 0;
+  for (const entry of lost) if (await settle(services, entry, lostAnswerEnding(entry))) takenOver += 1;
+  return takenOver;
+}
+
+/** @returns whether the entry is settled by it */
+async function lookAfter(services: ReconcileServices, entry: Entry): Promise<boolean> {
+  const { look } = entry;
+  if (look === null) return false;
+  const sight = await lookSafely(services, entry);
+  if (sight.kind === 'seen') return await settle(services, entry, sight.ending);
+  const nowMs = services.clock.nowMs();
+  const next = addLook(look, sight, nowMs);
+  if (sight.kind === 'missing' && isConvincing(next))
+    return await settle(services, entry, withLooks(sight.ending, next));
+  const reminded = remind(services, entry, next, nowMs);
+  await services.ledger.postpone(
+    entry,
+    look,
+    schedule(reminded, services.settings.unknownAlarmAfterMs, nowMs),
+  );
+  return false;
+}
+
+function settle(services: ReconcileServices, entry: Entry, ending: Ending): Promise<boolean> {
+  return unlessMoved(() => settleEntry(services, entry, ending, reconciler));
+}
+
+/** What cannot be looked up now is looked up later; only the ledger's own failures end the run. */
+async function lookSafely(services: ReconcileServices, entry: Entry): Promise<Sight> {
+  try {
+    return await lookUp(services, entry, { timeoutMs: services.exchangeTimeoutMs });
+  } catch (error) {
+    if (!(error instanceof RelayError) || error.code === 'store_unavailable') throw error;
+    return { kind: 'unclear', finding: `could not be looked up: ${error.message}` };
+  }
+}
+
+const missesNeeded = 4;
+/** Lists lag by seconds; an order that is in none of them for minutes is not coming. */
+const missesSpreadMs = 5 * 60_000;
+
+function isConvincing({ misses, firstMissAtMs, lastAtMs }: Look): boolean {
+  return misses >= missesNeeded && (lastAtMs ?? 0) - (firstMissAtMs ?? 0) >= missesSpreadMs;
+}
+
+function withLooks(ending: Ending, { misses, firstMissAtMs, lastAtMs }: Look): Ending {
+  return { ...ending, evidence: { looks: misses, firstMissAtMs, lastAtMs, found: ending.evidence } };
+}
+
+/** Looks come ever more seldom, but never later than the alarm they may have to raise. */
+const firstPauseMs = 60_000;
+const longestPauseMs = 60 * 60_000;
+
+function addLook(look: Look, sight: Sight & { kind: 'missing' | 'unclear' }, nowMs: number): Look {
+  const isMiss = sight.kind === 'missing';
+  return {
+    ...look,
+    count: look.count + 1,
+    misses: look.misses + (isMiss ? 1 : 0),
+    firstMissAtMs: look.firstMissAtMs ?? (isMiss ? nowMs : null),
+    lastAtMs: nowMs,
+    finding: sight.finding,
+  };
+}
+
+function schedule(look: Look, alarmAfterMs: number, nowMs: number): Look {
+  const pauseMs = Math.min(firstPauseMs * 2 ** (look.count - 1), longestPauseMs);
+  const dueAtMs = Math.max(Math.min(nowMs + pauseMs, look.alarmedAtMs + alarmAfterMs), nowMs + firstPauseMs);
+  return { ...look, dueAtMs };
+}
+
+/** Said before it is written down: an alarm too many is better than one too few. */
+function remind(services: ReconcileServices, entry: Entry, look: Look, nowMs: number): Look {
+  if (nowMs - look.alarmedAtMs < services.settings.unknownAlarmAfterMs) return look;
+  services.log.error('signal outcome still unknown', {
+    account: entry.account,
+    signalId: entry.signalId,
+    market: entry.signal?.market ?? null,
+    clientOrderId: entry.clientOrderId,
+    status: 'unknown',
+    unknownForMs: nowMs - entry.updatedAtMs,
+    looks: look.count,
+    note: look.finding ?? '',
+    alarm: true,
+  });
+  return { ...look, alarmedAtMs: nowMs };
+}
