@@ -14,7 +14,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
   const { history, entries } = facts;
   const sends = history.sends.filter(({ path }) => isTrade(path));
   return [
-    ...findOvertaking(history, sends),
+    ...findOvertaking(facts, sends),
     ...sends.flatMap((send) => findUntimelySend(facts, send)),
     ...findLeaks(facts),
     ...[...history.statuses].flatMap(([key, seen]) => findIllegalMoves(key, seen)),
@@ -38,12 +38,13 @@ function broken(invariant: InvariantName, text: string): Violation {
   return { invariant, harm: 'other', text };
 }
 
-function findOvertaking(history: History, sends: readonly WireSend[]): readonly Violation[] {
-  const places = new Map([...history.firstEnqueues.keys()].map((key, place) => [key, place]));
+function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[]): readonly Violation[] {
+  const places = new Map([...history.enqueued].map((key, place) => [key, place]));
+  const groups = new Map(entries.map((entry) => [keyText(entry), `${entry.account} ${entry.signal?.market}`]));
   const firstKeys = [...new Set(sends.flatMap(({ invocation }) => keysOf(invocation?.key ?? null)))];
   const byGroup = Map.groupBy(
     firstKeys.filter((key) => !history.outOfTurn.has(key)),
-    (key) => history.firstEnqueues.get(key)?.group ?? '',
+    (key) => groups.get(key),
   );
   return [...byGroup.values()].flatMap((keys) =>
     keys.flatMap((key, index) => {

@@ -63,8 +63,8 @@ export class History {
   readonly sends: WireSend[] = [];
   /** By key: every status the entry was seen to have, in order, and since when. */
   readonly statuses = new Map<string, { readonly status: Status; readonly atMs: number }[]>();
-  /** By key: when its message first stood in the queue, in order. */
-  readonly firstEnqueues = new Map<string, { readonly atMs: number; readonly group: string }>();
+  /** By key: the signals whose messages have stood in the queue, in the order in which they first did. */
+  readonly enqueued = new Set<string>();
   /** By key: signals whose order on the wire proves nothing any more, with why. */
   readonly outOfTurn = new Map<string, string>();
   readonly pauses: PauseSpan[] = [];
@@ -81,11 +81,6 @@ export class History {
     const seen = this.statuses.get(keyText(key));
     if (seen === undefined) this.statuses.set(keyText(key), [{ status, atMs }]);
     else if (seen.at(-1)?.status !== status) seen.push({ status, atMs });
-  }
-
-  noteEnqueued(key: EntryKey, group: string, atMs: number): void {
-    const text = keyText(key);
-    if (!this.firstEnqueues.has(text)) this.firstEnqueues.set(text, { atMs, group });
   }
 
   /** The same for the same history, and for no other. */

@@ -40,7 +40,7 @@ const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_afte
 
 const longestWayMs = 40;
 const longestLateMs = 20_000;
-const longestListLagMs = 8000;
+const longestListLagMs = 30_000;
 
 /** The wire between one process and the exchange. */
 export function createSimulatedTransport(process: Process, exchange: SimulatedExchange): Transport {

@@ -1,6 +1,6 @@
 import type { EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
-import { groupOf, type SignalMessage, type SignalQueue } from '../../lib/queue/queue.ts';
+import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { keyText } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
 
@@ -45,12 +45,12 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
 
 /** The queue as the door and the sweeps reach it. */
 export function createSteppedQueue(process: Process, queue: SignalQueue): SignalQueue {
-  const { loop, history } = process.stage;
+  const { history } = process.stage;
   return {
     enqueue: (message: SignalMessage) =>
       process.step('queue.enqueue', keyText(message), async () => {
         await queue.enqueue(message);
-        history.noteEnqueued(message, groupOf(message), loop.nowMs);
+        history.enqueued.add(keyText(message));
       }),
   };
 }

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Entry, EntryKey, Step } from '../../lib/ledger/entry.ts';
-import type { Ledger, MinuteLimit, Move } from '../../lib/ledger/ledger.ts';
+import { createFirstLook, type Ledger, type MinuteLimit, type Move } from '../../lib/ledger/ledger.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
 import { keyText } from './history.ts';
@@ -52,13 +52,26 @@ function settleBlindly(ledger: Ledger, { file, bareLedger, process }: MutationTo
   });
 }
 
-function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, { step, orderId }: Move): void {
+function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, move: Move): void {
+  const { step, orderId = null, orderOpen = null } = move;
+  const isUnknown = step.status === 'unknown';
   database
     .prepare(
-      `UPDATE entries SET status = ?, steps = json_insert(steps, '$[#]', json(?)), order_id = coalesce(?, order_id)
-       WHERE account = ? AND signal_id = ?`,
+      `UPDATE entries SET status = ?3, updated_at_ms = ?4, steps = json_insert(steps, '$[#]', json(?5)),
+         order_id = coalesce(?6, order_id), order_open = coalesce(?7, order_open),
+         look = coalesce(?8, look), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
+       WHERE account = ?1 AND signal_id = ?2`,
     )
-    .run(step.status, JSON.stringify(step), orderId ?? null, account, signalId);
+    .run(
+      account,
+      signalId,
+      step.status,
+      step.atMs,
+      JSON.stringify(step),
+      orderId,
+      orderOpen === null ? null : Number(orderOpen),
+      isUnknown ? JSON.stringify(createFirstLook(step.atMs)) : null,
+    );
 }
 
 async function entryOf(ledger: Ledger, key: EntryKey): Promise<Entry> {
