@@ -156,23 +156,24 @@ async function lookUpCancelAll(
   { market }: CancelAllSignal,
   options: SendOptions,
 ): Promise<Sight> {
-  const believed = await services.ledger.openOrders(entry.account, market);
+  const believed = (await services.ledger.openOrders(entry.account, market)).flatMap((placedBy) =>
+    placedBy.createdAtMs <= entry.createdAtMs && placedBy.clientOrderId !== null
+      ? [{ clientOrderId: placedBy.clientOrderId, placedBy }]
+      : [],
+  );
   const targets: LookedUpTarget[] = [];
-  for (const placedBy of believed.slice(0, mostTargets))
-    if (placedBy.createdAtMs <= entry.createdAtMs && placedBy.clientOrderId !== null)
-      targets.push(
-        await lookUpTarget(
-          services,
-          client,
-          market,
-          { clientOrderId: placedBy.clientOrderId, placedBy },
-          options,
-        ),
-      );
+  for (const target of believed.slice(0, mostTargets))
+    targets.push(await lookUpTarget(services, client, market, target, options));
   const left = targets.filter(({ state }) => state !== 'cancelled' && state !== 'executed');
   const evidence = toJson({ targets });
   if (left.some(({ state }) => state === 'unlisted')) return { kind: 'unclear', finding: notListed };
-  if (left.length === 0 && believed.length <= mostTargets)
+  const unseen = believed.length - targets.length;
+  if (left.length === 0 && unseen > 0)
+    return {
+      kind: 'unclear',
+      finding: `${targets.length} orders have ended; ${unseen} are to be looked for yet`,
+    };
+  if (left.length === 0)
     return {
       kind: 'seen',
       ending: { status: 'cancelled', note: 'no order of it is open any more', evidence },
