@@ -146,7 +146,7 @@ async function nameTarget(ledger: Ledger, { account }: Entry, { market, target }
 }
 
 /** A function's time is limited; what is found gone is closed in the ledger, so the next look has fewer. */
-const mostTargets = 10;
+const mostTargets = 25;
 
 /** It is done when none of the orders is open any more that the ledger believed open before it. */
 async function lookUpCancelAll(
@@ -167,18 +167,18 @@ async function lookUpCancelAll(
   const left = targets.filter(({ state }) => state !== 'cancelled' && state !== 'executed');
   const evidence = toJson({ targets });
   if (left.some(({ state }) => state === 'unlisted')) return { kind: 'unclear', finding: notListed };
+  const open = left.filter(({ state }) => state === 'open').length;
   const unseen = believed.length - targets.length;
-  if (left.length === 0 && unseen > 0)
+  if (open === 0 && unseen > 0)
     return {
       kind: 'unclear',
-      finding: `${targets.length} orders have ended; ${unseen} are to be looked for yet`,
+      finding: `of ${targets.length} orders none is open; ${unseen} more are to be looked for yet`,
     };
   if (left.length === 0)
     return {
       kind: 'seen',
       ending: { status: 'cancelled', note: 'no order of it is open any more', evidence },
     };
-  const open = left.filter(({ state }) => state === 'open').length;
   const finding = `${left.length} of its orders are not seen to have ended, ${open} of them are open`;
   return {
     kind: 'missing',
