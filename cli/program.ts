@@ -4,6 +4,7 @@ import { addExchangeCommands } from './commands/exchange.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
+import { addResolveCommands } from './commands/resolve.ts';
 import { addSecretCommands } from './commands/secrets.ts';
 import { addSignalCommands } from './commands/signals.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
@@ -42,6 +43,7 @@ function createProgram(): Command {
   relay.commandsGroup('Alerts and signals:');
   addWebhookCommands(relay);
   addSignalCommands(relay);
+  addResolveCommands(relay);
   addPauseCommands(relay);
   relay.commandsGroup('Looking after it:');
   addDoctorCommands(relay);

@@ -4,7 +4,7 @@ import type { EntryQuery, Ledger, Pause } from '../../lib/ledger/ledger.ts';
 import { type Status, statuses, statusMeanings } from '../../lib/model/outcome.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { describeSignal, summariseSignal } from '../describe-signal.ts';
-import { CommandFailure } from '../failure.ts';
+import { findEntry } from '../find-entry.ts';
 import {
   type Cell,
   formatMillisecond,
@@ -138,25 +138,6 @@ async function showSignal(
   print({ ...entry, meaning }, () => renderEntry(entry, meaning));
 }
 
-async function findEntry(ledger: Ledger, signalId: string, accounts: readonly string[]): Promise<Entry> {
-  const reads = await Promise.all(accounts.map((account) => ledger.read({ account, signalId })));
-  const found = reads.filter((entry) => entry !== null);
-  const [entry] = found;
-  if (entry === undefined)
-    throw new CommandFailure(
-      'unknown_signal',
-      `the ledger has no signal "${signalId}" of ${accounts.join(' or ')}`,
-      '`npm run -s relay -- signals` lists the ids.',
-    );
-  if (found.length > 1)
-    throw new CommandFailure(
-      'ambiguous_signal',
-      `the accounts ${found.map((one) => one.account).join(' and ')} each have a signal "${signalId}"`,
-      `Say which is meant, for example: --account ${entry.account}`,
-    );
-  return entry;
-}
-
 function renderEntry(entry: Entry, meaning: string): string {
   const firstAtMs = entry.steps[0]?.atMs ?? entry.createdAtMs;
   return [
@@ -168,6 +149,7 @@ function renderEntry(entry: Entry, meaning: string): string {
       ...describeAsked(entry),
       ['order', describeOrder(entry)],
       ['client order id', entry.clientOrderId],
+      ['looked for', describeLook(entry)],
       ['alert SHA-256', entry.fingerprint],
     ]),
     '',
@@ -195,9 +177,18 @@ function describeOrder({ orderId, orderOpen }: Entry): string | null {
   return orderId === null ? null : `${orderId}, no longer open`;
 }
 
-function renderStep({ status, atMs, note, evidence }: Step, firstAtMs: number): string {
+/** Only while it matters: what became of it in the end stands in the last step. */
+function describeLook({ status, look }: Entry): string | null {
+  if (status !== 'unknown' || look === null) return null;
+  const next = `next at ${formatSecond(look.dueAtMs)} UTC`;
+  if (look.count === 0) return `not yet; ${next}`;
+  return `${look.count} times, ${look.misses} times missing; ${next}; last: ${look.finding ?? ''}`;
+}
+
+function renderStep({ status, atMs, by, note, evidence }: Step, firstAtMs: number): string {
   const offset = `+${atMs - firstAtMs} ms`.padStart(11);
-  const head = `${formatMillisecond(atMs)} UTC${offset}  ${paint(styleStatus(status))}`;
+  const who = by === undefined ? '' : `  by ${by}`;
+  const head = `${formatMillisecond(atMs)} UTC${offset}  ${paint(styleStatus(status))}${paint(who)}`;
   const facts = evidence === undefined ? [] : renderFacts(evidence).split('\n');
   return [
     head,

@@ -84,6 +84,12 @@ export const catalogue = {
     retryMayHelp: false,
     action: 'Nothing: another worker moved this signal on; its entry tells the outcome.',
   },
+  signal_under_way: {
+    httpStatus: 409,
+    logLevel: 'warn',
+    retryMayHelp: true,
+    action: 'Wait a minute and look at the signal again: it ends by itself, or becomes unknown.',
+  },
   message_invalid: {
     httpStatus: 500,
     logLevel: 'error',

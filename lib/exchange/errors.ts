@@ -69,3 +69,12 @@ export function describeFailure(failure: Failure): string {
   const code = failure.exchangeCode === null ? '' : `, code ${failure.exchangeCode}`;
   return `refused with HTTP ${failure.httpStatus}${code}: ${[failure.message, ...texts].join(' ')}`;
 }
+
+/**
+ * Whether the exchange says that there is no such open order.
+ *
+ * Code 2 alone is ambiguous (a disabled key has it too); only together with `orderId` it means "not found".
+ */
+export function isOrderNotOpen({ failure }: ExchangeError): boolean {
+  return failure.kind === 'rejected' && failure.exchangeCode === 2 && failure.errors['orderId'] !== undefined;
+}

@@ -146,7 +146,7 @@ async function nameTarget(ledger: Ledger, { account }: Entry, { market, target }
 }
 
 /** A function's time is limited; what is found gone is closed in the ledger, so the next look has fewer. */
-const mostTargets = 10;
+const mostTargets = 25;
 
 /** It is done when none of the orders is open any more that the ledger believed open before it. */
 async function lookUpCancelAll(
@@ -156,28 +156,29 @@ async function lookUpCancelAll(
   { market }: CancelAllSignal,
   options: SendOptions,
 ): Promise<Sight> {
-  const believed = await services.ledger.openOrders(entry.account, market);
+  const believed = (await services.ledger.openOrders(entry.account, market)).flatMap((placedBy) =>
+    placedBy.createdAtMs <= entry.createdAtMs && placedBy.clientOrderId !== null
+      ? [{ clientOrderId: placedBy.clientOrderId, placedBy }]
+      : [],
+  );
   const targets: LookedUpTarget[] = [];
-  for (const placedBy of believed.slice(0, mostTargets))
-    if (placedBy.createdAtMs <= entry.createdAtMs && placedBy.clientOrderId !== null)
-      targets.push(
-        await lookUpTarget(
-          services,
-          client,
-          market,
-          { clientOrderId: placedBy.clientOrderId, placedBy },
-          options,
-        ),
-      );
+  for (const target of believed.slice(0, mostTargets))
+    targets.push(await lookUpTarget(services, client, market, target, options));
   const left = targets.filter(({ state }) => state !== 'cancelled' && state !== 'executed');
   const evidence = toJson({ targets });
   if (left.some(({ state }) => state === 'unlisted')) return { kind: 'unclear', finding: notListed };
-  if (left.length === 0 && believed.length <= mostTargets)
+  const open = left.filter(({ state }) => state === 'open').length;
+  const unseen = believed.length - targets.length;
+  if (open === 0 && unseen > 0)
+    return {
+      kind: 'unclear',
+      finding: `of ${targets.length} orders none is open; ${unseen} more are to be looked for yet`,
+    };
+  if (left.length === 0)
     return {
       kind: 'seen',
       ending: { status: 'cancelled', note: 'no order of it is open any more', evidence },
     };
-  const open = left.filter(({ state }) => state === 'open').length;
   const finding = `${left.length} of its orders are not seen to have ended, ${open} of them are open`;
   return {
     kind: 'missing',

@@ -1,7 +1,7 @@
 import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { ExchangeError } from '../exchange/errors.ts';
+import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
@@ -184,7 +184,7 @@ async function failedCancel(
   target: Target,
   error: ExchangeError,
 ): Promise<TargetEnding> {
-  const isGone = isNotOpen(error);
+  const isGone = isOrderNotOpen(error);
   // An order whose answer was lost may still be on its way in: "not found" today does not close it.
   if (isGone && target.placedBy?.status === 'placed') await closePlacedBy(services, target);
   // After a lost answer, "not found" cannot tell our own cancellation from a fill that came first.
@@ -206,13 +206,4 @@ const goneNotes = {
 
 function statusOfRefusal({ failure }: ExchangeError): Status {
   return failure.kind === 'rejected' ? 'rejected' : 'not_sent';
-}
-
-/**
- * Whether the exchange says that there is no such open order.
- *
- * Code 2 alone is ambiguous (a disabled key has it too); only together with `orderId` it means "not found".
- */
-function isNotOpen({ failure }: ExchangeError): boolean {
-  return failure.kind === 'rejected' && failure.exchangeCode === 2 && failure.errors['orderId'] !== undefined;
 }

@@ -41,7 +41,7 @@ const youngestMs = 30_000;
 /** Older ones were handed out and failed, again and again, or nobody swept for that long. */
 const oldestMs = 15 * 60_000;
 /** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
-const leaseMs = 60_000;
+export const leaseMs = 60_000;
 /** A run ends before the next one begins. */
 const longestRunMs = 30_000;
 const mostLooks = 100;

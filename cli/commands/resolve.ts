@@ -1,0 +1,130 @@
+import { userInfo } from 'node:os';
+import { type Command, Option } from 'commander';
+import type { Log } from '../../lib/base/log.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { statusMeanings } from '../../lib/model/outcome.ts';
+import {
+  type Approach,
+  type Resolution,
+  resolveSignal,
+  type Sighting,
+  sightings,
+} from '../../lib/relay/resolve-signal.ts';
+import { escapeText } from '../../lib/signals/faults.ts';
+import { type Context, readCount, runCommand } from '../command.ts';
+import { timeoutMs } from '../exchange.ts';
+import { createUsageFailure } from '../failure.ts';
+import { findEntry } from '../find-entry.ts';
+import { paint } from '../print.ts';
+import { chooseAccount, type Session } from '../session.ts';
+
+interface ResolveOptions {
+  readonly account?: string;
+  readonly cancel?: boolean;
+  readonly saw?: Sighting;
+  readonly note?: string;
+  readonly orderId?: number;
+  readonly by?: string;
+}
+
+export function addResolveCommands(program: Command): void {
+  program
+    .command('resolve')
+    .description('settle a signal whose outcome is unknown: look, cancel, or record what you saw')
+    .argument('<id>', "the signal's id")
+    .option('--account <name>', 'needed when several accounts have a signal of that id')
+    .addOption(
+      new Option(
+        '--cancel',
+        'cancel its order by the client order id: an order that answers was there',
+      ).conflicts('saw'),
+    )
+    .addOption(
+      new Option('--saw <status>', 'record what you saw on the exchange yourself').choices(sightings),
+    )
+    .option('--note <text>', 'with --saw: where and how you saw it')
+    .addOption(
+      new Option('--order-id <n>', "with --saw: the exchange's id of the order").argParser(
+        readCount(1, Number.MAX_SAFE_INTEGER),
+      ),
+    )
+    .option('--by <name>', 'who settles it (default: your user name)')
+    .action((id: string, options: ResolveOptions, command: Command) =>
+      runCommand(command, (context) => resolve(context, id, options)),
+    );
+}
+
+async function resolve({ session, print }: Context, id: string, options: ResolveOptions): Promise<void> {
+  const approach = readApproach(options);
+  const by = readText('--by', options.by ?? userInfo().username);
+  const ledger = session.openLedger();
+  const accounts = options.account === undefined ? Object.keys(session.settings.accounts) : [options.account];
+  const entry = await findEntry(ledger, id, accounts);
+  const services = {
+    clock: session.clock,
+    log: silence,
+    ledger,
+    exchangeFor: (name: string) => openExchange(session, name),
+  };
+  const resolution = await resolveSignal(services, entry, approach, by, { timeoutMs });
+  const { result, finding } = resolution;
+  print({ result, finding, entry: resolution.entry }, () => describe(resolution));
+}
+
+async function openExchange(session: Session, name: string) {
+  return await session.openExchange(chooseAccount(session.settings, name));
+}
+
+/** The step in the ledger says who did what, and the command's answer says it to the one who asked. */
+const silence: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach {
+  if (saw === undefined) {
+    if (note !== undefined || orderId !== undefined)
+      throw createUsageFailure(
+        '--note and --order-id belong to --saw',
+        `Add --saw, one of ${sightings.join(', ')}.`,
+      );
+    return { kind: cancel === true ? 'cancel' : 'look' };
+  }
+  if (note === undefined)
+    throw createUsageFailure(
+      'it is not said where this was seen',
+      'Add --note, for example "order history, 14:05".',
+    );
+  return { kind: 'saw', status: saw, note: readText('--note', note), orderId: orderId ?? null };
+}
+
+const longestText = 200;
+
+function readText(option: string, text: string): string {
+  const clean = escapeText(text.trim());
+  if (clean === '' || clean.length > longestText)
+    throw createUsageFailure(`${option} is empty or too long`, `Give 1 to ${longestText} characters.`);
+  return clean;
+}
+
+function describe({ result, entry, finding }: Resolution): string {
+  const last = entry.steps.at(-1);
+  if (result === 'open_question') return describeOpen(entry, finding ?? '');
+  const word = result === 'settled' ? 'is settled as' : 'was settled before, as';
+  return [
+    paint({
+      text: `${entry.signalId} ${word} ${entry.status}: ${statusMeanings[entry.status]}`,
+      style: 'strong',
+    }),
+    paint(last?.note ?? ''),
+  ].join('\n');
+}
+
+function describeOpen({ signalId, clientOrderId }: Entry, finding: string): string {
+  return [
+    paint({ text: `${signalId} is still unknown: ${finding}`, style: 'alarm' }),
+    '',
+    'What you can do:',
+    '  wait                 the reconciler looks again by itself, ever more seldom',
+    '  --cancel             cancels its order by the client order id; an order that answers was there',
+    '  --saw STATUS --note  records what you saw on the exchange yourself',
+    ...(clientOrderId === null ? [] : [paint(`The client order id is ${clientOrderId}.`)]),
+  ].join('\n');
+}

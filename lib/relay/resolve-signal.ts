@@ -1,0 +1,155 @@
+import { RelayError } from '../base/errors.ts';
+import { toJson } from '../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
+import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
+import type { Entry, EntryKey } from '../ledger/entry.ts';
+import { lookUp } from './look-up.ts';
+import { leaseMs } from './reconcile-signals.ts';
+import { lostAnswerEnding, type SettleServices, settleEntry } from './settle-entry.ts';
+
+export interface ResolveServices extends SettleServices {
+  /** @throws RelayError `secrets_missing` when no key is stored */
+  exchangeFor(account: string): Promise<ExchangeClient>;
+}
+
+/** What an operator can have seen of a signal whose outcome is unknown. */
+export const sightings = ['placed', 'cancelled', 'rejected', 'not_placed'] as const;
+export type Sighting = (typeof sightings)[number];
+
+/** How the operator goes about it. */
+export type Approach =
+  /** Looks at the exchange's lists; settles what they prove. */
+  | { readonly kind: 'look' }
+  /** Cancels by the client order id: an order that answers was there. */
+  | { readonly kind: 'cancel' }
+  /** Writes down what the operator saw on the exchange itself. */
+  | {
+      readonly kind: 'saw';
+      readonly status: Sighting;
+      readonly note: string;
+      readonly orderId: number | null;
+    };
+
+/** How it went: the entry as it is now, and what was found where that settled nothing. */
+export interface Resolution {
+  readonly result: 'settled' | 'was_settled' | 'open_question';
+  readonly entry: Entry;
+  readonly finding: string | null;
+}
+
+/**
+ * Settles a signal whose outcome is unknown, by an operator's hand. No order is sent, and a settled signal stays as
+ * it is.
+ *
+ * @param by the operator's name, kept with the step
+ * @throws RelayError `entry_conflict` when there is no such entry, `signal_under_way` when it may still end by itself;
+ * ExchangeError
+ */
+export async function resolveSignal(
+  services: ResolveServices,
+  key: EntryKey,
+  approach: Approach,
+  by: string,
+  options: SendOptions,
+): Promise<Resolution> {
+  const entry = await takeOver(services, await readEntry(services, key), by);
+  if (entry.status !== 'unknown') return { result: 'was_settled', entry, finding: null };
+  switch (approach.kind) {
+    case 'look':
+      return await look(services, entry, by, options);
+    case 'cancel':
+      return await cancel(services, entry, by, options);
+    case 'saw':
+      return await record(services, entry, approach, by);
+  }
+}
+
+async function readEntry({ ledger }: ResolveServices, key: EntryKey): Promise<Entry> {
+  const entry = await ledger.read(key);
+  if (entry !== null) return entry;
+  throw new RelayError('entry_conflict', `the ledger holds no signal "${key.signalId}" of ${key.account}`);
+}
+
+/** What a dead worker was sending is unknown; what lives must not be meddled with. */
+async function takeOver(services: ResolveServices, entry: Entry, by: string): Promise<Entry> {
+  const isLost = entry.status === 'sending' && entry.updatedAtMs <= services.clock.nowMs() - leaseMs;
+  if (isLost) {
+    await settleEntry(services, entry, lostAnswerEnding(entry), by);
+    return await readEntry(services, entry);
+  }
+  if (entry.status !== 'sending' && entry.status !== 'accepted') return entry;
+  throw new RelayError(
+    'signal_under_way',
+    `signal "${entry.signalId}" is ${entry.status}: it is still on its way`,
+  );
+}
+
+async function look(
+  services: ResolveServices,
+  entry: Entry,
+  by: string,
+  options: SendOptions,
+): Promise<Resolution> {
+  const sight = await lookUp(services, entry, options);
+  if (sight.kind !== 'seen') return { result: 'open_question', entry, finding: sight.finding };
+  await settleEntry(services, entry, sight.ending, by);
+  return { result: 'settled', entry: await readEntry(services, entry), finding: null };
+}
+
+async function cancel(
+  services: ResolveServices,
+  entry: Entry,
+  by: string,
+  options: SendOptions,
+): Promise<Resolution> {
+  const { signal, clientOrderId } = entry;
+  if (signal === null || clientOrderId === null)
+    return { result: 'open_question', entry, finding: 'this signal placed no order of its own to cancel' };
+  const client = await services.exchangeFor(entry.account);
+  try {
+    const order = await client.call(cancelOrder, { market: signal.market, clientOrderId }, options);
+    const executed = `${order.dealStock.toFixed()} of ${order.amount.toFixed()} were executed before`;
+    await settleEntry(
+      services,
+      entry,
+      {
+        status: 'cancelled',
+        note: `order ${order.orderId} was there and is cancelled; ${executed}`,
+        evidence: toJson({ order }),
+        orderId: order.orderId,
+        orderOpen: false,
+      },
+      by,
+    );
+    return { result: 'settled', entry: await readEntry(services, entry), finding: null };
+  } catch (error) {
+    if (!(error instanceof ExchangeError) || !isOrderNotOpen(error)) throw error;
+    // Executed, cancelled before, or never there: the lists may tell which.
+    const resolution = await look(services, entry, by, options);
+    if (resolution.result === 'settled') return resolution;
+    return { ...resolution, finding: `no order of it is open to cancel; ${resolution.finding}` };
+  }
+}
+
+async function record(
+  services: ResolveServices,
+  entry: Entry,
+  { status, note, orderId }: Approach & { kind: 'saw' },
+  by: string,
+): Promise<Resolution> {
+  await settleEntry(
+    services,
+    entry,
+    {
+      status,
+      note: `seen by the operator: ${note}`,
+      evidence: { seen: status, orderId },
+      ...(orderId === null ? {} : { orderId }),
+      // One that was placed may still be open; the next "cancel all" should try.
+      ...(status === 'placed' ? {} : { orderOpen: false }),
+    },
+    by,
+  );
+  return { result: 'settled', entry: await readEntry(services, entry), finding: null };
+}

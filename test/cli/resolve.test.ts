@@ -1,0 +1,166 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { FaultKind } from '../../lib/paper/faults.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { type RunningRelay, startRelay } from './running-relay.ts';
+
+let relay: RunningRelay;
+afterEach(() => relay.world.close());
+
+/** A relay with one signal whose answer was lost. */
+async function loseAnswer(fault: FaultKind, dialect: Dialect = 'live', alert = buyAlert()): Promise<void> {
+  relay = await startRelay(dialect);
+  relay.world.setPrice('BTC_USDT', '50000');
+  relay.world.paper.control.addFault({ fault, endpoint: 'stop-limit' });
+  await relay.world.post(alert);
+  await relay.world.settled('buy-1');
+}
+
+const plainAlert = buyAlert({ stopLoss: undefined, takeProfit: undefined });
+const resolve = (...args: string[]) => runForJson(relay.here('resolve', 'buy-1', '--by', 'alice', ...args));
+const entry = () => relay.world.settled('buy-1');
+const orders = () => relay.world.paper.control.state().orders;
+
+describe('relay resolve', () => {
+  test('looks, and settles what the lists prove', async () => {
+    await loseAnswer('drop_after');
+
+    const answer = await resolve();
+
+    expect(answer).toMatchObject({
+      result: 'settled',
+      entry: { status: 'placed', orderId: 10_000_000_001, orderOpen: true },
+    });
+    const { steps } = await entry();
+    expect(steps.map(({ status, by }) => [status, by])).toEqual([
+      ['accepted', undefined],
+      ['sending', undefined],
+      ['unknown', undefined],
+      ['placed', 'alice'],
+    ]);
+    expect(steps.at(-1)?.evidence).toMatchObject({ order: { orderId: 10_000_000_001, status: 'open' } });
+    expect(orders()).toHaveLength(1);
+  });
+
+  test('leaves open what one look does not prove, and says what can be done', async () => {
+    await loseAnswer('drop_before');
+
+    const { exitCode, stdout } = await runCli(relay.here('resolve', 'buy-1'));
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^buy-1 is still unknown: neither among the open nor the ended orders$/m);
+    expect(stdout).toContain('--saw STATUS --note');
+    expect((await entry()).status).toBe('unknown');
+    expect(orders()).toEqual([]);
+  });
+
+  test('cancels by the client order id, which proves what was there', async () => {
+    await loseAnswer('drop_after', 'documented', plainAlert);
+
+    const answer = await resolve('--cancel');
+
+    expect(answer).toMatchObject({ result: 'settled', entry: { status: 'cancelled', orderOpen: false } });
+    const last = (await entry()).steps.at(-1);
+    expect(last).toMatchObject({
+      by: 'alice',
+      note: 'order 10000000001 was there and is cancelled; 0 of 0.01 were executed before',
+    });
+    expect(orders().map(({ status }) => status)).toEqual(['cancelled']);
+  });
+
+  test('finds out, where there is nothing to cancel any more, that it was executed', async () => {
+    await loseAnswer('drop_after');
+    relay.world.setPrice('BTC_USDT', '50150');
+
+    const answer = await resolve('--cancel');
+
+    expect(answer).toMatchObject({ result: 'settled', entry: { status: 'placed', orderOpen: false } });
+  });
+
+  test('settles nothing when there is nothing to cancel and no list to look in', async () => {
+    await loseAnswer('drop_before', 'documented', plainAlert);
+
+    const answer = await resolve('--cancel');
+
+    expect(answer).toMatchObject({ result: 'open_question', entry: { status: 'unknown' } });
+    expect(answer).toHaveProperty(
+      'finding',
+      expect.stringMatching(/^no order of it is open to cancel; not among/),
+    );
+  });
+
+  test('records what the operator saw', async () => {
+    await loseAnswer('drop_before', 'documented', plainAlert);
+
+    const answer = await resolve('--saw', 'not_placed', '--note', 'order history, 14:05');
+
+    expect(answer).toMatchObject({ result: 'settled', entry: { status: 'not_placed', orderOpen: false } });
+    expect((await entry()).steps.at(-1)).toMatchObject({
+      by: 'alice',
+      note: 'seen by the operator: order history, 14:05',
+      evidence: { seen: 'not_placed', orderId: null },
+    });
+  });
+
+  test('records an order with its id, and leaves it open for a later cancel', async () => {
+    await loseAnswer('drop_after', 'documented', plainAlert);
+
+    await resolve('--saw', 'placed', '--order-id', '10000000001', '--note', 'open orders');
+
+    expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: true });
+  });
+
+  test('changes nothing of what is settled, whatever it is told', async () => {
+    await loseAnswer('drop_after');
+    await resolve();
+
+    const again = await resolve('--saw', 'not_placed', '--note', 'a mistake');
+
+    expect(again).toMatchObject({ result: 'was_settled', entry: { status: 'placed' } });
+    expect((await entry()).steps).toHaveLength(4);
+  });
+
+  test('leaves alone what is on its way', async () => {
+    await loseAnswer('drop_after');
+    const key = { account: 'main', signalId: 'fresh' };
+    const { signal } = await entry();
+    if (signal === null) throw new Error('the signal is gone');
+    const atMs = Date.now();
+    await relay.world.ledger.accept({ ...key, signal, clientOrderId: 'tr-1', fingerprint: 'f', atMs }, null);
+    await relay.world.ledger.start(key, { status: 'sending', atMs, note: 'on its way' }, null);
+
+    const failure = await runForFailure(relay.here('resolve', 'fresh', '--saw', 'placed', '--note', 'seen'));
+
+    expect(failure).toMatchObject({ code: 'signal_under_way' });
+    expect((await relay.world.ledger.read(key))?.status).toBe('sending');
+  });
+
+  test('takes over what a worker left behind long ago', async () => {
+    await loseAnswer('drop_after');
+    const key = { account: 'main', signalId: 'left' };
+    const { signal } = await entry();
+    if (signal === null) throw new Error('the signal is gone');
+    const atMs = Date.now() - 60_000;
+    await relay.world.ledger.accept({ ...key, signal, clientOrderId: 'tr-1', fingerprint: 'f', atMs }, null);
+    await relay.world.ledger.start(key, { status: 'sending', atMs, note: 'on its way' }, null);
+
+    await runForJson(relay.here('resolve', 'left', '--saw', 'not_placed', '--note', 'seen'));
+
+    const steps = (await relay.world.ledger.read(key))?.steps ?? [];
+    expect(steps.map(({ status }) => status)).toEqual(['accepted', 'sending', 'unknown', 'not_placed']);
+  });
+
+  test.each([
+    ['--saw without --note', ['--saw', 'placed']],
+    ['--note without --saw', ['--note', 'seen']],
+    ['an empty note', ['--saw', 'placed', '--note', ' ']],
+    ['--saw and --cancel', ['--saw', 'placed', '--note', 'seen', '--cancel']],
+    ['a status nobody can see', ['--saw', 'denied', '--note', 'seen']],
+  ])('refuses %s', async (_, args) => {
+    await loseAnswer('drop_after');
+    const { exitCode } = await runCli(relay.here('resolve', 'buy-1', ...args));
+    expect(exitCode).toBe(2);
+    expect((await entry()).status).toBe('unknown');
+  });
+});
