@@ -79,10 +79,10 @@ export class AlertDraw {
     const { account } = ground;
     const roll = this.#random();
     const isForged = roll < 0.03;
-    if (roll < 0.62) return { account, isForged, body: this.#write([this.#order(ground)]) };
-    if (roll < 0.76) return { account, isForged, body: this.#write([this.#cancel(ground)]) };
-    if (roll < 0.82) return { account, isForged, body: this.#write([this.#cancelAll(ground)]) };
-    if (roll < 0.87)
+    if (roll < 0.6) return { account, isForged, body: this.#write([this.#order(ground)]) };
+    if (roll < 0.78) return { account, isForged, body: this.#write([this.#cancel(ground)]) };
+    if (roll < 0.84) return { account, isForged, body: this.#write([this.#cancelAll(ground)]) };
+    if (roll < 0.88)
       return { account, isForged, body: this.#write([this.#cancelAll(ground), this.#order(ground)], true) };
     if (roll < 0.91)
       return { account, isForged, body: this.#write([this.#order(ground), this.#order(ground)], true) };

@@ -9,8 +9,6 @@ import type { World } from '../../lib/paper/world.ts';
 export interface SimulatedExchange {
   /** To be read only. */
   readonly world: World;
-  /** Whether nobody answers at its address. */
-  isDown: boolean;
   /** Serves a request that has arrived. */
   serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedAnswer>;
   /** Makes one trade happen, without bounds to its volume. */
@@ -22,7 +20,6 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
   const core = createPaperCore({ dialect, trading });
   return {
     world: trading.world,
-    isDown: false,
     async serve({ method, path, headers, body }, atMs, lagMs) {
       const answer = await core.handle({
         method,

@@ -49,6 +49,12 @@ export interface FaultPlan {
   strikes(hazard: Hazard): boolean;
 }
 
+/** What nobody can reach for a while; whoever begins an outage ends it. */
+export interface Outages {
+  isExchangeDown: boolean;
+  areStoresDown: boolean;
+}
+
 /** How often each fault strikes when its seed has it at all: per step, per request, per occasion. */
 const rates: Readonly<{
   store: Readonly<Record<StoreFault, number>>;
@@ -91,15 +97,21 @@ const rates: Readonly<{
  * A plan by chance. Each seed has about half of the faults, so that no fault is always hidden behind another, and
  * some seeds have so few that whole stories run through.
  *
- * @param isCalm asked each time; while it is, nothing goes wrong
+ * @param isCalm asked each time; while it is, nothing goes wrong but an outage that was begun before
  */
-export function createSwarmPlan(random: Random, isCalm: () => boolean): FaultPlan {
+export function createSwarmPlan(random: Random, outages: Outages, isCalm: () => boolean): FaultPlan {
   const store = drawRates(random, rates.store);
   const wire = drawRates(random, rates.wire);
   const hazard = drawRates(random, rates.hazard);
   return {
-    atStore: () => (isCalm() ? null : drawFault(random, store)),
-    onWire: () => (isCalm() ? null : drawFault(random, wire)),
+    atStore() {
+      if (outages.areStoresDown) return 'fail_before';
+      return isCalm() ? null : drawFault(random, store);
+    },
+    onWire() {
+      if (outages.isExchangeDown) return 'refused';
+      return isCalm() ? null : drawFault(random, wire);
+    },
     strikes: (kind) => !isCalm() && rollChance(random, rateOf(hazard, kind)),
   };
 }

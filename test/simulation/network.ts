@@ -74,7 +74,7 @@ class Passage {
   }
 
   begin(): void {
-    const fault = this.#drawFault();
+    const fault = this.#process.stage.faults.onWire(this.#request.path);
     this.#process.note(this.#name, fault === null ? null : `wire: ${fault}`);
     if (fault === 'crash_before') return this.#process.die(`before ${this.#name}`);
     this.#spoiling = fault === null || fault === 'crash_after' ? {} : spoilings[fault];
@@ -83,11 +83,6 @@ class Passage {
     this.#noteSend();
     this.#stopTimer = this.#process.stage.loop.schedule(this.#request.timeoutMs, () => this.#timeOut());
     this.#travel(fault === 'crash_after');
-  }
-
-  #drawFault(): WireFault | null {
-    if (this.#exchange.isDown) return 'refused';
-    return this.#process.stage.faults.onWire(this.#request.path);
   }
 
   #noteSend(): void {

@@ -36,6 +36,7 @@ export function scheduleInterventions(
   if (rollChance(random, 0.3)) scheduleTokenRotation(world, sometime());
   if (rollChance(random, 0.25)) scheduleKeyRotation(world, sometime());
   if (rollChance(random, 0.3)) scheduleOutage(world, sometime());
+  if (rollChance(random, 0.2)) scheduleStoreOutage(world, sometime());
   if (rollChance(random, 0.5)) loop.schedule(sometime(), () => deployment.redrive());
   for (let count = 0; count < 2; count += 1) {
     loop.schedule(sometime(), () => perhapsKill(world, deployment));
@@ -92,14 +93,28 @@ function scheduleKeyRotation(world: SimulatedWorld, delayMs: number): void {
 }
 
 function scheduleOutage(world: SimulatedWorld, delayMs: number): void {
-  const { stage, exchange } = world;
+  const { stage } = world;
   const lastsMs = rollWhole(stage.random, 5, 40) * secondMs;
   stage.loop.schedule(delayMs, () => {
-    exchange.isDown = true;
+    world.outages.isExchangeDown = true;
     note(world, 'the exchange goes down', 'exchange: down');
     stage.loop.schedule(lastsMs, () => {
-      exchange.isDown = false;
+      world.outages.isExchangeDown = false;
       note(world, 'the exchange is back', 'exchange: back');
+    });
+  });
+}
+
+/** A full disk, a throttled table: nothing can be read or written for a while. */
+function scheduleStoreOutage(world: SimulatedWorld, delayMs: number): void {
+  const { stage } = world;
+  const lastsMs = rollWhole(stage.random, 5, 60) * secondMs;
+  stage.loop.schedule(delayMs, () => {
+    world.outages.areStoresDown = true;
+    note(world, 'the stores go down', 'stores: down');
+    stage.loop.schedule(lastsMs, () => {
+      world.outages.areStoresDown = false;
+      note(world, 'the stores are back', 'stores: back');
     });
   });
 }

@@ -11,7 +11,7 @@ import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { createSimulatedExchange } from './exchange.ts';
-import { createSwarmPlan } from './faults.ts';
+import { createSwarmPlan, type Outages } from './faults.ts';
 import { History } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
@@ -56,12 +56,13 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
-  const faults = createSwarmPlan(random, () => loop.nowMs >= calmFromMs);
+  const outages: Outages = { isExchangeDown: false, areStoresDown: false };
+  const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
   const stage: Stage = { loop, random, faults, history: new History() };
   databaseCount += 1;
   // Reached by name, so that a second connection can be what another process is.
   const databasePath = `file:simulation-${process.pid}-${threadId}-${databaseCount}?mode=memory&cache=shared`;
-  const world = createWorld(stage, options, databasePath);
+  const world = createWorld(stage, outages, options, databasePath);
   const deployment = deploy(world, databasePath);
   const sender = new Sender(stage, deployment, world.secrets);
 
@@ -78,7 +79,12 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   return { ...facts, violations: findViolations(facts) };
 }
 
-function createWorld(stage: Stage, options: SimulationOptions, databasePath: string): SimulatedWorld {
+function createWorld(
+  stage: Stage,
+  outages: Outages,
+  options: SimulationOptions,
+  databasePath: string,
+): SimulatedWorld {
   const { dialect, mutation = {} } = options;
   const file = openSqlite(databasePath);
   const world: SimulatedWorld = {
@@ -88,6 +94,7 @@ function createWorld(stage: Stage, options: SimulationOptions, databasePath: str
     file,
     ledger: createSqliteLedger(file),
     exchange: createSimulatedExchange(dialect),
+    outages,
     secrets: { tokens: new Map(), keys: new Map() },
     mutation,
   };

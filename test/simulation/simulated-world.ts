@@ -4,6 +4,7 @@ import { parseConfig, type RelayConfig } from '../../lib/host/config.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { SimulatedExchange } from './exchange.ts';
+import type { Outages } from './faults.ts';
 import type { Mutation } from './mutation.ts';
 import type { Stage } from './process.ts';
 import type { SecretContents } from './secrets.ts';
@@ -17,6 +18,7 @@ export interface SimulatedWorld {
   /** The ledger itself, beneath everything that can go wrong. */
   readonly ledger: Ledger;
   readonly exchange: SimulatedExchange;
+  readonly outages: Outages;
   readonly secrets: SecretContents;
   readonly mutation: Mutation;
 }
