@@ -52,7 +52,8 @@ export interface FaultPlan {
 /** What nobody can reach for a while; whoever begins an outage ends it. */
 export interface Outages {
   isExchangeDown: boolean;
-  areStoresDown: boolean;
+  /** What the names of the steps that fail begin with: `ledger.`, or nothing for all of them; null while all is well. */
+  failingSteps: string | null;
 }
 
 /** How often each fault strikes when its seed has it at all: per step, per request, per occasion. */
@@ -104,8 +105,8 @@ export function createSwarmPlan(random: Random, outages: Outages, isCalm: () => 
   const wire = drawRates(random, rates.wire);
   const hazard = drawRates(random, rates.hazard);
   return {
-    atStore() {
-      if (outages.areStoresDown) return 'fail_before';
+    atStore(step) {
+      if (outages.failingSteps !== null && step.startsWith(outages.failingSteps)) return 'fail_before';
       return isCalm() ? null : drawFault(random, store);
     },
     onWire() {

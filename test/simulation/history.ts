@@ -68,7 +68,9 @@ export class History {
   /** By key: signals whose order on the wire proves nothing any more, with why. */
   readonly outOfTurn = new Map<string, string>();
   readonly pauses: PauseSpan[] = [];
-  /** By key of a cancel_all: the keys of the orders it set out to cancel. */
+  /** What each telling of a cancel_all found open, as keys, before it set out to cancel them. */
+  readonly foundOpen = new WeakMap<Invocation, readonly string[]>();
+  /** By key of a cancel_all: the keys of the orders it did set out to cancel. */
   readonly cancelTargets = new Map<string, readonly string[]>();
   alertsSent = 0;
 

@@ -1,6 +1,7 @@
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Transport } from '../../lib/exchange/transport.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
@@ -35,7 +36,8 @@ export interface Mutant {
   readonly name: string;
   /** What is wrong with it, in a few words. */
   readonly breaks: string;
-  /** Within so many seeds, from 1 on, an invariant must be broken. */
+  /** Within so many seeds of this dialect, from 1 on, an invariant must be broken. */
   readonly seeds: number;
+  readonly dialect: Dialect;
   readonly mutation: Mutation;
 }

@@ -36,7 +36,7 @@ export function scheduleInterventions(
   if (rollChance(random, 0.3)) scheduleTokenRotation(world, sometime());
   if (rollChance(random, 0.25)) scheduleKeyRotation(world, sometime());
   if (rollChance(random, 0.3)) scheduleOutage(world, sometime());
-  if (rollChance(random, 0.2)) scheduleStoreOutage(world, sometime());
+  if (rollChance(random, 0.25)) scheduleStoreOutage(world, sometime());
   if (rollChance(random, 0.5)) loop.schedule(sometime(), () => deployment.redrive());
   for (let count = 0; count < 2; count += 1) {
     loop.schedule(sometime(), () => perhapsKill(world, deployment));
@@ -108,12 +108,13 @@ function scheduleOutage(world: SimulatedWorld, delayMs: number): void {
 /** A full disk, a throttled table: nothing can be read or written for a while. */
 function scheduleStoreOutage(world: SimulatedWorld, delayMs: number): void {
   const { stage } = world;
-  const lastsMs = rollWhole(stage.random, 5, 60) * secondMs;
+  const lastsMs = rollWhole(stage.random, 5, 90) * secondMs;
+  const failing = pickOne(stage.random, ['ledger.', 'ledger.', 'queue.', 'secrets.', ''] as const);
   stage.loop.schedule(delayMs, () => {
-    world.outages.areStoresDown = true;
-    note(world, 'the stores go down', 'stores: down');
+    world.outages.failingSteps = failing;
+    note(world, `the stores go down (${failing === '' ? 'all of them' : failing})`, 'stores: down');
     stage.loop.schedule(lastsMs, () => {
-      world.outages.areStoresDown = false;
+      world.outages.failingSteps = null;
       note(world, 'the stores are back', 'stores: back');
     });
   });

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../lib/base/clock.ts';
-import type { RelayError } from '../../lib/base/errors.ts';
+import type { LogLevel, RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { Random } from '../../lib/base/random.ts';
 import { createStoreFailure } from '../../lib/base/store-failure.ts';
@@ -64,7 +64,7 @@ export class Process {
       nowMs: () => stage.loop.nowMs + this.skewMs,
       sleep: (durationMs) => new Promise((resolve) => this.later(durationMs, resolve)),
     };
-    this.log = createHistoryLog(stage);
+    this.log = this.#createLog();
   }
 
   get isAlive(): boolean {
@@ -119,6 +119,17 @@ export class Process {
     });
   }
 
+  #createLog(): Log {
+    const { loop, history } = this.stage;
+    const writer =
+      (level: LogLevel): Log['info'] =>
+      (message, facts) => {
+        history.logs.push({ atMs: loop.nowMs, level, message, facts });
+        this.note(`logs ${level}: ${message}`);
+      };
+    return { info: writer('info'), warn: writer('warn'), error: writer('error') };
+  }
+
   #travelMs(fault: StoreFault | null = null): number {
     const { random } = this.stage;
     return rollWhole(random, 0, longestStepMs) + (fault === 'slow' ? rollWhole(random, 100, slowestStepMs) : 0);
@@ -143,11 +154,4 @@ function failureOf(step: string): RelayError {
   const cause = new Error();
   cause.name = 'InjectedFailure';
   return createStoreFailure(`${step} got no answer`, cause);
-}
-
-function createHistoryLog({ loop, history }: Stage): Log {
-  const writer = (level: 'info' | 'warn' | 'error'): Log['info'] => (message, facts) => {
-    history.logs.push({ atMs: loop.nowMs, level, message, facts });
-  };
-  return { info: writer('info'), warn: writer('warn'), error: writer('error') };
 }

@@ -1,7 +1,7 @@
 import type { EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
-import { keyText } from './history.ts';
+import { type History, keyText } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
 
 /** The ledger as one process reaches it: every method is a step that may go wrong, and every move is seen. */
@@ -23,7 +23,12 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   return {
     accept: (entry, limit) => stepOn('accept', entry, '', () => ledger.accept(entry, limit)),
     refuse: (entry) => stepOn('refuse', entry, '', () => ledger.refuse(entry)),
-    start: (key, step, limit) => stepOn('start', key, '', () => ledger.start(key, step, limit)),
+    start: (key, step, limit) =>
+      stepOn('start', key, '', async () => {
+        const started = await ledger.start(key, step, limit);
+        if (started.result === 'started') noteCancelTargets(history, key);
+        return started;
+      }),
     move: (key, move) => stepOn('move', key, ` → ${move.step.status}`, () => ledger.move(key, move)),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
     postpone: (key, seen, look) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, look)),
@@ -33,14 +38,21 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     openOrders: (account, market) =>
       process.step('ledger.openOrders', `${account} ${market}`, async () => {
         const entries = await ledger.openOrders(account, market);
-        const { key } = currentInvocation() ?? { key: null };
-        if (key !== null) history.cancelTargets.set(keyText(key), entries.map(keyText));
+        const invocation = currentInvocation();
+        if (invocation !== null) history.foundOpen.set(invocation, entries.map(keyText));
         return entries;
       }),
     readPause: (account) => process.step('ledger.readPause', account, () => ledger.readPause(account)),
     writePause: (account, pause) =>
       process.step('ledger.writePause', account, () => ledger.writePause(account, pause)),
   };
+}
+
+/** Several workers may have looked; what counts is what the one found that goes on to the wire. */
+function noteCancelTargets(history: History, key: EntryKey): void {
+  const invocation = currentInvocation();
+  const found = invocation === null ? undefined : history.foundOpen.get(invocation);
+  if (found !== undefined) history.cancelTargets.set(keyText(key), found);
 }
 
 /** The queue as the door and the sweeps reach it. */

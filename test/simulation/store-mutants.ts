@@ -138,18 +138,21 @@ export const storeMutants: readonly Mutant[] = [
     name: 'write-after-send',
     breaks: '"sending" is not written before the outcome is',
     seeds: 50,
+    dialect: 'live',
     mutation: { ledger: (ledger, { story }) => (story === 'execute' ? writeAfterSend(ledger) : ledger) },
   },
   {
     name: 'ignore-lease',
     breaks: 'a redelivery that finds "sending" sends',
     seeds: 50,
+    dialect: 'live',
     mutation: { ledger: (ledger, { story }) => (story === 'execute' ? ignoreLease(ledger) : ledger) },
   },
   {
     name: 'ignore-conflict',
     breaks: 'a worker that lost the race to "sending" sends all the same',
     seeds: 500,
+    dialect: 'live',
     mutation: {
       ledger: (ledger, { story }) =>
         story === 'execute'
@@ -161,36 +164,42 @@ export const storeMutants: readonly Mutant[] = [
     name: 'blind-settling',
     breaks: 'an outcome is written whatever the status is by then',
     seeds: 200,
+    dialect: 'live',
     mutation: { ledger: settleBlindly },
   },
   {
     name: 'hasty-not-found',
     breaks: 'the first look that finds no order is final',
     seeds: 100,
+    dialect: 'live',
     mutation: { ledger: concludeHastily },
   },
   {
     name: 'no-sweep',
     breaks: 'what was stored and never queued is not looked for',
     seeds: 100,
+    dialect: 'live',
     mutation: { ledger: sweepNothing },
   },
   {
     name: 'ignore-pause',
     breaks: 'the kill switch is not asked',
     seeds: 100,
+    dialect: 'live',
     mutation: { ledger: (ledger) => override(ledger, { readPause: async () => null }) },
   },
   {
     name: 'ignore-staleness',
     breaks: 'the age of a signal is not asked before it is sent',
     seeds: 100,
+    dialect: 'live',
     mutation: { ledger: (ledger, { story }) => (story === 'execute' ? ignoreStaleness(ledger) : ledger) },
   },
   {
     name: 'ignore-limits',
     breaks: 'orders are not counted',
     seeds: 100,
+    dialect: 'live',
     mutation: {
       ledger: (ledger) => override(ledger, { start: (key, step) => ledger.start(key, step, null) }),
     },
@@ -199,6 +208,7 @@ export const storeMutants: readonly Mutant[] = [
     name: 'new-identity-per-delivery',
     breaks: 'a resend is another signal',
     seeds: 20,
+    dialect: 'live',
     mutation: {
       ledger: (ledger, { story, process }) =>
         story === 'receive'
@@ -210,6 +220,7 @@ export const storeMutants: readonly Mutant[] = [
     name: 'unordered-queue',
     breaks: 'every message is a group of its own',
     seeds: 100,
+    dialect: 'live',
     mutation: {
       queue: (queue, { process }) => ({
         enqueue: (message) =>
@@ -221,6 +232,7 @@ export const storeMutants: readonly Mutant[] = [
     name: 'acknowledge-before-store',
     breaks: '202 is answered before anything is stored',
     seeds: 100,
+    dialect: 'live',
     mutation: {
       door: (handler) => async (event) => {
         const id = explicitIdOf(event);
@@ -234,6 +246,7 @@ export const storeMutants: readonly Mutant[] = [
     name: 'open-door',
     breaks: 'any token will do',
     seeds: 50,
+    dialect: 'live',
     mutation: {
       door: (handler, { secrets }) => (event) => {
         const account = event.pathParameters?.['account'] ?? '';
@@ -246,6 +259,7 @@ export const storeMutants: readonly Mutant[] = [
     name: 'forgotten-alarm',
     breaks: 'an alarm is not logged',
     seeds: 100,
+    dialect: 'documented',
     mutation: {
       log: (log) =>
         override(log, {
@@ -257,6 +271,7 @@ export const storeMutants: readonly Mutant[] = [
     name: 'leaking-log',
     breaks: 'the body of a refused alert is logged',
     seeds: 20,
+    dialect: 'live',
     mutation: {
       door: (handler, { process }) => async (event) => {
         const answer = await handler(event);

@@ -67,6 +67,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'resend-on-timeout',
     breaks: 'a create whose answer was lost is prepared and sent again',
     seeds: 20,
+    dialect: 'live',
     mutation: changeSend(stopLimit, (send, prepareAgain) => async (options) => {
       try {
         return await send(options);
@@ -80,6 +81,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'random-client-id',
     breaks: 'each order carries an id that chance chose',
     seeds: 20,
+    dialect: 'live',
     mutation: {
       client: (client, { process }) => renameOrders(client, () => rollWhole(process.stage.random, 1, 1e9)),
     },
@@ -88,6 +90,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'timeout-means-not-sent',
     breaks: 'a lost answer is taken for a request that never left',
     seeds: 20,
+    dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'ambiguous' ? { kind: 'not_sent', reason: outcome.reason } : outcome,
     ),
@@ -96,6 +99,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'status-alone-rejects',
     breaks: 'any 5xx is read as a refusal',
     seeds: 20,
+    dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,
     ),
@@ -104,6 +108,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'gateway-rejects',
     breaks: 'a page of a gateway with HTTP 403 is read as a refusal of the exchange',
     seeds: 20,
+    dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status === 403 && outcome.body.startsWith('<')
         ? refusal
@@ -114,6 +119,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'hopeful-cancel',
     breaks: 'a cancellation that got no answer is taken for done',
     seeds: 200,
+    dialect: 'documented',
     mutation: changeSend(cancelOrder, (send) => async (options) => {
       try {
         return await send(options);
@@ -127,6 +133,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'late-retries',
     breaks: 'a retry does not ask whether the signal is still fresh',
     seeds: 200,
+    dialect: 'documented',
     mutation: changeSend(
       stopLimit,
       (send) =>
@@ -138,6 +145,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'open-list-only',
     breaks: 'an order is looked for among the open ones alone',
     seeds: 200,
+    dialect: 'live',
     mutation: {
       client: (client) =>
         override(client, {
@@ -153,6 +161,7 @@ export const wireMutants: readonly Mutant[] = [
     name: 'leaking-signature',
     breaks: 'the headers of a failed request are logged',
     seeds: 20,
+    dialect: 'live',
     mutation: {
       transport: (transport, { process }) => ({
         async send(request) {
