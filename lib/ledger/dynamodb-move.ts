@@ -1,7 +1,7 @@
 import { expiryAttribute, expiryOf, type Item, keyItem, stepList, textOf } from './dynamodb-items.ts';
 import type { Update, Written } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
-import { createFirstLook, type Move } from './ledger.ts';
+import { createFirstLook, isOpenAfter, type Move } from './ledger.ts';
 
 /** One attribute that a move sets, and the value its expression names. */
 interface Setting {
@@ -17,7 +17,7 @@ interface Setting {
 export function updateOf(key: EntryKey, move: Move, keepDays: number, writer: string): Update {
   const settings = settingsOf(move, keepDays, writer);
   const removed = [
-    ...(move.orderOpen === false ? ['#openOrder'] : []),
+    ...(isOpenAfter(move) === false ? ['#openOrder'] : []),
     ...(move.from === 'unknown' ? ['#lookDueAtMs'] : []),
   ];
   const remove = removed.length === 0 ? '' : ` REMOVE ${removed.join(', ')}`;
@@ -30,7 +30,7 @@ export function updateOf(key: EntryKey, move: Move, keepDays: number, writer: st
 }
 
 function settingsOf(move: Move, keepDays: number, writer: string): readonly Setting[] {
-  const { step, orderId, orderOpen } = move;
+  const { step, orderId } = move;
   return [
     { set: '#status = :to', values: { ':to': { S: step.status } } },
     { set: '#updatedAtMs = :at', values: { ':at': { N: String(step.atMs) } } },
@@ -39,15 +39,16 @@ function settingsOf(move: Move, keepDays: number, writer: string): readonly Sett
     ...(orderId === undefined
       ? []
       : [{ set: '#orderId = :orderId', values: { ':orderId': { N: String(orderId) } } }]),
-    ...(orderOpen === true ? [{ set: '#openOrder = #orderPlace' }] : []),
+    ...(isOpenAfter(move) === true ? [{ set: '#openOrder = #orderPlace' }] : []),
     ...expirySettings(move, keepDays),
     ...lookSettings(move),
   ];
 }
 
-function expirySettings({ from, step, orderOpen }: Move, keepDays: number): readonly Setting[] {
+function expirySettings(move: Move, keepDays: number): readonly Setting[] {
+  const { from, step } = move;
   // An order may be left open from before only where its answer was lost.
-  const mayBeOpen = orderOpen ?? from === 'unknown';
+  const mayBeOpen = isOpenAfter(move) ?? from === 'unknown';
   const expiresAt = mayBeOpen ? null : expiryOf(step.status, step.atMs, keepDays);
   if (expiresAt === null) return [];
   return [{ set: `#${expiryAttribute} = :expiry`, values: { ':expiry': { N: String(expiresAt) } } }];

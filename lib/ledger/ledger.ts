@@ -38,7 +38,7 @@ export interface Move {
   readonly from: Status;
   readonly step: Step;
   readonly orderId?: number;
-  /** True also when a sent order may or may not exist. */
+  /** True also when a sent order may or may not exist. Heeded for `placed` and `unknown`: all else closes it. */
   readonly orderOpen?: boolean;
 }
 
@@ -188,6 +188,15 @@ export function createFirstLook(atMs: number): Look {
 export function refuseIllegalMove(key: EntryKey, { from, step }: Move): void {
   if (statusTransitions[from].includes(step.status)) return;
   throw new RelayError('entry_conflict', `${nameOf(key)} cannot go from ${from} to ${step.status}`);
+}
+
+/**
+ * Whether the exchange may hold the order after a move; undefined: as it was.
+ *
+ * Only an order that was placed, or may have been, can be open: no end is told by leaving something out.
+ */
+export function isOpenAfter({ step, orderOpen }: Move): boolean | undefined {
+  return step.status === 'placed' || step.status === 'unknown' ? orderOpen : false;
 }
 
 /** What a store throws when the entry has not the status the caller saw; `found` is null when there is none. */

@@ -9,6 +9,7 @@ import {
   createRefusedEntry,
   type EntryPage,
   type EntryQuery,
+  isOpenAfter,
   type Ledger,
   limitWindowMs,
   type MinuteLimit,
@@ -78,10 +79,11 @@ class SqliteLedger implements Ledger {
 
   async move(key: EntryKey, move: Move): Promise<Entry> {
     refuseIllegalMove(key, move);
-    const { from, step, orderId = null, orderOpen = null } = move;
+    const { from, step, orderId = null } = move;
     const { account, signalId } = key;
     const text = JSON.stringify(step);
-    const open = orderOpen === null ? null : Number(orderOpen);
+    const isOpen = isOpenAfter(move);
+    const open = isOpen === undefined ? null : Number(isOpen);
     const look = step.status === 'unknown' ? JSON.stringify(createFirstLook(step.atMs)) : null;
     const { moved, found } = await this.#file.write(() => {
       const row = this.#statements.move.get(

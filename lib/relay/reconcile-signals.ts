@@ -1,5 +1,5 @@
 import { RelayError } from '../base/errors.ts';
-import type { ExchangeClient } from '../exchange/client.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { Entry, Look } from '../ledger/entry.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
@@ -42,8 +42,10 @@ const youngestMs = 30_000;
 const oldestMs = 15 * 60_000;
 /** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
 export const leaseMs = 60_000;
-/** A run ends before the next one begins. */
-const longestRunMs = 30_000;
+/** A run ends before the next one begins: no look begins later than this, */
+const lastLookMs = 30_000;
+/** nor any request of the last look, which may be many. */
+const lastRequestMs = 40_000;
 const mostLooks = 100;
 
 /**
@@ -63,10 +65,11 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   const denied = await denyForgotten(services, tooOld, reconciler);
   const takenOver = await takeOverLost(services);
   const counts = { lookedFor: 0, settled: 0 };
+  const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
   for (const entry of await services.ledger.dueLooks(services.clock.nowMs(), mostLooks)) {
-    if (services.clock.nowMs() - startedAtMs > longestRunMs) break;
+    if (services.clock.nowMs() - startedAtMs > lastLookMs) break;
     counts.lookedFor += 1;
-    if (await lookAfter(services, entry)) counts.settled += 1;
+    if (await lookAfter(services, entry, options)) counts.settled += 1;
   }
   return { enqueued, denied, stuck: tooOld.length - denied, takenOver, ...counts };
 }
@@ -81,10 +84,10 @@ async function takeOverLost(services: ReconcileServices): Promise<number> {
 }
 
 /** @returns whether the entry is settled by it */
-async function lookAfter(services: ReconcileServices, entry: Entry): Promise<boolean> {
+async function lookAfter(services: ReconcileServices, entry: Entry, options: SendOptions): Promise<boolean> {
   const { look } = entry;
   if (look === null) return false;
-  const sight = await lookSafely(services, entry);
+  const sight = await lookSafely(services, entry, options);
   if (sight.kind === 'seen') return await settle(services, entry, sight.ending);
   const nowMs = services.clock.nowMs();
   const next = addLook(look, sight, nowMs);
@@ -104,9 +107,9 @@ function settle(services: ReconcileServices, entry: Entry, ending: Ending): Prom
 }
 
 /** What cannot be looked up now is looked up later; only the ledger's own failures end the run. */
-async function lookSafely(services: ReconcileServices, entry: Entry): Promise<Sight> {
+async function lookSafely(services: ReconcileServices, entry: Entry, options: SendOptions): Promise<Sight> {
   try {
-    return await lookUp(services, entry, { timeoutMs: services.exchangeTimeoutMs });
+    return await lookUp(services, entry, options);
   } catch (error) {
     if (!(error instanceof RelayError) || error.code === 'store_unavailable') throw error;
     return { kind: 'unclear', finding: `could not be looked up: ${error.message}` };

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { describeLedger, orderEntry } from '../ledger/ledger-contract.ts';
+import { describeStateMachine } from '../ledger/state-machine.ts';
 import { createLedgerTable, deleteLedgerTable } from './ledger-table.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
 
@@ -39,6 +40,11 @@ async function open(keepDays = 400): Promise<Opened> {
 describeLedger('a ledger on DynamoDB', async () => {
   const { ledger, tableName, close } = await open();
   return { ledger, close, reopen: async () => createDynamodbLedger({ client, tableName, keepDays: 400 }) };
+});
+
+describeStateMachine('a ledger on DynamoDB', async () => {
+  const { ledger, tableName, close } = await open();
+  return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
 });
 
 const noonMs = 1_767_268_800_000;

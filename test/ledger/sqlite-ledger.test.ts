@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
+import { describeStateMachine, type SharedLedger } from './state-machine.ts';
 
 async function openInMemory(): Promise<LedgerFixture> {
   const file = openSqlite(':memory:');
@@ -34,6 +35,22 @@ async function openOnDisk(): Promise<LedgerFixture> {
 
 describeLedger('a ledger in memory', openInMemory);
 describeLedger('a ledger on the disk', openOnDisk);
+
+/** As the relay and the operator's tool have it open, each for itself. */
+async function openTwice(): Promise<SharedLedger> {
+  const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+  const files = [openSqlite(join(folder, 'relay.db')), openSqlite(join(folder, 'relay.db'))] as const;
+  return {
+    ledger: createSqliteLedger(files[0]),
+    other: createSqliteLedger(files[1]),
+    async close() {
+      for (const file of files) file.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+describeStateMachine('a ledger on SQLite', openTwice);
 
 /** Every statement the ledger prepares, with SQLite's plan for it. */
 function plansOfLedger(): readonly { readonly sql: string; readonly plan: readonly string[] }[] {

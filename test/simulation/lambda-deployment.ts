@@ -38,7 +38,6 @@ const minuteMs = 60_000;
 /** A relay of functions: sandboxes that come and go, over a queue and stores that stay. */
 export class LambdaDeployment implements Deployment {
   readonly #world: SimulatedWorld;
-  readonly #databasePath: string;
   readonly #service: Process;
   readonly #queue: SqliteQueue;
   readonly #visibilityMs: number;
@@ -49,9 +48,8 @@ export class LambdaDeployment implements Deployment {
   #skewMs: number;
   #sandboxes = 0;
 
-  constructor(world: SimulatedWorld, databasePath: string, skewMs: number) {
+  constructor(world: SimulatedWorld, skewMs: number) {
     this.#world = world;
-    this.#databasePath = databasePath;
     this.#skewMs = skewMs;
     this.#service = new Process(world.stage, 'aws', 0);
     this.#visibilityMs = pickOne(world.stage.random, visibilitiesMs);
@@ -96,7 +94,7 @@ export class LambdaDeployment implements Deployment {
   }
 
   async redrive(): Promise<void> {
-    if ((await redriveFromOutside(this.#service, this.#databasePath)) > 0) this.#queue.takeInOutsiders();
+    if ((await redriveFromOutside(this.#service, this.#world.databasePath)) > 0) this.#queue.takeInOutsiders();
   }
 
   setClocks(skewMs: number): void {

@@ -22,7 +22,6 @@ const longestRestartMs = 15_000;
 /** A relay in one process, put together as the local relay is, and started again whenever it dies. */
 export class LocalDeployment implements Deployment {
   readonly #world: SimulatedWorld;
-  readonly #databasePath: string;
   readonly #operator: Process;
   #skewMs: number;
   #starts = 0;
@@ -31,9 +30,8 @@ export class LocalDeployment implements Deployment {
   /** Null while nobody listens. */
   #door: WebhookHandler | null = null;
 
-  constructor(world: SimulatedWorld, databasePath: string, skewMs: number) {
+  constructor(world: SimulatedWorld, skewMs: number) {
     this.#world = world;
-    this.#databasePath = databasePath;
     this.#operator = new Process(world.stage, 'operator', 0);
     this.#skewMs = skewMs;
   }
@@ -55,7 +53,7 @@ export class LocalDeployment implements Deployment {
   }
 
   async redrive(): Promise<void> {
-    const count = await redriveFromOutside(this.#operator, this.#databasePath);
+    const count = await redriveFromOutside(this.#operator, this.#world.databasePath);
     if (count > 0) this.#process?.later(outsiderCheckMs, () => this.#queue?.takeInOutsiders());
   }
 

@@ -1,26 +1,23 @@
-import { threadId } from 'node:worker_threads';
 import { createRandom } from '../../lib/base/random.ts';
-import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
-import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { World } from '../../lib/paper/world.ts';
 import { AlertDraw } from './alerts.ts';
 import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
-import { createSimulatedExchange } from './exchange.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
 import { History } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
 import { LocalDeployment } from './local-deployment.ts';
 import type { Mutation } from './mutation.ts';
-import { fillSecrets, scheduleInterventions, wanderPrices } from './operator.ts';
+import { openSimulatedWorld } from './open-world.ts';
+import { scheduleInterventions, wanderPrices } from './operator.ts';
 import type { Stage } from './process.ts';
 import { Sender } from './sender.ts';
-import { type SimulatedWorld, settings } from './simulated-world.ts';
+import type { SimulatedWorld } from './simulated-world.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -47,8 +44,6 @@ const mostQuietMinutes = 180;
 /** Unlike anything that tells seeds apart, so that neighbours have nothing in common. */
 const seedStride = 0x9e3779b1;
 
-let databaseCount = 0;
-
 /** One life of a relay under one seed: trouble first, then a quiet time, then the reckoning. */
 export async function simulate(options: SimulationOptions): Promise<Run> {
   const random = createRandom(Math.imul(options.seed, seedStride));
@@ -59,11 +54,8 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const outages: Outages = { isExchangeDown: false, failingSteps: null };
   const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
   const stage: Stage = { loop, random, faults, history: new History() };
-  databaseCount += 1;
-  // Reached by name, so that a second connection can be what another process is.
-  const databasePath = `file:simulation-${process.pid}-${threadId}-${databaseCount}?mode=memory&cache=shared`;
-  const world = createWorld(stage, outages, options, databasePath);
-  const deployment = deploy(world, databasePath);
+  const world = openSimulatedWorld(stage, outages, options.dialect, options.mutation);
+  const deployment = deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
   scheduleInterventions(world, deployment, calmFromMs);
@@ -79,37 +71,14 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   return { ...facts, violations: findViolations(facts) };
 }
 
-function createWorld(
-  stage: Stage,
-  outages: Outages,
-  options: SimulationOptions,
-  databasePath: string,
-): SimulatedWorld {
-  const { dialect, mutation = {} } = options;
-  const file = openSqlite(databasePath);
-  const world: SimulatedWorld = {
-    stage,
-    dialect,
-    settings,
-    file,
-    ledger: createSqliteLedger(file),
-    exchange: createSimulatedExchange(dialect),
-    outages,
-    secrets: { tokens: new Map(), keys: new Map() },
-    mutation,
-  };
-  fillSecrets(world);
-  return world;
-}
-
 /** Mostly clocks are right to a second or two; some are further off than the exchange takes. */
-function deploy(world: SimulatedWorld, databasePath: string): Deployment {
+function deploy(world: SimulatedWorld): Deployment {
   const { random } = world.stage;
   const widestMs = rollChance(random, 0.15) ? 8000 : 2000;
   const skewMs = rollWhole(random, -widestMs, widestMs);
   return rollChance(random, 0.5)
-    ? new LocalDeployment(world, databasePath, skewMs)
-    : new LambdaDeployment(world, databasePath, skewMs);
+    ? new LocalDeployment(world, skewMs)
+    : new LambdaDeployment(world, skewMs);
 }
 
 async function comeToRest(world: SimulatedWorld, deployment: Deployment): Promise<void> {

@@ -14,6 +14,7 @@ export interface SimulatedWorld {
   readonly stage: Stage;
   readonly dialect: Dialect;
   readonly settings: Settings;
+  readonly databasePath: string;
   readonly file: SqliteFile;
   /** The ledger itself, beneath everything that can go wrong. */
   readonly ledger: Ledger;

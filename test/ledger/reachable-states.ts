@@ -1,0 +1,66 @@
+/**
+ * The ledger's state machine, written out by hand: what the stores are held to, so that a change of either shows.
+ *
+ * First every move, by its name.
+ */
+export const namedMoves = [
+  'deny: accepted → denied',
+  'rehearse: accepted → dry_run',
+  'fail to prepare: accepted → not_sent',
+  'start sending: accepted → sending',
+  'hear of the order: sending → placed',
+  'hear of the cancellation: sending → cancelled',
+  'hear a refusal: sending → rejected',
+  'prove it never left: sending → not_sent',
+  'lose the answer: sending → unknown',
+  'find the order: unknown → placed',
+  'find it cancelled: unknown → cancelled',
+  'find it refused: unknown → rejected',
+  'find no order: unknown → not_placed',
+  'prove late that it never left: unknown → not_sent',
+];
+
+/**
+ * Then every state an entry can reach, with the first of the shortest ways to it. A state is a status; whether an
+ * order is open and its id known; and whether a look for it is due now or later, or is no longer due (`looked for`).
+ */
+export const reachableStates: Readonly<Record<string, string>> = {
+  accepted: 'accept',
+  denied: 'accept › deny',
+  'denied, id': 'accept › deny (with id)',
+  dry_run: 'accept › rehearse',
+  'dry_run, id': 'accept › rehearse (with id)',
+  not_sent: 'accept › fail to prepare',
+  'not_sent, id': 'accept › fail to prepare (with id)',
+  sending: 'accept › start',
+  'sending, id': 'accept › start sending (with id)',
+  placed: 'accept › start › hear of the order',
+  'placed, id': 'accept › start › hear of the order (with id)',
+  'placed, open': 'accept › start › hear of the order (open)',
+  'placed, open, id': 'accept › start › hear of the order (open, with id)',
+  cancelled: 'accept › start › hear of the cancellation',
+  'cancelled, id': 'accept › start › hear of the cancellation (with id)',
+  rejected: 'accept › start › hear a refusal',
+  'rejected, id': 'accept › start › hear a refusal (with id)',
+  'unknown, look due': 'accept › start › lose the answer',
+  'unknown, id, look due': 'accept › start › lose the answer (with id)',
+  'unknown, open, look due': 'accept › start › lose the answer (open)',
+  'unknown, open, id, look due': 'accept › start › lose the answer (open, with id)',
+  'unknown, look to come': 'accept › start › lose the answer › postpone the look',
+  'unknown, id, look to come': 'accept › start › lose the answer (with id) › postpone the look',
+  'unknown, open, look to come': 'accept › start › lose the answer (open) › postpone the look',
+  'unknown, open, id, look to come': 'accept › start › lose the answer (open, with id) › postpone the look',
+  'placed, looked for': 'accept › start › lose the answer › find the order',
+  'placed, id, looked for': 'accept › start › lose the answer › find the order (with id)',
+  'placed, open, looked for': 'accept › start › lose the answer › find the order (open)',
+  'placed, open, id, looked for': 'accept › start › lose the answer › find the order (open, with id)',
+  'cancelled, looked for': 'accept › start › lose the answer › find it cancelled',
+  'cancelled, id, looked for': 'accept › start › lose the answer › find it cancelled (with id)',
+  'rejected, looked for': 'accept › start › lose the answer › find it refused',
+  'rejected, id, looked for': 'accept › start › lose the answer › find it refused (with id)',
+  'not_placed, looked for': 'accept › start › lose the answer › find no order',
+  'not_placed, id, looked for': 'accept › start › lose the answer › find no order (with id)',
+  'not_sent, looked for': 'accept › start › lose the answer › prove late that it never left',
+  'not_sent, id, looked for': 'accept › start › lose the answer › prove late that it never left (with id)',
+  invalid: 'refuse',
+};
