@@ -12,7 +12,10 @@ import { settings } from './simulated-world.ts';
 /** Whether the relay kept its rules on the way. */
 export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
   const { history, entries } = facts;
-  const sends = history.sends.filter(({ path }) => isTrade(path));
+  // An operator may cancel by hand at any time; orders are sent by executing a signal and in no other way.
+  const sends = history.sends.filter(
+    ({ path, invocation }) => isTrade(path) && (invocation?.story !== 'resolve' || isCreate(path)),
+  );
   return [
     ...findOvertaking(facts, sends),
     ...sends.flatMap((send) => findUntimelySend(facts, send)),
@@ -31,7 +34,11 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
 }
 
 function isTrade(path: string): boolean {
-  return /\/order\/(?:cancel|collateral\/stop-limit)$/.test(path);
+  return isCreate(path) || path.endsWith('/order/cancel');
+}
+
+function isCreate(path: string): boolean {
+  return path.endsWith('/order/collateral/stop-limit');
 }
 
 function broken(invariant: InvariantName, text: string): Violation {

@@ -15,7 +15,7 @@ import type { Deployment, Reply } from './deployment.ts';
 import { pickOne, rollWhole } from './dice.ts';
 import { type Container, FunctionPool } from './function-pool.ts';
 import { keyText } from './history.ts';
-import { Process, runInvocation } from './process.ts';
+import { type Invocation, Process, runInvocation } from './process.ts';
 import { nameInvocations, toQueueEvent } from './queue-event.ts';
 import { composeStories, type Stories, toProxyEvent } from './relay-stories.ts';
 import { createFunctionSecrets } from './secrets.ts';
@@ -31,7 +31,6 @@ const answerWithinMs = 2000;
 const deduplicationMs = 5 * 60_000;
 /** Always longer than a function may run. */
 const visibilitiesMs = [35_000, 60_000, 180_000] as const;
-const longestRetryMs = 20_000;
 const longestBeforeDoubleMs = 6000;
 const minuteMs = 60_000;
 
@@ -45,6 +44,8 @@ export class LambdaDeployment implements Deployment {
   readonly #execute: FunctionPool<WorkerHandler>;
   readonly #reconcile: FunctionPool<ScheduleHandler>;
   readonly #enqueuedAtMs = new Map<string, number>();
+  /** By receipt: how long a worker asked its message to rest. */
+  readonly #postponedMs = new Map<string, number>();
   #skewMs: number;
   #sandboxes = 0;
 
@@ -82,7 +83,7 @@ export class LambdaDeployment implements Deployment {
     );
     const startedAtMs = this.#world.stage.loop.nowMs;
     const told = this.#receive.run(({ handler }) =>
-      runInvocation({ name: `receive ${alert.name}`, key: null, startedAtMs }, () =>
+      runInvocation({ story: 'receive', name: alert.name, key: null, startedAtMs }, () =>
         handler(toProxyEvent(alert, token)),
       ),
     );
@@ -117,7 +118,17 @@ export class LambdaDeployment implements Deployment {
     const process = new Process(world.stage, `${story}#${this.#sandboxes}`, this.#skewMs);
     const kinds = { tokens: story === 'receive', keys: story !== 'receive' };
     const secrets = createFunctionSecrets(process, world.secrets, kinds);
-    const stories = composeStories({ world, process, queue: this.#frontOfQueue(), secrets, timeouts });
+    const stories = composeStories({
+      world,
+      process,
+      queue: this.#frontOfQueue(),
+      secrets,
+      postponeMessage: (receipt, pauseMs) =>
+        process.step('queue.postpone', receipt, async () => {
+          this.#postponedMs.set(receipt, pauseMs);
+        }),
+      timeouts,
+    });
     return { process, handler: compose(stories, process) };
   }
 
@@ -138,12 +149,12 @@ export class LambdaDeployment implements Deployment {
     for (;;) {
       const [delivery] = await this.#queue.receive(1);
       if (delivery === undefined) await this.#queue.waitForWork();
-      else void this.#execute1(delivery);
+      else void this.#work(delivery);
     }
   }
 
-  async #execute1(delivery: Delivery): Promise<void> {
-    const { loop, random } = this.#world.stage;
+  async #work(delivery: Delivery): Promise<void> {
+    const { loop } = this.#world.stage;
     const handedOutAtMs = loop.nowMs;
     const stopDouble = this.#perhapsHandOutTwice(delivery);
     const ended = await this.#execute.run(({ handler }) => handler(toQueueEvent(delivery)));
@@ -153,7 +164,7 @@ export class LambdaDeployment implements Deployment {
       return;
     }
     const hiddenMs = handedOutAtMs + this.#visibilityMs - loop.nowMs;
-    const retryMs = ended.kind === 'died' ? hiddenMs : Math.min(hiddenMs, rollWhole(random, 1, longestRetryMs));
+    const retryMs = this.#postponedMs.get(delivery.receipt) ?? hiddenMs;
     this.#service.later(retryMs, () => this.#queue.release([delivery.receipt]));
   }
 
@@ -172,7 +183,7 @@ export class LambdaDeployment implements Deployment {
   #reconcileEachMinute(): void {
     this.#service.later(minuteMs, () => this.#reconcileEachMinute());
     const startedAtMs = this.#world.stage.loop.nowMs;
-    const invocation = { name: 'reconcile', key: null, startedAtMs };
+    const invocation: Invocation = { story: 'reconcile', name: '', key: null, startedAtMs };
     // A failed run has said so in the log.
     this.#reconcile
       .run(({ handler }) => runInvocation(invocation, () => handler({})))

@@ -8,7 +8,7 @@ import type { Alert } from './alerts.ts';
 import { noteDeadLetters, redriveFromOutside } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';
 import { rollWhole } from './dice.ts';
-import { Process, runInvocation } from './process.ts';
+import { type Invocation, Process, runInvocation } from './process.ts';
 import { nameInvocations } from './queue-event.ts';
 import { composeStories, type Stories, toProxyEvent } from './relay-stories.ts';
 import { createLocalSecrets } from './secrets.ts';
@@ -109,7 +109,7 @@ export class LocalDeployment implements Deployment {
 
   async #tell(process: Process, door: WebhookHandler, alert: Alert, token: string): Promise<Reply> {
     const startedAtMs = this.#world.stage.loop.nowMs;
-    const invocation = { name: `receive ${alert.name}`, key: null, startedAtMs };
+    const invocation: Invocation = { story: 'receive', name: alert.name, key: null, startedAtMs };
     const { statusCode, body } = await runInvocation(invocation, () => door(toProxyEvent(alert, token)));
     return process.isAlive ? { httpStatus: statusCode, body } : 'broken';
   }
@@ -117,7 +117,8 @@ export class LocalDeployment implements Deployment {
 
 /** A failed run has said so in the log. */
 async function reconcile(process: Process, handler: ScheduleHandler): Promise<void> {
-  const invocation = { name: 'reconcile', key: null, startedAtMs: process.stage.loop.nowMs };
+  const startedAtMs = process.stage.loop.nowMs;
+  const invocation: Invocation = { story: 'reconcile', name: '', key: null, startedAtMs };
   await runInvocation(invocation, () => handler({})).catch(() => undefined);
 }
 

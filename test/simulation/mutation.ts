@@ -6,11 +6,8 @@ import type { Transport } from '../../lib/exchange/transport.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
-import type { Process } from './process.ts';
+import type { Process, Story } from './process.ts';
 import type { SecretContents } from './secrets.ts';
-
-/** The three stories a process may tell. */
-export type Story = 'receive' | 'execute' | 'reconcile';
 
 /** What a mutation may reach. */
 export interface MutationTools {

@@ -1,5 +1,6 @@
 import type { Deployment } from './deployment.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
+import { resolveUnknown } from './resolving.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
 const accountNames = ['main', 'second', 'rehearsal'] as const;
@@ -38,6 +39,7 @@ export function scheduleInterventions(
   if (rollChance(random, 0.3)) scheduleOutage(world, sometime());
   if (rollChance(random, 0.25)) scheduleStoreOutage(world, sometime());
   if (rollChance(random, 0.5)) loop.schedule(sometime(), () => deployment.redrive());
+  if (rollChance(random, 0.5)) loop.schedule(sometime(), () => resolveUnknown(world));
   for (let count = 0; count < 2; count += 1) {
     loop.schedule(sometime(), () => perhapsKill(world, deployment));
     loop.schedule(sometime(), () => perhapsStepClocks(world, deployment));

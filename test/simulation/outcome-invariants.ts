@@ -1,6 +1,6 @@
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { isFinal } from '../../lib/model/outcome.ts';
+import { isFinal, type Status } from '../../lib/model/outcome.ts';
 import type { CancelTarget } from '../../lib/model/signal.ts';
 import type { PaperOrder, World } from '../../lib/paper/world.ts';
 import { keyText } from './history.ts';
@@ -109,6 +109,8 @@ function findOrderDisagreement(
   const { status, orderId, orderOpen, clientOrderId } = entry;
   const [order] = orders;
   if (status === 'unknown') return [];
+  // An operator may have settled it by cancelling what there was.
+  if (status === 'cancelled' && order !== undefined && !open.has(order.orderId)) return [];
   if (status !== 'placed') return order === undefined ? [] : disagree(entry, `order ${order.orderId} exists`);
   if (order === undefined) return disagree(entry, 'the exchange has no such order');
   if (order.orderId !== orderId) return disagree(entry, `as ${orderId}, and the order is ${order.orderId}`);
@@ -139,10 +141,12 @@ function isTarget(target: CancelTarget, { signalId, clientOrderId, orderId }: En
   }
 }
 
+const mayHaveOrder: ReadonlySet<Status> = new Set(['placed', 'cancelled', 'unknown']);
+
 /** Orders of which the ledger does not say that they exist, or may exist. */
 function findStrangers({ entries }: Facts, accepted: readonly PaperOrder[]): readonly Violation[] {
   const known = new Set(
-    entries.filter(({ status }) => status === 'placed' || status === 'unknown').map(contentOfEntry),
+    entries.filter(({ status }) => mayHaveOrder.has(status)).map(contentOfEntry),
   );
   return accepted
     .filter((order) => !known.has(contentOfOrder(order)))

@@ -18,8 +18,13 @@ export interface Stage {
   readonly history: History;
 }
 
+/** The stories that are told; the last one by the operator's tool. */
+export type Story = 'receive' | 'execute' | 'reconcile' | 'resolve';
+
 /** One telling of a story: one alert taken in, one message executed, one look at what is left. */
 export interface Invocation {
+  readonly story: Story;
+  /** Which one of its story, for example a signal's id. */
   readonly name: string;
   readonly startedAtMs: number;
   /** The signal it executes. */
@@ -90,7 +95,7 @@ export class Process {
 
   note(what: string, fault: string | null = null): void {
     const invocation = currentInvocation();
-    const actor = invocation === null ? this.name : `${this.name} ${invocation.name}`;
+    const actor = invocation === null ? this.name : `${this.name} ${invocation.story} ${invocation.name}`;
     this.stage.history.note(this.stage.loop.nowMs, actor, what, fault);
   }
 

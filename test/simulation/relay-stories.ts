@@ -7,12 +7,13 @@ import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { SecretStore } from '../../lib/host/secrets.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
-import type { SignalQueue } from '../../lib/queue/queue.ts';
+import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
 import type { Alert } from './alerts.ts';
-import type { MutationTools, Story } from './mutation.ts';
+import type { MutationTools } from './mutation.ts';
 import { createSimulatedTransport } from './network.ts';
-import type { Process } from './process.ts';
+import type { Process, Story } from './process.ts';
 import { exchangeAddress, type SimulatedWorld } from './simulated-world.ts';
 import { createSteppedLedger, createSteppedQueue } from './stepped-stores.ts';
 
@@ -22,6 +23,8 @@ export interface StoryParts {
   readonly process: Process;
   readonly queue: SignalQueue;
   readonly secrets: SecretStore;
+  /** Absent where the queue itself says when a message comes again. */
+  readonly postponeMessage?: PostponeMessage;
   readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly looksMs: number };
 }
 
@@ -30,6 +33,8 @@ export interface Stories {
   receive(): WebhookHandler;
   execute(): WorkerHandler;
   reconcile(): ScheduleHandler;
+  /** What the operator's tool settles signals with. */
+  resolve(): ResolveServices;
   /** The stores as the start of a local relay sweeps them. */
   stores(): ReturnType<typeof shareServices>;
 }
@@ -75,6 +80,7 @@ export function composeStories(parts: StoryParts): Stories {
         markets: createMarketCatalogue(clientsOf(tools).anonymous, process.clock, timeouts.marketsMs),
         exchangeFor: exchangeFor(tools),
         exchangeTimeoutMs: timeouts.exchangeMs,
+        ...(parts.postponeMessage === undefined ? {} : { postponeMessage: parts.postponeMessage }),
       });
     },
     reconcile: () =>
@@ -83,6 +89,10 @@ export function composeStories(parts: StoryParts): Stories {
         exchangeFor: exchangeFor(toolsOf(parts, 'reconcile')),
         exchangeTimeoutMs: timeouts.looksMs,
       }),
+    resolve: () => ({
+      ...shareServices(parts, 'resolve'),
+      exchangeFor: exchangeFor(toolsOf(parts, 'resolve')),
+    }),
     stores: () => shareServices(parts, 'reconcile'),
   };
 }

@@ -16,6 +16,7 @@ import type { Mutation } from './mutation.ts';
 import { openSimulatedWorld } from './open-world.ts';
 import { scheduleInterventions, wanderPrices } from './operator.ts';
 import type { Stage } from './process.ts';
+import { resolveUnknown } from './resolving.ts';
 import { Sender } from './sender.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
@@ -38,6 +39,7 @@ export interface Run {
 export const startMs = Date.UTC(2026, 0, 5);
 const minuteMs = 60_000;
 const redriveEveryMinutes = 5;
+const resolveAtMinute = 20;
 const fewestQuietMinutes = 30;
 /** After so long nothing that is not settled will be. */
 const mostQuietMinutes = 180;
@@ -86,6 +88,7 @@ async function comeToRest(world: SimulatedWorld, deployment: Deployment): Promis
   deployment.setClocks(rollWhole(random, -2000, 2000));
   for (let minute = 0; minute < mostQuietMinutes; minute += 1) {
     if (minute % redriveEveryMinutes === 0) await deployment.redrive();
+    if (minute === resolveAtMinute && rollChance(random, 0.3)) await resolveUnknown(world);
     await loop.runUntil(loop.nowMs + minuteMs);
     if (minute >= fewestQuietMinutes && (await isAtRest(world))) return;
   }
