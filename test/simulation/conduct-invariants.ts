@@ -1,5 +1,5 @@
-import { limitWindowMs } from '../../lib/ledger/ledger.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
+import { limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { lastFreshMs } from '../../lib/signals/staleness.ts';
@@ -47,7 +47,9 @@ function broken(invariant: InvariantName, text: string): Violation {
 
 function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[]): readonly Violation[] {
   const places = new Map([...history.enqueued].map((key, place) => [key, place]));
-  const groups = new Map(entries.map((entry) => [keyText(entry), `${entry.account} ${entry.signal?.market}`]));
+  const groups = new Map(
+    entries.map((entry) => [keyText(entry), `${entry.account} ${entry.signal?.market}`]),
+  );
   const firstKeys = [...new Set(sends.flatMap(({ invocation }) => keysOf(invocation?.key ?? null)))];
   const byGroup = Map.groupBy(
     firstKeys.filter((key) => !history.outOfTurn.has(key)),
@@ -141,6 +143,10 @@ function findForgeries({ history, entries }: Facts): readonly Violation[] {
   const fingerprints = new Set(entries.map(({ fingerprint }) => fingerprint));
   return history.answers
     .filter(({ alert }) => alert.isForged)
-    .filter(({ alert, httpStatus }) => httpStatus < 300 || fingerprints.has(fingerprintOf(Buffer.from(alert.body))))
-    .map(({ alert }) => broken('I9', `${alert.name} came with a token that was never valid, and was taken in`));
+    .filter(
+      ({ alert, httpStatus }) => httpStatus < 300 || fingerprints.has(fingerprintOf(Buffer.from(alert.body))),
+    )
+    .map(({ alert }) =>
+      broken('I9', `${alert.name} came with a token that was never valid, and was taken in`),
+    );
 }

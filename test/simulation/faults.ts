@@ -88,7 +88,7 @@ const rates: Readonly<{
     gateway_502: 0.5,
     killed: 0.25,
     out_of_time: 0.04,
-    handed_out_twice: 0.15,
+    handed_out_twice: 0.3,
     clock_step: 0.3,
     list_lag: 0.5,
   },

@@ -1,5 +1,5 @@
-import type { EventLoop } from './event-loop.ts';
 import { rollWhole } from './dice.ts';
+import type { EventLoop } from './event-loop.ts';
 import type { Process } from './process.ts';
 
 /** One function's sandbox: a process and the handler that was put together in it. */

@@ -60,6 +60,8 @@ export class History {
   readonly faults = new Map<string, number>();
   readonly logs: LogLine[] = [];
   readonly answers: Answered[] = [];
+  /** What each sending was answered, in order: an HTTP status, or `none`. */
+  readonly replies: string[] = [];
   readonly sends: WireSend[] = [];
   /** By key: every status the entry was seen to have, in order, and since when. */
   readonly statuses = new Map<string, { readonly status: Status; readonly atMs: number }[]>();

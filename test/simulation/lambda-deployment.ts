@@ -31,7 +31,8 @@ const answerWithinMs = 2000;
 const deduplicationMs = 5 * 60_000;
 /** Always longer than a function may run. */
 const visibilitiesMs = [35_000, 60_000, 180_000] as const;
-const longestBeforeDoubleMs = 6000;
+/** While it is prepared, or while an answer is waited for. */
+const longestBeforeDoubleMs = [100, 6000] as const;
 const minuteMs = 60_000;
 
 /** A relay of functions: sandboxes that come and go, over a queue and stores that stay. */
@@ -95,7 +96,8 @@ export class LambdaDeployment implements Deployment {
   }
 
   async redrive(): Promise<void> {
-    if ((await redriveFromOutside(this.#service, this.#world.databasePath)) > 0) this.#queue.takeInOutsiders();
+    if ((await redriveFromOutside(this.#service, this.#world.databasePath)) > 0)
+      this.#queue.takeInOutsiders();
   }
 
   setClocks(skewMs: number): void {
@@ -172,7 +174,8 @@ export class LambdaDeployment implements Deployment {
   #perhapsHandOutTwice({ receipt, body }: Delivery): () => void {
     const { loop, random, faults, history } = this.#world.stage;
     if (!faults.strikes('handed_out_twice')) return () => undefined;
-    return loop.schedule(rollWhole(random, 0, longestBeforeDoubleMs), async () => {
+    const delayMs = rollWhole(random, 0, pickOne(random, longestBeforeDoubleMs));
+    return loop.schedule(delayMs, async () => {
       const key = keyText(parseSignalMessage(body));
       this.#service.note(`hands ${key} out again`, 'hazard: handed_out_twice');
       history.outOfTurn.set(key, 'handed out twice');
@@ -185,9 +188,7 @@ export class LambdaDeployment implements Deployment {
     const startedAtMs = this.#world.stage.loop.nowMs;
     const invocation: Invocation = { story: 'reconcile', name: '', key: null, startedAtMs };
     // A failed run has said so in the log.
-    this.#reconcile
-      .run(({ handler }) => runInvocation(invocation, () => handler({})))
-      .catch(() => undefined);
+    this.#reconcile.run(({ handler }) => runInvocation(invocation, () => handler({}))).catch(() => undefined);
   }
 
   #tellDeadLetter(group: string): void {

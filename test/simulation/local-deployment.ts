@@ -77,7 +77,11 @@ export class LocalDeployment implements Deployment {
       },
     });
     this.#queue = queue;
-    const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: exchangeTimeoutMs, looksMs: exchangeTimeoutMs };
+    const timeouts = {
+      exchangeMs: exchangeTimeoutMs,
+      marketsMs: exchangeTimeoutMs,
+      looksMs: exchangeTimeoutMs,
+    };
     const secrets = createLocalSecrets(process, world.secrets);
     const stories = composeStories({ world, process, queue, secrets, timeouts });
     await sweepAccepted(stories.stores());

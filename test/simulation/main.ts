@@ -1,33 +1,20 @@
-import { parseArgs } from 'node:util';
-import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
-import { mostSignals } from './alerts.ts';
-import { mutantNamed, mutants } from './mutants.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { parseRequest, type Request, usage } from './arguments.ts';
+import { renderFaultMatrix } from './matrix-table.ts';
+import { mutants } from './mutants.ts';
 import { renderMutants, renderSummary, renderTimeline, reproOf } from './report.ts';
-import { parseSeeds } from './seeds.ts';
 import { simulate } from './simulate.ts';
 import { addTally, createTally, optionsOf, type Range, type Tally } from './tally.ts';
 import { runJobs } from './worker-pool.ts';
 
-const usage = `npm run simulate -- [--seeds A..B|SEED|rotating:COUNT] [--signals N] [--dialect live|documented]
-                    [--mutant NAME | --mutants]`;
 /** Small enough that the cores finish together, large enough to be worth handing over. */
 const seedsPerJob = 25;
 const shownFindings = 3;
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '1..1000' },
-    signals: { type: 'string', default: '12' },
-    dialect: { type: 'string' },
-    mutant: { type: 'string' },
-    mutants: { type: 'boolean', default: false },
-  },
-});
-
 try {
-  process.exitCode = values.mutants ? await huntMutants() : await runSeeds(readRange());
+  process.exitCode = await answer(parseRequest(process.argv.slice(2), Date.now()));
 } catch (error) {
-  if (!(error instanceof RangeError)) throw error;
+  if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
   process.stderr.write(`${error.message}\n${usage}\n`);
   process.exitCode = 2;
 }
@@ -36,16 +23,17 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** @throws RangeError when an argument is not usable */
-function readRange(): Range {
-  const signals = Number(values.signals);
-  if (!Number.isInteger(signals) || signals < 1 || signals > mostSignals)
-    throw new RangeError(`"${values.signals}" is no number of signals from 1 to ${mostSignals}`);
-  const asked = dialects.filter((dialect) => values.dialect === undefined || dialect === values.dialect);
-  if (asked.length === 0)
-    throw new RangeError(`"${values.dialect}" is no dialect: it is one of ${dialects.join(', ')}`);
-  const mutant = values.mutant === undefined ? null : mutantNamed(values.mutant).name;
-  return { ...parseSeeds(values.seeds, Date.now()), dialects: asked, signals, mutant };
+/** @returns the exit code */
+async function answer(request: Request): Promise<number> {
+  switch (request.kind) {
+    case 'seeds':
+      return await runSeeds(request.range);
+    case 'mutants':
+      return await huntMutants(request.signals);
+    case 'matrix':
+      print(await renderFaultMatrix());
+      return 0;
+  }
 }
 
 /** @returns the exit code: 1 when an invariant was broken */
@@ -85,8 +73,7 @@ async function showFindings(range: Range, { findings }: Tally): Promise<void> {
 }
 
 /** @returns the exit code: 1 when a mutant survived */
-async function huntMutants(): Promise<number> {
-  const { signals } = readRange();
+async function huntMutants(signals: number): Promise<number> {
   const jobs = mutants.map((mutant) => {
     const dialects: readonly Dialect[] = [mutant.dialect];
     const range = { fromSeed: 1, toSeed: mutant.seeds, dialects, signals, mutant: mutant.name };

@@ -9,6 +9,8 @@ export const mutants: readonly Mutant[] = [...storeMutants, ...wireMutants];
 export function mutantNamed(name: string): Mutant {
   const mutant = mutants.find((known) => known.name === name);
   if (mutant === undefined)
-    throw new RangeError(`there is no mutant "${name}"; there are ${mutants.map((known) => known.name).join(', ')}`);
+    throw new RangeError(
+      `there is no mutant "${name}"; there are ${mutants.map((known) => known.name).join(', ')}`,
+    );
   return mutant;
 }

@@ -1,5 +1,5 @@
-import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Log } from '../../lib/base/log.ts';
+import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Transport } from '../../lib/exchange/transport.ts';

@@ -1,5 +1,5 @@
-import type { EncodedAnswer } from '../../lib/paper/exchange.ts';
 import type { Transport, WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
+import type { EncodedAnswer } from '../../lib/paper/exchange.ts';
 import { rollWhole } from './dice.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { WireFault } from './faults.ts';
@@ -76,13 +76,20 @@ class Passage {
   begin(): void {
     const fault = this.#process.stage.faults.onWire(this.#request.path);
     this.#process.note(this.#name, fault === null ? null : `wire: ${fault}`);
-    if (fault === 'crash_before') return this.#process.die(`before ${this.#name}`);
+    if (fault === 'crash_before') {
+      this.#process.die(`before ${this.#name}`);
+      return;
+    }
     this.#spoiling = fault === null || fault === 'crash_after' ? {} : spoilings[fault];
     const { notSent } = this.#spoiling;
-    if (notSent !== undefined) return this.#failToConnect(notSent);
+    if (notSent !== undefined) this.#failToConnect(notSent);
+    else this.#depart(fault === 'crash_after');
+  }
+
+  #depart(diesBeforeAnswer: boolean): void {
     this.#noteSend();
     this.#stopTimer = this.#process.stage.loop.schedule(this.#request.timeoutMs, () => this.#timeOut());
-    this.#travel(fault === 'crash_after');
+    this.#travel(diesBeforeAnswer);
   }
 
   #noteSend(): void {

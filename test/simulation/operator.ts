@@ -26,11 +26,7 @@ export function fillSecrets({ secrets }: SimulatedWorld): void {
 }
 
 /** What is done to the relay, the exchange and the clocks from outside while alerts come in. */
-export function scheduleInterventions(
-  world: SimulatedWorld,
-  deployment: Deployment,
-  untilMs: number,
-): void {
+export function scheduleInterventions(world: SimulatedWorld, deployment: Deployment, untilMs: number): void {
   const { random, loop } = world.stage;
   const sometime = () => rollWhole(random, 0, untilMs - loop.nowMs);
   if (rollChance(random, 0.4)) schedulePause(world, sometime());

@@ -145,9 +145,7 @@ const mayHaveOrder: ReadonlySet<Status> = new Set(['placed', 'cancelled', 'unkno
 
 /** Orders of which the ledger does not say that they exist, or may exist. */
 function findStrangers({ entries }: Facts, accepted: readonly PaperOrder[]): readonly Violation[] {
-  const known = new Set(
-    entries.filter(({ status }) => mayHaveOrder.has(status)).map(contentOfEntry),
-  );
+  const known = new Set(entries.filter(({ status }) => mayHaveOrder.has(status)).map(contentOfEntry));
   return accepted
     .filter((order) => !known.has(contentOfOrder(order)))
     .map((order) => silent('I3', `order ${order.orderId} (${contentOfOrder(order)}) is placed by no entry`));

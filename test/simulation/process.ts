@@ -109,7 +109,8 @@ export class Process {
   step<T>(step: string, detail: string, operate: () => Promise<T>): Promise<T> {
     const fault = this.stage.faults.atStore(step);
     const invocation = currentInvocation();
-    const inContext = <R>(run: () => R): R => (invocation === null ? run() : invocations.run(invocation, run));
+    const inContext = <R>(run: () => R): R =>
+      invocation === null ? run() : invocations.run(invocation, run);
     return new Promise((resolve, reject) => {
       const carryOut = async () => {
         this.note(`${step} ${detail}`, fault === null ? null : `store: ${fault}`);
@@ -137,7 +138,9 @@ export class Process {
 
   #travelMs(fault: StoreFault | null = null): number {
     const { random } = this.stage;
-    return rollWhole(random, 0, longestStepMs) + (fault === 'slow' ? rollWhole(random, 100, slowestStepMs) : 0);
+    return (
+      rollWhole(random, 0, longestStepMs) + (fault === 'slow' ? rollWhole(random, 100, slowestStepMs) : 0)
+    );
   }
 }
 

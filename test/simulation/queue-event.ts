@@ -6,7 +6,9 @@ import { type Invocation, type Process, runInvocation } from './process.ts';
 /** The parts of an SQS event that the worker reads. */
 export function toQueueEvent({ receipt, group, body, receiveCount }: Delivery): SQSEvent {
   const attributes = { MessageGroupId: group, ApproximateReceiveCount: String(receiveCount) };
-  return { Records: [{ messageId: receipt, receiptHandle: receipt, body, attributes }] } as unknown as SQSEvent;
+  return {
+    Records: [{ messageId: receipt, receiptHandle: receipt, body, attributes }],
+  } as unknown as SQSEvent;
 }
 
 /** Everything that is done for a message is done in the name of its signal. */

@@ -44,7 +44,10 @@ function renderFaults({ faults }: Tally): string {
   const sorted = [...faults].sort(([a], [b]) => (a < b ? -1 : 1));
   const byKind = Map.groupBy(sorted, ([fault]) => fault.split(':')[0] ?? '');
   return [...byKind]
-    .map(([kind, rows]) => `${kind}: ${rows.map(([fault, n]) => `${nameOf(fault)} ${number.format(n)}`).join(', ')}`)
+    .map(
+      ([kind, rows]) =>
+        `${kind}: ${rows.map(([fault, n]) => `${nameOf(fault)} ${number.format(n)}`).join(', ')}`,
+    )
     .join('\n          ');
 }
 

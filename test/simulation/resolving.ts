@@ -17,7 +17,11 @@ export async function resolveUnknown(world: SimulatedWorld): Promise<void> {
 async function resolveOne(world: SimulatedWorld, entry: Entry): Promise<void> {
   const { stage } = world;
   const process = new Process(stage, 'operator', 0);
-  const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: exchangeTimeoutMs, looksMs: exchangeTimeoutMs };
+  const timeouts = {
+    exchangeMs: exchangeTimeoutMs,
+    marketsMs: exchangeTimeoutMs,
+    looksMs: exchangeTimeoutMs,
+  };
   const secrets = createLocalSecrets(process, world.secrets);
   const services = composeStories({ world, process, queue: noQueue, secrets, timeouts }).resolve();
   const kind = rollChance(stage.random, 0.5) ? 'look' : 'cancel';

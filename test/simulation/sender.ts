@@ -46,8 +46,8 @@ export class Sender {
     const { loop, random, faults, history } = this.#stage;
     history.alertsSent += 1;
     if (attempt > 1) this.#note(alert, `is sent again (${attempt})`, 'sender: resend');
-    if (faults.strikes('alert_lost')) return this.#note(alert, 'is lost on its way', 'hazard: alert_lost');
-    loop.schedule(rollWhole(random, 1, longestWayMs), () => void this.#deliver(alert, token, attempt));
+    if (faults.strikes('alert_lost')) this.#note(alert, 'is lost on its way', 'hazard: alert_lost');
+    else loop.schedule(rollWhole(random, 1, longestWayMs), () => void this.#deliver(alert, token, attempt));
   }
 
   async #deliver(alert: Alert, token: string, attempt: number): Promise<void> {
@@ -61,9 +61,12 @@ export class Sender {
 
   #record(alert: Alert, reply: Reply): void {
     const { loop, history } = this.#stage;
-    if (reply === 'broken') return this.#note(alert, 'gets no answer', 'sender: broken connection');
-    this.#note(alert, `is answered ${reply.httpStatus}`, null);
-    history.answers.push({ atMs: loop.nowMs, alert, ...reply });
+    history.replies.push(reply === 'broken' ? 'none' : String(reply.httpStatus));
+    if (reply === 'broken') this.#note(alert, 'gets no answer', 'sender: broken connection');
+    else {
+      this.#note(alert, `is answered ${reply.httpStatus}`, null);
+      history.answers.push({ atMs: loop.nowMs, alert, ...reply });
+    }
   }
 
   /** A proxy in front of the relay answers for it when it is gone. */
@@ -73,7 +76,11 @@ export class Sender {
       this.#note(alert, 'never hears the answer', 'hazard: answer_lost');
       return false;
     }
-    if (reply === 'broken') return faults.strikes('gateway_502');
+    if (reply === 'broken') {
+      if (!faults.strikes('gateway_502')) return false;
+      this.#note(alert, 'is answered 502 by a proxy', 'hazard: gateway_502');
+      return true;
+    }
     return reply.httpStatus >= 500 && reply.httpStatus !== 504;
   }
 

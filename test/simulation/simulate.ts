@@ -65,7 +65,9 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   deployment.start();
   for (const alert of alerts) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
   await loop.runUntil(calmFromMs);
-  await comeToRest(world, deployment);
+  await comeToRest(world, deployment, async (minute) => {
+    if (minute === resolveAtMinute && rollChance(random, 0.3)) await resolveUnknown(world);
+  });
 
   const entries = await listEntries(world.ledger);
   world.file.close();
@@ -78,17 +80,24 @@ function deploy(world: SimulatedWorld): Deployment {
   const { random } = world.stage;
   const widestMs = rollChance(random, 0.15) ? 8000 : 2000;
   const skewMs = rollWhole(random, -widestMs, widestMs);
-  return rollChance(random, 0.5)
-    ? new LocalDeployment(world, skewMs)
-    : new LambdaDeployment(world, skewMs);
+  return rollChance(random, 0.5) ? new LocalDeployment(world, skewMs) : new LambdaDeployment(world, skewMs);
 }
 
-async function comeToRest(world: SimulatedWorld, deployment: Deployment): Promise<void> {
+/**
+ * Nothing goes wrong any more: what can settle, settles.
+ *
+ * @param eachMinute what else happens, with the number of minutes since it grew quiet
+ */
+export async function comeToRest(
+  world: SimulatedWorld,
+  deployment: Deployment,
+  eachMinute: (minute: number) => Promise<void> = async () => undefined,
+): Promise<void> {
   const { loop, random } = world.stage;
   deployment.setClocks(rollWhole(random, -2000, 2000));
   for (let minute = 0; minute < mostQuietMinutes; minute += 1) {
     if (minute % redriveEveryMinutes === 0) await deployment.redrive();
-    if (minute === resolveAtMinute && rollChance(random, 0.3)) await resolveUnknown(world);
+    await eachMinute(minute);
     await loop.runUntil(loop.nowMs + minuteMs);
     if (minute >= fewestQuietMinutes && (await isAtRest(world))) return;
   }
@@ -96,12 +105,14 @@ async function comeToRest(world: SimulatedWorld, deployment: Deployment): Promis
 
 /** The written API lists too little to settle every unknown outcome; no time helps there. */
 async function isAtRest({ ledger, dialect }: SimulatedWorld): Promise<boolean> {
-  const waiting = dialect === 'live' ? (['accepted', 'sending', 'unknown'] as const) : (['accepted', 'sending'] as const);
-  for (const status of waiting) if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
+  const waiting =
+    dialect === 'live' ? (['accepted', 'sending', 'unknown'] as const) : (['accepted', 'sending'] as const);
+  for (const status of waiting)
+    if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
   return true;
 }
 
-async function listEntries(ledger: Ledger): Promise<readonly Entry[]> {
+export async function listEntries(ledger: Ledger): Promise<readonly Entry[]> {
   const { entries } = await ledger.list({ limit: 1000, oldestFirst: true });
   return entries;
 }

@@ -224,7 +224,10 @@ export const storeMutants: readonly Mutant[] = [
     mutation: {
       queue: (queue, { process }) => ({
         enqueue: (message) =>
-          queue.enqueue({ ...message, market: `${message.market}#${rollWhole(process.stage.random, 1, 1e9)}` }),
+          queue.enqueue({
+            ...message,
+            market: `${message.market}#${rollWhole(process.stage.random, 1, 1e9)}`,
+          }),
       }),
     },
   },
@@ -248,11 +251,13 @@ export const storeMutants: readonly Mutant[] = [
     seeds: 50,
     dialect: 'live',
     mutation: {
-      door: (handler, { secrets }) => (event) => {
-        const account = event.pathParameters?.['account'] ?? '';
-        const token = secrets.tokens.get(account)?.current;
-        return handler({ ...event, pathParameters: { account, token } });
-      },
+      door:
+        (handler, { secrets }) =>
+        (event) => {
+          const account = event.pathParameters?.['account'] ?? '';
+          const token = secrets.tokens.get(account)?.current;
+          return handler({ ...event, pathParameters: { account, token } });
+        },
     },
   },
   {
@@ -273,11 +278,13 @@ export const storeMutants: readonly Mutant[] = [
     seeds: 20,
     dialect: 'live',
     mutation: {
-      door: (handler, { process }) => async (event) => {
-        const answer = await handler(event);
-        if (answer.statusCode >= 400) process.log.warn('refused', { body: bodyOf(event) });
-        return answer;
-      },
+      door:
+        (handler, { process }) =>
+        async (event) => {
+          const answer = await handler(event);
+          if (answer.statusCode >= 400) process.log.warn('refused', { body: bodyOf(event) });
+          return answer;
+        },
     },
   },
 ];

@@ -117,12 +117,12 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'hopeful-cancel',
-    breaks: 'a cancellation that got no answer is taken for done',
-    seeds: 200,
-    dialect: 'documented',
+    breaks: 'a cancellation that got no answer within a second is taken for done',
+    seeds: 300,
+    dialect: 'live',
     mutation: changeSend(cancelOrder, (send) => async (options) => {
       try {
-        return await send(options);
+        return await send({ ...options, timeoutMs: 1000 });
       } catch (error) {
         if (!isLost(error)) throw error;
         return { orderId: 0 };
@@ -166,7 +166,8 @@ export const wireMutants: readonly Mutant[] = [
       transport: (transport, { process }) => ({
         async send(request) {
           const outcome = await transport.send(request);
-          if (outcome.kind === 'ambiguous') process.log.warn('no answer', { headers: { ...request.headers } });
+          if (outcome.kind === 'ambiguous')
+            process.log.warn('no answer', { headers: { ...request.headers } });
           return outcome;
         },
         close: () => transport.close(),

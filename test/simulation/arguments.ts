@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+import { dialects } from '../../lib/exchange/dialect.ts';
+import { mostSignals } from './alerts.ts';
+import { mutantNamed } from './mutants.ts';
+import { parseSeeds } from './seeds.ts';
+import type { Range } from './tally.ts';
+
+/** What the command was asked for. */
+export type Request =
+  | { readonly kind: 'seeds'; readonly range: Range }
+  | { readonly kind: 'mutants'; readonly signals: number }
+  | { readonly kind: 'matrix' };
+
+export const usage = `npm run simulate -- [--seeds A..B|SEED|rotating:COUNT] [--signals N] [--dialect live|documented]
+                    [--mutant NAME | --mutants | --matrix]`;
+
+/**
+ * Reads the command line; without a dialect, every seed is run in both.
+ *
+ * @throws RangeError, or TypeError for an option there is not, that says what is wrong
+ */
+export function parseRequest(args: readonly string[], nowMs: number): Request {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seeds: { type: 'string', default: '1..1000' },
+      signals: { type: 'string', default: '12' },
+      dialect: { type: 'string' },
+      mutant: { type: 'string' },
+      mutants: { type: 'boolean', default: false },
+      matrix: { type: 'boolean', default: false },
+    },
+  });
+  if (values.matrix) return { kind: 'matrix' };
+  const signals = parseSignals(values.signals);
+  if (values.mutants) return { kind: 'mutants', signals };
+  const mutant = values.mutant === undefined ? null : mutantNamed(values.mutant).name;
+  const range = {
+    ...parseSeeds(values.seeds, nowMs),
+    dialects: parseDialects(values.dialect),
+    signals,
+    mutant,
+  };
+  return { kind: 'seeds', range };
+}
+
+function parseSignals(text: string): number {
+  const signals = Number(text);
+  if (Number.isInteger(signals) && signals >= 1 && signals <= mostSignals) return signals;
+  throw new RangeError(`"${text}" is no number of signals from 1 to ${mostSignals}`);
+}
+
+function parseDialects(text: string | undefined): Range['dialects'] {
+  const asked = dialects.filter((dialect) => text === undefined || dialect === text);
+  if (asked.length > 0) return asked;
+  throw new RangeError(`"${text}" is no dialect: it is one of ${dialects.join(', ')}`);
+}

@@ -1,0 +1,152 @@
+import { createRandom } from '../../lib/base/random.ts';
+import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
+import type { Alert } from './alerts.ts';
+import { EventLoop } from './event-loop.ts';
+import { type StoreFault, storeFaults, type WireFault, wireFaults } from './faults.ts';
+import { History } from './history.ts';
+import { LocalDeployment } from './local-deployment.ts';
+import { openSimulatedWorld } from './open-world.ts';
+import { type Injection, type InjectionPoint, type Loss, ScriptedPlan } from './scripted-plan.ts';
+import { Sender } from './sender.ts';
+import { comeToRest, listEntries, startMs } from './simulate.ts';
+
+/**
+ * What goes on when the fault strikes: an alert becomes an order; an order is looked for because the answer to it was
+ * lost, and is there; or it is not there, which differs in one step.
+ */
+const scenes = ['order', 'found', 'missing'] as const;
+export type Scene = (typeof scenes)[number];
+
+const losses: Readonly<Record<Scene, Loss | null>> = {
+  order: null,
+  found: 'lost_after',
+  missing: 'lost_before',
+};
+
+/** What one fault led to. */
+export interface MatrixRow {
+  readonly injection: Injection;
+  readonly dialect: Dialect;
+  readonly scene: Scene;
+  /** What each sending of the alert was answered; `none` for a broken connection. */
+  readonly answers: readonly string[];
+  /** When the reconciler next comes by; null: not in the ledger. */
+  readonly statusBefore: string | null;
+  readonly statusInTheEnd: string | null;
+  readonly orders: number;
+  /** Warnings, errors and alarms, each once. */
+  readonly told: readonly string[];
+}
+
+const key = 'main s1';
+const firesAfterMs = 1000;
+const seed = 1;
+
+const alert: Alert = {
+  name: 's1',
+  account: 'main',
+  firesAfterMs,
+  isForged: false,
+  body: JSON.stringify({
+    id: 's1',
+    ticker: 'BTCUSDT',
+    action: 'buy',
+    quantity: '0.002',
+    stopPrice: '60100',
+    limitPrice: '60110',
+    stopLoss: '54000',
+    takeProfit: '66000',
+  }),
+};
+
+/** Every fault at every point that one order reaches, and at every point of looking for it. */
+export async function runFaultMatrix(): Promise<readonly MatrixRow[]> {
+  const rows: MatrixRow[] = [];
+  for (const scene of scenes)
+    for (const dialect of dialects)
+      for (const injection of await listInjections(dialect, scene))
+        rows.push(await runInjection(injection, dialect, scene));
+  return rows;
+}
+
+async function listInjections(dialect: Dialect, scene: Scene): Promise<readonly Injection[]> {
+  const plan = new ScriptedPlan(null, losses[scene]);
+  await live(plan, new History(), dialect);
+  return plan.reached
+    .filter(({ step }) => scene !== 'missing' || step === 'ledger.postpone')
+    .flatMap((point) => faultsAt(point).map(([fault, isThroughout]) => ({ point, fault, isThroughout })));
+}
+
+type FaultAt = readonly [fault: StoreFault | WireFault, isThroughout: boolean];
+
+/** What the exchange does with a create; reading can be spoilt in fewer ways that differ. */
+const readingFaults: readonly WireFault[] = [
+  'crash_before',
+  'crash_after',
+  'refused',
+  'lost_before',
+  'slow',
+  'error_before',
+  'garbage_after',
+  'rate_429',
+];
+const createFaultsThroughout: readonly WireFault[] = ['refused', 'nonce_429', 'rate_429'];
+
+function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
+  const once = (fault: StoreFault | WireFault): FaultAt => [fault, false];
+  const always = (fault: StoreFault | WireFault): FaultAt => [fault, true];
+  if (isRead(step)) return storeFaults.filter((fault) => fault !== 'fail_after').map(once);
+  if (!isWire) return storeFaults.map(once);
+  if (!step.endsWith('/stop-limit')) return [...readingFaults.map(once), always('refused')];
+  return [...wireFaults.map(once), ...createFaultsThroughout.map(always)];
+}
+
+/** Reading has no effect that a lost answer could hide. */
+export function isRead(step: string): boolean {
+  return /^(?:secrets|ledger\.(?:read|list|dueLooks|openOrders))/.test(step);
+}
+
+async function runInjection(injection: Injection, dialect: Dialect, scene: Scene): Promise<MatrixRow> {
+  const history = new History();
+  const statusNow = () => history.statuses.get(key)?.at(-1)?.status ?? null;
+  let statusBefore: string | null | undefined;
+  const plan = new ScriptedPlan(injection, losses[scene], () => {
+    if (statusBefore === undefined) statusBefore = statusNow();
+  });
+  const { orders } = await live(plan, history, dialect);
+  return {
+    injection,
+    dialect,
+    scene,
+    answers: history.replies,
+    statusBefore: statusBefore ?? null,
+    statusInTheEnd: statusNow(),
+    orders,
+    told: tellings(history),
+  };
+}
+
+/** One life: a relay starts, one alert fires, and an hour passes. */
+async function live(plan: ScriptedPlan, history: History, dialect: Dialect): Promise<{ orders: number }> {
+  const loop = new EventLoop(startMs);
+  const stage = { loop, random: createRandom(seed), faults: plan, history };
+  const outages = { isExchangeDown: false, failingSteps: null };
+  const world = openSimulatedWorld(stage, outages, dialect);
+  const deployment = new LocalDeployment(world, 0);
+  const sender = new Sender(stage, deployment, world.secrets);
+  deployment.start();
+  loop.schedule(firesAfterMs, () => sender.fire(alert));
+  await loop.runUntil(startMs + firesAfterMs);
+  await comeToRest(world, deployment);
+  const entries = await listEntries(world.ledger);
+  world.file.close();
+  if (entries.length > 1) throw new Error(`one alert became ${entries.length} entries`);
+  return { orders: world.exchange.world.acceptedOrderIds.length };
+}
+
+function tellings({ logs }: History): readonly string[] {
+  const lines = logs
+    .filter(({ level }) => level !== 'info')
+    .map(({ message, facts }) => (facts['alarm'] === true ? `**${message}**` : message));
+  return [...new Set(lines)];
+}

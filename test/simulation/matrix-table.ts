@@ -1,0 +1,94 @@
+import { isRead, type MatrixRow, runFaultMatrix } from './fault-matrix.ts';
+import type { StoreFault, WireFault } from './faults.ts';
+import type { InjectionPoint } from './scripted-plan.ts';
+
+const faultWords: Readonly<Record<StoreFault | WireFault, string>> = {
+  crash_before: 'killed before',
+  crash_after: 'killed after',
+  fail_before: 'fails, without effect',
+  fail_after: 'takes effect, its answer lost',
+  slow: 'slow',
+  refused: 'connection refused',
+  hung: 'no connection in time',
+  lost_before: 'lost before it was read',
+  lost_after: 'taken in, the answer lost',
+  arrives_late: 'arrives after the deadline',
+  error_before: '503, not taken in',
+  error_after: '500, taken in',
+  gateway_page_after: '403 with a page of a gateway, taken in',
+  garbage_after: '200 with no JSON, taken in',
+  nonce_429: '429, nonce refused',
+  rate_429: '429, too many requests',
+  refusal: '422, refused',
+};
+
+const ordinalWords = ['', '', ', second time', ', third time'];
+
+interface Column {
+  readonly title: string;
+  readonly text: (row: MatrixRow) => string;
+}
+
+const answerColumn: Column = {
+  title: 'the sender is answered',
+  text: ({ answers }) => answers.join(', then '),
+};
+const outcomeColumns: readonly Column[] = [
+  { title: 'ledger when the reconciler next comes', text: ({ statusBefore }) => statusBefore ?? '–' },
+  { title: 'ledger in the end', text: ({ statusInTheEnd }) => statusInTheEnd ?? '–' },
+  { title: 'orders', text: ({ orders }) => String(orders) },
+  { title: 'the operator sees', text: ({ told }) => told.join('; ') },
+];
+
+/** The whole matrix as Markdown, one table for each part of a signal's way. */
+export async function renderFaultMatrix(): Promise<string> {
+  const rows = await runFaultMatrix();
+  const onTheWay = rows.filter(({ scene }) => scene === 'order');
+  const isAtTheDoor = ({ injection }: MatrixRow) => injection.point.story === 'receive';
+  return [
+    renderPart('Taking an alert in', onTheWay.filter(isAtTheDoor), [answerColumn, ...outcomeColumns]),
+    renderPart(
+      'Carrying the order out',
+      onTheWay.filter((row) => !isAtTheDoor(row)),
+      outcomeColumns,
+    ),
+    renderPart(
+      'Looking for an order whose answer was lost',
+      rows.filter(({ scene }) => scene !== 'order'),
+      outcomeColumns,
+    ),
+  ].join('\n\n');
+}
+
+function renderPart(title: string, rows: readonly MatrixRow[], columns: readonly Column[]): string {
+  const titles = ['step', 'fault', ...columns.map((column) => column.title)];
+  const byFault = Map.groupBy(rows, nameRow);
+  return [
+    `## ${title}`,
+    '',
+    `| ${titles.join(' | ')} |`,
+    `|${' --- |'.repeat(titles.length)}`,
+    ...[...byFault].map(([name, found]) => `| ${name} | ${renderCells(found, columns)} |`),
+  ].join('\n');
+}
+
+function nameRow({ injection: { point, fault, isThroughout } }: MatrixRow): string {
+  const word = fault === 'fail_before' && isRead(point.step) ? 'fails' : faultWords[fault];
+  return `${namePoint(point)} | ${word}${isThroughout ? ', throughout' : ''}`;
+}
+
+function namePoint({ step, ordinal, isWire }: InjectionPoint): string {
+  const name = isWire ? step.replace('/api/v4/', '') : step;
+  return `\`${name}\`${ordinalWords[ordinal] ?? `, time ${ordinal}`}`;
+}
+
+function renderCells(rows: readonly MatrixRow[], columns: readonly Column[]): string {
+  return columns.map(({ text }) => renderCell(rows, text)).join(' | ');
+}
+
+/** What differs between the dialects says which is which. */
+function renderCell(rows: readonly MatrixRow[], text: Column['text']): string {
+  const [first] = rows;
+  if (first !== undefined && rows.every((row) => text(row) === text(first))) return text(first);
+  return rows.map((row) => `${row.dialect}: ${text(row)}`).join('<br>');
+}

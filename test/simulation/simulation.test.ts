@@ -1,0 +1,224 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { dialects } from '../../lib/exchange/dialect.ts';
+import { parseRequest } from './arguments.ts';
+import { renderFaultMatrix } from './matrix-table.ts';
+import { mutants } from './mutants.ts';
+import { reproOf } from './report.ts';
+import { parseSeeds } from './seeds.ts';
+import { simulate } from './simulate.ts';
+import { addTally, createTally, type Finding, type Range, tallyRange } from './tally.ts';
+import { runJobs } from './worker-pool.ts';
+
+const mainPath = fileURLToPath(new URL('./main.ts', import.meta.url));
+
+function rangeOf(fromSeed: number, toSeed: number, changes: Partial<Range> = {}): Range {
+  return { fromSeed, toSeed, dialects, signals: 12, mutant: null, ...changes };
+}
+
+/** Runs the command as a person would. */
+function runCommand(args: readonly string[]): { readonly status: number | null; readonly text: string } {
+  const { status, stdout } = spawnSync(process.execPath, [mainPath, ...args], { encoding: 'utf8' });
+  return { status, text: stdout };
+}
+
+const everyFault: readonly string[] = [
+  'exchange: back',
+  'exchange: down',
+  'hazard: alert_doubled',
+  'hazard: alert_late',
+  'hazard: alert_lost',
+  'hazard: answer_lost',
+  'hazard: clock_step',
+  'hazard: gateway_502',
+  'hazard: handed_out_twice',
+  'hazard: killed',
+  'hazard: list_lag',
+  'hazard: out_of_time',
+  'operator: key rotation',
+  'operator: pause',
+  'operator: redrive',
+  'operator: resolve by cancel',
+  'operator: resolve by look',
+  'operator: resume',
+  'operator: token rotation',
+  'sender: broken connection',
+  'sender: resend',
+  'store: crash_after',
+  'store: crash_before',
+  'store: fail_after',
+  'store: fail_before',
+  'store: slow',
+  'stores: back',
+  'stores: down',
+  'wire: arrives_late',
+  'wire: crash_after',
+  'wire: crash_before',
+  'wire: error_after',
+  'wire: error_before',
+  'wire: garbage_after',
+  'wire: gateway_page_after',
+  'wire: hung',
+  'wire: lost_after',
+  'wire: lost_before',
+  'wire: nonce_429',
+  'wire: rate_429',
+  'wire: refusal',
+  'wire: refused',
+  'wire: slow',
+];
+const everyEnd = [
+  'cancelled',
+  'denied',
+  'dry_run',
+  'invalid',
+  'not_placed',
+  'not_sent',
+  'placed',
+  'rejected',
+  'unknown',
+];
+
+test('a relay under every kind of trouble keeps every promise, in both dialects', async () => {
+  const halves = [rangeOf(1, 40), rangeOf(41, 80)];
+
+  const total = createTally();
+  for (const tally of await runJobs(halves.map((range) => ({ range, endsAtFinding: false }))))
+    addTally(total, tally);
+
+  expect(total.findings).toEqual([]);
+  expect(total.runs).toBe(160);
+  expect([...total.faults.keys()].sort()).toEqual(everyFault);
+  expect([...total.statuses.keys()].sort()).toEqual(everyEnd);
+});
+
+describe('a seed', () => {
+  const { now } = Date;
+  const { random } = Math;
+  const { setTimeout, setInterval } = globalThis;
+
+  function forbid(what: string) {
+    return () => {
+      throw new Error(`a simulation must not ask for ${what}`);
+    };
+  }
+
+  beforeEach(() => {
+    Date.now = forbid('the time');
+    Math.random = forbid('chance');
+    Object.assign(globalThis, { setTimeout: forbid('a timer'), setInterval: forbid('a timer') });
+  });
+
+  afterEach(() => {
+    Date.now = now;
+    Math.random = random;
+    Object.assign(globalThis, { setTimeout, setInterval });
+  });
+
+  test.each([
+    { seed: 3, dialect: 'live' as const },
+    { seed: 4, dialect: 'live' as const },
+    { seed: 5, dialect: 'documented' as const },
+    { seed: 6, dialect: 'documented' as const },
+  ])('gives the same history each time, without clock, timer or chance: %o', async (options) => {
+    const first = await simulate({ ...options, signals: 12 });
+    const second = await simulate({ ...options, signals: 12 });
+
+    expect(second.history.digest()).toBe(first.history.digest());
+    expect(second.entries).toEqual(first.entries);
+  });
+
+  test('gives another history than its neighbour', async () => {
+    const first = await simulate({ seed: 3, dialect: 'live', signals: 12 });
+    const second = await simulate({ seed: 4, dialect: 'live', signals: 12 });
+
+    expect(second.history.digest()).not.toBe(first.history.digest());
+  });
+});
+
+describe('what is broken on purpose', () => {
+  test('is caught within the seeds stated for it', async () => {
+    const jobs = mutants.map(({ name, seeds, dialect }) => ({
+      range: rangeOf(1, seeds, { dialects: [dialect], mutant: name }),
+      endsAtFinding: true,
+    }));
+
+    const tallies = await runJobs(jobs);
+
+    const survivors = mutants.filter((_, place) => tallies[place]?.findings.length === 0);
+    expect(survivors.map(({ name }) => name)).toEqual([]);
+    expect(mutants).toHaveLength(24);
+  });
+
+  test('is told with the command that shows it again', async () => {
+    const range = rangeOf(1, 20, { dialects: ['live'], mutant: 'resend-on-timeout' });
+    const { findings } = await tallyRange(range, (tally) => tally.findings.length > 0);
+    const [finding] = findings as [Finding];
+
+    const repro = reproOf(range, finding);
+    const again = runCommand(repro.split(' -- ')[1]?.split(' ') ?? []);
+
+    expect(again.status).toBe(1);
+    expect(again.text).toContain(`${finding.invariant}: ${finding.text}`);
+    expect(again.text).toContain(repro);
+  });
+});
+
+describe('the command', () => {
+  test.each([
+    [['--seeds', '9..1'], /"9\.\.1" names no seeds/],
+    [['--seeds', 'some'], /"some" names no seeds/],
+    [['--signals', '0'], /"0" is no number of signals/],
+    [['--signals', '100'], /"100" is no number of signals from 1 to 99/],
+    [['--dialect', 'klingon'], /"klingon" is no dialect/],
+    [['--mutant', 'no-such'], /there is no mutant "no-such"; there are .*resend-on-timeout/],
+    [['--sedes', '1'], /--sedes/],
+  ])('refuses %j', (args, complaint) => {
+    expect(() => parseRequest(args, 0)).toThrow(complaint);
+  });
+
+  test('runs each seed in both dialects unless told', () => {
+    expect(parseRequest(['--seeds', '7..8', '--signals', '5'], 0)).toEqual({
+      kind: 'seeds',
+      range: { fromSeed: 7, toSeed: 8, dialects: ['documented', 'live'], signals: 5, mutant: null },
+    });
+    expect(parseRequest(['--dialect', 'live', '--mutant', 'no-sweep'], 0)).toMatchObject({
+      range: { fromSeed: 1, toSeed: 1000, dialects: ['live'], mutant: 'no-sweep' },
+    });
+  });
+
+  test('counts the same whatever the seeds are cut into', async () => {
+    const whole = await tallyRange(rangeOf(1, 6));
+    const parts = await runJobs([
+      { range: rangeOf(1, 1), endsAtFinding: false },
+      { range: rangeOf(2, 6), endsAtFinding: false },
+    ]);
+
+    const total = createTally();
+    for (const part of parts) addTally(total, part);
+    expect(total).toEqual(whole);
+  });
+
+  test.each([
+    ['1..1000', { fromSeed: 1, toSeed: 1000 }],
+    ['4711', { fromSeed: 4711, toSeed: 4711 }],
+    // 2026-01-05 is day 20 458 since 1970.
+    ['rotating:300', { fromSeed: 6_137_400, toSeed: 6_137_699 }],
+  ])('reads the seeds %s', (text, range) => {
+    expect(parseSeeds(text, Date.UTC(2026, 0, 5, 12))).toEqual(range);
+  });
+});
+
+describe('the fault matrix', () => {
+  test('shows what each fault of each step leads to', async () => {
+    const table = await renderFaultMatrix();
+
+    const rows = table.split('\n');
+    expect(rows).toContain('| `ledger.accept` | killed after | none | accepted | placed | 1 |  |');
+    expect(rows).toContain(
+      '| `order/collateral/stop-limit` | taken in, the answer lost | unknown | placed | 1 | **signal outcome unknown** |',
+    );
+    expect(rows.filter((row) => /\| [2-9] \|/.test(row))).toEqual([]);
+  });
+});
