@@ -42,7 +42,7 @@ const youngestMs = 30_000;
 const oldestMs = 15 * 60_000;
 /** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
 export const leaseMs = 60_000;
-/** A run ends before the next one begins. */
+/** A run ends before the next one begins: no look, and no request of one, begins later than this. */
 const longestRunMs = 30_000;
 const mostLooks = 100;
 
@@ -63,10 +63,11 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   const denied = await denyForgotten(services, tooOld, reconciler);
   const takenOver = await takeOverLost(services);
   const counts = { lookedFor: 0, settled: 0 };
+  const endsAtMs = startedAtMs + longestRunMs;
   for (const entry of await services.ledger.dueLooks(services.clock.nowMs(), mostLooks)) {
-    if (services.clock.nowMs() - startedAtMs > longestRunMs) break;
+    if (services.clock.nowMs() >= endsAtMs) break;
     counts.lookedFor += 1;
-    if (await lookAfter(services, entry)) counts.settled += 1;
+    if (await lookAfter(services, entry, endsAtMs)) counts.settled += 1;
   }
   return { enqueued, denied, stuck: tooOld.length - denied, takenOver, ...counts };
 }
@@ -81,10 +82,10 @@ async function takeOverLost(services: ReconcileServices): Promise<number> {
 }
 
 /** @returns whether the entry is settled by it */
-async function lookAfter(services: ReconcileServices, entry: Entry): Promise<boolean> {
+async function lookAfter(services: ReconcileServices, entry: Entry, endsAtMs: number): Promise<boolean> {
   const { look } = entry;
   if (look === null) return false;
-  const sight = await lookSafely(services, entry);
+  const sight = await lookSafely(services, entry, endsAtMs);
   if (sight.kind === 'seen') return await settle(services, entry, sight.ending);
   const nowMs = services.clock.nowMs();
   const next = addLook(look, sight, nowMs);
@@ -107,9 +108,9 @@ function settle(services: ReconcileServices, entry: Entry, ending: Ending): Prom
  * What cannot be looked up now, for whatever reason, is looked up later: one account's missing key must not keep the
  * others' orders from being found. A ledger that is out of order shows when the look is to be written down.
  */
-async function lookSafely(services: ReconcileServices, entry: Entry): Promise<Sight> {
+async function lookSafely(services: ReconcileServices, entry: Entry, endsAtMs: number): Promise<Sight> {
   try {
-    return await lookUp(services, entry, { timeoutMs: services.exchangeTimeoutMs });
+    return await lookUp(services, entry, { timeoutMs: services.exchangeTimeoutMs, notAfterMs: endsAtMs });
   } catch (error) {
     // Only the relay's own words are known to hold no secret.
     const reason = error instanceof RelayError ? error.message : `unexpected ${nameOf(error)}`;

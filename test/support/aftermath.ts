@@ -5,7 +5,7 @@ import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { createTransport, type Transport } from '../../lib/exchange/transport.ts';
 import { parseConfig } from '../../lib/host/config.ts';
-import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
@@ -34,7 +34,9 @@ export interface Aftermath {
   readonly alarms: readonly LogFacts[];
   /** The paths that were asked for at the exchange, oldest first. */
   readonly asked: string[];
-  /** Takes the alert in and carries its one signal out. */
+  /** Takes the alert in, which holds one signal. */
+  receive(alert: string): Promise<EntryKey>;
+  /** Takes the alert in and carries its one signal out, on an exchange with that fault. */
   send(alert: string, fault?: FaultRequest): Promise<Entry>;
   /** Looks after what was left behind, and fails if the exchange was asked for anything but lists. */
   reconcile(services?: ReconcileServices): Promise<Reconciliation>;
@@ -105,7 +107,15 @@ export async function openAftermath(
     return done;
   }
 
+  async function receive(alert: string): Promise<EntryKey> {
+    const delivery = { account: 'main', token, body: Buffer.from(alert) };
+    const { signalId } = (await receiveSignal(services, delivery)).body as { signalId: string };
+    return { account: 'main', signalId };
+  }
+
   paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
+  // Read before any fault strikes, as in a relay that has been up for a second.
+  await services.markets.find('BTC_USDT');
   return {
     clock,
     paper,
@@ -114,15 +124,12 @@ export async function openAftermath(
     asked,
     entry,
     reconcile,
+    receive,
     async send(alert, fault) {
-      const body = Buffer.from(alert);
-      const { body: receipt } = await receiveSignal(services, { account: 'main', token, body });
-      const { signalId } = receipt as { signalId: string };
-      // The market list is read before the fault strikes.
-      await services.markets.find('BTC_USDT');
+      const key = await receive(alert);
       if (fault !== undefined) paper.control.addFault(fault);
-      await executeSignal(services, { account: 'main', signalId });
-      return await entry(signalId);
+      await executeSignal(services, key);
+      return await entry(key.signalId);
     },
     async reconcileFor(minutes) {
       for (let minute = 0; minute <= minutes; minute += 1) {
