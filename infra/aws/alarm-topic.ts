@@ -20,6 +20,8 @@ export interface AlarmProps {
   readonly above?: number;
   /** Goes off instead when the metric is below this, or missing. */
   readonly below?: number;
+  /** How many periods in a row it must be so; 1 when absent. */
+  readonly periods?: number;
   /** One sentence: what is so. */
   readonly meaning: string;
   /** One sentence: what to do now. */
@@ -55,7 +57,7 @@ export class AlarmTopic extends Construct {
       comparisonOperator: isFloor
         ? ComparisonOperator.LESS_THAN_THRESHOLD
         : ComparisonOperator.GREATER_THAN_THRESHOLD,
-      evaluationPeriods: 1,
+      evaluationPeriods: props.periods ?? 1,
       treatMissingData: isFloor ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
       alarmDescription: `${props.meaning}\nRunbook: ${props.runbook}`,
     });

@@ -3,6 +3,9 @@ import { AttributeType, Billing, ProjectionType, TableEncryptionV2, TableV2 } fr
 import { Construct } from 'constructs';
 
 const text = (name: string) => ({ name, type: AttributeType.STRING });
+const number = (name: string) => ({ name, type: AttributeType.NUMBER });
+
+export type LedgerIndex = 'open-orders' | 'by-time' | 'by-status' | 'by-look';
 
 /**
  * The ledger: one table, paid by request, with a way back to any second of the last 35 days.
@@ -34,6 +37,12 @@ export class LedgerTable extends Construct {
           sortKey: text('place'),
           projectionType: ProjectionType.KEYS_ONLY,
         },
+        {
+          indexName: 'by-look',
+          partitionKey: text('status'),
+          sortKey: number('lookDueAtMs'),
+          projectionType: ProjectionType.KEYS_ONLY,
+        },
       ],
       billing: Billing.onDemand(),
       // The AWS account's own key for DynamoDB: its use shows in CloudTrail, and no function needs a grant on it.
@@ -49,7 +58,7 @@ export class LedgerTable extends Construct {
     return this.table.tableArn;
   }
 
-  indexArn(name: 'open-orders' | 'by-time' | 'by-status'): string {
+  indexArn(name: LedgerIndex): string {
     return `${this.table.tableArn}/index/${name}`;
   }
 }

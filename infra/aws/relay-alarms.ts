@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import type { Duration } from 'aws-cdk-lib';
 import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type IFilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
@@ -20,20 +20,34 @@ export interface RelayAlarmsProps {
   readonly maxSignalAge: Duration;
 }
 
-/** What the functions' logs are counted for; every line is one JSON object. */
+/**
+ * What the logs are counted for; every line is one JSON object.
+ *
+ * What comes of comparing a field that is not there is not written down anywhere: its absence is asked for apart.
+ *
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
+ */
 const countedLines = {
-  /** What the relay itself calls an alarm, unknown outcomes first of all. */
-  Alarms: FilterPattern.literal('{ $.alarm IS TRUE }'),
+  /** Said when it becomes unknown, and again as long as it stays so. */
+  Unknown: FilterPattern.literal('{ ($.alarm IS TRUE) && ($.status = "unknown") }'),
+  /** Whatever else the relay itself calls an alarm. */
+  Attention: FilterPattern.literal(
+    '{ ($.alarm IS TRUE) && (($.status NOT EXISTS) || ($.status != "unknown")) }',
+  ),
   Rejected: FilterPattern.literal('{ $.status = "rejected" }'),
-  NotSent: FilterPattern.literal('{ $.status = "not_sent" }'),
+  NoOrder: FilterPattern.literal('{ ($.status = "not_sent") || ($.status = "not_placed") }'),
   Refused: FilterPattern.literal(
     '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
   ),
   Unauthorized: FilterPattern.literal('{ $.code = "unauthorized" }'),
+  /** In the access log, whose values are all text. The function behind the door has no such answer. */
+  TurnedAway: FilterPattern.literal('{ $.status = "403" }'),
 } as const satisfies Record<string, IFilterPattern>;
 type Counted = keyof typeof countedLines;
+export const countedNames = Object.keys(countedLines) as readonly Counted[];
 
-const inLedger = 'npm run -s relay -- signals --stack STACK';
+const relay = 'npm run -s relay --';
+const inLedger = `${relay} signals --stack STACK`;
 
 /** What wakes somebody, each with what to do then. No alarm uses a formula: a metric says it, or it is not said. */
 export class RelayAlarms extends Construct {
@@ -60,20 +74,27 @@ export class RelayAlarms extends Construct {
 
   #addOutcomes({ topic, receive, execute, reconcile }: RelayAlarmsProps): void {
     topic.add('UnknownOutcomes', {
-      metric: this.#count('Alarms', receive, execute, reconcile),
+      metric: this.#count('Unknown', execute, reconcile),
       meaning:
-        'An order was sent and its answer lost, or something else happened that the relay cannot settle by itself.',
-      runbook: `run \`${inLedger} --status unknown\`, look each order up on the exchange by its client order id, and only then act; the relay never sends it again.`,
+        'An order was sent and its answer lost; this rings again and again as long as nobody knows what became of it.',
+      runbook: `the relay looks for it by itself, and never sends it again; what \`${inLedger} --status unknown\` still shows, look up on the exchange by its client order id and settle with \`${relay} resolve ID --stack STACK\`.`,
+    });
+    topic.add('Attention', {
+      metric: this.#count('Attention', receive, execute, reconcile),
+      meaning:
+        'Something is as it should never be: an order under another name or twice, a signal that was not carried out.',
+      runbook: `the lines with "alarm":true in the logs of the functions say what, and of which signal; signals that only wait go on after \`${relay} redrive --stack STACK\`.`,
     });
     topic.add('Rejections', {
-      metric: this.#count('Rejected', execute),
+      metric: this.#count('Rejected', execute, reconcile),
       meaning: 'The exchange refused an order: there is no order.',
       runbook: `run \`${inLedger} --status rejected\`; the exchange's code and texts say what to change (balance, size, key permissions).`,
     });
-    topic.add('NotSent', {
-      metric: this.#count('NotSent', execute),
-      meaning: 'An order provably never reached the exchange: there is no order.',
-      runbook: `run \`${inLedger} --status not_sent\` for the reason, then \`npm run -s relay -- doctor --stack STACK\`.`,
+    topic.add('NoOrder', {
+      metric: this.#count('NoOrder', execute, reconcile),
+      meaning:
+        'An order provably never reached the exchange, or was looked for and is nowhere: there is no order.',
+      runbook: `run \`${inLedger} --status not_sent\`, and \`not_placed\`, for the reason, then \`${relay} doctor --stack STACK\`; whether it is still wanted is yours to decide.`,
     });
   }
 
@@ -88,6 +109,13 @@ export class RelayAlarms extends Construct {
       meaning: 'An allowed address called with an account or token that is not known.',
       runbook:
         'compare the URL in TradingView with `npm run -s relay -- webhook --stack STACK`; if it is right somebody else is trying: `token rotate ACCOUNT`.',
+    });
+    topic.add('TurnedAway', {
+      metric: this.#count('TurnedAway', { node: api.node, logGroup: api.accessLog }),
+      meaning:
+        'An address that is not on the list called a webhook and was turned away: no order came of it.',
+      runbook:
+        'its sourceIp is in the access log; if that is you, or TradingView has new addresses, put it into allowedAddresses of relay.config.ts and deploy; if not, nothing got in.',
     });
     topic.add('AlertsNotTaken', {
       metric: api.api.metricServerError({ statistic: Stats.SUM, period: alarmPeriod }),
@@ -122,28 +150,40 @@ export class RelayAlarms extends Construct {
   }
 
   #addFunctions({ topic, receive, execute, reconcile }: RelayAlarmsProps): void {
+    const sum = { statistic: Stats.SUM, period: alarmPeriod };
     for (const [name, { lambda }] of Object.entries({
       Receive: receive,
       Execute: execute,
       Reconcile: reconcile,
     }))
       topic.add(`${name}Errors`, {
-        metric: lambda.metricErrors({ statistic: Stats.SUM, period: alarmPeriod }),
+        metric: lambda.metricErrors(sum),
         meaning: `The function "${name.toLowerCase()}" crashed or ran out of time.`,
         runbook: 'look into its log around this time; signals that were under way come again by themselves.',
       });
+    // Of the reconciler, a run that was throttled is not missed until five in a row are.
+    for (const [name, { lambda }] of Object.entries({ Receive: receive, Execute: execute }))
+      topic.add(`${name}Throttled`, {
+        metric: lambda.metricThrottles(sum),
+        meaning: `AWS refused to run the function "${name.toLowerCase()}": too many functions of this AWS account ran at once.`,
+        runbook:
+          'ask for a higher quota of concurrent Lambda executions in Service Quotas; it is 10 in a new account. Signals that wait come again by themselves.',
+      });
+    // Silence rings, or a schedule that never ran at all would not; the price is a ring before the first run is counted.
+    // Short periods, because CloudWatch looks some of them further back before it takes missing numbers for silence.
     topic.add('ReconcileDidNotRun', {
-      metric: reconcile.lambda.metricInvocations({ statistic: Stats.SUM, period: Duration.minutes(5) }),
+      metric: reconcile.lambda.metricInvocations(sum),
       below: 1,
-      meaning: 'The schedule that picks up signals left behind has not run for five minutes.',
+      periods: 5,
+      meaning: 'The schedule that looks after signals left behind has not run for five minutes.',
       runbook:
-        'see in EventBridge Scheduler whether the schedule is enabled, and in the undelivered queue why runs failed.',
+        'in the first minutes of a new stack, wait for the first run; else see in EventBridge Scheduler whether the schedule is enabled, and in the undelivered queue why runs failed.',
     });
   }
 
   /** Counts lines of one kind in several logs into one metric. */
-  #count(name: Counted, ...functions: readonly RelayFunction[]): Metric {
-    for (const { logGroup, node } of functions)
+  #count(name: Counted, ...sources: readonly Pick<RelayFunction, 'logGroup' | 'node'>[]): Metric {
+    for (const { logGroup, node } of sources)
       new MetricFilter(this, `${name}In${node.id}`, {
         logGroup,
         filterPattern: countedLines[name],

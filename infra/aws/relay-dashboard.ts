@@ -10,7 +10,7 @@ import {
 import { Operation } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 import type { LedgerTable } from './ledger-table.ts';
-import type { RelayAlarms, RelayAlarmsProps } from './relay-alarms.ts';
+import { countedNames, type RelayAlarms, type RelayAlarmsProps } from './relay-alarms.ts';
 
 export interface RelayDashboardProps extends RelayAlarmsProps {
   readonly alarms: RelayAlarms;
@@ -39,9 +39,7 @@ function drawDoor({ api: { api }, alarms }: RelayDashboardProps): IWidget[] {
     graph('Answered within (99 %)', [api.metricLatency(slowest)]),
     graph(
       'Failures',
-      (['Alarms', 'Rejected', 'NotSent', 'Refused', 'Unauthorized'] as const).map((name) =>
-        alarms.metric(name),
-      ),
+      countedNames.map((name) => alarms.metric(name)),
     ),
   ];
 }

@@ -69,12 +69,12 @@ export interface TradingRelayProps {
 const receiveTimeout = Duration.seconds(10);
 /** One order: markets 5 s, exchange 10 s, ledger and secrets, and as much again in reserve. */
 const executeTimeout = Duration.seconds(30);
-/** Ends before the next minute's run begins. */
+/** Looks for 30 s at most, of which the last may take some requests more; ends before the next minute's run begins. */
 const reconcileTimeout = Duration.seconds(50);
 
 /** CPU comes with memory: loading code and shaking hands for TLS take this much to stay well below TradingView's 3 s. */
 const hurriedMemoryMiB = 1024;
-/** Nobody waits for it. */
+/** Nobody waits for it; a run with a hundred looks takes 100 MB. */
 const patientMemoryMiB = 512;
 
 /** A whole relay: from TradingView's alert to the signed order, with its ledger, its secrets and its alarms. */
@@ -104,7 +104,7 @@ export class TradingRelay extends Construct {
     this.reconcile = this.#createReconcile(props);
     this.#connectQueue();
     new RelaySchedule(this, 'ReconcileSchedule', {
-      description: 'Picks up signals that were left behind, every minute',
+      description: 'Looks after signals that were left behind, every minute',
       expression: ScheduleExpression.cron({ minute: '*', timeZone: props.timeZone ?? TimeZone.ETC_UTC }),
       target: this.reconcile,
       // After a minute the next run does what this one could not.
@@ -162,6 +162,7 @@ export class TradingRelay extends Construct {
       logRetention: this.#logRetention,
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
+        SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
       },
     });
@@ -171,13 +172,14 @@ export class TradingRelay extends Construct {
       ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
       [this.signals.queue.queueArn],
     );
+    execute.grant(['sqs:ChangeMessageVisibility'], [this.signals.queue.queueArn]);
     execute.grant(['secretsmanager:GetSecretValue'], Object.values(this.secrets.exchangeKeys));
     return execute;
   }
 
   #createReconcile({ bundles }: TradingRelayProps): RelayFunction {
     const reconcile = new RelayFunction(this, 'Reconcile', {
-      description: 'Trading relay: picks up signals that were left behind',
+      description: 'Trading relay: looks after signals that were left behind',
       bundle: bundles['reconcile-signals'],
       memoryMiB: patientMemoryMiB,
       timeout: reconcileTimeout,
@@ -185,11 +187,14 @@ export class TradingRelay extends Construct {
       environment: {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
+        EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
       },
     });
-    reconcile.grant(['dynamodb:Query'], [this.ledger.indexArn('by-status')]);
-    reconcile.grant(['dynamodb:BatchGetItem'], [this.ledger.arn]);
+    for (const index of ['by-status', 'by-look', 'open-orders'] as const)
+      reconcile.grant(['dynamodb:Query'], [this.ledger.indexArn(index)]);
+    reconcile.grant(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
     reconcile.grant(['sqs:SendMessage'], [this.signals.queue.queueArn]);
+    reconcile.grant(['secretsmanager:GetSecretValue'], Object.values(this.secrets.exchangeKeys));
     return reconcile;
   }
 

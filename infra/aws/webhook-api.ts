@@ -52,12 +52,14 @@ export interface Throttle {
 /** The door: one route, open to TradingView's addresses and the owner's, and to no others. */
 export class WebhookApi extends Construct {
   readonly api: RestApi;
+  /** One line of JSON for each request, those turned away by the gateway itself included. */
+  readonly accessLog: LogGroup;
   /** URL of the webhooks without account and token, with a slash at the end. */
   readonly webhookUrl: string;
 
   constructor(scope: Construct, id: string, props: WebhookApiProps) {
     super(scope, id);
-    const log = new LogGroup(this, 'AccessLog', {
+    this.accessLog = new LogGroup(this, 'AccessLog', {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -74,7 +76,7 @@ export class WebhookApi extends Construct {
         stageName: props.stage,
         throttlingRateLimit: props.throttle.requestsPerSecond,
         throttlingBurstLimit: props.throttle.burst,
-        accessLogDestination: new LogGroupLogDestination(log),
+        accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogFormat)),
         // Execution logs and traces quote paths, and with them the token.
         loggingLevel: MethodLoggingLevel.OFF,

@@ -6,7 +6,8 @@ import { systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { SignalQueue } from '../queue/queue.ts';
+import type { PostponeMessage, SignalQueue } from '../queue/queue.ts';
+import { createSqsPostpone } from '../queue/sqs-postpone.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
 import { createMarketCatalogue } from '../relay/market-catalogue.ts';
 import type { ReconcileServices } from '../relay/reconcile-signals.ts';
@@ -62,7 +63,10 @@ export function openReceiveServices(config: unknown, environment: Environment): 
  *
  * @throws RelayError `config_invalid` when the configuration or an environment variable is
  */
-export function openExecuteServices(config: unknown, environment: Environment): ExecuteServices {
+export function openExecuteServices(
+  config: unknown,
+  environment: Environment,
+): ExecuteServices & { readonly postponeMessage: PostponeMessage } {
   const host = parseConfig(config);
   const clients = openExchangeClients(host, environment);
   return {
@@ -73,6 +77,7 @@ export function openExecuteServices(config: unknown, environment: Environment): 
     markets: createMarketCatalogue(clients.anonymous, systemClock, marketsTimeoutMs),
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs,
+    postponeMessage: createSqsPostpone(openQueueEnd(environment)),
   };
 }
 
@@ -113,10 +118,14 @@ function openLedger({ aws }: HostConfig, environment: Environment): Ledger {
 }
 
 function openQueue(environment: Environment): SignalQueue {
-  return createSqsQueue({
+  return createSqsQueue(openQueueEnd(environment));
+}
+
+function openQueueEnd(environment: Environment) {
+  return {
     client: new SQSClient(awsClientOptions),
     queueUrl: readVariable(environment, 'SIGNAL_QUEUE_URL'),
-  });
+  };
 }
 
 function readVariable(environment: Environment, name: string): string {

@@ -1,6 +1,7 @@
 import middy from '@middy/core';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Log } from '../base/log.ts';
+import type { PostponeMessage } from '../queue/queue.ts';
 
 /** Handles the body of one message; throws when it should come again. */
 export type MessageStory = (body: string) => Promise<void>;
@@ -11,13 +12,16 @@ export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
  * Puts a story behind an SQS FIFO queue: groups side by side, each group strictly in order.
  *
  * After a failure the rest of its group is reported unhandled too, so that nothing overtakes; other groups go on.
+ *
+ * @param postpone absent: what was not handled comes again after the queue's own pause
  */
-export function createWorker(log: Log, story: MessageStory): WorkerHandler {
+export function createWorker(log: Log, story: MessageStory, postpone?: PostponeMessage): WorkerHandler {
   const handler = middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
     const groups = Map.groupBy(Records, ({ attributes }) => attributes.MessageGroupId ?? '');
     const unhandled = await Promise.all(
       [...groups.values()].map((records) => handleGroup(log, story, records)),
     );
+    if (postpone !== undefined) await Promise.all(unhandled.map((left) => postponeAll(log, postpone, left)));
     return { batchItemFailures: unhandled.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };
   });
   // middy wants Lambda's context, of which no part is used.
@@ -37,11 +41,41 @@ async function handleGroup(
       log.error('message not handled; it comes again, up to its last hand-out', {
         messageId: record.messageId,
         group: record.attributes.MessageGroupId ?? '',
-        receiveCount: Number(record.attributes.ApproximateReceiveCount),
-        reason: error instanceof Error ? `${error.name}: ${error.message}` : 'unknown',
+        receiveCount: receiveCountOf(record),
+        reason: describeError(error),
       });
       return records.slice(index);
     }
   }
   return [];
+}
+
+/** A group waits for the message at its head: less long than signals may be late, and longer with every failure. */
+const pauseStepMs = 5_000;
+
+/** @param records of one group; the first one failed */
+async function postponeAll(
+  log: Log,
+  postpone: PostponeMessage,
+  records: readonly SQSRecord[],
+): Promise<void> {
+  const [failed] = records;
+  if (failed === undefined) return;
+  const pauseMs = pauseStepMs * receiveCountOf(failed);
+  try {
+    await Promise.all(records.map(({ receiptHandle }) => postpone(receiptHandle, pauseMs)));
+  } catch (error) {
+    // They come again all the same, later.
+    log.warn('the queue could not be told to hand a message out again soon', {
+      reason: describeError(error),
+    });
+  }
+}
+
+function receiveCountOf({ attributes }: SQSRecord): number {
+  return Number(attributes.ApproximateReceiveCount);
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
 }

@@ -63,6 +63,13 @@ export interface SignalSource {
   waitForWork(signal?: AbortSignal): Promise<void>;
 }
 
+/**
+ * Has a message that was handed out, and not handled, come again after that pause instead of the queue's own.
+ *
+ * @throws RelayError `store_unavailable` when the queue could not be told; the message comes again all the same, later
+ */
+export type PostponeMessage = (receipt: string, pauseMs: number) => Promise<void>;
+
 /** The group whose messages are handled strictly in order. */
 export function groupOf(message: SignalMessage): string {
   return `${message.account}.${message.market}`;

@@ -1,5 +1,5 @@
 import { RelayError } from '../base/errors.ts';
-import type { ExchangeClient } from '../exchange/client.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { Entry, Look } from '../ledger/entry.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
@@ -42,8 +42,10 @@ const youngestMs = 30_000;
 const oldestMs = 15 * 60_000;
 /** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
 export const leaseMs = 60_000;
-/** A run ends before the next one begins: no look, and no request of one, begins later than this. */
-const longestRunMs = 30_000;
+/** A run ends before the next one begins: no look begins later than this, */
+const lastLookMs = 30_000;
+/** nor any request of the last look, which may be many. */
+const lastRequestMs = 40_000;
 const mostLooks = 100;
 
 /**
@@ -63,11 +65,11 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   const denied = await denyForgotten(services, tooOld, reconciler);
   const takenOver = await takeOverLost(services);
   const counts = { lookedFor: 0, settled: 0 };
-  const endsAtMs = startedAtMs + longestRunMs;
+  const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
   for (const entry of await services.ledger.dueLooks(services.clock.nowMs(), mostLooks)) {
-    if (services.clock.nowMs() >= endsAtMs) break;
+    if (services.clock.nowMs() - startedAtMs > lastLookMs) break;
     counts.lookedFor += 1;
-    if (await lookAfter(services, entry, endsAtMs)) counts.settled += 1;
+    if (await lookAfter(services, entry, options)) counts.settled += 1;
   }
   return { enqueued, denied, stuck: tooOld.length - denied, takenOver, ...counts };
 }
@@ -82,10 +84,10 @@ async function takeOverLost(services: ReconcileServices): Promise<number> {
 }
 
 /** @returns whether the entry is settled by it */
-async function lookAfter(services: ReconcileServices, entry: Entry, endsAtMs: number): Promise<boolean> {
+async function lookAfter(services: ReconcileServices, entry: Entry, options: SendOptions): Promise<boolean> {
   const { look } = entry;
   if (look === null) return false;
-  const sight = await lookSafely(services, entry, endsAtMs);
+  const sight = await lookSafely(services, entry, options);
   if (sight.kind === 'seen') return await settle(services, entry, sight.ending);
   const nowMs = services.clock.nowMs();
   const next = addLook(look, sight, nowMs);
@@ -108,9 +110,9 @@ function settle(services: ReconcileServices, entry: Entry, ending: Ending): Prom
  * What cannot be looked up now, for whatever reason, is looked up later: one account's missing key must not keep the
  * others' orders from being found. A ledger that is out of order shows when the look is to be written down.
  */
-async function lookSafely(services: ReconcileServices, entry: Entry, endsAtMs: number): Promise<Sight> {
+async function lookSafely(services: ReconcileServices, entry: Entry, options: SendOptions): Promise<Sight> {
   try {
-    return await lookUp(services, entry, { timeoutMs: services.exchangeTimeoutMs, notAfterMs: endsAtMs });
+    return await lookUp(services, entry, options);
   } catch (error) {
     // Only the relay's own words are known to hold no secret.
     const reason = error instanceof RelayError ? error.message : `unexpected ${nameOf(error)}`;

@@ -7,7 +7,6 @@ const environment = {
   AWS_ACCESS_KEY_ID: 'a',
   AWS_SECRET_ACCESS_KEY: 'b',
   LEDGER_TABLE: 'ledger',
-  SIGNAL_QUEUE_URL: 'https://sqs.eu-central-1.amazonaws.com/111122223333/signals.fifo',
   WEBHOOK_TOKENS: '{"main":"id-of-tokens"}',
   EXCHANGE_KEYS: '{"main":"id-of-keys"}',
 } as const;
@@ -23,7 +22,8 @@ describe('the functions', () => {
       headers: { 'x-amzn-errortype': 'AccessDeniedException' },
     };
     aws = await startScriptedServer(Array(50).fill(denied));
-    Object.assign(process.env, environment, { AWS_ENDPOINT_URL: aws.url });
+    const SIGNAL_QUEUE_URL = `${aws.url}/111122223333/signals.fifo`;
+    Object.assign(process.env, environment, { AWS_ENDPOINT_URL: aws.url, SIGNAL_QUEUE_URL });
   });
   afterAll(() => aws.close());
 
@@ -49,11 +49,15 @@ describe('the functions', () => {
     expect(await handler({ ...alert, pathParameters } as never)).toMatchObject({ statusCode: 401 });
   });
 
-  test('execute-signal gives back what it could not read', async () => {
+  test('execute-signal gives back what it could not read, and asks for it again in seconds', async () => {
     const { handler } = await import('../../functions/execute-signal.ts');
     const body = '{"account":"main","signalId":"a","market":"BTC_USDT"}';
     expect(await handler(queueEvent('m-1', body))).toEqual({
       batchItemFailures: [{ itemIdentifier: 'm-1' }],
+    });
+    expect(JSON.parse(aws.seen.at(-1)?.body ?? '')).toMatchObject({
+      ReceiptHandle: 'receipt of m-1',
+      VisibilityTimeout: 5,
     });
   });
 

@@ -5,11 +5,18 @@ import { createWorker } from '../../lib/host/worker.ts';
 const silence = () => undefined;
 const log = { info: silence, warn: silence, error: silence };
 
-function eventOf(...messages: readonly (readonly [id: string, group: string])[]): SQSEvent {
+function eventOf(
+  ...messages: readonly (readonly [id: string, group: string, receiveCount?: number])[]
+): SQSEvent {
   return {
     Records: messages.map(
-      ([messageId, group]) =>
-        ({ messageId, body: messageId, attributes: { MessageGroupId: group } }) as unknown as SQSRecord,
+      ([messageId, group, receiveCount = 1]) =>
+        ({
+          messageId,
+          receiptHandle: `receipt of ${messageId}`,
+          body: messageId,
+          attributes: { MessageGroupId: group, ApproximateReceiveCount: String(receiveCount) },
+        }) as unknown as SQSRecord,
     ),
   };
 }
@@ -49,5 +56,30 @@ describe('the worker behind a FIFO queue', () => {
 
     expect(handled.sort()).toEqual(['1', '4']);
     expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }, { itemIdentifier: '3' }] });
+  });
+
+  test('has what failed, and what waits behind it, come again soon, later with every failure', async () => {
+    const pauses: (readonly [receipt: string, pauseMs: number])[] = [];
+    const fail = async (body: string) => {
+      if (body !== 'good') throw new Error('poisoned');
+    };
+    const worker = createWorker(log, fail, async (...pause) => void pauses.push(pause));
+
+    await worker(eventOf(['good', 'a', 4], ['1', 'a', 1], ['2', 'a', 3], ['3', 'b', 4], ['good', 'c']));
+
+    expect(pauses).toEqual([
+      ['receipt of 1', 5_000],
+      ['receipt of 2', 5_000],
+      ['receipt of 3', 20_000],
+    ]);
+  });
+
+  test('hands back what failed also when the queue cannot be told to hurry', async () => {
+    const fail = async () => {
+      throw new Error('away');
+    };
+    const worker = createWorker(log, fail, fail);
+
+    expect(await worker(eventOf(['1', 'a']))).toEqual({ batchItemFailures: [{ itemIdentifier: '1' }] });
   });
 });

@@ -7,13 +7,17 @@ const { resources } = template;
 const above = 'GreaterThanThreshold';
 const quiet = 'notBreaching';
 
-/** Alarm → metric, how it is compared with what, and what silence means. */
-const alarms: Readonly<Record<string, readonly [string, string, string, number, string]>> = {
-  UnknownOutcomes: ['TradingRelay/trading-relay-prod/Relay', 'Alarms', above, 0, quiet],
-  Rejections: ['TradingRelay/trading-relay-prod/Relay', 'Rejected', above, 0, quiet],
-  NotSent: ['TradingRelay/trading-relay-prod/Relay', 'NotSent', above, 0, quiet],
-  Refusals: ['TradingRelay/trading-relay-prod/Relay', 'Refused', above, 0, quiet],
-  AuthenticationFailures: ['TradingRelay/trading-relay-prod/Relay', 'Unauthorized', above, 0, quiet],
+const ours = 'TradingRelay/trading-relay-prod/Relay';
+
+/** Alarm → metric, how it is compared with what, what silence means, and for how many minutes where not for one. */
+const alarms: Readonly<Record<string, readonly [string, string, string, number, string, number?]>> = {
+  UnknownOutcomes: [ours, 'Unknown', above, 0, quiet],
+  Attention: [ours, 'Attention', above, 0, quiet],
+  Rejections: [ours, 'Rejected', above, 0, quiet],
+  NoOrder: [ours, 'NoOrder', above, 0, quiet],
+  Refusals: [ours, 'Refused', above, 0, quiet],
+  AuthenticationFailures: [ours, 'Unauthorized', above, 0, quiet],
+  TurnedAway: [ours, 'TurnedAway', above, 0, quiet],
   AlertsNotTaken: ['AWS/ApiGateway', '5XXError', above, 0, quiet],
   DeadLetters: ['AWS/SQS', 'ApproximateNumberOfMessagesVisible', above, 0, quiet],
   OldestSignal: ['AWS/SQS', 'ApproximateAgeOfOldestMessage', above, 45, quiet],
@@ -21,47 +25,67 @@ const alarms: Readonly<Record<string, readonly [string, string, string, number, 
   ReceiveErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   ExecuteErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   ReconcileErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
-  ReconcileDidNotRun: ['AWS/Lambda', 'Invocations', 'LessThanThreshold', 1, 'breaching'],
+  ReceiveThrottled: ['AWS/Lambda', 'Throttles', above, 0, quiet],
+  ExecuteThrottled: ['AWS/Lambda', 'Throttles', above, 0, quiet],
+  ReconcileDidNotRun: ['AWS/Lambda', 'Invocations', 'LessThanThreshold', 1, 'breaching', 5],
 };
 
-/** Metric → what lines are counted, in the logs of which functions. */
+/** Metric → what lines are counted, in the logs of what. */
 const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = {
-  Alarms: ['{ $.alarm IS TRUE }', ['Receive', 'Execute', 'Reconcile']],
-  Rejected: ['{ $.status = "rejected" }', ['Execute']],
-  NotSent: ['{ $.status = "not_sent" }', ['Execute']],
+  Unknown: ['{ ($.alarm IS TRUE) && ($.status = "unknown") }', ['Execute', 'Reconcile']],
+  Attention: [
+    '{ ($.alarm IS TRUE) && (($.status NOT EXISTS) || ($.status != "unknown")) }',
+    ['Receive', 'Execute', 'Reconcile'],
+  ],
+  Rejected: ['{ $.status = "rejected" }', ['Execute', 'Reconcile']],
+  NoOrder: ['{ ($.status = "not_sent") || ($.status = "not_placed") }', ['Execute', 'Reconcile']],
   Refused: [
     '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
     ['Receive'],
   ],
   Unauthorized: ['{ $.code = "unauthorized" }', ['Receive']],
+  TurnedAway: ['{ $.status = "403" }', ['Webhook']],
 };
 
+/** Where its log is not called after it. */
+const logOf: Readonly<Record<string, string>> = { Webhook: 'RelayWebhookAccessLog' };
+
 function describeAlarm(name: string): Requirement {
-  const [Namespace, MetricName, ComparisonOperator, Threshold, TreatMissingData] = alarms[name] ?? [];
-  const Properties = { Namespace, MetricName, ComparisonOperator, Threshold, TreatMissingData };
+  const [Namespace, MetricName, ComparisonOperator, Threshold, TreatMissingData, EvaluationPeriods = 1] =
+    alarms[name] ?? [];
+  const Properties = {
+    Namespace,
+    MetricName,
+    ComparisonOperator,
+    Threshold,
+    TreatMissingData,
+    EvaluationPeriods,
+    Period: 60,
+    Statistic: Namespace === 'AWS/SQS' ? 'Maximum' : 'Sum',
+  };
   return {
     id: `RelayAlarms${name}`,
     type: 'AWS::CloudWatch::Alarm',
     body: {
-      Properties: { ...Properties, EvaluationPeriods: 1, AlarmActions: [{ Ref: 'RelayAlarmsTopic' }] },
+      Properties: { ...Properties, AlarmActions: [{ Ref: 'RelayAlarmsTopic' }] },
     },
   };
 }
 
 function describeFilters(metric: string): readonly Requirement[] {
-  const [FilterPattern, functions = []] = counted[metric] ?? [];
+  const [FilterPattern, sources = []] = counted[metric] ?? [];
   const transformation = {
     MetricName: metric,
-    MetricNamespace: 'TradingRelay/trading-relay-prod/Relay',
+    MetricNamespace: ours,
     MetricValue: '1',
   };
-  return functions.map((name) => ({
+  return sources.map((name) => ({
     id: `RelayWatch${metric}In${name}`,
     type: 'AWS::Logs::MetricFilter',
     body: {
       Properties: {
         FilterPattern,
-        LogGroupName: { Ref: `Relay${name}Log` },
+        LogGroupName: { Ref: logOf[name] ?? `Relay${name}Log` },
         MetricTransformations: [transformation],
       },
     },
@@ -99,6 +123,8 @@ describe('The alarms', () => {
     ['ReceiveErrors', 'RelayReceiveFunction'],
     ['ExecuteErrors', 'RelayExecuteFunction'],
     ['ReconcileErrors', 'RelayReconcileFunction'],
+    ['ReceiveThrottled', 'RelayReceiveFunction'],
+    ['ExecuteThrottled', 'RelayExecuteFunction'],
     ['ReconcileDidNotRun', 'RelayReconcileFunction'],
   ])('%s is about %s', (name, id) => {
     const dimensions = resources[`RelayAlarms${name}`]?.Properties['Dimensions'];

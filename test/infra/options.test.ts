@@ -61,5 +61,6 @@ test('Every account has a token and a key of its own, and the functions may read
   expect(policyOf('RelayReceiveRole')).not.toContain('ExchangeKey');
   expect(policyOf('RelayExecuteRole')).toContain('RelaySecretsExchangeKeyb');
   expect(policyOf('RelayExecuteRole')).not.toContain('WebhookToken');
-  expect(policyOf('RelayReconcileRole')).not.toContain('Secrets');
+  expect(policyOf('RelayReconcileRole')).toContain('RelaySecretsExchangeKeyb');
+  expect(policyOf('RelayReconcileRole')).not.toContain('WebhookToken');
 });

@@ -203,11 +203,15 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
       Timeout: 10,
       variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'WEBHOOK_TOKENS'],
     }),
-    relayFunction('Execute', { MemorySize: 1024, Timeout: 30, variables: ['LEDGER_TABLE', 'EXCHANGE_KEYS'] }),
+    relayFunction('Execute', {
+      MemorySize: 1024,
+      Timeout: 30,
+      variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'EXCHANGE_KEYS'],
+    }),
     relayFunction('Reconcile', {
       MemorySize: 512,
       Timeout: 50,
-      variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL'],
+      variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'EXCHANGE_KEYS'],
     }),
     logGroup('RelayReceiveLog'),
     logGroup('RelayExecuteLog'),
@@ -269,6 +273,15 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
         ...retained,
         Properties: {
           BillingMode: 'PAY_PER_REQUEST',
+          AttributeDefinitions: [
+            { AttributeName: 'account', AttributeType: 'S' },
+            { AttributeName: 'item', AttributeType: 'S' },
+            { AttributeName: 'kind', AttributeType: 'S' },
+            { AttributeName: 'place', AttributeType: 'S' },
+            { AttributeName: 'status', AttributeType: 'S' },
+            { AttributeName: 'lookDueAtMs', AttributeType: 'N' },
+            { AttributeName: 'openOrder', AttributeType: 'S' },
+          ],
           KeySchema: [
             { AttributeName: 'account', KeyType: 'HASH' },
             { AttributeName: 'item', KeyType: 'RANGE' },
@@ -297,6 +310,14 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
               KeySchema: [
                 { AttributeName: 'status', KeyType: 'HASH' },
                 { AttributeName: 'place', KeyType: 'RANGE' },
+              ],
+              Projection: { ProjectionType: 'KEYS_ONLY' },
+            },
+            {
+              IndexName: 'by-look',
+              KeySchema: [
+                { AttributeName: 'status', KeyType: 'HASH' },
+                { AttributeName: 'lookDueAtMs', KeyType: 'RANGE' },
               ],
               Projection: { ProjectionType: 'KEYS_ONLY' },
             },

@@ -82,5 +82,8 @@ export function proxyEvent(body: string): APIGatewayProxyEvent {
 
 /** The parts of an SQS event that the function reads. */
 export function queueEvent(messageId: string, body: string, group = 'main.BTC_USDT'): SQSEvent {
-  return { Records: [{ messageId, body, attributes: { MessageGroupId: group } }] } as unknown as SQSEvent;
+  const attributes = { MessageGroupId: group, ApproximateReceiveCount: '1' };
+  return {
+    Records: [{ messageId, receiptHandle: `receipt of ${messageId}`, body, attributes }],
+  } as unknown as SQSEvent;
 }

@@ -1,0 +1,91 @@
+import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
+import type { OrderState } from '../../lib/paper/state.ts';
+import type { PlannedOrder, PlannedSignal } from './alerts.ts';
+import type { Facts } from './facts.ts';
+import type { SentAlert } from './sender.ts';
+
+/** Something that must never be. */
+export interface Violation {
+  readonly wrong: Wrong;
+  /** One sentence. */
+  readonly what: string;
+  /** All that is known of it, one line each. */
+  readonly story: readonly string[];
+}
+
+export type Wrong =
+  /** The relay took it, and does not know it. */
+  | 'lost'
+  /** More than one order, or the chance of it. */
+  | 'duplicated'
+  /** Neither an outcome nor an alarm. */
+  | 'silent'
+  /** Ledger, exchange and senders do not tell the same. */
+  | 'disagreement'
+  /** A secret where none may be. */
+  | 'leak'
+  /** The relay ended by itself. */
+  | 'breakdown';
+
+/** The facts, and what belongs together in them. */
+export interface Evidence extends Facts {
+  /** The orders that creates made; exits are not among them. */
+  readonly created: readonly OrderState[];
+  alertOf(entry: Entry): SentAlert | null;
+  entriesOf(alert: SentAlert): readonly Entry[];
+  entryOf(key: EntryKey): Entry | null;
+  ordersOf(entry: Entry): readonly OrderState[];
+  /** The entry that an order's client order id names. */
+  entryOfOrder(order: OrderState): Entry | null;
+  /** The alert that wanted an order of this content, whatever id it carries. */
+  alertOfContent(content: string): SentAlert | null;
+}
+
+export function gatherEvidence(facts: Facts): Evidence {
+  const byId = new Map(facts.exchange.orders.map((order) => [order.orderId, order]));
+  const created = facts.exchange.acceptedOrderIds.flatMap((orderId) => byId.get(orderId) ?? []);
+  const alerts = new Map(facts.alerts.map((alert) => [bytesOf(alert), alert]));
+  const entriesByBytes = Map.groupBy(facts.entries, bytesOf);
+  const entries = new Map(facts.entries.map((entry) => [nameOf(entry), entry]));
+  const ordersByName = Map.groupBy(created, ({ clientOrderId }) => clientOrderId);
+  const entriesByOrderName = new Map(facts.entries.map((entry) => [entry.clientOrderId, entry]));
+  const alertsByContent = new Map(
+    facts.alerts.flatMap((alert) =>
+      alert.signals.filter(isOrder).map((signal) => [contentOf(signal), alert]),
+    ),
+  );
+  return {
+    ...facts,
+    created,
+    alertOf: (entry) => alerts.get(bytesOf(entry)) ?? null,
+    entriesOf: (alert) => entriesByBytes.get(bytesOf(alert)) ?? [],
+    entryOf: (key) => entries.get(nameOf(key)) ?? null,
+    ordersOf: ({ clientOrderId }) => (clientOrderId === null ? [] : (ordersByName.get(clientOrderId) ?? [])),
+    entryOfOrder: ({ clientOrderId }) => entriesByOrderName.get(clientOrderId) ?? null,
+    alertOfContent: (content) => alertsByContent.get(content) ?? null,
+  };
+}
+
+/** One name for a signal. */
+export function nameOf({ account, signalId }: EntryKey): string {
+  return `${account}/${signalId}`;
+}
+
+function bytesOf({ account, fingerprint }: Pick<Entry, 'account' | 'fingerprint'>): string {
+  return `${account}/${fingerprint}`;
+}
+
+function isOrder(signal: PlannedSignal): signal is PlannedOrder {
+  return signal.action === 'order';
+}
+
+/** What an order is, without its names: no two planned ones are alike. */
+export function contentOf(order: PlannedOrder | OrderState): string {
+  const price = 'limitPrice' in order ? order.limitPrice : order.price;
+  return `${order.side} ${order.amount} ${order.market} at ${price}`;
+}
+
+/** Whether any answer to the alert was of these HTTP statuses: 2 for 2xx. */
+export function wasAnswered({ deliveries }: SentAlert, hundreds: number): boolean {
+  return deliveries.some(({ httpStatus }) => Math.floor((httpStatus ?? 0) / 100) === hundreds);
+}

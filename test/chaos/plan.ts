@@ -1,0 +1,113 @@
+import { createRandom, type Random } from '../../lib/base/random.ts';
+import type { FaultRequest } from '../../lib/paper/faults.ts';
+import type { PlannedAlert } from './alerts.ts';
+import { between } from './chance.ts';
+import { planAlerts } from './plan-alerts.ts';
+
+/** A stretch of the run, in milliseconds after its beginning. */
+export interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** What the exchange suffers from for a while. */
+export interface Weather extends Span {
+  readonly name: string;
+  readonly faults: readonly FaultRequest[];
+}
+
+/** What is done when. The same seed makes the same plan; what the processes make of it is up to them. */
+export interface Plan {
+  readonly durationMs: number;
+  readonly alerts: readonly PlannedAlert[];
+  /** When the relay is killed, oldest first. */
+  readonly killsAtMs: readonly number[];
+  readonly fullDisks: readonly Span[];
+  readonly weathers: readonly Weather[];
+}
+
+const signalsPerKill = 700;
+const fewestKills = 6;
+const signalsPerFullDisk = 2500;
+
+/** @param signals how many; the last alert may bring one or two more */
+export function createPlan(seed: number, signals: number): Plan {
+  const random = createRandom(seed);
+  const alerts = planAlerts(random, signals);
+  const durationMs = alerts.at(-1)?.atMs ?? 0;
+  const kills = Math.max(fewestKills, Math.round(signals / signalsPerKill));
+  const fullDisks = planFullDisks(random, durationMs, Math.max(1, Math.round(signals / signalsPerFullDisk)));
+  return {
+    durationMs,
+    alerts,
+    killsAtMs: planKills(random, alerts, kills).map((atMs) => avoidMostly(random, atMs, fullDisks)),
+    fullDisks,
+    weathers: planWeathers(random, durationMs),
+  };
+}
+
+/** Every other one strikes while a burst of alerts is being handled, every fifth while the relay starts again. */
+function planKills(random: Random, alerts: readonly PlannedAlert[], kills: number): readonly number[] {
+  const roomMs = (alerts.at(-1)?.atMs ?? 0) / kills;
+  const times: number[] = [];
+  for (let index = 0; index < kills; index += 1) {
+    const atMs = roomMs * (index + random());
+    const burstMs = alerts.find((alert) => alert.atMs >= atMs)?.atMs ?? atMs;
+    const before = times.at(-1) ?? 0;
+    if (index % 5 === 4) times.push(before + between(random, 50, 400));
+    else times.push(index % 2 === 0 ? burstMs + between(random, 0, 80) : atMs);
+  }
+  return times.sort((a, b) => a - b);
+}
+
+/** A relay that has to start on a full disk seldom gets as far as being refused a write. */
+function avoidMostly(random: Random, atMs: number, fullDisks: readonly Span[]): number {
+  const met = fullDisks.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
+  return met === undefined || random() < 0.2 ? atMs : met.untilMs + between(random, 100, 600);
+}
+
+/** Spread over the run, so that each has its own and none runs into the next. */
+function planFullDisks(random: Random, durationMs: number, episodes: number): readonly Span[] {
+  const roomMs = durationMs / episodes;
+  return Array.from({ length: episodes }, (_, index) => {
+    const fromMs = roomMs * (index + between(random, 0.1, 0.5));
+    return { fromMs, untilMs: fromMs + Math.min(between(random, 700, 2500), roomMs / 2) };
+  });
+}
+
+const byChance = (fault: FaultRequest['fault'], probability: number, delayMs?: number): FaultRequest => ({
+  fault,
+  probability,
+  ...(delayMs === undefined ? {} : { delayMs }),
+});
+
+/** Every kind of fault there is. Outages last as long as their weather. */
+const climates: Readonly<Record<string, (durationMs: number) => readonly FaultRequest[]>> = {
+  calm: () => [],
+  'requests lost': () => [byChance('drop_before', 0.1)],
+  'answers lost': () => [byChance('drop_after', 0.1)],
+  'server errors': () => [byChance('error_before', 0.08), byChance('error_after', 0.08)],
+  garbage: () => [byChance('garbage', 0.1)],
+  // Beyond the deadline now and then.
+  slow: () => [byChance('delay', 0.01, 3000), byChance('delay', 0.2, 120)],
+  throttled: () => [byChance('rate_429', 0.2), byChance('nonce_429', 0.2)],
+  refusing: () => [byChance('refuse', 0.1)],
+  'lists behind': () => [byChance('read_lag', 0.8, 4000), byChance('drop_after', 0.1)],
+  down: (durationMs) => [{ fault: 'down', durationMs }],
+};
+
+/** All kinds once in random order, then all again: a short run meets each of them too. */
+function planWeathers(random: Random, durationMs: number): readonly Weather[] {
+  const weathers: Weather[] = [];
+  const names = Object.keys(climates);
+  const longestMs = Math.min(1500, durationMs / names.length);
+  let deck: string[] = [];
+  for (let fromMs = 0; fromMs < durationMs; ) {
+    if (deck.length === 0) deck = [...names];
+    const [name = ''] = deck.splice(Math.floor(random() * deck.length), 1);
+    const spanMs = Math.ceil(between(random, longestMs / 2, longestMs));
+    weathers.push({ name, fromMs, untilMs: fromMs + spanMs, faults: climates[name]?.(spanMs) ?? [] });
+    fromMs += spanMs;
+  }
+  return weathers;
+}

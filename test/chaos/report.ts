@@ -1,0 +1,110 @@
+import { isFinal } from '../../lib/model/outcome.ts';
+import { findAlarmed } from './audit-outcomes.ts';
+import { type Violation, wasAnswered } from './evidence.ts';
+import type { Plan } from './plan.ts';
+import type { ChaosRun } from './run.ts';
+import type { SentAlert } from './sender.ts';
+
+/** More stories than these help nobody. */
+const mostStories = 10;
+
+export function printPlan(plan: Plan, seed: number): void {
+  const { alerts, killsAtMs, fullDisks, weathers, durationMs } = plan;
+  print(
+    `Seed ${seed}: ${alerts.length} alerts in ${seconds(durationMs)} s, ${killsAtMs.length} kills, ${fullDisks.length} full disks, ${weathers.length} weathers at the exchange.`,
+    'The seed fixes this plan; what three processes and a disk make of it differs from run to run.',
+    '',
+  );
+}
+
+export function printRun(run: ChaosRun, violations: readonly Violation[]): void {
+  printSenders(run.facts.alerts);
+  printFaults(run);
+  printOutcomes(run);
+  printViolations(violations);
+  const count = (wrong: Violation['wrong']) =>
+    violations.filter((violation) => violation.wrong === wrong).length;
+  const signals = countSignals(run.facts.alerts);
+  const others = violations.length - count('lost') - count('duplicated') - count('silent');
+  print(
+    `${count('lost')} lost, ${count('duplicated')} duplicated, ${count('silent')} silent; ${others} other violations`,
+    `${seconds(run.tookMs)} s, of which ${seconds(run.busyMs)} s with signals coming: ${Math.round(signals / (run.busyMs / 1000))} signals/s`,
+  );
+}
+
+function printSenders(alerts: readonly SentAlert[]): void {
+  const deliveries = alerts.flatMap((alert) => alert.deliveries);
+  const answers = (hundreds: number) =>
+    deliveries.filter(({ httpStatus }) => Math.floor((httpStatus ?? 0) / 100) === hundreds).length;
+  const silent = deliveries.filter(({ httpStatus }) => httpStatus === null).length;
+  const neverTaken = alerts.filter((alert) => !wasAnswered(alert, 2) && !wasAnswered(alert, 4)).length;
+  row('signals', `${countSignals(alerts)} in ${alerts.length} alerts`);
+  row('posted', `${deliveries.length} times, ${deliveries.length - alerts.length} of them again`);
+  row('answered', `${answers(2)} × 2xx, ${answers(4)} × 4xx, ${answers(5)} × 5xx, ${silent} × not at all`);
+  row('alerts acknowledged', `${alerts.filter((alert) => wasAnswered(alert, 2)).length}`);
+  row('alerts never taken', `${neverTaken}, as their senders know`);
+}
+
+function printFaults({ kills, starts, facts, fullDisks, strikes }: ChaosRun): void {
+  const { episodes, refusedWrites, obstacle } = fullDisks;
+  row(
+    'relay',
+    `killed ${kills} times, came up ${starts} times, failed to come up ${facts.ownEnds.length} times`,
+  );
+  row(
+    'full disk',
+    obstacle === null
+      ? `${episodes} times; ${refusedWrites} refused writes in the journal`
+      : `left out, no small file system can be mounted here: ${obstacle}`,
+  );
+  row(
+    'faults struck',
+    [...strikes]
+      .map(([fault, struck]) => `${fault} ${struck}`)
+      .sort()
+      .join(', '),
+  );
+}
+
+function printOutcomes({ facts }: ChaosRun): void {
+  const { entries, exchange, writings } = facts;
+  const counts = [...Map.groupBy(entries, ({ status }) => status)].map(([status, { length }]) => ({
+    status,
+    length,
+  }));
+  counts.sort((a, b) => b.length - a.length);
+  row('outcomes', counts.map(({ status, length }) => `${status} ${length}`).join(', '));
+  row('orders created', `${exchange.acceptedCreates}`);
+  const unknown = entries.filter(({ steps }) => steps.some(({ status }) => status === 'unknown'));
+  const settled = unknown.filter(({ status }) => isFinal(status)).length;
+  const inFiles = findAlarmed(writings.filter(({ place }) => place !== 'journal')).size;
+  row('once unknown', `${unknown.length}, of which settled since: ${settled}`);
+  row('signals alarmed of', `${findAlarmed(writings).size} in the journal, ${inFiles} in the log files`);
+}
+
+function printViolations(violations: readonly Violation[]): void {
+  print('');
+  for (const [what, alike] of Map.groupBy(
+    violations,
+    (violation) => `${violation.wrong}: ${violation.what}`,
+  )) {
+    print(`${what} (${alike.length} ×)`);
+    for (const { story } of alike.slice(0, mostStories)) print(...story.map((line) => `    ${line}`), '');
+  }
+}
+
+function countSignals(alerts: readonly SentAlert[]): number {
+  return alerts.reduce((sum, { signals }) => sum + signals.length, 0);
+}
+
+function row(what: string, text: string): void {
+  print(`${what.padEnd(22)}${text}`);
+}
+
+function seconds(durationMs: number): string {
+  return (durationMs / 1000).toFixed(1);
+}
+
+function print(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,246 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { paperKeysOf } from '../../infra/local/paper-keys.ts';
+import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
+import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import type { FaultKind } from '../../lib/paper/faults.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { bodyMark } from './alerts.ts';
+import { type DataDisk, openDataDisk } from './data-disk.ts';
+import {
+  type Facts,
+  openRecords,
+  type RelayRecords,
+  readEntries,
+  readExchange,
+  readWritings,
+  type Secret,
+} from './facts.ts';
+import type { Plan, Span } from './plan.ts';
+import { rehearsalAccount, tradingAccounts } from './relay-config.ts';
+import { type RelayKeeper, startKeeper } from './relay-keeper.ts';
+import { type SentAlert, sendAlert } from './sender.ts';
+import { playWeathers } from './weather.ts';
+
+/** What a run came to. */
+export interface ChaosRun {
+  readonly facts: Facts;
+  readonly tookMs: number;
+  /** How long the signals were coming. */
+  readonly busyMs: number;
+  readonly kills: number;
+  readonly starts: number;
+  readonly fullDisks: FullDisks;
+  /** How often each kind of fault has struck. */
+  readonly strikes: ReadonlyMap<FaultKind, number>;
+}
+
+export interface FullDisks {
+  readonly episodes: number;
+  /** Lines in which the relay said that it could not write. */
+  readonly refusedWrites: number;
+  /** Why the disk could not be filled; null when it could. */
+  readonly obstacle: string | null;
+}
+
+/** The world of a run: everything in it is taken away again by `remove`. */
+interface Stage {
+  readonly disk: DataDisk;
+  readonly folder: DataFolder;
+  readonly paper: PaperExchange;
+  readonly keeper: RelayKeeper;
+  readonly journal: string[];
+  refusedWrites: number;
+}
+
+/** Room for the log, the one before it and the database's own journal, and for each signal's entry. */
+const diskBytes = { atLeast: 48 * 1024 * 1024, perSignal: 8 * 1024 };
+
+/** Carries a plan out against a relay in a process of its own, waits for quiet, and gathers the evidence. */
+export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
+  const startedAtMs = performance.now();
+  const stage = await openStage(plan, seed);
+  try {
+    await stage.keeper.waitUntilReady();
+    const { alerts, strikes } = await play(stage, plan);
+    const busyMs = performance.now() - startedAtMs;
+    const quietSinceMs = Date.now();
+    await quieten(stage);
+    const facts = await gatherFacts(stage, alerts, quietSinceMs);
+    const { keeper, disk, refusedWrites } = stage;
+    return {
+      facts,
+      strikes,
+      busyMs,
+      tookMs: performance.now() - startedAtMs,
+      ...keeper.counts,
+      fullDisks: {
+        episodes: disk.obstacle === null ? plan.fullDisks.length : 0,
+        refusedWrites,
+        obstacle: disk.obstacle,
+      },
+    };
+  } finally {
+    await stage.keeper.stop();
+    await stage.paper.close();
+    stage.disk.remove();
+  }
+}
+
+async function openStage(plan: Plan, seed: number): Promise<Stage> {
+  const disk = openDataDisk(diskBytes.atLeast + plan.alerts.length * diskBytes.perSignal);
+  // However this process ends, as long as it can act at all, nothing of the run outlives it.
+  process.once('exit', disk.remove);
+  const folder = createDataFolder(disk.path);
+  completeFileSecrets(folder.secretsPath, accounts, paperKeysOf);
+  const paper = await startPaperExchange({ port: 0, dialect: 'live', seed });
+  const journal: string[] = [];
+  const keeper = startKeeper({
+    folder,
+    exchangeUrl: paper.url,
+    isDiskFull: () => disk.isFull,
+    onLine(line) {
+      journal.push(line);
+      if (disk.isFull && line.includes('could not be written')) stage.refusedWrites += 1;
+    },
+  });
+  process.prependOnceListener('exit', keeper.abandon);
+  const stage: Stage = { disk, folder, paper, keeper, journal, refusedWrites: 0 };
+  return stage;
+}
+
+const accounts = [...Object.keys(tradingAccounts), rehearsalAccount];
+
+/** Instead of each minute, so that a short run has orders looked for among all the faults. */
+const reconcilePauseMs = 2_000;
+
+/** Everything the plan says, side by side, each at its time. */
+async function play({ folder, keeper, paper, disk }: Stage, plan: Plan) {
+  const startedAtMs = performance.now();
+  const until = (atMs: number) => sleep(Math.max(0, startedAtMs + atMs - performance.now()));
+  const secrets = createFileSecrets(folder.secretsPath);
+  const tokens = new Map<string, string>();
+  for (const account of accounts) tokens.set(account, (await secrets.webhookTokens(account))[0] ?? '');
+  const webhookUrlOf = (account: string) => `${keeper.url()}/signals/${account}/${tokens.get(account)}`;
+
+  async function sendAll(): Promise<readonly SentAlert[]> {
+    const sending: Promise<SentAlert>[] = [];
+    for (const alert of plan.alerts) {
+      await until(alert.atMs);
+      sending.push(sendAlert(alert, webhookUrlOf));
+    }
+    return await Promise.all(sending);
+  }
+
+  async function killOften(): Promise<void> {
+    for (const atMs of plan.killsAtMs) {
+      await until(atMs);
+      await keeper.kill();
+    }
+  }
+
+  let isOver = false;
+  async function reconcileOften(): Promise<void> {
+    while (!isOver) {
+      await sleep(reconcilePauseMs);
+      await keeper.reconcile();
+    }
+  }
+
+  const sending = sendAll().finally(() => {
+    isOver = true;
+  });
+  const [alerts, strikes] = await Promise.all([
+    sending,
+    playWeathers(paper.control, plan.weathers, until),
+    reconcileOften(),
+    killOften(),
+    fillOften(disk, plan.fullDisks, until),
+  ]);
+  return { alerts, strikes };
+}
+
+/** What the relay deletes while the disk is full makes room, which must not last. */
+const refillMs = 20;
+
+async function fillOften(
+  disk: DataDisk,
+  spans: readonly Span[],
+  until: (atMs: number) => Promise<void>,
+): Promise<void> {
+  for (const { fromMs, untilMs } of spans) {
+    await until(fromMs);
+    for (let atMs = fromMs; atMs < untilMs; atMs += refillMs) {
+      disk.fill();
+      await until(atMs + refillMs);
+    }
+    disk.free();
+  }
+}
+
+/** A start looks after what was left behind; then the queue empties, and what is unknown is looked for. */
+async function quieten({ keeper, folder }: Stage): Promise<void> {
+  await keeper.waitUntilReady();
+  await keeper.restart();
+  const records = openRecords(folder);
+  try {
+    await waitUntil(() => isIdle(records));
+    while ((await countDueLooks(records)) > 0) await keeper.reconcile();
+  } finally {
+    records.close();
+  }
+}
+
+const pollMs = 100;
+/** Whatever is not at rest by then is for the audit to find. */
+const longestWaitMs = 60_000;
+
+async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
+  const untilMs = performance.now() + longestWaitMs;
+  while (!(await isSo()) && performance.now() < untilMs) await sleep(pollMs);
+}
+
+async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
+  if (countQueue().waiting > 0) return false;
+  for (const status of ['accepted', 'sending'] as const)
+    if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
+  return true;
+}
+
+async function countDueLooks({ ledger }: RelayRecords): Promise<number> {
+  return (await ledger.dueLooks(Date.now(), 1)).length;
+}
+
+async function gatherFacts(
+  { folder, paper, keeper, journal }: Stage,
+  alerts: readonly SentAlert[],
+  quietSinceMs: number,
+): Promise<Facts> {
+  const secrets = await collectSecrets(folder);
+  const exchange = await readExchange(paper.url);
+  await keeper.stop();
+  // With nobody else at the file, closing it leaves nothing in SQLite's own journal.
+  const records = openRecords(folder);
+  const [entries, queue] = [await readEntries(records.ledger), records.countQueue()];
+  records.close();
+  const writings = [
+    { place: 'journal', kind: 'log' as const, text: journal.join('\n') },
+    ...readWritings(folder),
+  ];
+  return { alerts, entries, queue, exchange, writings, secrets, ownEnds: keeper.ownEnds, quietSinceMs };
+}
+
+async function collectSecrets(folder: DataFolder): Promise<readonly Secret[]> {
+  const store = createFileSecrets(folder.secretsPath);
+  const secrets: Secret[] = [{ name: 'what marks a raw body', value: bodyMark, mayBeStored: true }];
+  for (const account of accounts) {
+    const keys = await store.exchangeKeys(account);
+    const known = {
+      token: (await store.webhookTokens(account))[0],
+      key: keys?.apiKey,
+      secret: keys?.apiSecret,
+    };
+    for (const [what, value] of Object.entries(known))
+      if (value !== undefined) secrets.push({ name: `the ${what} of ${account}`, value, mayBeStored: false });
+  }
+  return secrets;
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { request as issueRequest } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type PlannedAlert, writeBody } from './alerts.ts';
+
+/** One posting of an alert's bytes. */
+export interface Delivery {
+  readonly atMs: number;
+  /** Null: the connection was refused, broke or hung. */
+  readonly httpStatus: number | null;
+  /** The signals the answer names. */
+  readonly signalIds: readonly string[];
+  /** Why there was no answer, or the code of a refusal; empty where all went well. */
+  readonly reason: string;
+}
+
+/** An alert and what its sender was told. */
+export interface SentAlert extends Pick<PlannedAlert, 'account' | 'signals' | 'flaw'> {
+  /** SHA-256 of the bytes, in hex. */
+  readonly fingerprint: string;
+  readonly deliveries: readonly Delivery[];
+}
+
+/** As TradingView sends. @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/ */
+const answerTimeoutMs = 3_000;
+const mostResends = 3;
+/** TradingView's pause is 5 s; here it is shorter, for disks are not full for long either. */
+const resendPauseMs = 1_000;
+
+/**
+ * Posts one alert as TradingView does: after an HTTP 5xx but 504 again after a pause, at most three more times; after
+ * silence not again, save for the copies that the plan wants to come late.
+ *
+ * @param webhookUrlOf where an account's webhook is at the moment
+ */
+export async function sendAlert(
+  alert: PlannedAlert,
+  webhookUrlOf: (account: string) => string,
+): Promise<SentAlert> {
+  const { account, signals, flaw, copyAfterAnswerMs, copyAfterSilenceMs } = alert;
+  const body = Buffer.from(writeBody(alert, Date.now()));
+  const deliveries: Delivery[] = [];
+
+  async function deliver(): Promise<Delivery> {
+    const delivery = await post(webhookUrlOf(account), body);
+    deliveries.push(delivery);
+    return delivery;
+  }
+
+  let last = await deliver();
+  for (let resends = 0; resends < mostResends && isToComeAgain(last); resends += 1) {
+    await sleep(resendPauseMs);
+    last = await deliver();
+  }
+  const copyAfterMs = last.httpStatus === null ? copyAfterSilenceMs : copyAfterAnswerMs;
+  if (copyAfterMs !== null) {
+    await sleep(copyAfterMs);
+    await deliver();
+  }
+  const fingerprint = createHash('sha256').update(body).digest('hex');
+  return { account, signals, flaw, fingerprint, deliveries };
+}
+
+function isToComeAgain({ httpStatus }: Delivery): boolean {
+  return httpStatus !== null && httpStatus >= 500 && httpStatus !== 504;
+}
+
+/** Every delivery is a connection of its own, as from a stranger's servers. */
+function post(url: string, body: Buffer): Promise<Delivery> {
+  const atMs = Date.now();
+  const silence = (reason: string): Delivery => ({ atMs, httpStatus: null, signalIds: [], reason });
+  return new Promise((resolve) => {
+    const request = issueRequest(
+      url,
+      { method: 'POST', agent: false, timeout: answerTimeoutMs },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response
+          .on('data', (chunk: Buffer) => chunks.push(chunk))
+          .on('end', () => resolve({ atMs, httpStatus: response.statusCode ?? 0, ...readAnswer(chunks) }))
+          .on('error', (error) => resolve(silence(error.message)));
+      },
+    );
+    // An idle connection is one that hangs: the whole answer comes at once or not at all.
+    request.on('timeout', () => request.destroy(new Error('no answer in time')));
+    request.on('error', (error) => resolve(silence(error.message)));
+    request.end(body);
+  });
+}
+
+interface WebhookAnswer {
+  readonly signalId?: string;
+  readonly signals?: readonly { readonly signalId: string }[];
+  readonly error?: { readonly code: string };
+}
+
+function readAnswer(chunks: readonly Buffer[]): Pick<Delivery, 'signalIds' | 'reason'> {
+  const { signalId, signals = [], error } = JSON.parse(Buffer.concat(chunks).toString()) as WebhookAnswer;
+  const signalIds = signalId === undefined ? signals.map((signal) => signal.signalId) : [signalId];
+  return { signalIds, reason: error?.code ?? '' };
+}

@@ -1,0 +1,48 @@
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { OrderState } from '../../lib/paper/state.ts';
+import { contentOf, type Evidence, nameOf } from './evidence.ts';
+import type { SentAlert } from './sender.ts';
+
+/** What sender, ledger and exchange know of one signal, one line each. */
+export function tellEntry(evidence: Evidence, entry: Entry): readonly string[] {
+  const alert = evidence.alertOf(entry);
+  return [
+    ...(alert === null ? [] : tellAlert(alert)),
+    ...describeEntry(entry),
+    ...evidence.ordersOf(entry).map(describeOrder),
+  ];
+}
+
+export function tellAlert({ account, signals, flaw, deliveries }: SentAlert): readonly string[] {
+  const wanted = signals.map((signal) =>
+    signal.action === 'order' ? contentOf(signal) : `${signal.action} ${signal.target ?? signal.market}`,
+  );
+  return [
+    `alert of ${account}${flaw === null ? '' : ` (${flaw})`}: ${wanted.join('; ')}`,
+    ...deliveries.map(
+      ({ atMs, httpStatus, signalIds, reason }) =>
+        `  ${timeOf(atMs)}  posted: ${httpStatus ?? 'no answer'} ${[...signalIds, reason].join(' ')}`,
+    ),
+  ];
+}
+
+function describeEntry(entry: Entry): readonly string[] {
+  const { status, clientOrderId, orderId, orderOpen, steps, look } = entry;
+  return [
+    `ledger ${nameOf(entry)}: ${status}, client order id ${clientOrderId}, order ${orderId}, open ${orderOpen}`,
+    ...steps.map(
+      ({ status: to, atMs, by, note }) =>
+        `  ${timeOf(atMs)}  ${to}${by === undefined ? '' : ` (${by})`}: ${note}`,
+    ),
+    ...(look === null ? [] : [`  looked for ${look.count} times, missed ${look.misses}: ${look.finding}`]),
+  ];
+}
+
+export function describeOrder(order: OrderState): string {
+  const { orderId, clientOrderId, account, status, createdAtMs } = order;
+  return `exchange ${timeOf(createdAtMs)}  order ${orderId} of ${account}, ${contentOf(order)}, ${status}, client order id ${clientOrderId}`;
+}
+
+function timeOf(atMs: number): string {
+  return new Date(atMs).toISOString().slice(11, 23);
+}

@@ -1,0 +1,28 @@
+import type { PaperControl } from '../../lib/paper/control.ts';
+import type { FaultKind } from '../../lib/paper/faults.ts';
+import type { Weather } from './plan.ts';
+
+/** How often each kind of fault has struck; of `down`, how many outages there were. */
+export type Strikes = Map<FaultKind, number>;
+
+/** Lets the exchange go through the planned weathers, one after the other, and leaves it without faults. */
+export async function playWeathers(
+  control: PaperControl,
+  weathers: readonly Weather[],
+  until: (atMs: number) => Promise<void>,
+): Promise<Strikes> {
+  const strikes: Strikes = new Map();
+  for (const { fromMs, untilMs, faults } of weathers) {
+    await until(fromMs);
+    for (const fault of faults) control.addFault(fault);
+    await until(untilMs);
+    for (const { fault, struck } of control.faults()) add(strikes, fault, struck);
+    for (const { fault } of faults) if (fault === 'down') add(strikes, fault, 1);
+    control.clearFaults();
+  }
+  return strikes;
+}
+
+function add(strikes: Strikes, fault: FaultKind, times: number): void {
+  strikes.set(fault, (strikes.get(fault) ?? 0) + times);
+}
