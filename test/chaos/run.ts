@@ -184,7 +184,11 @@ async function quieten({ keeper, folder }: Stage): Promise<void> {
   const records = openRecords(folder);
   try {
     await waitUntil(() => isIdle(records));
-    while ((await countDueLooks(records)) > 0) await keeper.reconcile();
+    await waitUntil(async () => {
+      if ((await records.ledger.dueLooks(Date.now(), 1)).length === 0) return true;
+      await keeper.reconcile();
+      return false;
+    });
   } finally {
     records.close();
   }
@@ -204,10 +208,6 @@ async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
   for (const status of ['accepted', 'sending'] as const)
     if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
   return true;
-}
-
-async function countDueLooks({ ledger }: RelayRecords): Promise<number> {
-  return (await ledger.dueLooks(Date.now(), 1)).length;
 }
 
 async function gatherFacts(
