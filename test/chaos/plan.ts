@@ -65,7 +65,7 @@ function planKills(random: Random, alerts: readonly PlannedAlert[], kills: numbe
   return times.sort((a, b) => a - b);
 }
 
-/** A relay that has to start on a full disk seldom gets as far as being refused a write. */
+/** Few relays have to start on a full disk: one that cannot start is not refused anything. */
 function avoidMostly(random: Random, atMs: number, fullDisks: readonly Span[]): number {
   const met = fullDisks.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
   return met === undefined || random() < 0.2 ? atMs : met.untilMs + between(random, 100, 600);
