@@ -83,8 +83,7 @@ export async function startLocalRelay(options: {
   }
 
   async function open() {
-    const { enqueued: left } = await sweepAccepted({ ledger, queue });
-    if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
+    await takeUpLeft({ ledger, queue }, log);
     return await startHttpServer(options.port, receiveSignal);
   }
 
@@ -106,6 +105,19 @@ export async function startLocalRelay(options: {
       letGo();
     },
   };
+}
+
+/** A relay that is up and answers 503 to what it cannot store is worth more than one that waits for the disk. */
+async function takeUpLeft(stores: Parameters<typeof sweepAccepted>[0], log: Log): Promise<void> {
+  try {
+    const { enqueued: left } = await sweepAccepted(stores);
+    if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    log.error('signals left behind by the run before could not be queued; the reconciler tries again', {
+      reason,
+    });
+  }
 }
 
 function takeInOutsiders(queue: SqliteQueue, log: Log): void {

@@ -13,7 +13,7 @@ export function printPlan(plan: Plan, seed: number): void {
   const { alerts, killsAtMs, fullDisks, weathers, durationMs } = plan;
   print(
     `Seed ${seed}: ${alerts.length} alerts in ${seconds(durationMs)} s, ${killsAtMs.length} kills, ${fullDisks.length} full disks, ${weathers.length} weathers at the exchange.`,
-    'The seed fixes this plan; what three processes and a disk make of it differs from run to run.',
+    'The seed fixes this plan; what two processes and a disk make of it differs from run to run.',
     '',
   );
 }
