@@ -1,4 +1,5 @@
 import { isFinal } from '../../lib/model/outcome.ts';
+import { lostAnswerEnding } from '../../lib/relay/settle-entry.ts';
 import { findAlarmed } from './audit-outcomes.ts';
 import { type Violation, wasAnswered } from './evidence.ts';
 import type { Plan } from './plan.ts';
@@ -78,7 +79,11 @@ function printOutcomes({ facts }: ChaosRun): void {
   const unknown = entries.filter(({ steps }) => steps.some(({ status }) => status === 'unknown'));
   const settled = unknown.filter(({ status }) => isFinal(status)).length;
   const inFiles = findAlarmed(writings.filter(({ place }) => place !== 'journal')).size;
+  const caught = entries.filter((entry) =>
+    entry.steps.some(({ note }) => note === lostAnswerEnding(entry).note),
+  );
   row('once unknown', `${unknown.length}, of which settled since: ${settled}`);
+  row('killed while sending', `${caught.length} signals`);
   row('signals alarmed of', `${findAlarmed(writings).size} in the journal, ${inFiles} in the log files`);
 }
 

@@ -1,0 +1,168 @@
+import type { Random } from '../../lib/base/random.ts';
+import { clientOrderIdOf } from '../../lib/signals/identity.ts';
+import { pickOne, rollChance, rollWhole } from './dice.ts';
+
+/** One alert that will fire: its bytes, and where they go. */
+export interface Alert {
+  readonly name: string;
+  readonly account: string;
+  readonly body: string;
+  /** After the start of the run. */
+  readonly firesAfterMs: number;
+  /** Whether it is sent with a token that was never valid: nothing of it may be taken in. */
+  readonly isForged: boolean;
+}
+
+/** Stands in the comment of every alert, and must stand in no log line, error or answer. */
+export const bodyMarker = 'marker-of-the-raw-body';
+
+interface Ground {
+  readonly account: string;
+  readonly ticker: string;
+  /** In money, whole; where the paper exchange's price begins. */
+  readonly price: number;
+  readonly quantity: string;
+}
+
+const btc = { ticker: 'BTCUSDT', price: 60_000, quantity: '0.002' };
+const eth = { ticker: 'ETHUSDT', price: 3000, quantity: '0.02' };
+const sol = { ticker: 'SOLUSDT', price: 150, quantity: '1.5' };
+
+/** Few markets for many signals, so that they meet. */
+const grounds: readonly [Ground, ...Ground[]] = [
+  { account: 'main', ...btc },
+  { account: 'main', ...btc },
+  { account: 'main', ...eth },
+  { account: 'second', ...sol },
+  { account: 'second', ...sol },
+  { account: 'second', ...btc },
+  { account: 'rehearsal', ...btc },
+];
+
+/** No more signals can have prices of their own. */
+export const mostSignals = 99;
+
+/** Draws alerts one after the other; they remember each other, for cancellations need something to cancel. */
+export class AlertDraw {
+  readonly #random: Random;
+  readonly #startMs: number;
+  readonly #named: { readonly id: string; readonly ground: Ground }[] = [];
+  #orderCount = 0;
+  #signalCount = 0;
+  #firesAfterMs = 0;
+
+  /** @param startMs the time that the start of the run has, for alerts that say when they fired */
+  constructor(random: Random, startMs: number) {
+    this.#random = random;
+    this.#startMs = startMs;
+  }
+
+  /** @param signalCount at least this many signals, at most {@link mostSignals} */
+  draw(signalCount: number): readonly Alert[] {
+    const alerts: Alert[] = [];
+    while (this.#signalCount < signalCount) {
+      this.#firesAfterMs += this.#pauseMs();
+      alerts.push({ name: `a${alerts.length + 1}`, firesAfterMs: this.#firesAfterMs, ...this.#drawOne() });
+    }
+    return alerts;
+  }
+
+  /** Alerts come in bursts: several conditions are met at the close of a bar. */
+  #pauseMs(): number {
+    return rollChance(this.#random, 0.5)
+      ? rollWhole(this.#random, 0, 400)
+      : rollWhole(this.#random, 2000, 25_000);
+  }
+
+  #drawOne(): Pick<Alert, 'account' | 'body' | 'isForged'> {
+    const ground = pickOne(this.#random, grounds);
+    const { account } = ground;
+    const roll = this.#random();
+    const isForged = roll < 0.03;
+    if (roll < 0.6) return { account, isForged, body: this.#write([this.#order(ground)]) };
+    if (roll < 0.78) return { account, isForged, body: this.#write([this.#cancel(ground)]) };
+    if (roll < 0.84) return { account, isForged, body: this.#write([this.#cancelAll(ground)]) };
+    if (roll < 0.88)
+      return { account, isForged, body: this.#write([this.#cancelAll(ground), this.#order(ground)], true) };
+    if (roll < 0.91)
+      return { account, isForged, body: this.#write([this.#order(ground), this.#order(ground)], true) };
+    return { account, isForged, body: this.#write([this.#oddOne(ground)]) };
+  }
+
+  #write(signals: readonly object[], isArray = false): string {
+    this.#signalCount += signals.length;
+    return JSON.stringify(isArray ? signals : signals[0]);
+  }
+
+  #order(ground: Ground, changes: object = {}): object {
+    this.#orderCount += 1;
+    const { ticker, price, quantity } = ground;
+    const random = this.#random;
+    const isBuy = rollChance(random, 0.7);
+    const limit = Math.round(price * (isBuy ? 1.001 : 0.999)) + rollWhole(random, 0, 3);
+    // The cents tell the order: no two of a run have the same, whatever ids they carry.
+    const limitPrice = `${limit}.${String(this.#orderCount).padStart(2, '0')}`;
+    const size = rollChance(random, 0.25) ? { quoteQuantity: '100' } : { quantity };
+    const exits = isBuy
+      ? { stopLoss: String(price * 0.9), takeProfit: String(price * 1.1) }
+      : { stopLoss: String(price * 1.1), takeProfit: String(price * 0.9) };
+    return {
+      ...this.#identity(ground),
+      ticker,
+      action: isBuy ? 'buy' : 'sell',
+      ...size,
+      stopPrice: String(isBuy ? limit - 1 : limit + 1),
+      limitPrice,
+      ...(rollChance(random, 0.5) ? exits : {}),
+      comment: bodyMarker,
+      ...changes,
+    };
+  }
+
+  /** An id of its own, the time it fired, or both. */
+  #identity(ground: Ground): object {
+    const hasId = rollChance(this.#random, 0.7);
+    const id = `s${this.#orderCount}`;
+    if (hasId) this.#named.push({ id, ground });
+    const lag = pickOne(this.#random, [{}, {}, { maxLag: 8 }, { maxLag: 20 }, { maxLag: 120 }]);
+    const isTimed = !hasId || rollChance(this.#random, 0.6);
+    return { ...(hasId ? { id } : {}), ...(isTimed ? this.#time(lag) : {}) };
+  }
+
+  #time(lag: object, agoMs = 0): object {
+    const firedAtMs = this.#startMs + this.#firesAfterMs - agoMs;
+    return {
+      time: new Date(firedAtMs).toISOString().replace(/\.\d{3}Z$/, 'Z'),
+      ...lag,
+    };
+  }
+
+  #cancel({ account, ticker }: Ground): object {
+    const mates = this.#named.filter(({ ground }) => ground.account === account && ground.ticker === ticker);
+    const target = mates.at(-1)?.id ?? 'never-sent';
+    const isById = rollChance(this.#random, 0.6);
+    return {
+      id: `c${this.#signalCount}`,
+      ticker,
+      action: 'cancel',
+      ...(isById ? { signalId: target } : { clientOrderId: clientOrderIdOf(account, target) }),
+      comment: bodyMarker,
+    };
+  }
+
+  #cancelAll({ ticker }: Ground): object {
+    return { id: `c${this.#signalCount}`, ticker, action: 'cancel_all', comment: bodyMarker };
+  }
+
+  /** Alerts that must come to nothing, each in its own way. */
+  #oddOne(ground: Ground): object {
+    return pickOne(this.#random, [
+      () => ({ ...this.#order(ground), stoplos: '1' }),
+      () => this.#order(ground, { quantity: 'NaN', quoteQuantity: undefined }),
+      () => this.#order(ground, this.#time({ maxLag: 30 }, 200_000)),
+      () => this.#order(ground, { id: this.#named[0]?.id ?? 'x' }),
+      () => this.#order(ground, { ticker: 'XRPUSDT' }),
+      () => this.#order(ground, { quantity: '100000', quoteQuantity: undefined }),
+    ])();
+  }
+}

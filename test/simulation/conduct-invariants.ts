@@ -1,0 +1,146 @@
+import { limitWindowMs } from '../../lib/ledger/ledger.ts';
+import type { Entry, Step } from '../../lib/ledger/entry.ts';
+import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
+import { fingerprintOf } from '../../lib/signals/identity.ts';
+import { lastFreshMs } from '../../lib/signals/staleness.ts';
+import { bodyMarker } from './alerts.ts';
+import { type History, keyText, type WireSend } from './history.ts';
+import type { Facts, InvariantName, Violation } from './invariants.ts';
+import { slowestStepMs } from './process.ts';
+import { settings } from './simulated-world.ts';
+
+/** Whether the relay kept its rules on the way. */
+export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
+  const { history, entries } = facts;
+  // An operator may cancel by hand at any time; orders are sent by executing a signal and in no other way.
+  const sends = history.sends.filter(
+    ({ path, invocation }) => isTrade(path) && (invocation?.story !== 'resolve' || isCreate(path)),
+  );
+  return [
+    ...findOvertaking(facts, sends),
+    ...sends.flatMap((send) => findUntimelySend(facts, send)),
+    ...findLeaks(facts),
+    ...[...history.statuses].flatMap(([key, seen]) => findIllegalMoves(key, seen)),
+    ...entries.flatMap((entry) => findIllegalMoves(keyText(entry), entry.steps)),
+    ...Object.values(settings.accounts).flatMap(({ name, maxOrdersPerMinute }) =>
+      findHaste(
+        name,
+        maxOrdersPerMinute,
+        entries.filter(({ account }) => account === name),
+      ),
+    ),
+    ...findForgeries(facts),
+  ];
+}
+
+function isTrade(path: string): boolean {
+  return isCreate(path) || path.endsWith('/order/cancel');
+}
+
+function isCreate(path: string): boolean {
+  return path.endsWith('/order/collateral/stop-limit');
+}
+
+function broken(invariant: InvariantName, text: string): Violation {
+  return { invariant, harm: 'other', text };
+}
+
+function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[]): readonly Violation[] {
+  const places = new Map([...history.enqueued].map((key, place) => [key, place]));
+  const groups = new Map(entries.map((entry) => [keyText(entry), `${entry.account} ${entry.signal?.market}`]));
+  const firstKeys = [...new Set(sends.flatMap(({ invocation }) => keysOf(invocation?.key ?? null)))];
+  const byGroup = Map.groupBy(
+    firstKeys.filter((key) => !history.outOfTurn.has(key)),
+    (key) => groups.get(key),
+  );
+  return [...byGroup.values()].flatMap((keys) =>
+    keys.flatMap((key, index) => {
+      const before = keys[index - 1];
+      const isOvertaken = before !== undefined && (places.get(before) ?? 0) > (places.get(key) ?? 0);
+      return isOvertaken ? [broken('I4', `${before} was sent before ${key}, which was queued first`)] : [];
+    }),
+  );
+}
+
+function keysOf(key: Parameters<typeof keyText>[0] | null): readonly string[] {
+  return key === null ? [] : [keyText(key)];
+}
+
+/** The pause is read, and then `sending` is written: so long can lie between the two. */
+const pauseSlackMs = slowestStepMs + 100;
+
+function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly Violation[] {
+  const key = send.invocation?.key ?? null;
+  const entry = key === null ? undefined : entries.find((known) => keyText(known) === keyText(key));
+  if (entry === undefined || entry.signal === null)
+    return [broken('I5', `${send.path} was sent for no signal of the ledger`)];
+  const arrival = { receivedAtMs: entry.createdAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
+  const lateMs = send.relayNowMs - lastFreshMs(entry.signal, arrival);
+  return [
+    ...(lateMs > 0 ? [broken('I5', `${keyText(entry)} was sent ${lateMs} ms after it had grown stale`)] : []),
+    ...findSendsInPause(history, send, entry),
+  ];
+}
+
+function findSendsInPause(history: History, send: WireSend, entry: Entry): readonly Violation[] {
+  const startedAtMs = send.invocation?.startedAtMs ?? 0;
+  const sendingAtMs =
+    history.statuses.get(keyText(entry))?.find(({ status }) => status === 'sending')?.atMs ?? send.atMs;
+  return history.pauses
+    .filter(({ account, fromMs, untilMs }) => {
+      const isBegunInPause = startedAtMs > fromMs && send.atMs < untilMs;
+      const isPausedForLong = sendingAtMs > fromMs + pauseSlackMs && sendingAtMs < untilMs;
+      return account === entry.account && (isBegunInPause || isPausedForLong);
+    })
+    .map(() => broken('I5', `${keyText(entry)} was sent while its account was paused`));
+}
+
+/** Keys, secrets, tokens; signatures (128 hex digits) and signed payloads (base64 of a body); the marker of a body. */
+const confidential = new RegExp(
+  `paper-key|paper-secret|first-token-of|second-token-of|never-valid|${bodyMarker}|[0-9a-f]{128}|eyJyZXF1ZXN0`,
+);
+
+function findLeaks({ history, entries }: Facts): readonly Violation[] {
+  const told = [
+    ...history.logs.map((line) => ({ where: 'a log line', text: JSON.stringify(line) })),
+    ...history.answers.map(({ alert, body }) => ({ where: `the answer to ${alert.name}`, text: body })),
+    ...entries.map((entry) => ({
+      where: `the steps of ${keyText(entry)}`,
+      text: JSON.stringify([entry.steps, entry.look]),
+    })),
+  ];
+  return told
+    .filter(({ text }) => confidential.test(text))
+    .map(({ where, text }) => broken('I6', `${where} tells "${confidential.exec(text)?.[0] ?? ''}"`));
+}
+
+function findIllegalMoves(key: string, seen: readonly Pick<Step, 'status'>[]): readonly Violation[] {
+  const statuses = seen.map(({ status }) => status);
+  return statuses
+    .filter((status, index) => !isLegal(statuses[index - 1], status))
+    .map((status) => broken('I7', `${key} became ${status} on the way ${statuses.join(' → ')}`));
+}
+
+function isLegal(from: Status | undefined, to: Status): boolean {
+  return from === undefined ? to === 'accepted' || to === 'invalid' : statusTransitions[from].includes(to);
+}
+
+/** More orders in any 60 seconds than the account may have, by the times the ledger knows. */
+function findHaste(account: string, most: number | null, entries: readonly Entry[]): readonly Violation[] {
+  if (most === null) return [];
+  const timesMs = entries
+    .filter(({ clientOrderId }) => clientOrderId !== null)
+    .flatMap(({ steps }) => steps.filter(({ status }) => status === 'sending').map(({ atMs }) => atMs))
+    .sort((a, b) => a - b);
+  return timesMs
+    .filter((atMs, index) => atMs - (timesMs[index - most] ?? Number.NEGATIVE_INFINITY) < limitWindowMs)
+    .map(() => broken('I8', `${account} sent more than ${most} orders within a minute`));
+}
+
+function findForgeries({ history, entries }: Facts): readonly Violation[] {
+  const fingerprints = new Set(entries.map(({ fingerprint }) => fingerprint));
+  return history.answers
+    .filter(({ alert }) => alert.isForged)
+    .filter(({ alert, httpStatus }) => httpStatus < 300 || fingerprints.has(fingerprintOf(Buffer.from(alert.body))))
+    .map(({ alert }) => broken('I9', `${alert.name} came with a token that was never valid, and was taken in`));
+}

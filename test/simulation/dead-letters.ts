@@ -1,0 +1,26 @@
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { parseSignalMessage } from '../../lib/queue/queue.ts';
+import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
+import type { SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { keyText } from './history.ts';
+import type { Process, Stage } from './process.ts';
+
+const mostDeadLetters = 1000;
+
+/** Says of every dead letter that its signal has lost its turn: what comes of it after a redrive comes late. */
+export async function noteDeadLetters({ history }: Stage, queue: SqliteQueue): Promise<void> {
+  for (const { body } of await queue.deadLetters(mostDeadLetters))
+    history.outOfTurn.set(keyText(parseSignalMessage(body)), 'dead letter');
+}
+
+/** The operator's tool: another connection to the same database, as from another process. */
+export async function redriveFromOutside(operator: Process, path: string): Promise<number> {
+  const file: SqliteFile = openSqlite(path);
+  try {
+    const redriven = await createSqliteDeadLetters(file, operator.clock).redrive();
+    if (redriven.length > 0) operator.note(`redrives ${redriven.length}`, 'operator: redrive');
+    return redriven.length;
+  } finally {
+    file.close();
+  }
+}

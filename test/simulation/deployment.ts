@@ -1,0 +1,17 @@
+import type { Alert } from './alerts.ts';
+
+/** What a sender gets; `broken` is a connection that ended without an answer. */
+export type Reply = { readonly httpStatus: number; readonly body: string } | 'broken';
+
+/** A relay that runs somewhere, crashes included. */
+export interface Deployment {
+  start(): void;
+  /** One HTTP request; always ends. */
+  receive(alert: Alert, token: string): Promise<Reply>;
+  /** The operator puts the dead letters back, if there are any. */
+  redrive(): Promise<void>;
+  /** Sets every clock so far ahead of the true time; behind it, when negative. */
+  setClocks(skewMs: number): void;
+  /** Kills a process that runs, if one does. */
+  killOne(): void;
+}

@@ -1,0 +1,42 @@
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { WireRequest } from '../../lib/exchange/transport.ts';
+import { createPaperCore, type EncodedAnswer, encodeAnswer } from '../../lib/paper/exchange.ts';
+import { openTrading } from '../../lib/paper/trading.ts';
+import type { World } from '../../lib/paper/world.ts';
+
+/** The paper exchange inside the simulated world. */
+export interface SimulatedExchange {
+  /** To be read only. */
+  readonly world: World;
+  /** Serves a request that has arrived. */
+  serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedAnswer>;
+  /** Makes one trade happen, without bounds to its volume. */
+  setPrice(market: string, price: string, atMs: number): void;
+}
+
+export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
+  const trading = openTrading(null);
+  const core = createPaperCore({ dialect, trading });
+  return {
+    world: trading.world,
+    async serve({ method, path, headers, body }, atMs, lagMs) {
+      const answer = await core.handle({
+        method,
+        target: path,
+        headers: lowerCaseNames(headers),
+        body: Buffer.from(body ?? ''),
+        atMs,
+        lagMs,
+      });
+      return encodeAnswer(answer);
+    },
+    setPrice(market, price, atMs) {
+      trading.execute({ kind: 'trade', atMs, market, price: parseDecimal(price), volume: null });
+    },
+  };
+}
+
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

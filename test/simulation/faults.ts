@@ -1,0 +1,144 @@
+import type { Random } from '../../lib/base/random.ts';
+import { rollChance } from './dice.ts';
+
+/** What can go wrong with a step at a store or a secret. A crash takes the whole process down. */
+export const storeFaults = ['crash_before', 'crash_after', 'fail_before', 'fail_after', 'slow'] as const;
+export type StoreFault = (typeof storeFaults)[number];
+
+/** What can go wrong with a request on the wire; what happened at the exchange is the second half of the name. */
+export const wireFaults = [
+  'crash_before',
+  'crash_after',
+  'refused',
+  'hung',
+  'lost_before',
+  'lost_after',
+  'arrives_late',
+  'slow',
+  'error_before',
+  'error_after',
+  'gateway_page_after',
+  'garbage_after',
+  'nonce_429',
+  'rate_429',
+  'refusal',
+] as const;
+export type WireFault = (typeof wireFaults)[number];
+
+/** What can go wrong around the stories. */
+export const hazards = [
+  'alert_lost',
+  'alert_late',
+  'alert_doubled',
+  'answer_lost',
+  'gateway_502',
+  'killed',
+  'out_of_time',
+  'handed_out_twice',
+  'clock_step',
+  'list_lag',
+] as const;
+export type Hazard = (typeof hazards)[number];
+
+/** Decides what goes wrong, and when. */
+export interface FaultPlan {
+  /** @param step for example `ledger.start` */
+  atStore(step: string): StoreFault | null;
+  /** @param path of the request, for example `/api/v4/order/cancel` */
+  onWire(path: string): WireFault | null;
+  strikes(hazard: Hazard): boolean;
+}
+
+/** What nobody can reach for a while; whoever begins an outage ends it. */
+export interface Outages {
+  isExchangeDown: boolean;
+  /** What the names of the steps that fail begin with: `ledger.`, or nothing for all of them; null while all is well. */
+  failingSteps: string | null;
+}
+
+/** How often each fault strikes when its seed has it at all: per step, per request, per occasion. */
+const rates: Readonly<{
+  store: Readonly<Record<StoreFault, number>>;
+  wire: Readonly<Record<WireFault, number>>;
+  hazard: Readonly<Record<Hazard, number>>;
+}> = {
+  store: { crash_before: 0.012, crash_after: 0.012, fail_before: 0.03, fail_after: 0.03, slow: 0.04 },
+  wire: {
+    crash_before: 0.04,
+    crash_after: 0.04,
+    refused: 0.1,
+    hung: 0.06,
+    lost_before: 0.1,
+    lost_after: 0.1,
+    arrives_late: 0.1,
+    slow: 0.12,
+    error_before: 0.1,
+    error_after: 0.1,
+    gateway_page_after: 0.08,
+    garbage_after: 0.08,
+    nonce_429: 0.12,
+    rate_429: 0.12,
+    refusal: 0.06,
+  },
+  hazard: {
+    alert_lost: 0.1,
+    alert_late: 0.1,
+    alert_doubled: 0.3,
+    answer_lost: 0.1,
+    gateway_502: 0.5,
+    killed: 0.25,
+    out_of_time: 0.04,
+    handed_out_twice: 0.15,
+    clock_step: 0.3,
+    list_lag: 0.5,
+  },
+};
+
+/**
+ * A plan by chance. Each seed has about half of the faults, so that no fault is always hidden behind another, and
+ * some seeds have so few that whole stories run through.
+ *
+ * @param isCalm asked each time; while it is, nothing goes wrong but an outage that was begun before
+ */
+export function createSwarmPlan(random: Random, outages: Outages, isCalm: () => boolean): FaultPlan {
+  const store = drawRates(random, rates.store);
+  const wire = drawRates(random, rates.wire);
+  const hazard = drawRates(random, rates.hazard);
+  return {
+    atStore(step) {
+      if (outages.failingSteps !== null && step.startsWith(outages.failingSteps)) return 'fail_before';
+      return isCalm() ? null : drawFault(random, store);
+    },
+    onWire() {
+      if (outages.isExchangeDown) return 'refused';
+      return isCalm() ? null : drawFault(random, wire);
+    },
+    strikes: (kind) => !isCalm() && rollChance(random, rateOf(hazard, kind)),
+  };
+}
+
+type Rates<Kind> = readonly (readonly [kind: Kind, rate: number])[];
+
+function drawRates<Kind extends string>(random: Random, table: Readonly<Record<Kind, number>>): Rates<Kind> {
+  const share = random();
+  return (Object.entries(table) as [Kind, number][])
+    .map(([kind, rate]): [Kind, number] => [kind, random() < share ? rate : 0])
+    .filter(([, rate]) => rate > 0);
+}
+
+function rateOf<Kind>(table: Rates<Kind>, kind: Kind): number {
+  return table.find(([known]) => known === kind)?.[1] ?? 0;
+}
+
+/** One number decides, so that at most one fault strikes at a time. */
+function drawFault<Kind>(random: Random, table: Rates<Kind>): Kind | null {
+  let roll = random();
+  for (const [kind, rate] of table) {
+    if (roll < rate) return kind;
+    roll -= rate;
+  }
+  return null;
+}
+
+/** A plan under which nothing goes wrong. */
+export const calmPlan: FaultPlan = { atStore: () => null, onWire: () => null, strikes: () => false };

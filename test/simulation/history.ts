@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { LogLevel } from '../../lib/base/errors.ts';
+import type { LogFacts } from '../../lib/base/log.ts';
+import type { EntryKey } from '../../lib/ledger/entry.ts';
+import type { Status } from '../../lib/model/outcome.ts';
+import type { Alert } from './alerts.ts';
+import type { Invocation } from './process.ts';
+
+export interface LogLine {
+  readonly atMs: number;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly facts: LogFacts;
+}
+
+/** What a sender was told. */
+export interface Answered {
+  readonly atMs: number;
+  readonly alert: Alert;
+  readonly httpStatus: number;
+  readonly body: string;
+}
+
+/** A private request that went on the wire. */
+export interface WireSend {
+  readonly atMs: number;
+  /** What the clock of the sending process said. */
+  readonly relayNowMs: number;
+  readonly path: string;
+  /** The fields of its body. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly invocation: Invocation | null;
+}
+
+/** While this was so, an account was stopped. */
+export interface PauseSpan {
+  readonly account: string;
+  readonly fromMs: number;
+  /** Infinite until it is resumed. */
+  untilMs: number;
+}
+
+/** One line of what happened, for people. */
+export interface TimelineRow {
+  readonly atMs: number;
+  readonly actor: string;
+  readonly what: string;
+  /** What was injected here. */
+  readonly fault: string | null;
+}
+
+export function keyText({ account, signalId }: EntryKey): string {
+  return `${account} ${signalId}`;
+}
+
+/** Everything that the invariants need to know of one run, written down while it happens. */
+export class History {
+  readonly timeline: TimelineRow[] = [];
+  /** Kind of fault → how often it was injected. */
+  readonly faults = new Map<string, number>();
+  readonly logs: LogLine[] = [];
+  readonly answers: Answered[] = [];
+  readonly sends: WireSend[] = [];
+  /** By key: every status the entry was seen to have, in order, and since when. */
+  readonly statuses = new Map<string, { readonly status: Status; readonly atMs: number }[]>();
+  /** By key: the signals whose messages have stood in the queue, in the order in which they first did. */
+  readonly enqueued = new Set<string>();
+  /** By key: signals whose order on the wire proves nothing any more, with why. */
+  readonly outOfTurn = new Map<string, string>();
+  readonly pauses: PauseSpan[] = [];
+  /** What each telling of a cancel_all found open, as keys, before it set out to cancel them. */
+  readonly foundOpen = new WeakMap<Invocation, readonly string[]>();
+  /** By key of a cancel_all: the keys of the orders it did set out to cancel. */
+  readonly cancelTargets = new Map<string, readonly string[]>();
+  alertsSent = 0;
+
+  note(atMs: number, actor: string, what: string, fault: string | null = null): void {
+    this.timeline.push({ atMs, actor, what, fault });
+    if (fault !== null) this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
+  }
+
+  noteStatus(key: EntryKey, status: Status, atMs: number): void {
+    const seen = this.statuses.get(keyText(key));
+    if (seen === undefined) this.statuses.set(keyText(key), [{ status, atMs }]);
+    else if (seen.at(-1)?.status !== status) seen.push({ status, atMs });
+  }
+
+  /** The same for the same history, and for no other. */
+  digest(): string {
+    const hash = createHash('sha256');
+    for (const { atMs, actor, what, fault } of this.timeline)
+      hash.update(`${atMs} ${actor} ${what} ${fault}\n`);
+    for (const line of this.logs) hash.update(`${JSON.stringify(line)}\n`);
+    for (const { atMs, httpStatus, body } of this.answers) hash.update(`${atMs} ${httpStatus} ${body}\n`);
+    return hash.digest('hex');
+  }
+}

@@ -1,0 +1,41 @@
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { World } from '../../lib/paper/world.ts';
+import { findUnlawfulConduct } from './conduct-invariants.ts';
+import type { History } from './history.ts';
+import { findWrongOutcomes } from './outcome-invariants.ts';
+
+/** What must hold after every run, whatever went wrong in it. */
+export const invariants = {
+  I1: 'one signal, at most one order',
+  I2: 'every stored signal has one final outcome, or is unknown with an alarm',
+  I3: 'ledger and exchange agree',
+  I4: 'the signals of a market go on the wire in the order of the queue',
+  I5: 'nothing is sent while paused or stale',
+  I6: 'no secret and no raw body is told',
+  I7: 'every move is legal, and what is final stays',
+  I8: 'the limits of an account are kept',
+  I9: 'nothing is taken in without a valid token',
+} as const;
+export type InvariantName = keyof typeof invariants;
+
+/** What a broken invariant means to the owner; only three of them have a word of their own. */
+export type Harm = 'lost' | 'duplicated' | 'silent' | 'other';
+
+export interface Violation {
+  readonly invariant: InvariantName;
+  readonly harm: Harm;
+  readonly text: string;
+}
+
+/** What is known of a run at its end. */
+export interface Facts {
+  readonly history: History;
+  readonly entries: readonly Entry[];
+  readonly exchange: World;
+  readonly dialect: Dialect;
+}
+
+export function findViolations(facts: Facts): readonly Violation[] {
+  return [...findWrongOutcomes(facts), ...findUnlawfulConduct(facts)];
+}

@@ -1,0 +1,197 @@
+import type { ScheduleHandler } from '../../lib/host/schedule.ts';
+import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import type { WorkerHandler } from '../../lib/host/worker.ts';
+import {
+  type Delivery,
+  deduplicationIdOf,
+  parseSignalMessage,
+  type SignalMessage,
+  type SignalQueue,
+} from '../../lib/queue/queue.ts';
+import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import type { Alert } from './alerts.ts';
+import { noteDeadLetters, redriveFromOutside } from './dead-letters.ts';
+import type { Deployment, Reply } from './deployment.ts';
+import { pickOne, rollWhole } from './dice.ts';
+import { type Container, FunctionPool } from './function-pool.ts';
+import { keyText } from './history.ts';
+import { type Invocation, Process, runInvocation } from './process.ts';
+import { nameInvocations, toQueueEvent } from './queue-event.ts';
+import { composeStories, type Stories, toProxyEvent } from './relay-stories.ts';
+import { createFunctionSecrets } from './secrets.ts';
+import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
+
+/** As the stack sets them. */
+const timeoutsMs = { receive: 10_000, execute: 30_000, reconcile: 50_000 };
+const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: 5000, looksMs: 5000 };
+const maxReceives = 5;
+/** After this time the door answers 503, whatever becomes of the story. */
+const answerWithinMs = 2000;
+/** SQS forgets a deduplication id after this time, and not when its message is gone. */
+const deduplicationMs = 5 * 60_000;
+/** Always longer than a function may run. */
+const visibilitiesMs = [35_000, 60_000, 180_000] as const;
+const longestBeforeDoubleMs = 6000;
+const minuteMs = 60_000;
+
+/** A relay of functions: sandboxes that come and go, over a queue and stores that stay. */
+export class LambdaDeployment implements Deployment {
+  readonly #world: SimulatedWorld;
+  readonly #service: Process;
+  readonly #queue: SqliteQueue;
+  readonly #visibilityMs: number;
+  readonly #receive: FunctionPool<WebhookHandler>;
+  readonly #execute: FunctionPool<WorkerHandler>;
+  readonly #reconcile: FunctionPool<ScheduleHandler>;
+  readonly #enqueuedAtMs = new Map<string, number>();
+  /** By receipt: how long a worker asked its message to rest. */
+  readonly #postponedMs = new Map<string, number>();
+  #skewMs: number;
+  #sandboxes = 0;
+
+  constructor(world: SimulatedWorld, skewMs: number) {
+    this.#world = world;
+    this.#skewMs = skewMs;
+    this.#service = new Process(world.stage, 'aws', 0);
+    this.#visibilityMs = pickOne(world.stage.random, visibilitiesMs);
+    this.#queue = createSqliteQueue(world.file, {
+      maxReceives,
+      clock: this.#service.clock,
+      retryDelayMs: 0,
+      onDeadLetter: ({ group }) => this.#tellDeadLetter(group),
+    });
+    this.#receive = new FunctionPool(timeoutsMs.receive, () =>
+      this.#open('receive', (stories) => stories.receive()),
+    );
+    this.#execute = new FunctionPool(timeoutsMs.execute, () =>
+      this.#open('execute', (stories, process) => nameInvocations(process, stories.execute())),
+    );
+    this.#reconcile = new FunctionPool(timeoutsMs.reconcile, () =>
+      this.#open('reconcile', (stories) => stories.reconcile()),
+    );
+  }
+
+  start(): void {
+    void this.#handOut();
+    this.#reconcileEachMinute();
+  }
+
+  /** The gateway answers for a function that died. */
+  async receive(alert: Alert, token: string): Promise<Reply> {
+    const late = new Promise<Reply>((resolve) =>
+      this.#service.later(answerWithinMs, () => resolve({ httpStatus: 503, body: '' })),
+    );
+    const startedAtMs = this.#world.stage.loop.nowMs;
+    const told = this.#receive.run(({ handler }) =>
+      runInvocation({ story: 'receive', name: alert.name, key: null, startedAtMs }, () =>
+        handler(toProxyEvent(alert, token)),
+      ),
+    );
+    const reply = told.then((ended): Reply => {
+      if (ended.kind === 'died') return { httpStatus: 502, body: '' };
+      return { httpStatus: ended.value.statusCode, body: ended.value.body };
+    });
+    return await Promise.race([reply, late]);
+  }
+
+  async redrive(): Promise<void> {
+    if ((await redriveFromOutside(this.#service, this.#world.databasePath)) > 0) this.#queue.takeInOutsiders();
+  }
+
+  setClocks(skewMs: number): void {
+    this.#skewMs = skewMs;
+    for (const pool of [this.#receive, this.#execute, this.#reconcile])
+      for (const process of pool.processes) process.skewMs = skewMs;
+  }
+
+  killOne(): void {
+    const [process] = [...this.#execute.atWork, ...this.#receive.atWork, ...this.#reconcile.atWork];
+    process?.die('killed', 'hazard: killed');
+  }
+
+  #open<Handler>(
+    story: 'receive' | 'execute' | 'reconcile',
+    compose: (stories: Stories, process: Process) => Handler,
+  ): Container<Handler> {
+    this.#sandboxes += 1;
+    const world = this.#world;
+    const process = new Process(world.stage, `${story}#${this.#sandboxes}`, this.#skewMs);
+    const kinds = { tokens: story === 'receive', keys: story !== 'receive' };
+    const secrets = createFunctionSecrets(process, world.secrets, kinds);
+    const stories = composeStories({
+      world,
+      process,
+      queue: this.#frontOfQueue(),
+      secrets,
+      postponeMessage: (receipt, pauseMs) =>
+        process.step('queue.postpone', receipt, async () => {
+          this.#postponedMs.set(receipt, pauseMs);
+        }),
+      timeouts,
+    });
+    return { process, handler: compose(stories, process) };
+  }
+
+  #frontOfQueue(): SignalQueue {
+    return {
+      enqueue: async (message: SignalMessage) => {
+        const id = deduplicationIdOf(message);
+        const { nowMs } = this.#world.stage.loop;
+        if (nowMs - (this.#enqueuedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) < deduplicationMs) return;
+        await this.#queue.enqueue(message);
+        this.#enqueuedAtMs.set(id, nowMs);
+      },
+    };
+  }
+
+  /** The event source mapping: groups side by side, each message to a sandbox of its own. */
+  async #handOut(): Promise<void> {
+    for (;;) {
+      const [delivery] = await this.#queue.receive(1);
+      if (delivery === undefined) await this.#queue.waitForWork();
+      else void this.#work(delivery);
+    }
+  }
+
+  async #work(delivery: Delivery): Promise<void> {
+    const { loop } = this.#world.stage;
+    const handedOutAtMs = loop.nowMs;
+    const stopDouble = this.#perhapsHandOutTwice(delivery);
+    const ended = await this.#execute.run(({ handler }) => handler(toQueueEvent(delivery)));
+    stopDouble();
+    if (ended.kind === 'returned' && ended.value.batchItemFailures.length === 0) {
+      await this.#queue.remove([delivery.receipt]);
+      return;
+    }
+    const hiddenMs = handedOutAtMs + this.#visibilityMs - loop.nowMs;
+    const retryMs = this.#postponedMs.get(delivery.receipt) ?? hiddenMs;
+    this.#service.later(retryMs, () => this.#queue.release([delivery.receipt]));
+  }
+
+  /** A queue may hand a message out again although its first worker lives. */
+  #perhapsHandOutTwice({ receipt, body }: Delivery): () => void {
+    const { loop, random, faults, history } = this.#world.stage;
+    if (!faults.strikes('handed_out_twice')) return () => undefined;
+    return loop.schedule(rollWhole(random, 0, longestBeforeDoubleMs), async () => {
+      const key = keyText(parseSignalMessage(body));
+      this.#service.note(`hands ${key} out again`, 'hazard: handed_out_twice');
+      history.outOfTurn.set(key, 'handed out twice');
+      await this.#queue.release([receipt]);
+    });
+  }
+
+  #reconcileEachMinute(): void {
+    this.#service.later(minuteMs, () => this.#reconcileEachMinute());
+    const startedAtMs = this.#world.stage.loop.nowMs;
+    const invocation: Invocation = { story: 'reconcile', name: '', key: null, startedAtMs };
+    // A failed run has said so in the log.
+    this.#reconcile
+      .run(({ handler }) => runInvocation(invocation, () => handler({})))
+      .catch(() => undefined);
+  }
+
+  #tellDeadLetter(group: string): void {
+    this.#service.log.error('a signal is set aside', { group, alarm: true });
+    void noteDeadLetters(this.#world.stage, this.#queue);
+  }
+}

@@ -1,0 +1,133 @@
+import { startWorkerLoop } from '../../infra/local/worker-loop.ts';
+import type { ScheduleHandler } from '../../lib/host/schedule.ts';
+import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import type { SignalSource } from '../../lib/queue/queue.ts';
+import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
+import type { Alert } from './alerts.ts';
+import { noteDeadLetters, redriveFromOutside } from './dead-letters.ts';
+import type { Deployment, Reply } from './deployment.ts';
+import { rollWhole } from './dice.ts';
+import { type Invocation, Process, runInvocation } from './process.ts';
+import { nameInvocations } from './queue-event.ts';
+import { composeStories, type Stories, toProxyEvent } from './relay-stories.ts';
+import { createLocalSecrets } from './secrets.ts';
+import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
+
+const maxReceives = 5;
+const outsiderCheckMs = 500;
+const minuteMs = 60_000;
+const longestRestartMs = 15_000;
+
+/** A relay in one process, put together as the local relay is, and started again whenever it dies. */
+export class LocalDeployment implements Deployment {
+  readonly #world: SimulatedWorld;
+  readonly #operator: Process;
+  #skewMs: number;
+  #starts = 0;
+  #process: Process | null = null;
+  #queue: SqliteQueue | null = null;
+  /** Null while nobody listens. */
+  #door: WebhookHandler | null = null;
+
+  constructor(world: SimulatedWorld, skewMs: number) {
+    this.#world = world;
+    this.#operator = new Process(world.stage, 'operator', 0);
+    this.#skewMs = skewMs;
+  }
+
+  start(): void {
+    this.#starts += 1;
+    const process = new Process(this.#world.stage, `relay#${this.#starts}`, this.#skewMs);
+    this.#process = process;
+    process.onDeath(() => this.#mourn(process));
+    this.#open(process).catch((error: unknown) => process.die(`could not start: ${String(error)}`));
+  }
+
+  async receive(alert: Alert, token: string): Promise<Reply> {
+    const process = this.#process;
+    const door = this.#door;
+    if (process === null || door === null || !process.isAlive) return 'broken';
+    const death = new Promise<Reply>((resolve) => process.onDeath(() => resolve('broken')));
+    return await Promise.race([death, this.#tell(process, door, alert, token)]);
+  }
+
+  async redrive(): Promise<void> {
+    const count = await redriveFromOutside(this.#operator, this.#world.databasePath);
+    if (count > 0) this.#process?.later(outsiderCheckMs, () => this.#queue?.takeInOutsiders());
+  }
+
+  setClocks(skewMs: number): void {
+    this.#skewMs = skewMs;
+    if (this.#process !== null) this.#process.skewMs = skewMs;
+  }
+
+  killOne(): void {
+    this.#process?.die('killed', 'hazard: killed');
+  }
+
+  async #open(process: Process): Promise<void> {
+    const world = this.#world;
+    const queue = createSqliteQueue(world.file, {
+      maxReceives,
+      clock: process.clock,
+      onDeadLetter: ({ group }) => {
+        process.log.error('a signal is set aside', { group, alarm: true });
+        void noteDeadLetters(world.stage, queue);
+      },
+    });
+    this.#queue = queue;
+    const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: exchangeTimeoutMs, looksMs: exchangeTimeoutMs };
+    const secrets = createLocalSecrets(process, world.secrets);
+    const stories = composeStories({ world, process, queue, secrets, timeouts });
+    await sweepAccepted(stories.stores());
+    this.#door = stories.receive();
+    startWorkerLoop(sourceOf(process, queue), nameInvocations(process, stories.execute()), process.log);
+    this.#reconcileEachMinute(process, stories);
+  }
+
+  /** As the minute loop does: at once, then every minute, never twice at once. */
+  #reconcileEachMinute(process: Process, stories: Stories): void {
+    const handler = stories.reconcile();
+    let isRunning = false;
+    const begin = () => {
+      process.later(minuteMs, begin);
+      if (isRunning) return;
+      isRunning = true;
+      void reconcile(process, handler).finally(() => {
+        isRunning = false;
+      });
+    };
+    begin();
+  }
+
+  #mourn(process: Process): void {
+    if (this.#process === process) this.#door = null;
+    const { loop, random } = this.#world.stage;
+    loop.schedule(rollWhole(random, 100, longestRestartMs), () => this.start());
+  }
+
+  async #tell(process: Process, door: WebhookHandler, alert: Alert, token: string): Promise<Reply> {
+    const startedAtMs = this.#world.stage.loop.nowMs;
+    const invocation: Invocation = { story: 'receive', name: alert.name, key: null, startedAtMs };
+    const { statusCode, body } = await runInvocation(invocation, () => door(toProxyEvent(alert, token)));
+    return process.isAlive ? { httpStatus: statusCode, body } : 'broken';
+  }
+}
+
+/** A failed run has said so in the log. */
+async function reconcile(process: Process, handler: ScheduleHandler): Promise<void> {
+  const startedAtMs = process.stage.loop.nowMs;
+  const invocation: Invocation = { story: 'reconcile', name: '', key: null, startedAtMs };
+  await runInvocation(invocation, () => handler({})).catch(() => undefined);
+}
+
+/** Handing out is done in memory; what is written down can go wrong. */
+function sourceOf(process: Process, queue: SqliteQueue): SignalSource {
+  return {
+    receive: (maxMessages) => queue.receive(maxMessages),
+    waitForWork: (signal) => queue.waitForWork(signal),
+    remove: (receipts) => process.step('queue.remove', receipts.join(), () => queue.remove(receipts)),
+    release: (receipts) => process.step('queue.release', receipts.join(), () => queue.release(receipts)),
+  };
+}

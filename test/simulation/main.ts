@@ -1,0 +1,101 @@
+import { parseArgs } from 'node:util';
+import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
+import { mostSignals } from './alerts.ts';
+import { mutantNamed, mutants } from './mutants.ts';
+import { renderMutants, renderSummary, renderTimeline, reproOf } from './report.ts';
+import { parseSeeds } from './seeds.ts';
+import { simulate } from './simulate.ts';
+import { addTally, createTally, optionsOf, type Range, type Tally } from './tally.ts';
+import { runJobs } from './worker-pool.ts';
+
+const usage = `npm run simulate -- [--seeds A..B|SEED|rotating:COUNT] [--signals N] [--dialect live|documented]
+                    [--mutant NAME | --mutants]`;
+/** Small enough that the cores finish together, large enough to be worth handing over. */
+const seedsPerJob = 25;
+const shownFindings = 3;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1..1000' },
+    signals: { type: 'string', default: '12' },
+    dialect: { type: 'string' },
+    mutant: { type: 'string' },
+    mutants: { type: 'boolean', default: false },
+  },
+});
+
+try {
+  process.exitCode = values.mutants ? await huntMutants() : await runSeeds(readRange());
+} catch (error) {
+  if (!(error instanceof RangeError)) throw error;
+  process.stderr.write(`${error.message}\n${usage}\n`);
+  process.exitCode = 2;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+/** @throws RangeError when an argument is not usable */
+function readRange(): Range {
+  const signals = Number(values.signals);
+  if (!Number.isInteger(signals) || signals < 1 || signals > mostSignals)
+    throw new RangeError(`"${values.signals}" is no number of signals from 1 to ${mostSignals}`);
+  const asked = dialects.filter((dialect) => values.dialect === undefined || dialect === values.dialect);
+  if (asked.length === 0)
+    throw new RangeError(`"${values.dialect}" is no dialect: it is one of ${dialects.join(', ')}`);
+  const mutant = values.mutant === undefined ? null : mutantNamed(values.mutant).name;
+  return { ...parseSeeds(values.seeds, Date.now()), dialects: asked, signals, mutant };
+}
+
+/** @returns the exit code: 1 when an invariant was broken */
+async function runSeeds(range: Range): Promise<number> {
+  const startedAt = performance.now();
+  const total = createTally();
+  const jobs = splitRange(range).map((part) => ({ range: part, endsAtFinding: false }));
+  for (const tally of await runJobs(jobs)) addTally(total, tally);
+  const seconds = (performance.now() - startedAt) / 1000;
+  await showFindings(range, total);
+  print(renderSummary(range, total));
+  print(`${seconds.toFixed(1)} s, ${(total.runs / seconds).toFixed(0)} runs a second`);
+  return total.findings.length === 0 ? 0 : 1;
+}
+
+function splitRange(range: Range): readonly Range[] {
+  const parts: Range[] = [];
+  for (let fromSeed = range.fromSeed; fromSeed <= range.toSeed; fromSeed += seedsPerJob)
+    parts.push({ ...range, fromSeed, toSeed: Math.min(fromSeed + seedsPerJob - 1, range.toSeed) });
+  return parts;
+}
+
+/** The first findings with their whole stories, all of them by how to see them again. */
+async function showFindings(range: Range, { findings }: Tally): Promise<void> {
+  const byRun = [...Map.groupBy(findings, (finding) => reproOf(range, finding))];
+  for (const [repro, found] of byRun.slice(0, shownFindings).reverse()) {
+    const [first] = found;
+    if (first === undefined) continue;
+    const { history } = await simulate(optionsOf(range, first.seed, first.dialect));
+    print(renderTimeline(history.timeline));
+    print(repro);
+    for (const { invariant, text } of found) print(`  ${invariant}: ${text}`);
+    print('');
+  }
+  for (const [repro, found] of byRun.slice(shownFindings))
+    print(`${found.map(({ invariant }) => invariant).join(', ')}: ${repro}`);
+}
+
+/** @returns the exit code: 1 when a mutant survived */
+async function huntMutants(): Promise<number> {
+  const { signals } = readRange();
+  const jobs = mutants.map((mutant) => {
+    const dialects: readonly Dialect[] = [mutant.dialect];
+    const range = { fromSeed: 1, toSeed: mutant.seeds, dialects, signals, mutant: mutant.name };
+    return { range, endsAtFinding: true };
+  });
+  const tallies = await runJobs(jobs);
+  const rows = mutants.map((mutant, place) => ({ mutant, tally: tallies[place] ?? createTally() }));
+  print(renderMutants(rows));
+  const survivors = rows.filter(({ tally }) => tally.findings.length === 0).map(({ mutant }) => mutant.name);
+  print(survivors.length === 0 ? `all ${rows.length} caught` : `survived: ${survivors.join(', ')}`);
+  return survivors.length === 0 ? 0 : 1;
+}

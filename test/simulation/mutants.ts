@@ -1,0 +1,14 @@
+import type { Mutant } from './mutation.ts';
+import { storeMutants } from './store-mutants.ts';
+import { wireMutants } from './wire-mutants.ts';
+
+/** Every broken relay that the simulation must find out. */
+export const mutants: readonly Mutant[] = [...storeMutants, ...wireMutants];
+
+/** @throws RangeError that lists the mutants there are */
+export function mutantNamed(name: string): Mutant {
+  const mutant = mutants.find((known) => known.name === name);
+  if (mutant === undefined)
+    throw new RangeError(`there is no mutant "${name}"; there are ${mutants.map((known) => known.name).join(', ')}`);
+  return mutant;
+}

@@ -1,0 +1,153 @@
+import type { EncodedAnswer } from '../../lib/paper/exchange.ts';
+import type { Transport, WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
+import { rollWhole } from './dice.ts';
+import type { SimulatedExchange } from './exchange.ts';
+import type { WireFault } from './faults.ts';
+import { currentInvocation, type Process } from './process.ts';
+
+/** How a fault spoils one request. What is left out goes well. */
+interface Spoiling {
+  /** Proven not to have left: after how long it shows. */
+  readonly notSent?: 'at_once' | 'when_connecting';
+  /** It never arrives. */
+  readonly isLost?: boolean;
+  readonly arrival?: 'after_deadline';
+  /** In place of the exchange's own answer, which may have taken effect. */
+  readonly answer?: EncodedAnswer;
+  readonly isAnswerLost?: boolean;
+  readonly isSlow?: boolean;
+}
+
+const html = '<html><body>Please wait</body></html>';
+const nonceRefusal = JSON.stringify({ code: 0, message: 'Too many requests.', errors: {} });
+const refusal = JSON.stringify({ code: 30, message: 'Validation failed', errors: {} });
+
+const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_after'>, Spoiling>> = {
+  refused: { notSent: 'at_once' },
+  hung: { notSent: 'when_connecting' },
+  lost_before: { isLost: true },
+  lost_after: { isAnswerLost: true },
+  arrives_late: { arrival: 'after_deadline' },
+  slow: { isSlow: true },
+  error_before: { isLost: true, answer: { status: 503, body: 'Service Unavailable' } },
+  error_after: { answer: { status: 500, body: '{"error":["Internal server error."]}' } },
+  gateway_page_after: { answer: { status: 403, body: html } },
+  garbage_after: { answer: { status: 200, body: html } },
+  nonce_429: { isLost: true, answer: { status: 429, body: nonceRefusal } },
+  rate_429: { isLost: true, answer: { status: 429, body: 'Too Many Requests' } },
+  refusal: { isLost: true, answer: { status: 422, body: refusal } },
+};
+
+const longestWayMs = 40;
+const longestLateMs = 20_000;
+const longestListLagMs = 30_000;
+
+/** The wire between one process and the exchange. */
+export function createSimulatedTransport(process: Process, exchange: SimulatedExchange): Transport {
+  return {
+    send: (request) => new Promise((resolve) => new Passage(process, exchange, request, resolve).begin()),
+    close: () => undefined,
+  };
+}
+
+/** One request on its way: it arrives or not, an answer comes back or not, and somebody waits only so long. */
+class Passage {
+  readonly #process: Process;
+  readonly #exchange: SimulatedExchange;
+  readonly #request: WireRequest;
+  readonly #name: string;
+  readonly #resolve: (outcome: WireOutcome) => void;
+  #spoiling: Spoiling = {};
+  #stopTimer: () => void = () => undefined;
+
+  constructor(
+    process: Process,
+    exchange: SimulatedExchange,
+    request: WireRequest,
+    resolve: (outcome: WireOutcome) => void,
+  ) {
+    this.#process = process;
+    this.#exchange = exchange;
+    this.#request = request;
+    this.#name = `wire ${request.path.replace('/api/v4/', '')}`;
+    this.#resolve = resolve;
+  }
+
+  begin(): void {
+    const fault = this.#process.stage.faults.onWire(this.#request.path);
+    this.#process.note(this.#name, fault === null ? null : `wire: ${fault}`);
+    if (fault === 'crash_before') return this.#process.die(`before ${this.#name}`);
+    this.#spoiling = fault === null || fault === 'crash_after' ? {} : spoilings[fault];
+    const { notSent } = this.#spoiling;
+    if (notSent !== undefined) return this.#failToConnect(notSent);
+    this.#noteSend();
+    this.#stopTimer = this.#process.stage.loop.schedule(this.#request.timeoutMs, () => this.#timeOut());
+    this.#travel(fault === 'crash_after');
+  }
+
+  #noteSend(): void {
+    const { stage, clock } = this.#process;
+    const { path, body } = this.#request;
+    if (body === null) return;
+    stage.history.sends.push({
+      atMs: stage.loop.nowMs,
+      relayNowMs: clock.nowMs(),
+      path,
+      fields: JSON.parse(body) as Record<string, unknown>,
+      invocation: currentInvocation(),
+    });
+  }
+
+  #failToConnect(when: 'at_once' | 'when_connecting'): void {
+    const { connectTimeoutMs, timeoutMs } = this.#request;
+    const delayMs = when === 'at_once' ? this.#wayMs() : Math.min(connectTimeoutMs, timeoutMs);
+    this.#process.later(delayMs, () => this.#tell({ kind: 'not_sent', reason: 'no connection' }));
+  }
+
+  #timeOut(): void {
+    this.#tell({ kind: 'ambiguous', reason: `no answer within ${this.#request.timeoutMs} ms` });
+  }
+
+  #travel(diesBeforeAnswer: boolean): void {
+    const { loop, random } = this.#process.stage;
+    const { isLost = false, arrival, isSlow = false } = this.#spoiling;
+    const lateMs = arrival === undefined ? 0 : this.#request.timeoutMs + rollWhole(random, 1, longestLateMs);
+    const slowMs = isSlow ? rollWhole(random, 100, this.#request.timeoutMs) : 0;
+    const slowWayMs = isSlow && random() < 0.5 ? slowMs : 0;
+    loop.schedule(this.#wayMs() + lateMs + slowWayMs, async () => {
+      const answer = isLost ? null : await this.#serve();
+      if (diesBeforeAnswer) this.#process.die(`before the answer to ${this.#name}`);
+      else this.#answer(this.#spoiling.answer ?? answer, slowMs - slowWayMs);
+    });
+  }
+
+  async #serve(): Promise<EncodedAnswer> {
+    const { loop, random, faults, history } = this.#process.stage;
+    const isLookUp = /orders|history|conditional/.test(this.#request.path);
+    const lagMs = isLookUp && faults.strikes('list_lag') ? rollWhole(random, 500, longestListLagMs) : 0;
+    const answer = await this.#exchange.serve(this.#request, loop.nowMs, lagMs);
+    const lag = lagMs === 0 ? null : 'hazard: list_lag';
+    history.note(loop.nowMs, 'exchange', `${this.#name} → ${answer.status}`, lag);
+    return answer;
+  }
+
+  /** Without an answer the connection may break, or just stay silent until the time is up. */
+  #answer(answer: EncodedAnswer | null, slowMs: number): void {
+    const { random } = this.#process.stage;
+    const isLost = answer === null || this.#spoiling.isAnswerLost === true;
+    if (isLost && random() < 0.5) return;
+    const outcome: WireOutcome = isLost
+      ? { kind: 'ambiguous', reason: 'the connection broke' }
+      : { kind: 'answered', ...answer };
+    this.#process.later(this.#wayMs() + slowMs, () => this.#tell(outcome));
+  }
+
+  #tell(outcome: WireOutcome): void {
+    this.#stopTimer();
+    if (this.#process.isAlive) this.#resolve(outcome);
+  }
+
+  #wayMs(): number {
+    return rollWhole(this.#process.stage.random, 1, longestWayMs);
+  }
+}

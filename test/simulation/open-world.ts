@@ -1,0 +1,40 @@
+import { threadId } from 'node:worker_threads';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { createSimulatedExchange } from './exchange.ts';
+import type { Outages } from './faults.ts';
+import type { Mutation } from './mutation.ts';
+import { fillSecrets } from './operator.ts';
+import type { Stage } from './process.ts';
+import { type SimulatedWorld, settings } from './simulated-world.ts';
+
+let databaseCount = 0;
+
+/** A world in which nothing has happened yet. Its database is to be closed with `file.close()`. */
+export function openSimulatedWorld(
+  stage: Stage,
+  outages: Outages,
+  dialect: Dialect,
+  mutation: Mutation = {},
+): SimulatedWorld {
+  databaseCount += 1;
+  // In memory, and reached by name, so that a second connection can be what another process is.
+  const name = `simulation-${process.pid}-${threadId}-${databaseCount}`;
+  const databasePath = `file:${name}?mode=memory&cache=shared`;
+  const file = openSqlite(databasePath);
+  const world: SimulatedWorld = {
+    stage,
+    dialect,
+    settings,
+    databasePath,
+    file,
+    ledger: createSqliteLedger(file),
+    exchange: createSimulatedExchange(dialect),
+    outages,
+    secrets: { tokens: new Map(), keys: new Map() },
+    mutation,
+  };
+  fillSecrets(world);
+  return world;
+}

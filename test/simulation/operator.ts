@@ -1,0 +1,158 @@
+import type { Deployment } from './deployment.ts';
+import { pickOne, rollChance, rollWhole } from './dice.ts';
+import { resolveUnknown } from './resolving.ts';
+import type { SimulatedWorld } from './simulated-world.ts';
+
+const accountNames = ['main', 'second', 'rehearsal'] as const;
+const secondMs = 1000;
+
+/** The keys the paper exchange knows: what each account begins with where it is to be replaced, and what it ends with. */
+const goodKeys = {
+  main: { apiKey: 'paper-key', apiSecret: 'paper-secret' },
+  second: { apiKey: 'paper-key-2', apiSecret: 'paper-secret-2' },
+  rehearsal: { apiKey: 'paper-key', apiSecret: 'paper-secret' },
+};
+/** Of the first the exchange says that it may not trade, of the second that it is disabled. */
+const refusedKeys = {
+  main: { apiKey: 'paper-key-4', apiSecret: 'paper-secret-4' },
+  second: { apiKey: 'paper-key-3', apiSecret: 'paper-secret-3' },
+};
+
+export function fillSecrets({ secrets }: SimulatedWorld): void {
+  for (const account of accountNames) {
+    secrets.tokens.set(account, { current: `first-token-of-${account}`, previous: null });
+    secrets.keys.set(account, goodKeys[account]);
+  }
+}
+
+/** What is done to the relay, the exchange and the clocks from outside while alerts come in. */
+export function scheduleInterventions(
+  world: SimulatedWorld,
+  deployment: Deployment,
+  untilMs: number,
+): void {
+  const { random, loop } = world.stage;
+  const sometime = () => rollWhole(random, 0, untilMs - loop.nowMs);
+  if (rollChance(random, 0.4)) schedulePause(world, sometime());
+  if (rollChance(random, 0.3)) scheduleTokenRotation(world, sometime());
+  if (rollChance(random, 0.25)) scheduleKeyRotation(world, sometime());
+  if (rollChance(random, 0.3)) scheduleOutage(world, sometime());
+  if (rollChance(random, 0.25)) scheduleStoreOutage(world, sometime());
+  if (rollChance(random, 0.5)) loop.schedule(sometime(), () => deployment.redrive());
+  if (rollChance(random, 0.5)) loop.schedule(sometime(), () => resolveUnknown(world));
+  for (let count = 0; count < 2; count += 1) {
+    loop.schedule(sometime(), () => perhapsKill(world, deployment));
+    loop.schedule(sometime(), () => perhapsStepClocks(world, deployment));
+  }
+}
+
+function note({ stage }: SimulatedWorld, what: string, fault: string): void {
+  stage.history.note(stage.loop.nowMs, 'operator', what, fault);
+}
+
+function schedulePause(world: SimulatedWorld, delayMs: number): void {
+  const { stage, ledger } = world;
+  const account = pickOne(stage.random, ['main', 'second'] as const);
+  const lastsMs = rollWhole(stage.random, 10, 60) * secondMs;
+  stage.loop.schedule(delayMs, async () => {
+    const fromMs = stage.loop.nowMs;
+    await ledger.writePause(account, { sinceMs: fromMs, reason: 'simulated' });
+    const span = { account, fromMs, untilMs: Number.POSITIVE_INFINITY };
+    stage.history.pauses.push(span);
+    note(world, `pauses ${account}`, 'operator: pause');
+    stage.loop.schedule(lastsMs, async () => {
+      span.untilMs = stage.loop.nowMs;
+      await ledger.writePause(account, null);
+      note(world, `resumes ${account}`, 'operator: resume');
+    });
+  });
+}
+
+function scheduleTokenRotation(world: SimulatedWorld, delayMs: number): void {
+  const { stage, secrets } = world;
+  const account = pickOne(stage.random, accountNames);
+  const graceMs = rollWhole(stage.random, 0, 60) * secondMs;
+  stage.loop.schedule(delayMs, () => {
+    const token = secrets.tokens.get(account)?.current ?? '';
+    const validUntilMs = stage.loop.nowMs + graceMs;
+    secrets.tokens.set(account, {
+      current: `second-token-of-${account}`,
+      previous: { token, validUntilMs },
+    });
+    note(world, `rotates the token of ${account}`, 'operator: token rotation');
+  });
+}
+
+/** Until it is replaced, the exchange refuses the key. */
+function scheduleKeyRotation(world: SimulatedWorld, delayMs: number): void {
+  const { stage, secrets } = world;
+  const account = pickOne(stage.random, ['main', 'second'] as const);
+  secrets.keys.set(account, refusedKeys[account]);
+  stage.loop.schedule(delayMs, () => {
+    secrets.keys.set(account, goodKeys[account]);
+    note(world, `replaces the key of ${account}`, 'operator: key rotation');
+  });
+}
+
+function scheduleOutage(world: SimulatedWorld, delayMs: number): void {
+  const { stage } = world;
+  const lastsMs = rollWhole(stage.random, 5, 40) * secondMs;
+  stage.loop.schedule(delayMs, () => {
+    world.outages.isExchangeDown = true;
+    note(world, 'the exchange goes down', 'exchange: down');
+    stage.loop.schedule(lastsMs, () => {
+      world.outages.isExchangeDown = false;
+      note(world, 'the exchange is back', 'exchange: back');
+    });
+  });
+}
+
+/** A full disk, a throttled table: nothing can be read or written for a while. */
+function scheduleStoreOutage(world: SimulatedWorld, delayMs: number): void {
+  const { stage } = world;
+  const lastsMs = rollWhole(stage.random, 5, 90) * secondMs;
+  const failing = pickOne(stage.random, ['ledger.', 'ledger.', 'queue.', 'secrets.', ''] as const);
+  stage.loop.schedule(delayMs, () => {
+    world.outages.failingSteps = failing;
+    note(world, `the stores go down (${failing === '' ? 'all of them' : failing})`, 'stores: down');
+    stage.loop.schedule(lastsMs, () => {
+      world.outages.failingSteps = null;
+      note(world, 'the stores are back', 'stores: back');
+    });
+  });
+}
+
+function perhapsKill({ stage }: SimulatedWorld, deployment: Deployment): void {
+  if (stage.faults.strikes('killed')) deployment.killOne();
+}
+
+function perhapsStepClocks(world: SimulatedWorld, deployment: Deployment): void {
+  const { faults, random } = world.stage;
+  if (!faults.strikes('clock_step')) return;
+  const skewMs = rollWhole(random, -8000, 8000);
+  deployment.setClocks(skewMs);
+  note(world, `the clocks jump to ${skewMs} ms from the true time`, 'hazard: clock_step');
+}
+
+interface Trend {
+  readonly name: string;
+  readonly price: number;
+}
+
+const markets: readonly [Trend, ...Trend[]] = [
+  { name: 'BTC_USDT', price: 60_000 },
+  { name: 'ETH_USDT', price: 3000 },
+  { name: 'SOL_USDT', price: 150 },
+];
+const widestMove = 0.004;
+
+/** Lets prices wander around where they began, so that stops go off and some orders fill. */
+export function wanderPrices(world: SimulatedWorld, untilMs: number): void {
+  const { loop, random, history } = world.stage;
+  if (loop.nowMs >= untilMs) return;
+  const { name, price } = pickOne(random, markets);
+  const next = (price * (1 + (random() - 0.5) * widestMove)).toFixed(2);
+  world.exchange.setPrice(name, next, loop.nowMs);
+  history.note(loop.nowMs, 'exchange', `${name} trades at ${next}`);
+  loop.schedule(rollWhole(random, 2, 20) * secondMs, () => wanderPrices(world, untilMs));
+}

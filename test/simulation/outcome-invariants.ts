@@ -1,0 +1,154 @@
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { isFinal, type Status } from '../../lib/model/outcome.ts';
+import type { CancelTarget } from '../../lib/model/signal.ts';
+import type { PaperOrder, World } from '../../lib/paper/world.ts';
+import { keyText } from './history.ts';
+import type { Facts, Violation } from './invariants.ts';
+
+/** Orders by what they are for: each signal of a run has a limit price of its own, whatever ids an order carries. */
+type OrdersByContent = ReadonlyMap<string, readonly PaperOrder[]>;
+
+/** Whether every signal came to what the ledger says, once. */
+export function findWrongOutcomes(facts: Facts): readonly Violation[] {
+  const accepted = acceptedOrders(facts.exchange);
+  const orders: OrdersByContent = Map.groupBy(accepted, contentOfOrder);
+  return [
+    ...findDoubles(accepted, orders),
+    ...findLost(facts),
+    ...facts.entries.flatMap((entry) => findDisagreement(facts, orders, entry)),
+    ...findStrangers(facts, accepted),
+  ];
+}
+
+function acceptedOrders({ acceptedOrderIds, orders }: World): readonly PaperOrder[] {
+  return acceptedOrderIds.flatMap((id) => orders.get(id) ?? []);
+}
+
+function contentOfOrder({ market, price }: PaperOrder): string {
+  return `${market} ${formatDecimal(price)}`;
+}
+
+function contentOfEntry({ signal }: Entry): string | null {
+  if (signal?.action !== 'order' || signal.limitPrice === null) return null;
+  return `${signal.market} ${formatDecimal(parseDecimal(signal.limitPrice))}`;
+}
+
+function findDoubles(accepted: readonly PaperOrder[], orders: OrdersByContent): readonly Violation[] {
+  const byId = Map.groupBy(accepted, ({ account, clientOrderId }) => `${account} ${clientOrderId}`);
+  return [...orders, ...byId]
+    .filter(([, same]) => same.length > 1)
+    .map(([content, same]) => ({
+      invariant: 'I1',
+      harm: 'duplicated',
+      text: `${same.length} orders of ${content}: ${same.map(({ orderId }) => orderId).join(', ')}`,
+    }));
+}
+
+function findLost(facts: Facts): readonly Violation[] {
+  const byKey = new Map(facts.entries.map((entry) => [keyText(entry), entry]));
+  return [
+    ...facts.history.answers
+      .filter(({ httpStatus }) => httpStatus < 300)
+      .flatMap(({ alert, body }) => acknowledgedIds(body).map((id) => ({ alert, id })))
+      .filter(({ alert, id }) => !byKey.has(`${alert.account} ${id}`))
+      .map(({ alert, id }) => lost(`${alert.name} was acknowledged as ${id}, which is not in the ledger`)),
+    ...facts.entries.flatMap((entry) => findUnsettled(facts, entry)),
+  ];
+}
+
+function lost(text: string): Violation {
+  return { invariant: 'I2', harm: 'lost', text };
+}
+
+interface AnsweredSignal {
+  readonly signalId: string;
+}
+
+function acknowledgedIds(body: string): readonly string[] {
+  const answer = JSON.parse(body) as AnsweredSignal | { readonly signals: readonly AnsweredSignal[] };
+  const signals = 'signals' in answer ? answer.signals : [answer];
+  return signals.map(({ signalId }) => signalId);
+}
+
+function findUnsettled({ history, dialect }: Facts, entry: Entry): readonly Violation[] {
+  const { account, signalId, status } = entry;
+  if (isFinal(status)) return [];
+  if (status !== 'unknown') return [lost(`${keyText(entry)} is left ${status}`)];
+  const isTold = history.logs.some(
+    ({ facts }) => facts['alarm'] === true && facts['account'] === account && facts['signalId'] === signalId,
+  );
+  if (!isTold) return [silent('I2', `${keyText(entry)} is unknown, and no alarm was raised`)];
+  // The live service lists every order, so there time settles what the relay itself asked for.
+  return dialect === 'live' ? [lost(`${keyText(entry)} stays unknown although it can be looked up`)] : [];
+}
+
+function silent(invariant: 'I2' | 'I3', text: string): Violation {
+  return { invariant, harm: 'silent', text };
+}
+
+function disagree(entry: Entry, text: string): readonly Violation[] {
+  return [silent('I3', `${keyText(entry)} is ${entry.status}, but ${text}`)];
+}
+
+function findDisagreement(facts: Facts, orders: OrdersByContent, entry: Entry): readonly Violation[] {
+  const content = contentOfEntry(entry);
+  if (content !== null) return findOrderDisagreement(facts.exchange, entry, orders.get(content) ?? []);
+  if (entry.status !== 'cancelled') return [];
+  return targetsOf(facts, entry)
+    .flatMap((target) => orders.get(contentOfEntry(target) ?? '') ?? [])
+    .filter(({ orderId }) => facts.exchange.open.has(orderId))
+    .flatMap(({ orderId }) => disagree(entry, `order ${orderId} is open`));
+}
+
+function findOrderDisagreement(
+  { open }: World,
+  entry: Entry,
+  orders: readonly PaperOrder[],
+): readonly Violation[] {
+  const { status, orderId, orderOpen, clientOrderId } = entry;
+  const [order] = orders;
+  if (status === 'unknown') return [];
+  // An operator may have settled it by cancelling what there was.
+  if (status === 'cancelled' && order !== undefined && !open.has(order.orderId)) return [];
+  if (status !== 'placed') return order === undefined ? [] : disagree(entry, `order ${order.orderId} exists`);
+  if (order === undefined) return disagree(entry, 'the exchange has no such order');
+  if (order.orderId !== orderId) return disagree(entry, `as ${orderId}, and the order is ${order.orderId}`);
+  if (order.clientOrderId !== clientOrderId)
+    return disagree(entry, `its order is called ${order.clientOrderId}, not ${clientOrderId}`);
+  if (!orderOpen && open.has(order.orderId)) return disagree(entry, 'held for ended, and it is open');
+  return [];
+}
+
+function targetsOf({ entries, history }: Facts, entry: Entry): readonly Entry[] {
+  const { signal, account } = entry;
+  if (signal?.action === 'cancel_all') {
+    const keys = history.cancelTargets.get(keyText(entry)) ?? [];
+    return entries.filter((target) => keys.includes(keyText(target)));
+  }
+  if (signal?.action !== 'cancel') return [];
+  return entries.filter((target) => target.account === account && isTarget(signal.target, target));
+}
+
+function isTarget(target: CancelTarget, { signalId, clientOrderId, orderId }: Entry): boolean {
+  switch (target.by) {
+    case 'signalId':
+      return target.signalId === signalId;
+    case 'clientOrderId':
+      return target.clientOrderId === clientOrderId;
+    case 'orderId':
+      return target.orderId === orderId;
+  }
+}
+
+const mayHaveOrder: ReadonlySet<Status> = new Set(['placed', 'cancelled', 'unknown']);
+
+/** Orders of which the ledger does not say that they exist, or may exist. */
+function findStrangers({ entries }: Facts, accepted: readonly PaperOrder[]): readonly Violation[] {
+  const known = new Set(
+    entries.filter(({ status }) => mayHaveOrder.has(status)).map(contentOfEntry),
+  );
+  return accepted
+    .filter((order) => !known.has(contentOfOrder(order)))
+    .map((order) => silent('I3', `order ${order.orderId} (${contentOfOrder(order)}) is placed by no entry`));
+}

@@ -1,0 +1,24 @@
+import type { SQSEvent } from 'aws-lambda';
+import type { WorkerHandler } from '../../lib/host/worker.ts';
+import { type Delivery, parseSignalMessage } from '../../lib/queue/queue.ts';
+import { type Invocation, type Process, runInvocation } from './process.ts';
+
+/** The parts of an SQS event that the worker reads. */
+export function toQueueEvent({ receipt, group, body, receiveCount }: Delivery): SQSEvent {
+  const attributes = { MessageGroupId: group, ApproximateReceiveCount: String(receiveCount) };
+  return { Records: [{ messageId: receipt, receiptHandle: receipt, body, attributes }] } as unknown as SQSEvent;
+}
+
+/** Everything that is done for a message is done in the name of its signal. */
+export function nameInvocations(process: Process, handler: WorkerHandler): WorkerHandler {
+  return (event) => {
+    const { account, signalId } = parseSignalMessage(event.Records[0]?.body ?? '');
+    const invocation: Invocation = {
+      story: 'execute',
+      name: signalId,
+      key: { account, signalId },
+      startedAtMs: process.stage.loop.nowMs,
+    };
+    return runInvocation(invocation, () => handler(event));
+  };
+}

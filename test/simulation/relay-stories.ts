@@ -1,0 +1,127 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
+import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
+import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
+import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
+import type { ScheduleHandler } from '../../lib/host/schedule.ts';
+import type { SecretStore } from '../../lib/host/secrets.ts';
+import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import type { WorkerHandler } from '../../lib/host/worker.ts';
+import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
+import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
+import type { Alert } from './alerts.ts';
+import type { MutationTools } from './mutation.ts';
+import { createSimulatedTransport } from './network.ts';
+import type { Process, Story } from './process.ts';
+import { exchangeAddress, type SimulatedWorld } from './simulated-world.ts';
+import { createSteppedLedger, createSteppedQueue } from './stepped-stores.ts';
+
+/** What one process needs to tell stories. */
+export interface StoryParts {
+  readonly world: SimulatedWorld;
+  readonly process: Process;
+  readonly queue: SignalQueue;
+  readonly secrets: SecretStore;
+  /** Absent where the queue itself says when a message comes again. */
+  readonly postponeMessage?: PostponeMessage;
+  readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly looksMs: number };
+}
+
+/** The real handlers of a process, each over ports that can go wrong; what is not asked for is not built. */
+export interface Stories {
+  receive(): WebhookHandler;
+  execute(): WorkerHandler;
+  reconcile(): ScheduleHandler;
+  /** What the operator's tool settles signals with. */
+  resolve(): ResolveServices;
+  /** The stores as the start of a local relay sweeps them. */
+  stores(): ReturnType<typeof shareServices>;
+}
+
+export function composeStories(parts: StoryParts): Stories {
+  const { world, process, secrets, timeouts } = parts;
+  let clients: ExchangeClients | null = null;
+
+  /** One for the whole process: executing and reconciling share nonces, budgets and connections. */
+  function clientsOf(tools: MutationTools): ExchangeClients {
+    const transport = createSimulatedTransport(process, world.exchange);
+    clients ??= createExchangeClients({
+      address: exchangeAddress,
+      dialect: world.dialect,
+      secrets,
+      clock: process.clock,
+      random: process.stage.random,
+      transport: world.mutation.transport?.(transport, tools) ?? transport,
+    });
+    return clients;
+  }
+
+  function exchangeFor(tools: MutationTools) {
+    return async (account: string) => {
+      const client = await clientsOf(tools).forAccount(account);
+      return world.mutation.client?.(client, tools) ?? client;
+    };
+  }
+
+  return {
+    receive() {
+      const tools = toolsOf(parts, 'receive');
+      const handler = createReceiveSignal({
+        ...shareServices(parts, 'receive'),
+        webhookTokens: secrets.webhookTokens,
+      });
+      return world.mutation.door?.(handler, tools) ?? handler;
+    },
+    execute() {
+      const tools = toolsOf(parts, 'execute');
+      return createExecuteSignal({
+        ...shareServices(parts, 'execute'),
+        markets: createMarketCatalogue(clientsOf(tools).anonymous, process.clock, timeouts.marketsMs),
+        exchangeFor: exchangeFor(tools),
+        exchangeTimeoutMs: timeouts.exchangeMs,
+        ...(parts.postponeMessage === undefined ? {} : { postponeMessage: parts.postponeMessage }),
+      });
+    },
+    reconcile: () =>
+      createReconcileSignals({
+        ...shareServices(parts, 'reconcile'),
+        exchangeFor: exchangeFor(toolsOf(parts, 'reconcile')),
+        exchangeTimeoutMs: timeouts.looksMs,
+      }),
+    resolve: () => ({
+      ...shareServices(parts, 'resolve'),
+      exchangeFor: exchangeFor(toolsOf(parts, 'resolve')),
+    }),
+    stores: () => shareServices(parts, 'reconcile'),
+  };
+}
+
+function toolsOf({ world, process }: StoryParts, story: Story): MutationTools {
+  return { process, story, file: world.file, bareLedger: world.ledger, secrets: world.secrets };
+}
+
+function shareServices(parts: StoryParts, story: Story) {
+  const { world, process } = parts;
+  const { mutation, settings } = world;
+  const tools = toolsOf(parts, story);
+  const ledger = createSteppedLedger(process, world.ledger);
+  const queue = createSteppedQueue(process, parts.queue);
+  return {
+    clock: process.clock,
+    log: mutation.log?.(process.log, tools) ?? process.log,
+    settings,
+    ledger: mutation.ledger?.(ledger, tools) ?? ledger,
+    queue: mutation.queue?.(queue, tools) ?? queue,
+  };
+}
+
+/** The parts of API Gateway's event that the webhook reads. */
+export function toProxyEvent({ account, body }: Alert, token: string): APIGatewayProxyEvent {
+  return {
+    httpMethod: 'POST',
+    pathParameters: { account, token },
+    body: Buffer.from(body).toString('base64'),
+    isBase64Encoded: true,
+  } as unknown as APIGatewayProxyEvent;
+}

@@ -1,0 +1,78 @@
+import { statuses } from '../../lib/model/outcome.ts';
+import type { TimelineRow } from './history.ts';
+import { type Harm, invariants } from './invariants.ts';
+import type { Mutant } from './mutation.ts';
+import { startMs } from './simulate.ts';
+import type { Finding, Range, Tally } from './tally.ts';
+
+const number = new Intl.NumberFormat('en-US');
+
+/** The command that lives one life again. */
+export function reproOf({ signals, mutant }: Range, { seed, dialect }: Finding): string {
+  const mutation = mutant === null ? '' : ` --mutant ${mutant}`;
+  return `npm run simulate -- --seeds ${seed}..${seed} --signals ${signals} --dialect ${dialect}${mutation}`;
+}
+
+/** A life, line by line: virtual seconds since its start, who, what, and what was injected. */
+export function renderTimeline(rows: readonly TimelineRow[]): string {
+  return rows
+    .map(({ atMs, actor, what, fault }) => {
+      const seconds = ((atMs - startMs) / 1000).toFixed(3).padStart(9);
+      return `${seconds}  ${actor.padEnd(34)} ${what}${fault === null ? '' : `   ◀ ${fault}`}`;
+    })
+    .join('\n');
+}
+
+export function renderSummary({ fromSeed, toSeed, dialects, signals }: Range, tally: Tally): string {
+  return [
+    `seeds ${fromSeed}..${toSeed}, ${dialects.join(' and ')}, ${signals} signals or more each: ${number.format(tally.runs)} runs`,
+    `${number.format(tally.alertsSent)} alerts sent, ${number.format(tally.answered2xx)} acknowledged, ${number.format(tally.orders)} orders accepted by the exchange`,
+    `outcomes  ${renderStatuses(tally)}`,
+    `injected  ${renderFaults(tally)}`,
+    renderHarm(tally.findings),
+    ...renderOthers(tally.findings),
+  ].join('\n');
+}
+
+function renderStatuses({ statuses: counts }: Tally): string {
+  return statuses
+    .flatMap((status) => (counts.has(status) ? [`${status} ${number.format(counts.get(status) ?? 0)}`] : []))
+    .join(' · ');
+}
+
+function renderFaults({ faults }: Tally): string {
+  const sorted = [...faults].sort(([a], [b]) => (a < b ? -1 : 1));
+  const byKind = Map.groupBy(sorted, ([fault]) => fault.split(':')[0] ?? '');
+  return [...byKind]
+    .map(([kind, rows]) => `${kind}: ${rows.map(([fault, n]) => `${nameOf(fault)} ${number.format(n)}`).join(', ')}`)
+    .join('\n          ');
+}
+
+function nameOf(fault: string): string {
+  return fault.split(': ')[1] ?? fault;
+}
+
+function renderHarm(findings: readonly Finding[]): string {
+  const count = (harm: Harm) => findings.filter((finding) => finding.harm === harm).length;
+  return `${count('lost')} lost, ${count('duplicated')} duplicated, ${count('silent')} silent, ${count('other')} other violations`;
+}
+
+function renderOthers(findings: readonly Finding[]): readonly string[] {
+  return [...Map.groupBy(findings, ({ invariant }) => invariant)].map(
+    ([invariant, found]) => `  ${invariant} ${invariants[invariant]}: broken ${found.length} times`,
+  );
+}
+
+/** A Markdown table of every mutant: what it breaks, and how it was found out. */
+export function renderMutants(rows: readonly { readonly mutant: Mutant; readonly tally: Tally }[]): string {
+  return [
+    '| mutant | what it breaks | seeds needed | stated | caught by |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows.map(({ mutant, tally }) => {
+      const [first] = tally.findings;
+      const names = [...new Set(tally.findings.map(({ invariant }) => invariant))].sort().join(', ');
+      const needed = first === undefined ? 'survived' : String(first.seed);
+      return `| ${mutant.name} | ${mutant.breaks} | ${needed} | ${mutant.seeds} | ${names} |`;
+    }),
+  ].join('\n');
+}

@@ -1,0 +1,40 @@
+import { RelayError } from '../../lib/base/errors.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
+import { rollChance } from './dice.ts';
+import { keyText } from './history.ts';
+import { type Invocation, Process, runInvocation } from './process.ts';
+import { composeStories } from './relay-stories.ts';
+import { createLocalSecrets } from './secrets.ts';
+import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
+
+/** The operator goes through what is unknown, with the tool's own process: looks, or cancels to be sure. */
+export async function resolveUnknown(world: SimulatedWorld): Promise<void> {
+  const { entries } = await world.ledger.list({ status: 'unknown', limit: 10, oldestFirst: true });
+  for (const entry of entries) void resolveOne(world, entry);
+}
+
+async function resolveOne(world: SimulatedWorld, entry: Entry): Promise<void> {
+  const { stage } = world;
+  const process = new Process(stage, 'operator', 0);
+  const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: exchangeTimeoutMs, looksMs: exchangeTimeoutMs };
+  const secrets = createLocalSecrets(process, world.secrets);
+  const services = composeStories({ world, process, queue: noQueue, secrets, timeouts }).resolve();
+  const kind = rollChance(stage.random, 0.5) ? 'look' : 'cancel';
+  process.note(`resolves ${keyText(entry)} by ${kind}`, `operator: resolve by ${kind}`);
+  const startedAtMs = stage.loop.nowMs;
+  const invocation: Invocation = { story: 'resolve', name: entry.signalId, key: null, startedAtMs };
+  try {
+    await runInvocation(invocation, () =>
+      resolveSignal(services, entry, { kind }, 'operator', { timeoutMs: exchangeTimeoutMs }),
+    );
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+    process.note(`could not: ${error.code}`);
+  }
+}
+
+/** Resolving queues nothing. */
+const noQueue = {
+  enqueue: () => Promise.reject(new Error('an operator who settles a signal queues nothing')),
+};

@@ -1,0 +1,83 @@
+import type { Alert } from './alerts.ts';
+import type { Deployment, Reply } from './deployment.ts';
+import { rollWhole } from './dice.ts';
+import type { Stage } from './process.ts';
+import type { SecretContents } from './secrets.ts';
+
+const mostSends = 4;
+const resendAfterMs = 5000;
+const waitsMs = 3000;
+const longestWayMs = 300;
+const longestLateMs = 60_000;
+const longestDoubleMs = 60_000;
+const forgedToken = 'a-token-that-was-never-valid';
+
+/**
+ * Sends alerts as TradingView does: after a 5xx other than 504 the same bytes again, every 5 s and at most three times
+ * more; never after 3 s without an answer.
+ *
+ * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
+ */
+export class Sender {
+  readonly #stage: Stage;
+  readonly #deployment: Deployment;
+  readonly #secrets: SecretContents;
+
+  constructor(stage: Stage, deployment: Deployment, secrets: SecretContents) {
+    this.#stage = stage;
+    this.#deployment = deployment;
+    this.#secrets = secrets;
+  }
+
+  /** To be called when the alert fires. */
+  fire(alert: Alert): void {
+    const { loop, random, faults } = this.#stage;
+    const token = alert.isForged ? forgedToken : (this.#secrets.tokens.get(alert.account)?.current ?? '');
+    const isLate = faults.strikes('alert_late');
+    const delayMs = isLate ? rollWhole(random, 5000, longestLateMs) : rollWhole(random, 0, 2000);
+    if (isLate) this.#note(alert, 'is late', 'hazard: alert_late');
+    loop.schedule(delayMs, () => this.#send(alert, token, 1));
+    if (!faults.strikes('alert_doubled')) return;
+    this.#note(alert, 'will come twice', 'hazard: alert_doubled');
+    loop.schedule(delayMs + rollWhole(random, 0, longestDoubleMs), () => this.#send(alert, token, mostSends));
+  }
+
+  #send(alert: Alert, token: string, attempt: number): void {
+    const { loop, random, faults, history } = this.#stage;
+    history.alertsSent += 1;
+    if (attempt > 1) this.#note(alert, `is sent again (${attempt})`, 'sender: resend');
+    if (faults.strikes('alert_lost')) return this.#note(alert, 'is lost on its way', 'hazard: alert_lost');
+    loop.schedule(rollWhole(random, 1, longestWayMs), () => void this.#deliver(alert, token, attempt));
+  }
+
+  async #deliver(alert: Alert, token: string, attempt: number): Promise<void> {
+    const arrivedAtMs = this.#stage.loop.nowMs;
+    const reply = await this.#deployment.receive(alert, token);
+    this.#record(alert, reply);
+    const isInTime = this.#stage.loop.nowMs - arrivedAtMs < waitsMs;
+    if (!isInTime || attempt >= mostSends || !this.#asksForMore(alert, reply)) return;
+    this.#stage.loop.schedule(resendAfterMs, () => this.#send(alert, token, attempt + 1));
+  }
+
+  #record(alert: Alert, reply: Reply): void {
+    const { loop, history } = this.#stage;
+    if (reply === 'broken') return this.#note(alert, 'gets no answer', 'sender: broken connection');
+    this.#note(alert, `is answered ${reply.httpStatus}`, null);
+    history.answers.push({ atMs: loop.nowMs, alert, ...reply });
+  }
+
+  /** A proxy in front of the relay answers for it when it is gone. */
+  #asksForMore(alert: Alert, reply: Reply): boolean {
+    const { faults } = this.#stage;
+    if (faults.strikes('answer_lost')) {
+      this.#note(alert, 'never hears the answer', 'hazard: answer_lost');
+      return false;
+    }
+    if (reply === 'broken') return faults.strikes('gateway_502');
+    return reply.httpStatus >= 500 && reply.httpStatus !== 504;
+  }
+
+  #note({ name }: Alert, what: string, fault: string | null): void {
+    this.#stage.history.note(this.#stage.loop.nowMs, 'sender', `${name} ${what}`, fault);
+  }
+}

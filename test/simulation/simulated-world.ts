@@ -1,0 +1,49 @@
+import type { SqliteFile } from '../../lib/base/sqlite.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { parseConfig, type RelayConfig } from '../../lib/host/config.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import type { SimulatedExchange } from './exchange.ts';
+import type { Outages } from './faults.ts';
+import type { Mutation } from './mutation.ts';
+import type { Stage } from './process.ts';
+import type { SecretContents } from './secrets.ts';
+
+/** What exists once in a simulated world, whatever processes come and go. */
+export interface SimulatedWorld {
+  readonly stage: Stage;
+  readonly dialect: Dialect;
+  readonly settings: Settings;
+  readonly databasePath: string;
+  readonly file: SqliteFile;
+  /** The ledger itself, beneath everything that can go wrong. */
+  readonly ledger: Ledger;
+  readonly exchange: SimulatedExchange;
+  readonly outages: Outages;
+  readonly secrets: SecretContents;
+  readonly mutation: Mutation;
+}
+
+/** It is never called: every request ends in the simulated network. */
+export const exchangeAddress = 'https://exchange.simulation';
+
+const config = {
+  exchange: { address: exchangeAddress, dialect: 'live' },
+  tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT', XRPUSDT: 'XRP_USDT' },
+  maxLagSeconds: 60,
+  accounts: {
+    main: { mode: 'live', limitOffset: '0.1%', markets: { BTC_USDT: {}, ETH_USDT: {}, XRP_USDT: {} } },
+    second: {
+      mode: 'live',
+      markets: { BTC_USDT: { maxAmount: '5' }, SOL_USDT: { sides: ['buy'] } },
+      maxOrdersPerMinute: 3,
+      maxSignalsPerMinute: 5,
+    },
+    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: {} } },
+  },
+} satisfies RelayConfig;
+
+export const { settings } = parseConfig(config);
+
+/** How long one request to the exchange may take, retries included; as in production. */
+export const exchangeTimeoutMs = 10_000;

@@ -1,0 +1,68 @@
+import type { EntryKey } from '../../lib/ledger/entry.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
+import { type History, keyText } from './history.ts';
+import { currentInvocation, type Process } from './process.ts';
+
+/** The ledger as one process reaches it: every method is a step that may go wrong, and every move is seen. */
+export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
+  const { loop, history } = process.stage;
+
+  /** A step about one entry; whatever it did to the entry is written down at the same moment. */
+  function stepOn<T>(name: string, key: EntryKey, detail: string, operate: () => Promise<T>): Promise<T> {
+    return process.step(`ledger.${name}`, `${keyText(key)}${detail}`, async () => {
+      try {
+        return await operate();
+      } finally {
+        const entry = await ledger.read(key);
+        if (entry !== null) history.noteStatus(key, entry.status, loop.nowMs);
+      }
+    });
+  }
+
+  return {
+    accept: (entry, limit) => stepOn('accept', entry, '', () => ledger.accept(entry, limit)),
+    refuse: (entry) => stepOn('refuse', entry, '', () => ledger.refuse(entry)),
+    start: (key, step, limit) =>
+      stepOn('start', key, '', async () => {
+        const started = await ledger.start(key, step, limit);
+        if (started.result === 'started') noteCancelTargets(history, key);
+        return started;
+      }),
+    move: (key, move) => stepOn('move', key, ` → ${move.step.status}`, () => ledger.move(key, move)),
+    closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
+    postpone: (key, seen, look) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, look)),
+    read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
+    list: (query) => process.step('ledger.list', query.status ?? '', () => ledger.list(query)),
+    dueLooks: (nowMs, limit) => process.step('ledger.dueLooks', '', () => ledger.dueLooks(nowMs, limit)),
+    openOrders: (account, market) =>
+      process.step('ledger.openOrders', `${account} ${market}`, async () => {
+        const entries = await ledger.openOrders(account, market);
+        const invocation = currentInvocation();
+        if (invocation !== null) history.foundOpen.set(invocation, entries.map(keyText));
+        return entries;
+      }),
+    readPause: (account) => process.step('ledger.readPause', account, () => ledger.readPause(account)),
+    writePause: (account, pause) =>
+      process.step('ledger.writePause', account, () => ledger.writePause(account, pause)),
+  };
+}
+
+/** Several workers may have looked; what counts is what the one found that goes on to the wire. */
+function noteCancelTargets(history: History, key: EntryKey): void {
+  const invocation = currentInvocation();
+  const found = invocation === null ? undefined : history.foundOpen.get(invocation);
+  if (found !== undefined) history.cancelTargets.set(keyText(key), found);
+}
+
+/** The queue as the door and the sweeps reach it. */
+export function createSteppedQueue(process: Process, queue: SignalQueue): SignalQueue {
+  const { history } = process.stage;
+  return {
+    enqueue: (message: SignalMessage) =>
+      process.step('queue.enqueue', keyText(message), async () => {
+        await queue.enqueue(message);
+        history.enqueued.add(keyText(message));
+      }),
+  };
+}

@@ -1,0 +1,283 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { SqliteFile } from '../../lib/base/sqlite.ts';
+import type { Entry, EntryKey, Step } from '../../lib/ledger/entry.ts';
+import { createFirstLook, type Ledger, type MinuteLimit, type Move } from '../../lib/ledger/ledger.ts';
+import { override } from '../support/override.ts';
+import { rollWhole } from './dice.ts';
+import { keyText } from './history.ts';
+import type { Mutant, MutationTools } from './mutation.ts';
+
+/** `sending` is remembered instead of written, until there is an outcome to write. */
+function writeAfterSend(ledger: Ledger): Ledger {
+  const started = new Map<string, { readonly step: Step; readonly limit: MinuteLimit | null }>();
+  return override(ledger, {
+    async start(key, step, limit) {
+      started.set(keyText(key), { step, limit });
+      return { result: 'started' };
+    },
+    async move(key, move) {
+      const pending = started.get(keyText(key));
+      if (pending !== undefined) await ledger.start(key, pending.step, pending.limit);
+      started.delete(keyText(key));
+      return await ledger.move(key, move);
+    },
+  });
+}
+
+/** Who finds `sending` goes on as if nobody had begun. */
+function ignoreLease(ledger: Ledger): Ledger {
+  return override(ledger, {
+    async read(key) {
+      const entry = await ledger.read(key);
+      return entry?.status === 'sending' ? { ...entry, status: 'accepted' } : entry;
+    },
+    start: (key, step, limit) => startRegardless(ledger, key, step, limit),
+  });
+}
+
+async function startRegardless(ledger: Ledger, key: EntryKey, step: Step, limit: MinuteLimit | null) {
+  const started = await ledger.start(key, step, limit);
+  return started.result === 'conflict' ? ({ result: 'started' } as const) : started;
+}
+
+/** The outcome is written over whatever stands there. */
+function settleBlindly(ledger: Ledger, { file, bareLedger, process }: MutationTools): Ledger {
+  return override(ledger, {
+    move: (key, move) =>
+      process.step('ledger.move', `${keyText(key)} → ${move.step.status}`, async () => {
+        overwrite(file, key, move);
+        process.stage.history.noteStatus(key, move.step.status, process.stage.loop.nowMs);
+        return await entryOf(bareLedger, key);
+      }),
+  });
+}
+
+function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, move: Move): void {
+  const { step, orderId = null, orderOpen = null } = move;
+  const isUnknown = step.status === 'unknown';
+  database
+    .prepare(
+      `UPDATE entries SET status = ?3, updated_at_ms = ?4, steps = json_insert(steps, '$[#]', json(?5)),
+         order_id = coalesce(?6, order_id), order_open = coalesce(?7, order_open),
+         look = coalesce(?8, look), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
+       WHERE account = ?1 AND signal_id = ?2`,
+    )
+    .run(
+      account,
+      signalId,
+      step.status,
+      step.atMs,
+      JSON.stringify(step),
+      orderId,
+      orderOpen === null ? null : Number(orderOpen),
+      isUnknown ? JSON.stringify(createFirstLook(step.atMs)) : null,
+    );
+}
+
+async function entryOf(ledger: Ledger, key: EntryKey): Promise<Entry> {
+  const entry = await ledger.read(key);
+  if (entry === null) throw new Error(`${keyText(key)} is not in the ledger`);
+  return entry;
+}
+
+/** Whatever the signal says of its age, it is taken for fresh. */
+function ignoreStaleness(ledger: Ledger): Ledger {
+  return override(ledger, {
+    async read(key) {
+      const entry = await ledger.read(key);
+      if (entry === null || entry.signal === null) return entry;
+      return { ...entry, signal: { ...entry.signal, maxLagMs: Number.MAX_SAFE_INTEGER / 2 } };
+    },
+  });
+}
+
+/** The same bytes are another signal each time they come. */
+function renameDeliveries(ledger: Ledger, drawNumber: () => number): Ledger {
+  return override(ledger, {
+    accept(entry, limit) {
+      const signalId = `${entry.signalId}-${drawNumber()}`.slice(-60);
+      const clientOrderId = entry.clientOrderId === null ? null : `tr-${drawNumber()}`;
+      return ledger.accept({ ...entry, signalId, clientOrderId }, limit);
+    },
+  });
+}
+
+/** The first look that finds nothing has the last word. */
+function concludeHastily(ledger: Ledger): Ledger {
+  return override(ledger, {
+    async dueLooks(nowMs, limit) {
+      const entries = await ledger.dueLooks(nowMs, limit);
+      return entries.map((entry) =>
+        entry.look === null ? entry : { ...entry, look: { ...entry.look, misses: 100, firstMissAtMs: 0 } },
+      );
+    },
+  });
+}
+
+function sweepNothing(ledger: Ledger): Ledger {
+  return override(ledger, {
+    list: (query) =>
+      query.status === 'accepted' ? Promise.resolve({ entries: [], next: null }) : ledger.list(query),
+  });
+}
+
+/** The id that an alert gives itself; null when it has none. */
+function explicitIdOf(event: APIGatewayProxyEvent): string | null {
+  const alert: unknown = JSON.parse(bodyOf(event));
+  const id = typeof alert === 'object' && alert !== null && 'id' in alert ? alert.id : null;
+  return typeof id === 'string' ? id : null;
+}
+
+function bodyOf({ body }: APIGatewayProxyEvent): string {
+  return Buffer.from(body ?? '', 'base64').toString();
+}
+
+/** Relays that misuse their stores, their door or their log. */
+export const storeMutants: readonly Mutant[] = [
+  {
+    name: 'write-after-send',
+    breaks: '"sending" is not written before the outcome is',
+    seeds: 50,
+    dialect: 'live',
+    mutation: { ledger: (ledger, { story }) => (story === 'execute' ? writeAfterSend(ledger) : ledger) },
+  },
+  {
+    name: 'ignore-lease',
+    breaks: 'a redelivery that finds "sending" sends',
+    seeds: 50,
+    dialect: 'live',
+    mutation: { ledger: (ledger, { story }) => (story === 'execute' ? ignoreLease(ledger) : ledger) },
+  },
+  {
+    name: 'ignore-conflict',
+    breaks: 'a worker that lost the race to "sending" sends all the same',
+    seeds: 500,
+    dialect: 'live',
+    mutation: {
+      ledger: (ledger, { story }) =>
+        story === 'execute'
+          ? override(ledger, { start: (key, step, limit) => startRegardless(ledger, key, step, limit) })
+          : ledger,
+    },
+  },
+  {
+    name: 'blind-settling',
+    breaks: 'an outcome is written whatever the status is by then',
+    seeds: 200,
+    dialect: 'live',
+    mutation: { ledger: settleBlindly },
+  },
+  {
+    name: 'hasty-not-found',
+    breaks: 'the first look that finds no order is final',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: concludeHastily },
+  },
+  {
+    name: 'no-sweep',
+    breaks: 'what was stored and never queued is not looked for',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: sweepNothing },
+  },
+  {
+    name: 'ignore-pause',
+    breaks: 'the kill switch is not asked',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: (ledger) => override(ledger, { readPause: async () => null }) },
+  },
+  {
+    name: 'ignore-staleness',
+    breaks: 'the age of a signal is not asked before it is sent',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: (ledger, { story }) => (story === 'execute' ? ignoreStaleness(ledger) : ledger) },
+  },
+  {
+    name: 'ignore-limits',
+    breaks: 'orders are not counted',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      ledger: (ledger) => override(ledger, { start: (key, step) => ledger.start(key, step, null) }),
+    },
+  },
+  {
+    name: 'new-identity-per-delivery',
+    breaks: 'a resend is another signal',
+    seeds: 20,
+    dialect: 'live',
+    mutation: {
+      ledger: (ledger, { story, process }) =>
+        story === 'receive'
+          ? renameDeliveries(ledger, () => rollWhole(process.stage.random, 1, 1e9))
+          : ledger,
+    },
+  },
+  {
+    name: 'unordered-queue',
+    breaks: 'every message is a group of its own',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      queue: (queue, { process }) => ({
+        enqueue: (message) =>
+          queue.enqueue({ ...message, market: `${message.market}#${rollWhole(process.stage.random, 1, 1e9)}` }),
+      }),
+    },
+  },
+  {
+    name: 'acknowledge-before-store',
+    breaks: '202 is answered before anything is stored',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      door: (handler) => async (event) => {
+        const id = explicitIdOf(event);
+        if (id === null) return await handler(event);
+        handler(event).catch(() => undefined);
+        return { statusCode: 202, body: JSON.stringify({ signalId: id, status: 'accepted' }) };
+      },
+    },
+  },
+  {
+    name: 'open-door',
+    breaks: 'any token will do',
+    seeds: 50,
+    dialect: 'live',
+    mutation: {
+      door: (handler, { secrets }) => (event) => {
+        const account = event.pathParameters?.['account'] ?? '';
+        const token = secrets.tokens.get(account)?.current;
+        return handler({ ...event, pathParameters: { account, token } });
+      },
+    },
+  },
+  {
+    name: 'forgotten-alarm',
+    breaks: 'an alarm is not logged',
+    seeds: 100,
+    dialect: 'documented',
+    mutation: {
+      log: (log) =>
+        override(log, {
+          error: (message, facts) => (facts['alarm'] === true ? undefined : log.error(message, facts)),
+        }),
+    },
+  },
+  {
+    name: 'leaking-log',
+    breaks: 'the body of a refused alert is logged',
+    seeds: 20,
+    dialect: 'live',
+    mutation: {
+      door: (handler, { process }) => async (event) => {
+        const answer = await handler(event);
+        if (answer.statusCode >= 400) process.log.warn('refused', { body: bodyOf(event) });
+        return answer;
+      },
+    },
+  },
+];

@@ -1,0 +1,87 @@
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { Status } from '../../lib/model/outcome.ts';
+import type { Harm, InvariantName } from './invariants.ts';
+import { mutantNamed } from './mutants.ts';
+import { type Run, type SimulationOptions, simulate } from './simulate.ts';
+
+/** Which lives to live. */
+export interface Range {
+  readonly fromSeed: number;
+  readonly toSeed: number;
+  /** Each seed is run in each of them. */
+  readonly dialects: readonly Dialect[];
+  readonly signals: number;
+  readonly mutant: string | null;
+}
+
+/** A broken invariant, and how to see it again. */
+export interface Finding {
+  readonly seed: number;
+  readonly dialect: Dialect;
+  readonly invariant: InvariantName;
+  readonly harm: Harm;
+  readonly text: string;
+}
+
+/** What many runs came to, in numbers; plain data, so that threads can hand it over. */
+export interface Tally {
+  runs: number;
+  alertsSent: number;
+  answered2xx: number;
+  orders: number;
+  readonly statuses: Map<Status, number>;
+  readonly faults: Map<string, number>;
+  readonly findings: Finding[];
+}
+
+export function createTally(): Tally {
+  return {
+    runs: 0,
+    alertsSent: 0,
+    answered2xx: 0,
+    orders: 0,
+    statuses: new Map(),
+    faults: new Map(),
+    findings: [],
+  };
+}
+
+/** @param isEnough asked after each seed; true ends the range there */
+export async function tallyRange(range: Range, isEnough = (_: Tally) => false): Promise<Tally> {
+  const tally = createTally();
+  for (let seed = range.fromSeed; seed <= range.toSeed && !isEnough(tally); seed += 1)
+    for (const dialect of range.dialects) {
+      const options = optionsOf(range, seed, dialect);
+      addRun(tally, options, await simulate(options));
+    }
+  return tally;
+}
+
+export function optionsOf({ signals, mutant }: Range, seed: number, dialect: Dialect): SimulationOptions {
+  return { seed, dialect, signals, ...(mutant === null ? {} : { mutation: mutantNamed(mutant).mutation }) };
+}
+
+function addRun(tally: Tally, { seed, dialect }: SimulationOptions, run: Run): void {
+  tally.runs += 1;
+  tally.alertsSent += run.history.alertsSent;
+  tally.answered2xx += run.history.answers.filter(({ httpStatus }) => httpStatus < 300).length;
+  tally.orders += run.exchange.acceptedOrderIds.length;
+  for (const { status } of run.entries) add(tally.statuses, status, 1);
+  for (const [fault, count] of run.history.faults) add(tally.faults, fault, count);
+  for (const violation of run.violations) tally.findings.push({ seed, dialect, ...violation });
+}
+
+/** The same whatever the parts were cut into, as long as they come in the order of their seeds. */
+export function addTally(total: Tally, part: Tally): void {
+  total.runs += part.runs;
+  total.alertsSent += part.alertsSent;
+  total.answered2xx += part.answered2xx;
+  total.orders += part.orders;
+  for (const [status, count] of part.statuses) add(total.statuses, status, count);
+  for (const [fault, count] of part.faults) add(total.faults, fault, count);
+  total.findings.push(...part.findings);
+}
+
+function add<Key>(counts: Map<Key, number>, key: Key, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
+}

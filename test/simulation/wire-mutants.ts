@@ -1,0 +1,176 @@
+import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exchange/client.ts';
+import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
+import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
+import type { Transport, WireOutcome } from '../../lib/exchange/transport.ts';
+import { override } from '../support/override.ts';
+import { rollWhole } from './dice.ts';
+import type { Mutant, Mutation } from './mutation.ts';
+
+type Send = (options?: SendOptions) => Promise<unknown>;
+type Prepare = () => PreparedRequest<unknown>;
+
+/** A client that sends the requests of one endpoint in a way of its own. */
+function changeSend(endpoint: Endpoint, change: (send: Send, prepareAgain: Prepare) => Send): Mutation {
+  return {
+    client: (client) =>
+      override(client, {
+        prepare<E extends Endpoint>(asked: E, params: ParamsOf<E>): PreparedRequest<ResultOf<E>> {
+          const request = client.prepare(asked, params);
+          if (asked.name !== endpoint.name) return request;
+          const send = change(
+            (options) => request.send(options),
+            () => client.prepare(asked, params),
+          );
+          return override(request, { send: send as (options?: SendOptions) => Promise<ResultOf<E>> });
+        },
+      }),
+  };
+}
+
+/** A transport that takes some outcomes for others. */
+function misread(change: (outcome: WireOutcome, path: string) => WireOutcome): Mutation {
+  return {
+    transport: (transport): Transport => ({
+      send: async (request) => change(await transport.send(request), request.path),
+      close: () => transport.close(),
+    }),
+  };
+}
+
+const refusal: WireOutcome = {
+  kind: 'answered',
+  status: 422,
+  body: JSON.stringify({ code: 30, message: 'Validation failed', errors: {} }),
+};
+
+function isLost(error: unknown): boolean {
+  return error instanceof ExchangeError && error.failure.kind === 'ambiguous';
+}
+
+/** The id by which the order is to be found again has nothing to do with the signal. */
+function renameOrders(client: ExchangeClient, drawNumber: () => number): ExchangeClient {
+  return override(client, {
+    prepare<E extends Endpoint>(endpoint: E, params: ParamsOf<E>) {
+      if (endpoint.name !== stopLimit.name) return client.prepare(endpoint, params);
+      const renamed = { ...(params as object), clientOrderId: `tr-${drawNumber()}` };
+      return client.prepare(endpoint, renamed as ParamsOf<E>);
+    },
+  });
+}
+
+/** Relays that misjudge the wire. */
+export const wireMutants: readonly Mutant[] = [
+  {
+    name: 'resend-on-timeout',
+    breaks: 'a create whose answer was lost is prepared and sent again',
+    seeds: 20,
+    dialect: 'live',
+    mutation: changeSend(stopLimit, (send, prepareAgain) => async (options) => {
+      try {
+        return await send(options);
+      } catch (error) {
+        if (!isLost(error)) throw error;
+        return await prepareAgain().send(options);
+      }
+    }),
+  },
+  {
+    name: 'random-client-id',
+    breaks: 'each order carries an id that chance chose',
+    seeds: 20,
+    dialect: 'live',
+    mutation: {
+      client: (client, { process }) => renameOrders(client, () => rollWhole(process.stage.random, 1, 1e9)),
+    },
+  },
+  {
+    name: 'timeout-means-not-sent',
+    breaks: 'a lost answer is taken for a request that never left',
+    seeds: 20,
+    dialect: 'live',
+    mutation: misread((outcome) =>
+      outcome.kind === 'ambiguous' ? { kind: 'not_sent', reason: outcome.reason } : outcome,
+    ),
+  },
+  {
+    name: 'status-alone-rejects',
+    breaks: 'any 5xx is read as a refusal',
+    seeds: 20,
+    dialect: 'live',
+    mutation: misread((outcome) =>
+      outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,
+    ),
+  },
+  {
+    name: 'gateway-rejects',
+    breaks: 'a page of a gateway with HTTP 403 is read as a refusal of the exchange',
+    seeds: 20,
+    dialect: 'live',
+    mutation: misread((outcome) =>
+      outcome.kind === 'answered' && outcome.status === 403 && outcome.body.startsWith('<')
+        ? refusal
+        : outcome,
+    ),
+  },
+  {
+    name: 'hopeful-cancel',
+    breaks: 'a cancellation that got no answer is taken for done',
+    seeds: 200,
+    dialect: 'documented',
+    mutation: changeSend(cancelOrder, (send) => async (options) => {
+      try {
+        return await send(options);
+      } catch (error) {
+        if (!isLost(error)) throw error;
+        return { orderId: 0 };
+      }
+    }),
+  },
+  {
+    name: 'late-retries',
+    breaks: 'a retry does not ask whether the signal is still fresh',
+    seeds: 200,
+    dialect: 'documented',
+    mutation: changeSend(
+      stopLimit,
+      (send) =>
+        ({ timeoutMs } = {}) =>
+          send(timeoutMs === undefined ? {} : { timeoutMs }),
+    ),
+  },
+  {
+    name: 'open-list-only',
+    breaks: 'an order is looked for among the open ones alone',
+    seeds: 200,
+    dialect: 'live',
+    mutation: {
+      client: (client) =>
+        override(client, {
+          async call<E extends Endpoint>(endpoint: E, params: ParamsOf<E>, options?: SendOptions) {
+            const nothing: unknown = {};
+            if (endpoint.name === endedOrder.name) return nothing as ResultOf<E>;
+            return await client.call(endpoint, params, options);
+          },
+        }),
+    },
+  },
+  {
+    name: 'leaking-signature',
+    breaks: 'the headers of a failed request are logged',
+    seeds: 20,
+    dialect: 'live',
+    mutation: {
+      transport: (transport, { process }) => ({
+        async send(request) {
+          const outcome = await transport.send(request);
+          if (outcome.kind === 'ambiguous') process.log.warn('no answer', { headers: { ...request.headers } });
+          return outcome;
+        },
+        close: () => transport.close(),
+      }),
+    },
+  },
+];
