@@ -48,6 +48,17 @@ export default {
     },
   },
 
+  // What is kept of every account by the clock: cron(minutes hours day-of-month month day-of-week year), null for never.
+  snapshots: {
+    timeZone: 'Etc/UTC',
+    // What it holds, at each of these times.
+    balances: 'cron(0 * * * ? *)',
+    // What moving each currency costs; only changes are kept.
+    fees: 'cron(10 0 * * ? *)',
+    // Interest payments; business partners of the exchange alone have them.
+    interest: 'cron(20 0 * * ? *)',
+  },
+
   // Only for the relay on AWS.
   aws: {
     // Who may call the webhook beside TradingView: addresses or ranges like '203.0.113.0/24'.

@@ -169,6 +169,8 @@ export class RelayAlarms extends Construct {
         runbook:
           'ask for a higher quota of concurrent Lambda executions in Service Quotas; it is 10 in a new account. Signals that wait come again by themselves.',
       });
+    // Silence rings, or a schedule that never ran at all would not; the price is a ring before the first run is counted.
+    // Short periods, because CloudWatch looks some of them further back before it takes missing numbers for silence.
     topic.add('ReconcileDidNotRun', {
       metric: reconcile.lambda.metricInvocations(sum),
       below: 1,

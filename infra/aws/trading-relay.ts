@@ -74,7 +74,7 @@ const reconcileTimeout = Duration.seconds(50);
 
 /** CPU comes with memory: loading code and shaking hands for TLS take this much to stay well below TradingView's 3 s. */
 const hurriedMemoryMiB = 1024;
-/** Nobody waits for it; four times what it uses. */
+/** Nobody waits for it; a run with a hundred looks takes 100 MB. */
 const patientMemoryMiB = 512;
 
 /** A whole relay: from TradingView's alert to the signed order, with its ledger, its secrets and its alarms. */

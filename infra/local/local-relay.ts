@@ -2,6 +2,7 @@ import type { Clock } from '../../lib/base/clock.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
@@ -13,8 +14,11 @@ import type { Settings } from '../../lib/model/settings.ts';
 import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
+import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
+import { startScheduleLoop } from './schedule-loop.ts';
+import { createSnapshotJobs } from './snapshot-jobs.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
 /** The relay's functions in one process, behind HTTP and an embedded queue. */
@@ -43,6 +47,8 @@ export async function startLocalRelay(options: {
   readonly exchange: { readonly address: string; readonly dialect: Dialect };
   /** How long one request to the exchange may take, retries included. */
   readonly exchangeTimeoutMs: number;
+  /** Absent: nothing is kept by the clock. */
+  readonly snapshots?: SnapshotSettings;
   readonly clock: Clock;
   readonly log: Log;
 }): Promise<LocalRelay> {
@@ -77,14 +83,23 @@ export async function startLocalRelay(options: {
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   });
 
+  const jobs = createSnapshotJobs(options.snapshots ?? null, {
+    clock,
+    log,
+    accounts: Object.keys(settings.accounts),
+    store: createSqliteSnapshots(file),
+    exchangeFor: clients.forAccount,
+    exchangeTimeoutMs: options.exchangeTimeoutMs,
+    keyNameOf: clients.keyNameOf,
+  });
+
   function letGo(): void {
     clients.close();
     file.close();
   }
 
   async function open() {
-    const { enqueued: left } = await sweepAccepted({ ledger, queue });
-    if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
+    await takeUpLeft({ ledger, queue }, log);
     return await startHttpServer(options.port, receiveSignal);
   }
 
@@ -94,6 +109,7 @@ export async function startLocalRelay(options: {
   });
   const worker = startWorkerLoop(queue, executeSignal, log);
   const reconciling = startMinuteLoop(reconcileSignals);
+  const schedule = startScheduleLoop(jobs, clock, log);
   const outsiderCheck = setInterval(() => takeInOutsiders(queue, log), outsiderCheckMs);
   return {
     url: server.url,
@@ -103,9 +119,23 @@ export async function startLocalRelay(options: {
       await server.close();
       await reconciling.stop();
       await worker.stop();
+      await schedule.stop();
       letGo();
     },
   };
+}
+
+/** A relay that is up and answers 503 to what it cannot store is worth more than one that waits for the disk. */
+async function takeUpLeft(stores: Parameters<typeof sweepAccepted>[0], log: Log): Promise<void> {
+  try {
+    const { enqueued: left } = await sweepAccepted(stores);
+    if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : 'unknown';
+    log.error('signals left behind by the run before could not be queued; the reconciler tries again', {
+      reason,
+    });
+  }
 }
 
 function takeInOutsiders(queue: SqliteQueue, log: Log): void {

@@ -56,7 +56,13 @@ function createLogFile(path: string): LogFile {
         stream = open();
         sizeBytes = Buffer.byteLength(text);
       }
-      if (!stream.destroyed) stream.write(text);
+      if (!stream.destroyed) {
+        stream.write(text);
+        return;
+      }
+      // The disk was full; it may have room again. What it cut off must not swallow this line.
+      stream = open();
+      stream.write(`\n${text}`);
     },
     end(done) {
       if (stream.destroyed) done();

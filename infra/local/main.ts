@@ -49,7 +49,7 @@ function portOption(flags: string, description: string): Option {
 }
 
 async function start({ port, paperPort, data, frozen, ...options }: StartOptions): Promise<void> {
-  const { settings, exchange } = await loadConfig();
+  const { settings, snapshots, exchange } = await loadConfig();
   const dialect = options.dialect ?? exchange.dialect;
   const folder = createDataFolder(data);
   // Whatever was started is stopped again when the rest cannot be.
@@ -72,6 +72,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     port,
     folder,
     settings,
+    snapshots,
     exchange: { address: paper.url, dialect },
     exchangeTimeoutMs: 10_000,
     clock: systemClock,

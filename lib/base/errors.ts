@@ -102,6 +102,20 @@ export const catalogue = {
     retryMayHelp: true,
     action: 'Check the disk or the database; nothing was sent to the exchange.',
   },
+  snapshot_incomplete: {
+    httpStatus: 502,
+    logLevel: 'error',
+    retryMayHelp: true,
+    action:
+      'Nothing is lost: what is missing is taken with the next run; the log tells why for each account.',
+  },
+  history_unreadable: {
+    httpStatus: 502,
+    logLevel: 'error',
+    retryMayHelp: true,
+    action:
+      'Nothing of it was kept: the next run reads anew. If it stays so, the exchange has changed its list.',
+  },
   exchange_request_invalid: {
     httpStatus: 500,
     logLevel: 'error',

@@ -57,11 +57,12 @@ async function findInAll(
 ): Promise<OrderPlace> {
   const open = await client.call(openOrder, { market, clientOrderId }, options);
   const ended = await listEnded(client, { market, clientOrderId }, options);
-  // The answer of a server that does not know the filter would hold strangers.
-  const named = [...open, ...ended].filter((order) => order.clientOrderId === clientOrderId);
+  const listed = [...open, ...ended];
+  const named = listed.filter((order) => order.clientOrderId === clientOrderId);
   const orders = new Map<number, ListedOrder>(named.map((order) => [order.orderId, order]));
   const [order] = orders.values();
-  if (order === undefined) return { kind: 'nowhere' };
+  // A server that does not heed the filter shows strangers, and no more than a page of all the orders there are.
+  if (order === undefined) return { kind: listed.length === 0 ? 'nowhere' : 'unlisted' };
   return { kind: 'found', order, isOpen: isOpen(order.status), others: orders.size - 1 };
 }
 

@@ -4,6 +4,7 @@ import { RelayError } from '../base/errors.ts';
 import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
 import { sides } from '../model/order.ts';
 import type { Settings } from '../model/settings.ts';
+import { isTimeZone, parseCron } from './cron.ts';
 
 /** Numbers that are money or amounts are written as text, so that they stay exact. */
 const PositiveDecimal = z
@@ -78,6 +79,28 @@ const AwsSchema = z.strictObject({
   logRetentionDays: z.literal(logRetentions).default(90),
 });
 
+/** Kept as it is written: AWS takes it so. */
+const CronText = z.string().superRefine((text, context) => {
+  try {
+    parseCron(text);
+  } catch (error) {
+    context.addIssue({
+      code: 'custom',
+      message: error instanceof Error ? error.message : 'is no cron expression',
+    });
+  }
+});
+
+const SnapshotsSchema = z.strictObject({
+  timeZone: z
+    .string()
+    .refine(isTimeZone, 'must be a name of the tz database, for example "Europe/Kyiv"')
+    .default('Etc/UTC'),
+  balances: CronText.nullable().default('cron(0 * * * ? *)'),
+  fees: CronText.nullable().default('cron(10 0 * * ? *)'),
+  interest: CronText.nullable().default('cron(20 0 * * ? *)'),
+});
+
 const ConfigSchema = z.strictObject({
   exchange: z.strictObject({
     address: z
@@ -91,6 +114,7 @@ const ConfigSchema = z.strictObject({
   accounts: z
     .record(z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'), AccountSchema)
     .refine((accounts) => Object.keys(accounts).length > 0, 'must name at least one account'),
+  snapshots: SnapshotsSchema.prefault({}),
   aws: AwsSchema.prefault({}),
 });
 
@@ -117,10 +141,20 @@ export interface AwsSettings {
   readonly logRetentionDays: (typeof logRetentions)[number];
 }
 
+/** When what is looked at by the clock; cron expressions as EventBridge Scheduler writes them, null for never. */
+export interface SnapshotSettings {
+  /** A name of the tz database, in which the expressions are read. */
+  readonly timeZone: string;
+  readonly balances: string | null;
+  readonly fees: string | null;
+  readonly interest: string | null;
+}
+
 /** The configuration, checked and in the model's words. */
 export interface HostConfig {
   readonly exchange: { readonly address: string; readonly dialect: Dialect };
   readonly settings: Settings;
+  readonly snapshots: SnapshotSettings;
   readonly aws: AwsSettings;
 }
 
@@ -139,9 +173,10 @@ export function parseConfig(config: unknown): HostConfig {
     }));
     throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} fault(s)`, { issues });
   }
-  const { exchange, tickers, maxLagSeconds, unknownAlarmMinutes, accounts, aws } = parsed.data;
+  const { exchange, tickers, maxLagSeconds, unknownAlarmMinutes, accounts, snapshots, aws } = parsed.data;
   return {
     exchange,
+    snapshots,
     aws,
     settings: {
       tickers,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
@@ -19,6 +20,12 @@ export interface ExchangeClients {
    * @throws RelayError `secrets_missing` when the account has no key
    */
   forAccount(account: string): Promise<ExchangeClient>;
+  /**
+   * Names the account's newest key without telling it: another key has another name.
+   *
+   * @throws RelayError `secrets_missing` when the account has no key
+   */
+  keyNameOf(account: string): Promise<string>;
   close(): void;
 }
 
@@ -57,12 +64,20 @@ export function createExchangeClients(options: {
     async forAccount(account) {
       // The first key of an account may have been stored after its absence was remembered.
       const keys = (await secrets.exchangeKeys(account)) ?? (await secrets.exchangeKeys(account, 'newest'));
-      if (keys === null)
-        throw new RelayError('secrets_missing', `account ${account} has no exchange key stored`);
+      if (keys === null) throw createKeyMissing(account);
       return keyedOf(account, keys).client;
+    },
+    async keyNameOf(account) {
+      const keys = await secrets.exchangeKeys(account, 'newest');
+      if (keys === null) throw createKeyMissing(account);
+      return hash('sha256', keys.apiKey, 'base64url').slice(0, 12);
     },
     close: () => shared.transport.close(),
   };
+}
+
+function createKeyMissing(account: string): RelayError {
+  return new RelayError('secrets_missing', `account ${account} has no exchange key stored`);
 }
 
 interface Keyed {

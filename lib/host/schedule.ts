@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import type { Log } from '../base/log.ts';
 
-/** What a schedule sends does not matter; that it runs does. */
+/** What a schedule calls, with what it sends. */
 export type ScheduleHandler = (event: unknown) => Promise<void>;
 
 /**
@@ -9,14 +9,18 @@ export type ScheduleHandler = (event: unknown) => Promise<void>;
  *
  * A failed run stays failed for whoever called, which is what its retries and its alarm go by.
  */
-export function createSchedule(name: string, log: Log, story: () => Promise<void>): ScheduleHandler {
+export function createSchedule(
+  name: string,
+  log: Log,
+  story: (event: unknown) => Promise<void>,
+): ScheduleHandler {
   const handler = middy<unknown, void>()
     .onError(({ error }) => {
       const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
       log.error('scheduled run failed', { schedule: name, reason });
     })
-    .handler(async () => {
-      await story();
+    .handler(async (event) => {
+      await story(event);
       log.info('scheduled run done', { schedule: name });
     });
   // middy wants Lambda's context, of which no part is used.

@@ -23,9 +23,9 @@ export interface PaperAccount {
   readonly name: string;
   /** Business partners alone see interest payments. */
   readonly isPartner: boolean;
-  /** Ticker → amount. Orders never touch it. */
+  /** Ticker → amount at the beginning. Orders never touch it. */
   readonly main: Readonly<Record<string, string>>;
-  /** Ticker → amount. Orders reserve and spend it. */
+  /** Ticker → amount at the beginning. Orders reserve and spend it. */
   readonly collateral: Readonly<Record<string, string>>;
 }
 
@@ -41,19 +41,39 @@ export const paperAccounts: readonly PaperAccount[] = [
   { name: 'second', isPartner: false, main: { USDT: '500' }, collateral },
 ];
 
-type FeeTerms = Readonly<
+export type PaperFeeTerms = Readonly<
   Record<'minFlex' | 'maxFlex' | 'percentFlex' | 'fixed' | 'minAmount' | 'maxAmount', string>
 >;
 
-function fixedFee(fixed: string, minAmount: string, maxAmount: string): FeeTerms {
+function fixedFee(fixed: string, minAmount: string, maxAmount: string): PaperFeeTerms {
   return { minFlex: '0', maxFlex: '0', percentFlex: '0', fixed, minAmount, maxAmount };
 }
 
-function flexibleFee(minFlex: string, maxFlex: string, percentFlex: string, minAmount: string): FeeTerms {
+function flexibleFee(
+  minFlex: string,
+  maxFlex: string,
+  percentFlex: string,
+  minAmount: string,
+): PaperFeeTerms {
   return { minFlex, maxFlex, percentFlex, fixed: '0', minAmount, maxAmount: '0' };
 }
 
-function feeRecord(ticker: string, name: string, withdraw: FeeTerms, canWithdraw = true) {
+/** What the fee table says of one currency. */
+export interface PaperFeeRecord {
+  readonly ticker: string;
+  readonly name: string;
+  readonly canDeposit: boolean;
+  readonly canWithdraw: boolean;
+  readonly deposit: PaperFeeTerms;
+  readonly withdraw: PaperFeeTerms;
+}
+
+function feeRecord(
+  ticker: string,
+  name: string,
+  withdraw: PaperFeeTerms,
+  canWithdraw = true,
+): PaperFeeRecord {
   return {
     ticker,
     name,
@@ -64,8 +84,8 @@ function feeRecord(ticker: string, name: string, withdraw: FeeTerms, canWithdraw
   };
 }
 
-/** The fee table, one record per currency. */
-export const feeRecords = [
+/** The fee table as it begins, one record per currency. */
+export const feeRecords: readonly PaperFeeRecord[] = [
   feeRecord('BTC', 'Bitcoin', fixedFee('0.0004', '0.001', '50')),
   feeRecord('ETH', 'Ethereum', fixedFee('0.002', '0.01', '1000')),
   feeRecord('SOL', 'Solana', fixedFee('0.01', '0.1', '0')),
@@ -107,7 +127,7 @@ const paymentCount = 250;
 const firstPaymentSeconds = Date.UTC(2026, 0, 1) / 1000;
 const secondsBetweenPayments = 8 * 3600;
 
-/** The partner's payments, newest first: the plans take turns, one payment every eight hours. */
+/** The partner's payments as they begin, newest first: the plans take turns, one payment every eight hours. */
 export const interestPaymentRecords: readonly PaperInterestPayment[] = createPayments();
 
 function createPayments(): PaperInterestPayment[] {

@@ -1,10 +1,13 @@
 import * as z from 'zod';
-import { type Decimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import type { PaperInterestPayment } from './accounts.ts';
+import type { Command } from './engine.ts';
 import { type FaultBox, type FaultRequest, type FaultView, parseFaultRequest } from './faults.ts';
 import { marketNamed } from './markets.ts';
 import { endpointNames } from './routes.ts';
 import { describeWorld, type PaperState } from './state.ts';
 import type { Trading } from './trading.ts';
+import type { FeeTermsChange } from './treasury.ts';
 
 /** The hand that moves prices and breaks things; the control routes do the same over HTTP. */
 export interface PaperControl {
@@ -16,6 +19,12 @@ export interface PaperControl {
    *   `store_unavailable` after the journal was lost
    */
   setPrice(market: string, price: Decimal, volume?: Decimal): void;
+  /** What an account's main balance of a currency is from now on; zero takes it away. @throws as `setPrice` does */
+  setBalance(account: string, ticker: string, amount: Decimal): void;
+  /** What moving a currency costs from now on; terms that are not named stay. @throws as `setPrice` does */
+  setFee(ticker: string, change: FeeTermsChange): void;
+  /** Adds a payment to a partner's history, before those as old or older. @throws as `setPrice` does */
+  payInterest(account: string, payment: PaperInterestPayment): void;
   /** @throws RangeError that says what is wrong with the request */
   addFault(fault: FaultRequest): FaultView;
   /** Also ends an outage. */
@@ -40,6 +49,15 @@ export function createControl(controlled: Controlled): PaperControl {
       // A failed write shows at the next order; here there is nobody to tell.
       trade(controlled, { market, price, volume: volume ?? null }).catch(() => {});
     },
+    setBalance(account, ticker, amount) {
+      execute(controlled, { kind: 'set_balance', account, ticker, amount }).catch(() => {});
+    },
+    setFee(ticker, change) {
+      execute(controlled, { kind: 'set_fee', ticker, change }).catch(() => {});
+    },
+    payInterest(account, payment) {
+      execute(controlled, { kind: 'pay_interest', account, payment }).catch(() => {});
+    },
     addFault(request) {
       const view = faults.add(parseFaultRequest(request, endpointNames));
       if (view.fault === 'down') controlled.beginOutage(view);
@@ -54,17 +72,25 @@ export function createControl(controlled: Controlled): PaperControl {
   };
 }
 
+/** A command without its time, which the clock tells. */
+type Untimed<C extends Command> = C extends Command ? Omit<C, 'atMs'> : never;
+
+/** Takes effect at once; resolves once it is stored. */
+function execute({ trading, nowMs }: Controlled, command: Untimed<Command>): Promise<void> {
+  return trading.execute({ ...command, atMs: nowMs() }).stored;
+}
+
 interface Trade {
   readonly market: string;
   readonly price: Decimal;
   readonly volume: Decimal | null;
 }
 
-function trade({ trading, nowMs }: Controlled, { market, price, volume }: Trade): Promise<void> {
+function trade(controlled: Controlled, { market, price, volume }: Trade): Promise<void> {
   marketNamed(market);
   if (price.lte(zero)) throw new RangeError(`a price must be above 0; ${price.toFixed()} is not`);
   if (volume?.lte(zero)) throw new RangeError(`a volume must be above 0; ${volume.toFixed()} is not`);
-  return trading.execute({ kind: 'trade', atMs: nowMs(), market, price, volume }).stored;
+  return execute(controlled, { kind: 'trade', market, price, volume });
 }
 
 /** What a control route answers, and what is to happen once the answer is out. */
@@ -85,11 +111,51 @@ const PriceRequestSchema = z.strictObject({
   volume: DecimalText.optional(),
 });
 
+const AmountText = DecimalText.refine((amount) => amount.gte(zero), 'must not be below 0');
+
+const BalanceRequestSchema = z.strictObject({
+  account: z.string(),
+  ticker: z.string().min(1),
+  amount: AmountText,
+});
+
+/** Kept as text, without needless zeros. */
+const TermText = AmountText.transform(formatDecimal).optional();
+const TermsRequestSchema = z.strictObject({
+  minFlex: TermText,
+  maxFlex: TermText,
+  percentFlex: TermText,
+  fixed: TermText,
+  minAmount: TermText,
+  maxAmount: TermText,
+});
+
+const FeeRequestSchema = z.strictObject({
+  ticker: z.string(),
+  canDeposit: z.boolean().optional(),
+  canWithdraw: z.boolean().optional(),
+  deposit: TermsRequestSchema.optional(),
+  withdraw: TermsRequestSchema.optional(),
+});
+
+const InterestRequestSchema = z.strictObject({
+  account: z.string(),
+  planId: z.string().min(1),
+  investmentId: z.string().min(1),
+  ticker: z.string().min(1),
+  amount: AmountText,
+  /** Seconds since 1970; absent: now. */
+  timestamp: z.int().min(0).optional(),
+});
+
 type ControlRoute = (controlled: Controlled, body: string) => ControlAnswer | Promise<ControlAnswer>;
 
 const controlRoutes: Readonly<Record<string, ControlRoute>> = {
   'GET /control/state': ({ trading }) => ({ httpStatus: 200, body: describeWorld(trading.world) }),
   'POST /control/price': postPrice,
+  'POST /control/balance': postBalance,
+  'POST /control/fee': postFee,
+  'POST /control/interest': postInterest,
   'GET /control/faults': ({ faults }) => ({ httpStatus: 200, body: faults.list() }),
   'POST /control/faults': postFault,
   'DELETE /control/faults': ({ faults }) => {
@@ -119,17 +185,44 @@ function refuse(httpStatus: number, message: string, routes?: readonly string[])
 }
 
 async function postPrice(controlled: Controlled, body: string): Promise<ControlAnswer> {
-  const parsed = PriceRequestSchema.safeParse(readJson(body));
-  if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
-  const { market, price, volume = null } = parsed.data;
+  const { market, price, volume = null } = readRequest(PriceRequestSchema, body);
   await trade(controlled, { market, price, volume });
   return { httpStatus: 200, body: { market, price } };
+}
+
+async function postBalance(controlled: Controlled, body: string): Promise<ControlAnswer> {
+  const request = readRequest(BalanceRequestSchema, body);
+  await execute(controlled, { kind: 'set_balance', ...request });
+  return { httpStatus: 200, body: request };
+}
+
+async function postFee(controlled: Controlled, body: string): Promise<ControlAnswer> {
+  const { ticker, ...change } = readRequest(FeeRequestSchema, body);
+  await execute(controlled, { kind: 'set_fee', ticker, change });
+  return { httpStatus: 200, body: controlled.trading.world.treasury.fees.get(ticker) };
+}
+
+async function postInterest(controlled: Controlled, body: string): Promise<ControlAnswer> {
+  const { account, amount, timestamp, ...request } = readRequest(InterestRequestSchema, body);
+  const payment = {
+    ...request,
+    amount: formatDecimal(amount),
+    timestamp: timestamp ?? Math.floor(controlled.nowMs() / 1000),
+  };
+  await execute(controlled, { kind: 'pay_interest', account, payment });
+  return { httpStatus: 201, body: payment };
 }
 
 function postFault({ faults, beginOutage }: Controlled, body: string): ControlAnswer {
   const view = faults.add(parseFaultRequest(readJson(body), endpointNames));
   const answer = { httpStatus: 201, body: view };
   return view.fault === 'down' ? { ...answer, afterAnswer: () => beginOutage(view) } : answer;
+}
+
+function readRequest<S extends z.ZodType>(schema: S, body: string): z.output<S> {
+  const parsed = schema.safeParse(readJson(body));
+  if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
+  return parsed.data;
 }
 
 function readJson(body: string): unknown {

@@ -5,6 +5,7 @@ import { endOrder } from './exits.ts';
 import { matchTrade } from './matching.ts';
 import { addOrder, draftOrder } from './order-life.ts';
 import type { RefusalName } from './refusals.ts';
+import { applyTreasuryCommand, type TreasuryCommand } from './treasury.ts';
 import {
   type ActivationCondition,
   type ClientOrderKey,
@@ -55,15 +56,20 @@ export interface TradeCommand {
 }
 
 /** Everything that can happen to the world. The same commands on a new world always make the same world. */
-export type Command = CreateCommand | CancelCommand | TradeCommand;
+export type Command = CreateCommand | CancelCommand | TradeCommand | TreasuryCommand;
 
 export type CommandResult =
   | { readonly result: 'order'; readonly order: PaperOrder }
   | { readonly result: 'refused'; readonly refusal: RefusalName }
   /** `touched` is whether any order changed; if none did, only the last price has. */
-  | { readonly result: 'traded'; readonly touched: boolean };
+  | { readonly result: 'traded'; readonly touched: boolean }
+  | { readonly result: 'set' };
 
-/** Changes the world as the command says; a refused command changes nothing. */
+/**
+ * Changes the world as the command says; a refused command changes nothing.
+ *
+ * @throws RangeError when a balance, a fee or a payment cannot be as the command says
+ */
 export function applyCommand(world: World, command: Command): CommandResult {
   switch (command.kind) {
     case 'create':
@@ -72,6 +78,11 @@ export function applyCommand(world: World, command: Command): CommandResult {
       return cancelOrder(world, command);
     case 'trade':
       return { result: 'traded', touched: matchTrade(world, command) };
+    case 'set_balance':
+    case 'set_fee':
+    case 'pay_interest':
+      applyTreasuryCommand(world.treasury, command);
+      return { result: 'set' };
   }
 }
 

@@ -27,6 +27,15 @@ export interface Journal {
 
 const DecimalText = z.string().transform(parseDecimal);
 
+const FeeTermsText = z.object({
+  minFlex: z.string().optional(),
+  maxFlex: z.string().optional(),
+  percentFlex: z.string().optional(),
+  fixed: z.string().optional(),
+  minAmount: z.string().optional(),
+  maxAmount: z.string().optional(),
+});
+
 const CommandSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('create'),
@@ -57,6 +66,36 @@ const CommandSchema = z.discriminatedUnion('kind', [
     market: z.string(),
     price: DecimalText,
     volume: DecimalText.nullable(),
+  }),
+  z.object({
+    kind: z.literal('set_balance'),
+    atMs: z.number(),
+    account: z.string(),
+    ticker: z.string(),
+    amount: DecimalText,
+  }),
+  z.object({
+    kind: z.literal('set_fee'),
+    atMs: z.number(),
+    ticker: z.string(),
+    change: z.object({
+      canDeposit: z.boolean().optional(),
+      canWithdraw: z.boolean().optional(),
+      deposit: FeeTermsText.optional(),
+      withdraw: FeeTermsText.optional(),
+    }),
+  }),
+  z.object({
+    kind: z.literal('pay_interest'),
+    atMs: z.number(),
+    account: z.string(),
+    payment: z.object({
+      planId: z.string(),
+      investmentId: z.string(),
+      amount: z.string(),
+      ticker: z.string(),
+      timestamp: z.int(),
+    }),
   }),
 ]);
 

@@ -1,4 +1,4 @@
-import { interestPaymentRecords } from './accounts.ts';
+import type { PaperInterestPayment } from './accounts.ts';
 import type { RefusalName } from './refusals.ts';
 import { type Checked, checkMarket, type FieldReader } from './validation.ts';
 
@@ -52,8 +52,13 @@ export interface InterestQuery extends Page {
   readonly ticker: unknown;
 }
 
-/** A plan or ticker that never paid anything here is invalid, as one that does not exist would be. */
-export function checkInterestQuery(read: FieldReader): Checked<InterestQuery> {
+/** A plan or ticker that is in none of the payments is invalid, as one that does not exist would be. */
+export function checkInterestQuery(
+  read: FieldReader,
+  payments: readonly PaperInterestPayment[],
+): Checked<InterestQuery> {
+  const isPaidUnder = (field: 'planId' | 'ticker', value: unknown) =>
+    value === null || payments.some((payment) => payment[field] === value);
   const planId = read('planId') ?? null;
   const ticker = read('ticker') ?? null;
   const [first, ...others] = [
@@ -63,10 +68,6 @@ export function checkInterestQuery(read: FieldReader): Checked<InterestQuery> {
   if (first !== undefined) return { valid: false, refusals: [first, ...others] };
   const page = checkPage(read, interestRules);
   return page.valid ? { valid: true, value: { planId, ticker, ...page.value } } : page;
-}
-
-function isPaidUnder(field: 'planId' | 'ticker', value: unknown): boolean {
-  return value === null || interestPaymentRecords.some((payment) => payment[field] === value);
 }
 
 const conditionalRules: Omit<PageRules, 'defaultLimit'> = {

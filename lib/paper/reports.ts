@@ -1,7 +1,7 @@
-import { formatDecimal } from '../base/decimal.ts';
+import { formatDecimal, zero } from '../base/decimal.ts';
 import { type Dialect, orderTypeWord, statusWord } from '../exchange/dialect.ts';
 import { marketNamed } from './markets.ts';
-import type { OcoPair, PaperOrder, World } from './world.ts';
+import { booksOf, type OcoPair, type PaperOrder, type World } from './world.ts';
 
 /** An answer in the model's words; the dialect renames its keys on the wire. */
 export type Report = Readonly<Record<string, unknown>>;
@@ -159,4 +159,21 @@ function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
     takeProfitPrice: price('takeProfit'),
     conditionalOrder: reportLeg(order, dialect),
   };
+}
+
+/** What the collateral account holds: opening a position leaves the balance as it is and lessens what is available. */
+export function reportCollateral(world: World, account: string): readonly Report[] {
+  const { balances, positions } = booksOf(world, account);
+  return [...balances].map(([asset, { available, reserved }]) => {
+    const margin = [...positions]
+      .filter(([market]) => marketNamed(market).money === asset)
+      .reduce((sum, [, position]) => sum.plus(position.margin), zero);
+    return {
+      asset,
+      balance: formatDecimal(available.plus(reserved).plus(margin)),
+      borrow: '0',
+      availableWithoutBorrow: formatDecimal(available),
+      availableWithBorrow: formatDecimal(available),
+    };
+  });
 }

@@ -1,6 +1,8 @@
+import { type Decimal, formatDecimal } from '../base/decimal.ts';
 import { type Dialect, spokenDialect } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
+import { collateralBalance } from '../exchange/endpoints/collateral-balance.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { fees } from '../exchange/endpoints/fees.ts';
@@ -12,12 +14,18 @@ import { ping } from '../exchange/endpoints/ping.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
 import { isOrderEnd } from '../model/order.ts';
-import { feeRecords, interestPaymentRecords, paperAccounts } from './accounts.ts';
 import { type Command, findOpenByClientOrderId } from './engine.ts';
 import { listMarket, paperMarkets } from './markets.ts';
 import { checkConditionalQuery, checkInterestQuery } from './paging.ts';
 import type { Refusal, RefusalName } from './refusals.ts';
-import { reportCancelled, reportConditional, reportCreated, reportEnded, reportOpen } from './reports.ts';
+import {
+  reportCancelled,
+  reportCollateral,
+  reportConditional,
+  reportCreated,
+  reportEnded,
+  reportOpen,
+} from './reports.ts';
 import type { Trading } from './trading.ts';
 import { type Checked, checkCancel, checkLookup, checkNewOrder, type FieldReader } from './validation.ts';
 import { ordersByClientOrderId, type PaperOrder } from './world.ts';
@@ -62,7 +70,8 @@ export const routes: readonly Route[] = [
   reading(serverTime, ({ atMs }) => succeed({ time: Math.floor(atMs / 1000) })),
   reading(markets, () => succeed([...paperMarkets.values()].map(listMarket))),
   reading(mainBalance, serveMainBalance),
-  reading(fees, () => succeed(feeRecords)),
+  reading(collateralBalance, ({ account, trading }) => succeed(reportCollateral(trading.world, account))),
+  reading(fees, ({ trading }) => succeed([...trading.world.treasury.fees.values()])),
   reading(interestPayments, serveInterestPayments),
   trading(stopLimit, serveStopLimit),
   reading(conditionalOrders, serveConditionalOrders),
@@ -96,17 +105,17 @@ function serveChecked<T>(checked: Checked<T>, serve: (value: T) => Reply): Reply
   return checked.valid ? serve(checked.value) : { ok: false, refusals: checked.refusals };
 }
 
-function serveMainBalance({ account }: Visit): Reply {
-  const main = paperAccounts.find(({ name }) => name === account)?.main ?? {};
-  return succeed(
-    Object.fromEntries(Object.entries(main).map(([ticker, amount]) => [ticker, { mainBalance: amount }])),
-  );
+function serveMainBalance({ account, trading }: Visit): Reply {
+  const main = trading.world.treasury.main.get(account) ?? new Map<string, Decimal>();
+  const held = [...main].map(([ticker, amount]) => [ticker, { mainBalance: formatDecimal(amount) }]);
+  return succeed(Object.fromEntries(held));
 }
 
-function serveInterestPayments({ account, read }: Visit): Reply {
-  if (paperAccounts.find(({ name }) => name === account)?.isPartner !== true) return refuse('not_a_partner');
-  return serveChecked(checkInterestQuery(read), ({ planId, ticker, limit, offset }) => {
-    const asked = interestPaymentRecords.filter(
+function serveInterestPayments({ account, read, trading }: Visit): Reply {
+  const payments = trading.world.treasury.payments.get(account);
+  if (payments === undefined) return refuse('not_a_partner');
+  return serveChecked(checkInterestQuery(read, payments), ({ planId, ticker, limit, offset }) => {
+    const asked = payments.filter(
       (payment) =>
         (planId === null || payment.planId === planId) && (ticker === null || payment.ticker === ticker),
     );

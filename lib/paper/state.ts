@@ -67,9 +67,7 @@ export function describeWorld(world: World): PaperState {
   const orders = [...world.orders.values()];
   return {
     prices: describeDecimals(world.prices),
-    accounts: Object.fromEntries(
-      paperAccounts.map(({ name, main }) => [name, describeAccount(world, name, main)]),
-    ),
+    accounts: Object.fromEntries(paperAccounts.map(({ name }) => [name, describeAccount(world, name)])),
     orders: orders.map(describeOrder),
     ocos: [...world.pairs.values()].map((pair) => ({ ...pair })),
     otos: orders.flatMap((order) => describeOto(world, order)),
@@ -84,7 +82,8 @@ function describeDecimals(values: ReadonlyMap<string, Decimal>): Record<string, 
   return Object.fromEntries([...values].map(([key, value]) => [key, formatDecimal(value)]));
 }
 
-function describeAccount(world: World, name: string, main: AccountState['main']): AccountState {
+function describeAccount(world: World, name: string): AccountState {
+  const main = describeDecimals(world.treasury.main.get(name) ?? new Map());
   const { balances, positions } = booksOf(world, name);
   const collateral = [...balances].map(([ticker, { available, reserved }]) => [
     ticker,

@@ -65,15 +65,24 @@ export function openTrading(journalPath: string | null): Trading {
 }
 
 function isEffective(result: CommandResult): boolean {
-  return result.result === 'order' || (result.result === 'traded' && result.touched);
+  return ['order', 'set'].includes(result.result) || (result.result === 'traded' && result.touched);
 }
 
 function replay(world: World, journal: Journal, path: string): void {
   for (const [index, { prices, command }] of journal.entries.entries()) {
     for (const [market, price] of Object.entries(prices)) world.prices.set(market, price);
-    if (command !== null && !isEffective(applyCommand(world, command))) {
+    if (command !== null && !replaysWell(world, command)) {
       journal.close();
       throw unusable(path, `its entry ${index + 1} has no effect when replayed`);
     }
+  }
+}
+
+function replaysWell(world: World, command: Command): boolean {
+  try {
+    return isEffective(applyCommand(world, command));
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
   }
 }

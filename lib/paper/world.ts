@@ -2,6 +2,7 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { OrderStatus, Side } from '../model/order.ts';
 import { paperAccounts } from './accounts.ts';
 import { paperMarkets } from './markets.ts';
+import { createTreasury, type Treasury } from './treasury.ts';
 
 export type ActivationCondition = 'gte' | 'lte';
 
@@ -74,7 +75,7 @@ export interface AccountBooks {
   readonly positions: Map<string, Position>;
 }
 
-/** All that the exchange knows of trading. Commands change it in place; nothing else does. */
+/** All that the exchange knows. Commands change it in place; nothing else does. */
 export interface World {
   /** Market → last price. */
   readonly prices: Map<string, Decimal>;
@@ -91,6 +92,7 @@ export interface World {
   readonly byClientOrderId: Map<string, PaperOrder[]>;
   /** The orders that requests created, in the order they were accepted; exits are not among them. */
   readonly acceptedOrderIds: number[];
+  readonly treasury: Treasury;
   nextId: number;
   nextArrival: number;
 }
@@ -109,6 +111,7 @@ export function createWorld(): World {
     pairs: new Map(),
     byClientOrderId: new Map(),
     acceptedOrderIds: [],
+    treasury: createTreasury(),
     nextId: firstId,
     nextArrival: 1,
   };

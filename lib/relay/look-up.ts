@@ -45,7 +45,7 @@ export async function lookUp(services: LookServices, entry: Entry, options: Send
 }
 
 const notListed =
-  'not among the conditional orders, which are the only ones this dialect lists; look at the exchange itself';
+  'not among the orders that are listed, which are not all there are; look at the exchange itself';
 
 const noOrder: Ending = {
   status: 'not_placed',

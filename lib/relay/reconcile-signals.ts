@@ -106,14 +106,22 @@ function settle(services: ReconcileServices, entry: Entry, ending: Ending): Prom
   return unlessMoved(() => settleEntry(services, entry, ending, reconciler));
 }
 
-/** What cannot be looked up now is looked up later; only the ledger's own failures end the run. */
+/**
+ * What cannot be looked up now, for whatever reason, is looked up later: one account's missing key must not keep the
+ * others' orders from being found. A ledger that is out of order shows when the look is to be written down.
+ */
 async function lookSafely(services: ReconcileServices, entry: Entry, options: SendOptions): Promise<Sight> {
   try {
     return await lookUp(services, entry, options);
   } catch (error) {
-    if (!(error instanceof RelayError) || error.code === 'store_unavailable') throw error;
-    return { kind: 'unclear', finding: `could not be looked up: ${error.message}` };
+    // Only the relay's own words are known to hold no secret.
+    const reason = error instanceof RelayError ? error.message : `unexpected ${nameOf(error)}`;
+    return { kind: 'unclear', finding: `could not be looked up: ${reason}` };
   }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'failure';
 }
 
 const missesNeeded = 4;

@@ -13,13 +13,13 @@ export function auditRun(facts: Facts): readonly Violation[] {
   );
 }
 
-/** A full disk may keep it from coming up; nothing may bring it down. */
+/** A full disk may keep it from coming up; nothing may bring it down, and nothing may keep it up. */
 function checkEnds({ ownEnds }: Evidence): readonly Violation[] {
   return ownEnds
     .filter(({ wasReady, diskWasFull }) => wasReady || !diskWasFull)
     .map(({ wasReady, exitCode, lastWords }) => ({
       wrong: 'breakdown',
-      what: wasReady ? 'the relay ended by itself' : 'the relay did not come up',
+      what: wasReady ? 'the relay ended by itself, or not when told to' : 'the relay did not come up',
       story: [`exit code ${exitCode}`, ...lastWords.trim().split('\n')],
     }));
 }

@@ -29,6 +29,7 @@ export interface Plan {
 const signalsPerKill = 700;
 const fewestKills = 6;
 const signalsPerFullDisk = 2500;
+const fewestFullDisks = 2;
 
 /** @param signals how many; the last alert may bring one or two more */
 export function createPlan(seed: number, signals: number): Plan {
@@ -36,7 +37,11 @@ export function createPlan(seed: number, signals: number): Plan {
   const alerts = planAlerts(random, signals);
   const durationMs = alerts.at(-1)?.atMs ?? 0;
   const kills = Math.max(fewestKills, Math.round(signals / signalsPerKill));
-  const fullDisks = planFullDisks(random, durationMs, Math.max(1, Math.round(signals / signalsPerFullDisk)));
+  const fullDisks = planFullDisks(
+    random,
+    durationMs,
+    Math.max(fewestFullDisks, Math.round(signals / signalsPerFullDisk)),
+  );
   return {
     durationMs,
     alerts,
@@ -60,18 +65,18 @@ function planKills(random: Random, alerts: readonly PlannedAlert[], kills: numbe
   return times.sort((a, b) => a - b);
 }
 
-/** A relay that has to start on a full disk seldom gets as far as being refused a write. */
+/** Few relays have to start on a full disk: one that cannot start is not refused anything. */
 function avoidMostly(random: Random, atMs: number, fullDisks: readonly Span[]): number {
   const met = fullDisks.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
   return met === undefined || random() < 0.2 ? atMs : met.untilMs + between(random, 100, 600);
 }
 
-/** Spread over the run, so that each has its own and none runs into the next. */
+/** None runs into the next. Each lasts until the database has used up the room that it keeps for itself. */
 function planFullDisks(random: Random, durationMs: number, episodes: number): readonly Span[] {
   const roomMs = durationMs / episodes;
   return Array.from({ length: episodes }, (_, index) => {
     const fromMs = roomMs * (index + between(random, 0.1, 0.5));
-    return { fromMs, untilMs: fromMs + Math.min(between(random, 700, 2500), roomMs / 2) };
+    return { fromMs, untilMs: fromMs + Math.min(between(random, 1500, 3000), roomMs / 2) };
   });
 }
 

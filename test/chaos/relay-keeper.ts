@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type DataFolder, readRun } from '../../lib/host/data-folder.ts';
 
-/** A relay that ended though nobody had ended it. */
+/** A relay that ended though nobody had ended it, or not as it was told to. */
 export interface OwnEnd {
   /** Whether it had come up. */
   readonly wasReady: boolean;
@@ -20,15 +20,19 @@ export interface OwnEnd {
 export interface RelayKeeper {
   /** Where the last relay that came up listens; it may be gone. */
   url(): string;
-  /** Resolves when a relay is up. */
+  /**
+   * Resolves when a relay is up.
+   *
+   * @throws Error when it ends again and again before it is, and not for want of room
+   */
   waitUntilReady(): Promise<void>;
   /** Ends it the hard way, at whatever it does; resolves when it is gone. */
   kill(): Promise<void>;
-  /** Ends it the soft way; resolves when the next one is up. */
+  /** Ends it the soft way, or the hard way when it does not end; resolves when the next one is up. */
   restart(): Promise<void>;
   /** Lets it look after what was left behind; resolves when it has. */
   reconcile(): Promise<void>;
-  /** Ends it the soft way, for good. */
+  /** Ends it as `restart` does, for good. */
   stop(): Promise<void>;
   /** Ends it at once, for good, when there is no time to wait. */
   abandon(): void;
@@ -37,6 +41,9 @@ export interface RelayKeeper {
 }
 
 const pauseBeforeRestartMs = 100;
+const mostFailedStarts = 5;
+/** Far longer than a request to the exchange may take. */
+const longestEndMs = 20_000;
 const lastWordsLength = 2000;
 const script = fileURLToPath(new URL('relay-process.ts', import.meta.url));
 
@@ -52,9 +59,10 @@ export function startKeeper(options: {
   const ownEnds: OwnEnd[] = [];
   let isOver = false;
   let child: ChildProcess | null = null;
-  let isEndedByUs = false;
+  let endedWith: NodeJS.Signals | null = null;
   let url = '';
-  let ready = Promise.withResolvers<void>();
+  let failedStarts = 0;
+  let ready = createMoment();
 
   async function runOnce(): Promise<void> {
     const args = [script, exchangeUrl, folder.path];
@@ -63,16 +71,17 @@ export function startKeeper(options: {
     const wasFullAtStart = isDiskFull();
     let [wasReady, lastWords] = [false, ''];
     child = relay;
-    isEndedByUs = false;
+    endedWith = null;
     relay.once('exit', () => {
       child = null;
-      if (wasReady) ready = Promise.withResolvers<void>();
+      if (wasReady) ready = createMoment();
     });
     createInterface({ input: relay.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       if (line !== 'ready') return onLine(line);
       // It may have been killed before its last word was read.
       if (child !== relay) return;
       wasReady = true;
+      failedStarts = 0;
       counts.starts += 1;
       url = readRun(folder)?.relayUrl ?? '';
       ready.resolve();
@@ -82,8 +91,15 @@ export function startKeeper(options: {
       onLine(line);
     });
     const [exitCode] = await exited;
-    if (isEndedByUs) return;
-    ownEnds.push({ wasReady, diskWasFull: wasFullAtStart || isDiskFull(), exitCode, lastWords });
+    // What is told to end is to end well.
+    if (endedWith === 'SIGKILL' || (endedWith === 'SIGTERM' && exitCode === 0)) return;
+    const diskWasFull = wasFullAtStart || isDiskFull();
+    ownEnds.push({ wasReady, diskWasFull, exitCode, lastWords });
+    if (wasReady || diskWasFull) return;
+    failedStarts += 1;
+    if (failedStarts < mostFailedStarts) return;
+    isOver = true;
+    ready.reject(new Error(`the relay did not come up ${failedStarts} times in a row: ${lastWords}`));
   }
 
   async function keep(): Promise<void> {
@@ -96,10 +112,17 @@ export function startKeeper(options: {
   async function end(signal: NodeJS.Signals): Promise<void> {
     const ending = child;
     if (ending === null) return;
-    isEndedByUs = true;
+    endedWith = signal;
     const exited = once(ending, 'exit');
+    const patience = setTimeout(() => {
+      const lastWords = `it did not end within ${longestEndMs} ms of ${signal}`;
+      ownEnds.push({ wasReady: true, diskWasFull: isDiskFull(), exitCode: null, lastWords });
+      endedWith = 'SIGKILL';
+      ending.kill('SIGKILL');
+    }, longestEndMs);
     ending.kill(signal);
     await exited;
+    clearTimeout(patience);
   }
 
   const keeping = keep();
@@ -127,10 +150,17 @@ export function startKeeper(options: {
     },
     abandon() {
       isOver = true;
-      isEndedByUs = true;
+      endedWith = 'SIGKILL';
       child?.kill('SIGKILL');
     },
     counts,
     ownEnds,
   };
+}
+
+/** A promise that may be rejected with nobody waiting. */
+function createMoment(): PromiseWithResolvers<void> {
+  const moment = Promise.withResolvers<void>();
+  moment.promise.catch(() => undefined);
+  return moment;
 }

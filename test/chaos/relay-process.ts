@@ -50,10 +50,13 @@ process.on('message', (question) => {
 // Whoever started this one decides when it ends, and it does not outlive them.
 process.on('SIGINT', () => undefined);
 for (const end of ['SIGTERM', 'disconnect'] as const) process.once(end, () => void stop());
+let stopping: Promise<void> | null = null;
 
-async function stop(): Promise<void> {
-  await relay.close();
-  logFile.end();
-  lock.release();
-  if (process.connected) process.disconnect();
+function stop(): Promise<void> {
+  stopping ??= relay.close().then(() => {
+    logFile.end();
+    lock.release();
+    if (process.connected) process.disconnect();
+  });
+  return stopping;
 }

@@ -1,4 +1,5 @@
 import { isFinal } from '../../lib/model/outcome.ts';
+import { lostAnswerEnding } from '../../lib/relay/settle-entry.ts';
 import { findAlarmed } from './audit-outcomes.ts';
 import { type Violation, wasAnswered } from './evidence.ts';
 import type { Plan } from './plan.ts';
@@ -12,7 +13,7 @@ export function printPlan(plan: Plan, seed: number): void {
   const { alerts, killsAtMs, fullDisks, weathers, durationMs } = plan;
   print(
     `Seed ${seed}: ${alerts.length} alerts in ${seconds(durationMs)} s, ${killsAtMs.length} kills, ${fullDisks.length} full disks, ${weathers.length} weathers at the exchange.`,
-    'The seed fixes this plan; what three processes and a disk make of it differs from run to run.',
+    'The seed fixes this plan; what two processes and a disk make of it differs from run to run.',
     '',
   );
 }
@@ -78,7 +79,11 @@ function printOutcomes({ facts }: ChaosRun): void {
   const unknown = entries.filter(({ steps }) => steps.some(({ status }) => status === 'unknown'));
   const settled = unknown.filter(({ status }) => isFinal(status)).length;
   const inFiles = findAlarmed(writings.filter(({ place }) => place !== 'journal')).size;
+  const caught = entries.filter((entry) =>
+    entry.steps.some(({ note }) => note === lostAnswerEnding(entry).note),
+  );
   row('once unknown', `${unknown.length}, of which settled since: ${settled}`);
+  row('killed while sending', `${caught.length} signals`);
   row('signals alarmed of', `${findAlarmed(writings).size} in the journal, ${inFiles} in the log files`);
 }
 

@@ -114,7 +114,8 @@ const accounts = [...Object.keys(tradingAccounts), rehearsalAccount];
 const reconcilePauseMs = 2_000;
 
 /** Everything the plan says, side by side, each at its time. */
-async function play({ folder, keeper, paper, disk }: Stage, plan: Plan) {
+async function play(stage: Stage, plan: Plan) {
+  const { folder, keeper, paper } = stage;
   const startedAtMs = performance.now();
   const until = (atMs: number) => sleep(Math.max(0, startedAtMs + atMs - performance.now()));
   const secrets = createFileSecrets(folder.secretsPath);
@@ -154,7 +155,7 @@ async function play({ folder, keeper, paper, disk }: Stage, plan: Plan) {
     playWeathers(paper.control, plan.weathers, until),
     reconcileOften(),
     killOften(),
-    fillOften(disk, plan.fullDisks, until),
+    fillOften(stage, plan.fullDisks, until),
   ]);
   return { alerts, strikes };
 }
@@ -162,16 +163,19 @@ async function play({ folder, keeper, paper, disk }: Stage, plan: Plan) {
 /** What the relay deletes while the disk is full makes room, which must not last. */
 const refillMs = 20;
 
+/** A relay that is just starting is waited for: it would seldom get as far as being refused a write. */
 async function fillOften(
-  disk: DataDisk,
+  { disk, keeper }: Stage,
   spans: readonly Span[],
   until: (atMs: number) => Promise<void>,
 ): Promise<void> {
   for (const { fromMs, untilMs } of spans) {
     await until(fromMs);
-    for (let atMs = fromMs; atMs < untilMs; atMs += refillMs) {
+    await keeper.waitUntilReady();
+    const endsAtMs = performance.now() + untilMs - fromMs;
+    while (performance.now() < endsAtMs) {
       disk.fill();
-      await until(atMs + refillMs);
+      await sleep(refillMs);
     }
     disk.free();
   }
@@ -184,7 +188,11 @@ async function quieten({ keeper, folder }: Stage): Promise<void> {
   const records = openRecords(folder);
   try {
     await waitUntil(() => isIdle(records));
-    while ((await countDueLooks(records)) > 0) await keeper.reconcile();
+    await waitUntil(async () => {
+      if ((await records.ledger.dueLooks(Date.now(), 1)).length === 0) return true;
+      await keeper.reconcile();
+      return false;
+    });
   } finally {
     records.close();
   }
@@ -204,10 +212,6 @@ async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
   for (const status of ['accepted', 'sending'] as const)
     if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
   return true;
-}
-
-async function countDueLooks({ ledger }: RelayRecords): Promise<number> {
-  return (await ledger.dueLooks(Date.now(), 1)).length;
 }
 
 async function gatherFacts(

@@ -1,11 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  UpdateStackCommand,
+} from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { RelayConfig } from '../../lib/host/config.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
@@ -49,7 +53,7 @@ export interface Deployment {
     signalId: string,
     options?: { readonly account?: string; readonly timeoutMs?: number },
   ): Promise<Entry>;
-  /** Deploys the template again, with changes. */
+  /** Brings the stack to its template again, with changes. */
   redeploy(change: (template: Template) => Template): Promise<void>;
   destroy(): Promise<void>;
   close(): Promise<void>;
@@ -159,14 +163,7 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
       },
       settled: (signalId, { account = 'main', timeoutMs = 30_000 } = {}) =>
         untilSettled(ledger, { account, signalId }, timeoutMs),
-      async redeploy(change) {
-        const changed = join(folder, 'changed.out');
-        await rm(changed, { recursive: true, force: true });
-        await cp(assembly, changed, { recursive: true });
-        await writeFile(join(changed, `${stackName}.template.json`), JSON.stringify(change(readTemplate())));
-        await renameTemplateAsset(changed);
-        await deploy(changed);
-      },
+      redeploy: (change) => updateStack(aws, change(readTemplate())),
       async destroy() {
         await cdk(folder, 'destroy', '--app', assembly, '--force', stackName);
       },
@@ -178,15 +175,30 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
   }
 }
 
-/** A template is uploaded under the hash of its content; under the old one it would pass for uploaded. */
-async function renameTemplateAsset(assembly: string): Promise<void> {
-  const assetsPath = join(assembly, `${stackName}.assets.json`);
-  const { files } = JSON.parse(readFileSync(assetsPath, 'utf8'));
-  const isTemplate = (id: string) => files[id].source.path === `${stackName}.template.json`;
-  const oldId = Object.keys(files).find(isTemplate) ?? '';
-  const newId = randomBytes(32).toString('hex');
-  for (const path of [assetsPath, join(assembly, 'manifest.json')])
-    await writeFile(path, readFileSync(path, 'utf8').replaceAll(oldId, newId));
+/** Past the CDK, which would take seconds more. Without the CDK's notes the template needs no bucket. */
+async function updateStack(aws: MiniStack, template: Template): Promise<void> {
+  const Resources = Object.fromEntries(
+    Object.entries(template.Resources).map(([id, resource]) => [id, { ...resource, Metadata: undefined }]),
+  );
+  const client = new CloudFormationClient(aws.clientOptions);
+  await client.send(
+    new UpdateStackCommand({
+      StackName: stackName,
+      TemplateBody: JSON.stringify({ ...template, Resources }),
+      Capabilities: ['CAPABILITY_IAM'],
+    }),
+  );
+  const status = await waitUntil(
+    'the end of the update',
+    async () => {
+      const { Stacks } = await client.send(new DescribeStacksCommand({ StackName: stackName }));
+      return Stacks?.[0]?.StackStatus ?? '';
+    },
+    (found) => !found.endsWith('IN_PROGRESS'),
+    60_000,
+  );
+  client.destroy();
+  if (status !== 'UPDATE_COMPLETE') throw new Error(`the stack could not be updated: ${status}`);
 }
 
 /** The host of the stack's output leads to AWS; the emulator has the same API under a path of its own. */

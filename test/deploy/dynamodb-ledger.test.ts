@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { describeLedger, orderEntry } from '../ledger/ledger-contract.ts';
+import { describeLooks } from '../ledger/look-contract.ts';
 import { describeStateMachine } from '../ledger/state-machine.ts';
 import { createLedgerTable, deleteLedgerTable } from './ledger-table.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
@@ -37,10 +38,13 @@ async function open(keepDays = 400): Promise<Opened> {
   };
 }
 
-describeLedger('a ledger on DynamoDB', async () => {
+async function openFixture() {
   const { ledger, tableName, close } = await open();
   return { ledger, close, reopen: async () => createDynamodbLedger({ client, tableName, keepDays: 400 }) };
-});
+}
+
+describeLedger('a ledger on DynamoDB', openFixture);
+describeLooks('a ledger on DynamoDB', openFixture);
 
 describeStateMachine('a ledger on DynamoDB', async () => {
   const { ledger, tableName, close } = await open();
@@ -89,6 +93,22 @@ describe('the time of deletion', () => {
     expect(await expiryOf(tableName)).toBe(String(settledAtS + 7 * 86_400));
     await close();
   });
+
+  test.each(['rejected', 'cancelled', 'not_placed', 'not_sent'] as const)(
+    'comes with the end when a lost one turns out %s',
+    async (status) => {
+      const { ledger, tableName, close } = await open(7);
+      await ledger.accept(orderEntry('a'), null);
+      await ledger.start(key, sending, null);
+      await ledger.move(key, { from: 'sending', step: { ...sending, status: 'unknown' }, orderOpen: true });
+      await ledger.move(key, { from: 'unknown', step: { ...placed, status } });
+      expect(await readItem(tableName, 'signal#a')).toMatchObject({
+        expiresAt: { N: String(settledAtS + 7 * 86_400) },
+        look: { S: expect.stringContaining('"count":0') },
+      });
+      await close();
+    },
+  );
 
   test('waits for the order to be closed', async () => {
     const { ledger, tableName, close } = await open(7);

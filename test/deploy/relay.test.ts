@@ -11,6 +11,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Entry } from '../../lib/ledger/entry.ts';
 import type { OrderSignal } from '../../lib/model/signal.ts';
 import { type Deployment, deployRelay, post } from './deployment.ts';
 import { installPythonTools } from './python-tools.ts';
@@ -51,6 +52,18 @@ function ordersOf(market: string): readonly string[] {
     .map(({ clientOrderId }) => clientOrderId);
 }
 
+/** The entry of the account main, once it is as it will be: the schedule runs each minute. */
+async function waitForEntry(signalId: string, will: (entry: Entry) => boolean): Promise<Entry> {
+  const entry = await waitUntil(
+    `what becomes of ${signalId}`,
+    () => deployment.ledger.read({ account: 'main', signalId }),
+    (found) => found !== null && will(found),
+    100_000,
+  );
+  if (entry === null) throw new Error('it was found and is not there');
+  return entry;
+}
+
 async function clientOrderIdsOf(signalIds: readonly string[]): Promise<readonly (string | null)[]> {
   const entries = await Promise.all(signalIds.map((signalId) => deployment.settled(signalId)));
   return entries.map(({ clientOrderId }) => clientOrderId);
@@ -64,6 +77,18 @@ async function countMessages(url: string): Promise<number> {
     new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['ApproximateNumberOfMessages'] }),
   );
   return Number(Attributes?.['ApproximateNumberOfMessages']);
+}
+
+/** Has messages become dead letters after fewer hand-outs than the template says. */
+async function buryAfter(maxReceiveCount: number): Promise<void> {
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl: queueUrl(), AttributeNames: ['RedrivePolicy'] }),
+  );
+  const RedrivePolicy = JSON.stringify({
+    ...JSON.parse(Attributes?.['RedrivePolicy'] ?? ''),
+    maxReceiveCount,
+  });
+  await sqs.send(new SetQueueAttributesCommand({ QueueUrl: queueUrl(), Attributes: { RedrivePolicy } }));
 }
 
 interface Examined {
@@ -246,14 +271,21 @@ describe('An alert', () => {
     expect(kept).toMatchObject({ signals: [{ status: 'invalid', account: 'main' }] });
   });
 
-  test('whose answer is lost ends as unknown, is not sent again, and shows at the doctor', async () => {
-    deployment.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit', count: 1 });
+  test.each([
+    ['lost', 'drop_after', 1],
+    ['dropped', 'drop_before', 0],
+  ] as const)('that is %s (%s) ends as unknown, and is not sent again', async (id, fault, orders) => {
+    deployment.paper.control.addFault({ fault, endpoint: 'stop-limit', count: 1 });
     const before = ordersOf('ETH_USDT').length;
-    await post(webhook, alert('lost', onEth));
-    const { status } = await deployment.settled('lost');
+    await post(webhook, alert(id, onEth));
+    const { steps } = await deployment.settled(id);
 
-    expect(status).toBe('unknown');
-    expect(ordersOf('ETH_USDT')).toHaveLength(before + 1);
+    // The schedule may have looked for it by now.
+    expect(steps.map(({ status }) => status).slice(0, 3)).toEqual(['accepted', 'sending', 'unknown']);
+    expect(ordersOf('ETH_USDT')).toHaveLength(before + orders);
+  });
+
+  test('whose outcome is unknown shows at the doctor', async () => {
     expect(await examine()).toEqual({ exitCode: 1, amiss: ['outcomes'] });
   });
 
@@ -294,7 +326,7 @@ describe('The tool', () => {
       readonly signals: readonly { readonly signalId: string }[];
     };
 
-    expect(signals.map(({ signalId }) => signalId).slice(0, 2)).toEqual(['by-hand', 'lost']);
+    expect(signals.map(({ signalId }) => signalId).slice(0, 2)).toEqual(['by-hand', 'dropped']);
     expect(signals).toHaveLength(3);
   });
 });
@@ -319,10 +351,8 @@ describe('A message that cannot be handled', () => {
   const poison = { account: 'main', signalId: 'poison', market: 'SOL_USDT' };
 
   test('holds up its own market, and no other', async () => {
-    // In the deployed queue a failed message comes again after three minutes; the test cannot wait that long.
-    await sqs.send(
-      new SetQueueAttributesCommand({ QueueUrl: queueUrl(), Attributes: { VisibilityTimeout: '2' } }),
-    );
+    // It comes again after 5 s, after 10 s and so on, five times; the test waits for two.
+    await buryAfter(2);
     await sqs.send(
       new SendMessageCommand({
         QueueUrl: queueUrl(),
@@ -342,7 +372,7 @@ describe('A message that cannot be handled', () => {
     expect(await countMessages(deadLetterUrl())).toBe(0);
   });
 
-  test('ends as a dead letter, and its market goes on', async () => {
+  test('ends as a dead letter, and its market goes on long before the queue would have let it', async () => {
     expect((await deployment.settled('behind')).status).toBe('placed');
     expect(await countMessages(deadLetterUrl())).toBe(1);
     expect((await examine()).amiss).toEqual(['dead letters', 'outcomes']);
@@ -373,11 +403,32 @@ test('An alarm that rings shows at the doctor', async () => {
   expect((await examine()).amiss).toEqual(['outcomes']);
 });
 
-test('The schedule fires, and the signal left behind becomes an order', async () => {
-  const entry = await deployment.settled('left-behind', { timeoutMs: 100_000 });
+describe('The schedule fires, and', () => {
+  test('the signal left behind becomes an order', async () => {
+    const entry = await deployment.settled('left-behind', { timeoutMs: 100_000 });
 
-  expect(entry.status).toBe('placed');
-  expect(ordersOf('SOL_USDT')).toContain('tr-left-behind');
+    expect(entry.status).toBe('placed');
+    expect(ordersOf('SOL_USDT')).toContain('tr-left-behind');
+  });
+
+  test('the order whose answer was lost is found at the exchange', async () => {
+    const entry = await waitForEntry('lost', ({ status }) => status !== 'unknown');
+
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: true });
+    expect(entry.steps.at(-1)).toMatchObject({ by: 'reconcile-signals' });
+    const { orders } = deployment.paper.control.state();
+    expect(orders.find(({ orderId }) => orderId === entry.orderId)?.clientOrderId).toBe(entry.clientOrderId);
+  });
+
+  test('the order that never reached the exchange is looked for in vain, and stays unknown for now', async () => {
+    const entry = await waitForEntry('dropped', ({ look }) => look?.finding !== null);
+
+    expect(entry).toMatchObject({
+      status: 'unknown',
+      look: { misses: entry.look?.count, finding: 'neither among the open nor the ended orders' },
+    });
+    expect((await examine()).amiss).toEqual(['outcomes']);
+  });
 });
 
 describe('What the emulator cannot show, the deployed template says:', () => {

@@ -1,5 +1,13 @@
-import { InvokeCommand, LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
+import {
+  DeleteEventSourceMappingCommand,
+  InvokeCommand,
+  LambdaClient,
+  ListEventSourceMappingsCommand,
+  ListFunctionsCommand,
+} from '@aws-sdk/client-lambda';
+import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { type Deployment, deployRelay, type Resource, type Template } from './deployment.ts';
 import { findResource } from './template-facts.ts';
@@ -37,6 +45,8 @@ const order: Signal = {
   limitPrice: '61100',
 };
 const cancelAll: Signal = { ...onBitcoin, action: 'cancel_all' };
+/** Of a market that has no order. */
+const cancelNothing: Signal = { ...cancelAll, ticker: 'ETHUSDT', market: 'ETH_USDT' };
 
 function nextId(): string {
   count += 1;
@@ -55,6 +65,16 @@ async function store(signal: Signal, ageMs = 0): Promise<string> {
   return signalId;
 }
 
+/** Stores a signal as it is after a worker sent it and lost the answer. */
+async function storeUnknown(signal: Signal): Promise<string> {
+  const signalId = await store(signal);
+  const key = { account: 'main', signalId };
+  const step = { atMs: Date.now(), note: '' };
+  await deployment.ledger.start(key, { ...step, status: 'sending' }, null);
+  await deployment.ledger.move(key, { from: 'sending', step: { ...step, status: 'unknown' } });
+  return signalId;
+}
+
 /** @returns whether it came to an answer */
 async function invoke(name: StoryName, event: object): Promise<boolean> {
   const { Functions = [] } = await lambda.send(new ListFunctionsCommand({}));
@@ -67,18 +87,32 @@ async function invoke(name: StoryName, event: object): Promise<boolean> {
   return FunctionError === undefined;
 }
 
+async function read(signalId: string): Promise<Entry | null> {
+  return await deployment.ledger.read({ account: 'main', signalId });
+}
+
 async function statusOf(signalId: string): Promise<string | undefined> {
-  return (await deployment.ledger.read({ account: 'main', signalId }))?.status;
+  return (await read(signalId))?.status;
 }
 
 /** @returns the status of the signal once the executor was handed it */
 async function execute(signal: Signal): Promise<string | undefined> {
-  const signalId = await store(signal);
+  return await statusOf(await handToExecutor(await store(signal)));
+}
+
+async function handToExecutor(signalId: string): Promise<string> {
   const body = JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' });
   await invoke('Execute', {
     Records: [{ messageId: signalId, body, attributes: { MessageGroupId: 'main.BTC_USDT' } }],
   });
-  return await statusOf(signalId);
+  return signalId;
+}
+
+/** @returns the signal of an order that the exchange took, in an answer that was lost */
+async function loseAnswer(): Promise<string> {
+  const signalId = await store(order);
+  deployment.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit', count: 1 });
+  return await handToExecutor(signalId);
 }
 
 /** What each function is for, told in one call of it; whether it came to its good end. */
@@ -89,8 +123,23 @@ const stories = {
   },
   Execute: async () => (await execute(order)) === 'placed' && (await execute(cancelAll)) === 'cancelled',
   async Reconcile() {
-    const signalId = await store(order, 31_000);
-    return (await invoke('Reconcile', {})) && (await deployment.settled(signalId)).status === 'placed';
+    const leftBehind = await store(order, 31_000);
+    const lost = await loseAnswer();
+    const lostCancel = await storeUnknown({
+      ...onBitcoin,
+      action: 'cancel',
+      target: { by: 'signalId', signalId: lost },
+    });
+    const lostCancelAll = await storeUnknown(cancelNothing);
+    if (!(await invoke('Reconcile', {}))) return false;
+    const { status } = await deployment.settled(leftBehind);
+    const { look } = (await read(lostCancel)) ?? {};
+    return (
+      status === 'placed' &&
+      (await statusOf(lost)) === 'placed' &&
+      look?.finding === 'the order is still open' &&
+      (await statusOf(lostCancelAll)) === 'cancelled'
+    );
   },
 };
 type StoryName = keyof typeof stories;
@@ -107,12 +156,15 @@ function statementsOf(template: Template, name: StoryName): readonly Statement[]
   return Statement;
 }
 
+/** An action on a resource whose name has that part; on any, where there is none. */
+type Grant = readonly [action: string, resource?: string];
+
 /**
- * The template without one action of one function; the function starts anew, and remembers nothing.
+ * The template without one grant of one function; the function starts anew, and remembers nothing.
  *
- * @param action null takes nothing away
+ * @param grant null takes nothing away
  */
-function withoutGrant(template: Template, name: StoryName, action: string | null): Template {
+function withoutGrant(template: Template, name: StoryName, grant: Grant | null): Template {
   count += 1;
   const run = String(count);
   const change = (resource: Resource): Resource => {
@@ -122,7 +174,7 @@ function withoutGrant(template: Template, name: StoryName, action: string | null
     };
     if (resource.Type === 'AWS::IAM::Policy')
       return withProperties(resource, {
-        PolicyDocument: { ...PolicyDocument, Statement: withoutAction(statementsOf(template, name), action) },
+        PolicyDocument: { ...PolicyDocument, Statement: takeAway(grant, statementsOf(template, name)) },
       });
     return withProperties(resource, {
       Environment: { Variables: { ...Environment?.Variables, RUN: run } },
@@ -145,9 +197,16 @@ function withProperties(resource: Resource, properties: object): Resource {
   return { ...resource, Properties: { ...resource.Properties, ...properties } };
 }
 
-function withoutAction(statements: readonly Statement[], action: string | null): readonly Statement[] {
+function takeAway(grant: Grant | null, statements: readonly Statement[]): readonly Statement[] {
+  if (grant === null) return statements;
+  const [action, part = ''] = grant;
   return statements
-    .map((statement) => ({ ...statement, Action: [statement.Action].flat().filter((one) => one !== action) }))
+    .map((statement) => ({
+      ...statement,
+      Action: [statement.Action]
+        .flat()
+        .filter((one) => one !== action || !JSON.stringify(statement.Resource).includes(part)),
+    }))
     .filter(({ Action }) => Action.length > 0);
 }
 
@@ -192,15 +251,21 @@ describe('With its roles enforced, a relay', () => {
         'logs:CreateLogStream',
         'logs:PutLogEvents',
         'secretsmanager:GetSecretValue',
+        'sqs:ChangeMessageVisibility',
         'sqs:DeleteMessage',
         'sqs:GetQueueAttributes',
         'sqs:ReceiveMessage',
       ],
       [
         'dynamodb:BatchGetItem',
+        'dynamodb:GetItem',
         'dynamodb:Query',
+        'dynamodb:Query',
+        'dynamodb:Query',
+        'dynamodb:UpdateItem',
         'logs:CreateLogStream',
         'logs:PutLogEvents',
+        'secretsmanager:GetSecretValue',
         'sqs:SendMessage',
         'sqs:SendMessage',
       ],
@@ -210,28 +275,117 @@ describe('With its roles enforced, a relay', () => {
 
 // Execute comes last: what it fails at waits in the queue, and would hold up the others' stories.
 describe.each([
-  ['Reconcile', ['dynamodb:Query', 'dynamodb:BatchGetItem', 'sqs:SendMessage']],
+  [
+    'Reconcile',
+    [
+      ['dynamodb:Query', '/index/by-status'],
+      ['dynamodb:Query', '/index/by-look'],
+      ['dynamodb:Query', '/index/open-orders'],
+      ['dynamodb:GetItem'],
+      ['dynamodb:BatchGetItem'],
+      ['dynamodb:UpdateItem'],
+      ['sqs:SendMessage', 'RelaySignalsQueue'],
+      ['secretsmanager:GetSecretValue'],
+    ],
+  ],
   [
     'Receive',
     [
-      'dynamodb:GetItem',
-      'dynamodb:PutItem',
-      'dynamodb:UpdateItem',
-      'sqs:SendMessage',
-      'secretsmanager:GetSecretValue',
+      ['dynamodb:GetItem'],
+      ['dynamodb:PutItem'],
+      ['dynamodb:UpdateItem'],
+      ['sqs:SendMessage'],
+      ['secretsmanager:GetSecretValue'],
     ],
   ],
-  ['Execute', ['dynamodb:GetItem', 'dynamodb:UpdateItem', 'dynamodb:Query', 'secretsmanager:GetSecretValue']],
-] as const)('The function %s', (name, actions) => {
-  test.each(actions)('fails at its story without the grant of %s', async (action) => {
-    await deployment.redeploy((template) => withoutGrant(template, name, action));
+  [
+    'Execute',
+    [
+      ['dynamodb:GetItem'],
+      ['dynamodb:UpdateItem'],
+      ['dynamodb:Query', '/index/open-orders'],
+      ['secretsmanager:GetSecretValue'],
+    ],
+  ],
+] as const satisfies readonly (readonly [StoryName, readonly Grant[]])[])(
+  'The function %s',
+  (name, grants) => {
+    const named = grants.map((grant) => [grant.join(' on '), grant] as const);
 
-    expect(await stories[name]()).toBe(false);
+    test.each(named)('fails at its story without the grant of %s', async (_, grant) => {
+      await deployment.redeploy((template) => withoutGrant(template, name, grant));
+
+      expect(await stories[name]()).toBe(false);
+    });
+
+    test('tells it again when every grant is given back', async () => {
+      await deployment.redeploy((template) => withoutGrant(template, name, null));
+
+      expect(await stories[name]()).toBe(true);
+    });
+  },
+);
+
+/** Last of all, for nobody hands signals to the function any more: the test takes Lambda's place at the queue. */
+describe('A message that the executor could not handle', () => {
+  let sqs: SQSClient;
+  const QueueUrl = () => deployment.outputs['SignalQueue'] ?? '';
+
+  beforeAll(async () => {
+    sqs = new SQSClient(deployment.aws.clientOptions);
+    const { EventSourceMappings = [] } = await lambda.send(new ListEventSourceMappingsCommand({}));
+    for (const { UUID } of EventSourceMappings)
+      await lambda.send(new DeleteEventSourceMappingCommand({ UUID }));
+  });
+  afterAll(() => sqs.destroy());
+
+  /** The message of that body, past what the stories before left behind. */
+  async function receive(body: string, withinSeconds: number): Promise<Message | undefined> {
+    const giveUpAtMs = Date.now() + withinSeconds * 1000;
+    do {
+      const { Messages = [] } = await sqs.send(
+        new ReceiveMessageCommand({
+          QueueUrl: QueueUrl(),
+          MaxNumberOfMessages: 10,
+          WaitTimeSeconds: 1,
+          MessageSystemAttributeNames: ['ApproximateReceiveCount'],
+        }),
+      );
+      const found = Messages.find(({ Body }) => Body === body);
+      if (found !== undefined) return found;
+    } while (Date.now() < giveUpAtMs);
+    return undefined;
+  }
+
+  /** Has the executor fail at a message of a market of its own. @returns whether it is handed out again in time */
+  async function failOnce(market: string): Promise<boolean> {
+    const signalId = nextId();
+    const body = JSON.stringify({ account: 'main', signalId, market });
+    await sqs.send(
+      new SendMessageCommand({
+        QueueUrl: QueueUrl(),
+        MessageBody: body,
+        MessageGroupId: market,
+        MessageDeduplicationId: signalId,
+      }),
+    );
+    const { ReceiptHandle, Attributes } = (await receive(body, 10)) ?? {};
+    const attributes = { MessageGroupId: market, ...Attributes };
+    await invoke('Execute', {
+      Records: [{ messageId: signalId, receiptHandle: ReceiptHandle, body, attributes }],
+    });
+    return (await receive(body, 8))?.Attributes?.ApproximateReceiveCount === '2';
+  }
+
+  test('comes again in five seconds, while the queue by itself would keep it for three minutes', async () => {
+    expect(await failOnce('BTC_USDT')).toBe(true);
   });
 
-  test('tells it again when every grant is given back', async () => {
-    await deployment.redeploy((template) => withoutGrant(template, name, null));
+  test('does not without the grant of sqs:ChangeMessageVisibility', async () => {
+    await deployment.redeploy((template) =>
+      withoutGrant(template, 'Execute', ['sqs:ChangeMessageVisibility']),
+    );
 
-    expect(await stories[name]()).toBe(true);
+    expect(await failOnce('ETH_USDT')).toBe(false);
   });
 });

@@ -5,6 +5,7 @@ import { type Json, toJson } from '../../lib/base/json.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
@@ -48,6 +49,7 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   'server-time': (client) => client.call(serverTime, {}),
   markets: (client) => client.call(markets, {}),
   'main-balance': (client) => client.call(mainBalance, {}),
+  'collateral-balance': (client) => client.call(collateralBalance, {}),
   fees: (client) => client.call(fees, {}),
   'interest-payments': (client) => client.call(interestPayments, page),
   'stop-limit': (client) => client.call(stopLimit, stop),

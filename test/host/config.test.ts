@@ -128,3 +128,51 @@ describe('the aws block', () => {
     expect(faultsOf({ ...shipped, aws })).toEqual([path]);
   });
 });
+
+describe('the snapshots block', () => {
+  const snapshotsOf = (snapshots: unknown) => parseConfig({ ...shipped, snapshots }).snapshots;
+
+  test('may be left out, whole or in part', () => {
+    const defaults = {
+      timeZone: 'Etc/UTC',
+      balances: 'cron(0 * * * ? *)',
+      fees: 'cron(10 0 * * ? *)',
+      interest: 'cron(20 0 * * ? *)',
+    };
+    expect(snapshotsOf(undefined)).toEqual(defaults);
+    expect(snapshotsOf({ interest: null })).toEqual({ ...defaults, interest: null });
+    expect(parseConfig(shipped).snapshots).toEqual(defaults);
+  });
+
+  test('keeps a schedule as it is written, for AWS takes it so', () => {
+    const snapshots = { timeZone: 'Europe/Kyiv', balances: 'cron(5/15 9-17 ? * MON-FRI *)' };
+    expect(snapshotsOf(snapshots)).toMatchObject(snapshots);
+  });
+
+  test.each([
+    [{ balances: 'hourly' }, 'snapshots.balances'],
+    [{ fees: 'rate(1 day)' }, 'snapshots.fees'],
+    [{ interest: 'cron(0 0 * * * *)' }, 'snapshots.interest'],
+    [{ timeZone: 'Mars/Olympus' }, 'snapshots.timeZone'],
+    [{ timeZone: '+02:00' }, 'snapshots.timeZone'],
+    [{ balances: '' }, 'snapshots.balances'],
+    [{ surprise: 1 }, 'snapshots'],
+  ])('refuses %j', (snapshots, path) => {
+    expect(faultsOf({ ...shipped, snapshots })).toEqual([path]);
+  });
+
+  test('says what is wrong with a schedule', () => {
+    const parse = () => parseConfig({ ...shipped, snapshots: { balances: 'cron(60 * * * ? *)' } });
+    expect(parse).toThrow(
+      expect.objectContaining({
+        issues: [
+          {
+            path: 'snapshots.balances',
+            message: 'has "60" as minutes: it takes 0 to 59',
+            hint: 'see the comments in relay.config.ts',
+          },
+        ],
+      }),
+    );
+  });
+});

@@ -47,6 +47,22 @@ test('the first key of an account is found at once, though its absence was remem
   await paper.close();
 });
 
+test('a key is named without being told, another key has another name, and no key has none', async () => {
+  let keys: Credentials | null = { apiKey: 'a-key-of-this-test', apiSecret: 'its-secret' };
+  const secrets = { exchangeKeys: async () => keys };
+  const address = 'http://127.0.0.1:1';
+  const clients = createExchangeClients({ address, dialect: 'live', secrets, clock: systemClock });
+
+  const name = await clients.keyNameOf('main');
+  expect(name).toMatch(/^[\w-]{12}$/);
+  expect(await clients.keyNameOf('main')).toBe(name);
+  keys = { apiKey: 'another-key-of-this-test', apiSecret: 'its-secret' };
+  expect(await clients.keyNameOf('main')).not.toBe(name);
+  keys = null;
+  await expect(clients.keyNameOf('main')).rejects.toMatchObject({ code: 'secrets_missing' });
+  clients.close();
+});
+
 describe('a key that was replaced at the exchange', () => {
   const outdated = { apiKey: 'paper-key', apiSecret: 'outdated' };
   const current = { apiKey: 'paper-key', apiSecret: 'paper-secret' };

@@ -6,7 +6,7 @@ import { parseConfig } from '../../lib/host/config.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { orderEntry } from '../ledger/ledger-contract.ts';
+import { orderEntry, signal } from '../ledger/ledger-contract.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { testConfig } from '../support/world.ts';
 
@@ -62,6 +62,35 @@ describe('looking after signals that were left behind', () => {
     await reconcile();
     expect(enqueued).toEqual([]);
     expect(alarms).toEqual([{ signals: 2, alarm: true }]);
+  });
+
+  test('tells those that it denied, too old by now, from those that are stuck', async () => {
+    const timeMs = noonMs - 3_600_000;
+    await ledger.accept(orderEntry('stale', { atMs: timeMs, signal: { ...signal, timeMs } }), null);
+    await accept('stuck', 900_001);
+    await reconcile();
+    expect(await ledger.read({ account: 'main', signalId: 'stale' })).toMatchObject({ status: 'denied' });
+    expect(alarms).toEqual([
+      { account: 'main', signalId: 'stale', alarm: true },
+      { signals: 1, alarm: true },
+    ]);
+  });
+
+  test('looks for what is unknown, and takes over what a dead worker was sending', async () => {
+    const step = { atMs: noonMs - 60_000, note: '' };
+    const key = (signalId: string) => ({ account: 'main', signalId });
+    for (const id of ['sending', 'unknown']) {
+      await accept(id, 60_000);
+      await ledger.start(key(id), { ...step, status: 'sending' }, null);
+    }
+    await ledger.move(key('unknown'), { from: 'sending', step: { ...step, status: 'unknown' } });
+    await reconcile();
+    for (const id of ['sending', 'unknown'])
+      expect(await ledger.read(key(id))).toMatchObject({
+        status: 'unknown',
+        look: { count: 1, misses: 0, finding: 'could not be looked up: account main has no key' },
+      });
+    expect(alarms).toMatchObject([{ signalId: 'sending', status: 'unknown', alarm: true }]);
   });
 
   test('leaves alone what is settled or being sent', async () => {

@@ -1,11 +1,32 @@
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogOutput, describeLine } from '../../infra/local/log-output.ts';
+
+function isOpen(path: string): boolean {
+  const links = readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  return links.includes(path);
+}
 
 describe('the log of a local run', () => {
   let folder: string;
@@ -36,6 +57,26 @@ describe('the log of a local run', () => {
     output.end();
 
     await once(output, 'finish');
+  });
+
+  test('goes on as soon as there is room again', async () => {
+    const path = join(folder, 'relay.log');
+    symlinkSync('/dev/full', path);
+    const output = createLogOutput(path, null);
+    output.write('{"message":"no room"}\n');
+    // The kernel tells which files this process holds: the full one was opened, and given up.
+    while (!isOpen('/dev/full')) await setImmediate();
+    while (isOpen('/dev/full')) await setImmediate();
+
+    rmSync(path);
+    while (!existsSync(path) || !readFileSync(path, 'utf8').includes('room again')) {
+      output.write('{"message":"room again"}\n');
+      await setImmediate();
+    }
+    output.end();
+    await once(output, 'finish');
+
+    expect(readFileSync(path, 'utf8')).toMatch(/^\n(\{"message":"room again"\}\n)+$/);
   });
 
   test('begins anew when the file is full, and keeps the one before', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
+import { describeLooks } from './look-contract.ts';
 import { describeStateMachine, type SharedLedger } from './state-machine.ts';
 
 async function openInMemory(): Promise<LedgerFixture> {
@@ -35,6 +36,7 @@ async function openOnDisk(): Promise<LedgerFixture> {
 
 describeLedger('a ledger in memory', openInMemory);
 describeLedger('a ledger on the disk', openOnDisk);
+describeLooks('a ledger on the disk', openOnDisk);
 
 /** As the relay and the operator's tool have it open, each for itself. */
 async function openTwice(): Promise<SharedLedger> {
@@ -91,6 +93,15 @@ describe('the cost of a statement', () => {
       /^SELECT \* FROM entries WHERE status/,
       'SEARCH entries USING INDEX entries_by_status (status=? AND created_at_ms<?)',
     ],
+    [
+      /^SELECT \* FROM entries WHERE \(created_at_ms, seq\) >/,
+      'SEARCH entries USING INDEX entries_by_time (created_at_ms>?)',
+    ],
+    [
+      /^SELECT \* FROM entries WHERE status = \? AND \(created_at_ms, seq\) >/,
+      'SEARCH entries USING INDEX entries_by_status (status=? AND created_at_ms>?)',
+    ],
+    [/^SELECT \* .* look_due_at_ms/, 'SEARCH entries USING INDEX looks_due (look_due_at_ms<?)'],
     [/^SELECT \* .* order_open/, 'SEARCH entries USING INDEX open_orders (account=? AND market=?)'],
     [
       /^INSERT INTO entries .* SELECT/,

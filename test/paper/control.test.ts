@@ -134,6 +134,9 @@ test('an unknown control route lists those there are', async () => {
       routes: [
         'GET /control/state',
         'POST /control/price',
+        'POST /control/balance',
+        'POST /control/fee',
+        'POST /control/interest',
         'GET /control/faults',
         'POST /control/faults',
         'DELETE /control/faults',

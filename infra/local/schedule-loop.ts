@@ -1,0 +1,73 @@
+import type { Clock } from '../../lib/base/clock.ts';
+import type { Log } from '../../lib/base/log.ts';
+import type { NextTime } from '../../lib/host/cron-times.ts';
+import type { ScheduleHandler } from '../../lib/host/schedule.ts';
+import type { SlotEvent } from '../../lib/host/snapshots.ts';
+
+/** A function and the times it runs at. */
+export interface ScheduledJob {
+  readonly name: string;
+  readonly nextTime: NextTime;
+  readonly handler: ScheduleHandler;
+}
+
+/** The scheduler's part in a local run. */
+export interface ScheduleLoop {
+  /** Begins no further run and waits for the one under way. */
+  stop(): Promise<void>;
+}
+
+/** A run may be so late: another ran before it, or the machine was busy. Later, its time is past. */
+const graceMs = 60_000;
+/** Looked at again so often: the machine may have slept, or its clock been set. */
+const lookMs = 1_000;
+
+/**
+ * Runs jobs at their times, one after another, so that none meets itself. Times that passed while the relay was off,
+ * asleep or busy are left out: what was not looked at then is not made up.
+ */
+export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, log: Log): ScheduleLoop {
+  let isStopping = false;
+  const due = new Map(jobs.map((job) => [job, job.nextTime(clock.nowMs())]));
+
+  async function runDue(job: ScheduledJob, slotMs: number): Promise<void> {
+    const event: SlotEvent = { slot: new Date(slotMs).toISOString() };
+    const nowMs = clock.nowMs();
+    if (nowMs - slotMs > graceMs) log.warn('a scheduled run was missed', { schedule: job.name, ...event });
+    // A failed run has said so in the log.
+    else await job.handler(event).catch(() => undefined);
+    // What passed meanwhile, but for what is just due, is left out.
+    due.set(job, job.nextTime(Math.max(slotMs, clock.nowMs() - graceMs)));
+  }
+
+  async function run(): Promise<void> {
+    while (!isStopping) {
+      const next = findNext(due);
+      if (next === null) return;
+      const waitMs = next.slotMs - clock.nowMs();
+      if (waitMs > 0) await clock.sleep(Math.min(waitMs, lookMs));
+      else await runDue(next.job, next.slotMs);
+    }
+  }
+
+  const running = run();
+  return {
+    async stop() {
+      isStopping = true;
+      await running;
+    },
+  };
+}
+
+interface DueJob {
+  readonly job: ScheduledJob;
+  readonly slotMs: number;
+}
+
+/** The job whose time comes first; of several, the one named first. Null when none has a time left. */
+function findNext(due: ReadonlyMap<ScheduledJob, number | null>): DueJob | null {
+  let first: DueJob | null = null;
+  for (const [job, slotMs] of due)
+    if (slotMs !== null && (first === null || slotMs < first.slotMs)) first = { job, slotMs };
+  return first;
+}

@@ -1,0 +1,211 @@
+import { hash } from 'node:crypto';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { formatDecimal, parseDecimal } from '../base/decimal.ts';
+import { type Item, type KeyRange, numberOf, SnapshotTable, textOf } from './dynamodb-table.ts';
+import {
+  type BalanceSnapshot,
+  type BalanceStore,
+  type FeeStore,
+  type FeeVersion,
+  type InterestPayment,
+  type InterestStore,
+  noProgress,
+  type Period,
+  type SnapshotStore,
+  toEpochs,
+} from './snapshot-store.ts';
+import { formatStored, parseCurrencyFees, parseHoldings, parseProgress } from './stored-text.ts';
+
+/**
+ * Snapshots on DynamoDB, in a table of their own: keys `account` and `item`, no indexes, nothing expires.
+ *
+ * Items: `balance#<slot>`, `fees#<ticker>#<from>`, `current-fees#<ticker>`, `payment#<time>#<name>`, `interest-import`.
+ * Times are milliseconds of fifteen digits, so that their order is that of the keys.
+ */
+export function createDynamodbSnapshots(options: {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+}): SnapshotStore {
+  const table = new SnapshotTable(options.client, options.tableName);
+  return {
+    balances: createBalanceStore(table),
+    fees: createFeeStore(table),
+    interest: createInterestStore(table),
+  };
+}
+
+const isNew = 'attribute_not_exists(#item)';
+
+function formatTime(timeMs: number): string {
+  return String(timeMs).padStart(15, '0');
+}
+
+/** Keys that begin with the text; what follows in them stands before `~`, the last of ASCII that can be seen. */
+function startingWith(account: string, prefix: string): KeyRange {
+  return { account, first: prefix, last: `${prefix}~` };
+}
+
+/** A period's keys; times before the epoch are none. */
+function within(account: string, kind: string, { fromMs, untilMs }: Period): KeyRange {
+  const first = `${kind}#${formatTime(Math.max(0, fromMs))}`;
+  // What stands behind the last time of the period, but before the time that follows it, belongs to it.
+  return { account, first, last: `${kind}#${formatTime(Math.max(0, untilMs - 1))}~` };
+}
+
+function isEmpty({ fromMs, untilMs }: Period): boolean {
+  return untilMs <= Math.max(0, fromMs);
+}
+
+async function* mapItems<T>(items: AsyncIterable<Item>, toValue: (item: Item) => T): AsyncGenerator<T> {
+  for await (const item of items) yield toValue(item);
+}
+
+async function* nothing(): AsyncGenerator<never> {}
+
+function createBalanceStore(table: SnapshotTable): BalanceStore {
+  return {
+    async write(account, snapshot) {
+      const isStored = await table.putIf({ item: snapshotItem(account, snapshot), condition: isNew });
+      return isStored ? 'stored' : 'known';
+    },
+    async readAt(account, atMs) {
+      const range = { account, first: 'balance#', last: `balance#${formatTime(Math.max(0, atMs))}` };
+      const item = atMs < 0 ? null : await table.findLast(range);
+      return item === null ? null : snapshotOf(item);
+    },
+    list: (account, period) =>
+      isEmpty(period) ? nothing() : mapItems(table.list(within(account, 'balance', period)), snapshotOf),
+  };
+}
+
+function snapshotItem(account: string, { slotMs, takenAtMs, main, collateral }: BalanceSnapshot): Item {
+  return {
+    account: { S: account },
+    item: { S: `balance#${formatTime(slotMs)}` },
+    takenAtMs: { N: String(takenAtMs) },
+    main: { S: formatStored(main) },
+    ...(collateral === null ? {} : { collateral: { S: formatStored(collateral) } }),
+  };
+}
+
+function snapshotOf(item: Item): BalanceSnapshot {
+  return {
+    slotMs: Number(textOf(item, 'item').slice('balance#'.length)),
+    takenAtMs: numberOf(item, 'takenAtMs'),
+    main: parseHoldings(textOf(item, 'main')),
+    collateral: item['collateral'] === undefined ? null : parseHoldings(textOf(item, 'collateral')),
+  };
+}
+
+function createFeeStore(table: SnapshotTable): FeeStore {
+  return {
+    async readCurrent(account) {
+      const versions: FeeVersion[] = [];
+      for await (const item of table.list(startingWith(account, 'current-fees#')))
+        versions.push(versionOf(item));
+      return versions;
+    },
+    append(account, known, version) {
+      const { ticker, fromMs } = version;
+      const current = versionItem(account, `current-fees#${ticker}`, version);
+      const kept = versionItem(account, `fees#${ticker}#${formatTime(fromMs)}`, version);
+      // Both or none: a current version that the history does not have would never come into it.
+      return table.putTogether([
+        known === null
+          ? { item: current, condition: isNew }
+          : {
+              item: current,
+              condition: '#fromMs = :known',
+              values: { ':known': { N: String(known.fromMs) } },
+            },
+        { item: kept, condition: isNew },
+      ]);
+    },
+    list(account, ticker) {
+      const prefix = ticker === undefined ? 'fees#' : `fees#${ticker}#`;
+      return toEpochs(mapItems(table.list(startingWith(account, prefix)), versionOf));
+    },
+  };
+}
+
+function versionItem(account: string, item: string, { ticker, fromMs, fees }: FeeVersion): Item {
+  return {
+    account: { S: account },
+    item: { S: item },
+    ticker: { S: ticker },
+    fromMs: { N: String(fromMs) },
+    ...(fees === null ? {} : { fees: { S: formatStored(fees) } }),
+  };
+}
+
+function versionOf(item: Item): FeeVersion {
+  return {
+    ticker: textOf(item, 'ticker'),
+    fromMs: numberOf(item, 'fromMs'),
+    fees: item['fees'] === undefined ? null : parseCurrencyFees(textOf(item, 'fees')),
+  };
+}
+
+/** As many writes are on their way at once. */
+const writesAtOnce = 25;
+const progressItem = 'interest-import';
+
+function createInterestStore(table: SnapshotTable): InterestStore {
+  return {
+    async write(account, payments) {
+      // The same payment always makes the same item: to write it again changes nothing.
+      for (let from = 0; from < payments.length; from += writesAtOnce) {
+        const some = payments.slice(from, from + writesAtOnce);
+        await Promise.all(some.map((payment) => table.put(paymentItem(account, payment))));
+      }
+    },
+    list: (account, period) =>
+      isEmpty(period) ? nothing() : mapItems(table.list(within(account, 'payment', period)), paymentOf),
+    async readProgress(account) {
+      const item = await table.get(account, progressItem);
+      return item === null ? noProgress : parseProgress(textOf(item, 'progress'), numberOf(item, 'version'));
+    },
+    writeProgress(account, { version, ...progress }) {
+      const item = {
+        account: { S: account },
+        item: { S: progressItem },
+        version: { N: String(version + 1) },
+        progress: { S: formatStored(progress) },
+      };
+      return table.putIf(
+        version === 0
+          ? { item, condition: isNew }
+          : { item, condition: '#version = :seen', values: { ':seen': { N: String(version) } } },
+      );
+    },
+  };
+}
+
+function paymentItem(account: string, payment: InterestPayment): Item {
+  const { planId, investmentId, ticker, amount, paidAtMs, nth } = payment;
+  const fields = [planId, investmentId, ticker, formatDecimal(amount), String(nth)];
+  return {
+    account: { S: account },
+    item: { S: `payment#${formatTime(paidAtMs)}#${nameOf(fields)}` },
+    payment: { S: JSON.stringify(fields) },
+  };
+}
+
+/** A key holds a kilobyte at most, and the exchange says nothing of how long its ids may be. */
+function nameOf(fields: readonly string[]): string {
+  return hash('sha256', JSON.stringify(fields), 'base64url').slice(0, 22);
+}
+
+function paymentOf(item: Item): InterestPayment {
+  const [planId = '', investmentId = '', ticker = '', amount = '', nth = ''] = JSON.parse(
+    textOf(item, 'payment'),
+  ) as readonly string[];
+  return {
+    planId,
+    investmentId,
+    ticker,
+    amount: parseDecimal(amount),
+    paidAtMs: Number(textOf(item, 'item').slice('payment#'.length, 'payment#'.length + 15)),
+    nth: Number(nth),
+  };
+}

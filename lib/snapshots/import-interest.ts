@@ -1,0 +1,199 @@
+import { RelayError } from '../base/errors.ts';
+import type { ExchangeClient } from '../exchange/client.ts';
+import { interestPayments } from '../exchange/endpoints/interest-payments.ts';
+import { describeFailure, ExchangeError } from '../exchange/errors.ts';
+import { forEachAccount, type SnapshotServices } from './each-account.ts';
+import { type AskPage, namePayment, type PaymentReading, pageLimit, readPayments } from './read-payments.ts';
+import type { ImportProgress, InterestPayment, InterestStore, Period } from './snapshot-store.ts';
+
+/** What importing interest payments needs of the world. */
+export interface ImportServices extends SnapshotServices {
+  /** Names the account's newest exchange key without telling it; another key has another name. */
+  keyNameOf(account: string): Promise<string>;
+}
+
+/**
+ * Brings every account's interest payments up to date, each payment once.
+ *
+ * The store remembers up to when it is complete, and that time moves only after everything before it is stored: a
+ * crash leaves no hole, the next import reads again from there. The exchange shows its newest 10 100 payments; where
+ * more have come since the last import it is asked plan by plan, and the time that may still lack some is kept as a
+ * gap. An account that may not see payments is told once, and asked again when its key is another one.
+ *
+ * @throws RelayError `snapshot_incomplete` when an account could not be read or stored
+ */
+export function importInterest(services: ImportServices): Promise<void> {
+  return forEachAccount(services, 'the import of interest', (account) => importAccount(services, account));
+}
+
+/** Forgets that the exchange refused the account, so that the next import asks again. */
+export async function retryRefusedImport(interest: InterestStore, account: string): Promise<void> {
+  const progress = await interest.readProgress(account);
+  if (progress.refusal !== null) await interest.writeProgress(account, { ...progress, refusal: null });
+}
+
+/** Payments may be entered with a time that is past: so far back everything is looked at again. */
+const lookBackMs = 24 * 3_600_000;
+
+async function importAccount(services: ImportServices, account: string): Promise<void> {
+  const progress = await services.store.interest.readProgress(account);
+  const keyName = await services.keyNameOf(account);
+  if (progress.refusal?.keyName === keyName) return;
+  const client = await services.exchangeFor(account);
+  try {
+    await importSince({ services, account, client }, progress);
+  } catch (error) {
+    const reason = refusalOf(error);
+    if (reason === null) throw error;
+    await noteRefusal(services, account, progress, { keyName, reason });
+  }
+}
+
+interface Importing {
+  readonly services: ImportServices;
+  readonly account: string;
+  readonly client: ExchangeClient;
+}
+
+async function importSince(importing: Importing, progress: ImportProgress): Promise<void> {
+  const { services, account } = importing;
+  const { completeUntilMs } = progress;
+  const sinceMs = completeUntilMs === null ? Number.NEGATIVE_INFINITY : completeUntilMs - lookBackMs;
+  const reading = await readPayments(askFor(importing, null), sinceMs);
+  const gap = findGap(reading, completeUntilMs);
+  let added = gap === null ? 0 : await fillGap(importing, reading, sinceMs, gap);
+  added += await storeNew(services.store.interest, account, reading.payments);
+  await finish(services, account, progress, { reading, gap, added });
+}
+
+/** What lies between the last import and what the exchange still shows; null when they meet. */
+function findGap({ isComplete, oldestMs }: PaymentReading, completeUntilMs: number | null): Period | null {
+  if (isComplete) return null;
+  if (oldestMs === null)
+    throw new RelayError(
+      'history_unreadable',
+      'the interest payments cannot be read: one second has more of them than the exchange shows',
+    );
+  const fromMs = completeUntilMs ?? 0;
+  return fromMs < oldestMs ? { fromMs, untilMs: oldestMs } : null;
+}
+
+/** Each plan has newest payments of its own, which go back further. @returns how many were new */
+async function fillGap(
+  importing: Importing,
+  { payments }: PaymentReading,
+  sinceMs: number,
+  gap: Period,
+): Promise<number> {
+  const { services, account } = importing;
+  let added = 0;
+  for (const planId of new Set(payments.map((payment) => payment.planId))) {
+    const ofPlan = await readPlan(importing, planId, sinceMs);
+    const older = ofPlan.filter(({ paidAtMs }) => paidAtMs < gap.untilMs);
+    added += await storeNew(services.store.interest, account, older);
+  }
+  return added;
+}
+
+/** A plan that the exchange does not know any more has nothing to add; the gap stays noted. */
+async function readPlan(
+  importing: Importing,
+  planId: string,
+  sinceMs: number,
+): Promise<readonly InterestPayment[]> {
+  try {
+    return (await readPayments(askFor(importing, planId), sinceMs)).payments;
+  } catch (error) {
+    if (error instanceof ExchangeError && error.failure.kind === 'rejected') return [];
+    throw error;
+  }
+}
+
+function askFor({ services, client }: Importing, planId: string | null): AskPage {
+  return async (offset) => {
+    const params = { limit: pageLimit, offset, ...(planId === null ? {} : { planId }) };
+    const page = await client.call(interestPayments, params, { timeoutMs: services.exchangeTimeoutMs });
+    // A page of another length would look like the end of the list.
+    if (page.limit === pageLimit && page.offset === offset) return page.records;
+    const asked = `${pageLimit} payments from ${offset} on were asked for`;
+    throw new RelayError('history_unreadable', `${asked}, and ${page.limit} from ${page.offset} on given`);
+  };
+}
+
+/** @returns how many were not there yet */
+async function storeNew(
+  interest: InterestStore,
+  account: string,
+  payments: readonly InterestPayment[],
+): Promise<number> {
+  const times = payments.map(({ paidAtMs }) => paidAtMs);
+  if (times.length === 0) return 0;
+  const known = new Set<string>();
+  const period = { fromMs: times.reduce(earlier), untilMs: times.reduce(later) + 1 };
+  for await (const payment of interest.list(account, period)) known.add(namePayment(payment));
+  const fresh = payments.filter((payment) => !known.has(namePayment(payment)));
+  await interest.write(account, fresh);
+  return fresh.length;
+}
+
+const earlier = (one: number, other: number): number => Math.min(one, other);
+const later = (one: number, other: number): number => Math.max(one, other);
+
+interface Imported {
+  readonly reading: PaymentReading;
+  readonly gap: Period | null;
+  readonly added: number;
+}
+
+/** Everything is stored: from here on it need not be read again. */
+async function finish(
+  { store, log }: ImportServices,
+  account: string,
+  progress: ImportProgress,
+  { reading, gap, added }: Imported,
+): Promise<void> {
+  const newestMs = reading.payments.map(({ paidAtMs }) => paidAtMs).reduce(later, Number.NEGATIVE_INFINITY);
+  const completeUntilMs = Math.max(progress.completeUntilMs ?? Number.NEGATIVE_INFINITY, newestMs);
+  const isWritten = await store.interest.writeProgress(account, {
+    ...progress,
+    completeUntilMs: Number.isFinite(completeUntilMs) ? completeUntilMs : null,
+    gaps: gap === null ? progress.gaps : [...progress.gaps, gap],
+    refusal: null,
+  });
+  // Another import of the account was quicker; whatever this one stored is stored all the same.
+  if (!isWritten) return;
+  if (added > 0) log.info('interest payments imported', { account, payments: added });
+  if (gap !== null)
+    log.error('the exchange shows too little of its history: interest payments may be missing', {
+      account,
+      from: new Date(gap.fromMs).toISOString(),
+      until: new Date(gap.untilMs).toISOString(),
+      alarm: true,
+    });
+}
+
+/** Codes of HTTP 403 that stay until the account or its key is another one; a disabled key has another code. */
+const lastingRefusals: ReadonlySet<number | null> = new Set([0, 4]);
+
+/** @returns the exchange's words when it says that the account may not see interest payments, else null */
+function refusalOf(error: unknown): string | null {
+  if (!(error instanceof ExchangeError) || error.failure.kind !== 'rejected') return null;
+  const { httpStatus, exchangeCode } = error.failure;
+  const isLasting = httpStatus === 403 && lastingRefusals.has(exchangeCode);
+  return isLasting ? describeFailure(error.failure) : null;
+}
+
+async function noteRefusal(
+  { store, log, clock }: ImportServices,
+  account: string,
+  progress: ImportProgress,
+  { keyName, reason }: { readonly keyName: string; readonly reason: string },
+): Promise<void> {
+  const refusal = { atMs: clock.nowMs(), keyName, reason };
+  const isWritten = await store.interest.writeProgress(account, { ...progress, refusal });
+  if (isWritten)
+    log.warn('no interest payments for this account: it is not a business partner, or its key may not', {
+      account,
+      reason: `${reason}; it is asked again when its key is another one`,
+    });
+}

@@ -1,0 +1,36 @@
+import { parseDecimal } from '../base/decimal.ts';
+import type { CurrencyFees, FeeTerms, Holdings, ImportProgress } from './snapshot-store.ts';
+
+/** What both stores keep as JSON text: compact, and exact, for decimals serialise as text. */
+export function formatStored(value: Holdings | CurrencyFees | Omit<ImportProgress, 'version'>): string {
+  return JSON.stringify(value);
+}
+
+export function parseHoldings(text: string): Holdings {
+  const amounts = Object.entries(JSON.parse(text) as Record<string, string>);
+  return Object.fromEntries(amounts.map(([ticker, amount]) => [ticker, parseDecimal(amount)]));
+}
+
+type StoredTerms = Readonly<Record<keyof FeeTerms, string>>;
+type StoredFees = Readonly<Record<'deposit' | 'withdraw', StoredTerms>> &
+  Pick<CurrencyFees, 'canDeposit' | 'canWithdraw'>;
+
+export function parseCurrencyFees(text: string): CurrencyFees {
+  const { deposit, withdraw, ...flags } = JSON.parse(text) as StoredFees;
+  return { ...flags, deposit: parseTerms(deposit), withdraw: parseTerms(withdraw) };
+}
+
+function parseTerms(terms: StoredTerms): FeeTerms {
+  return {
+    minFlex: parseDecimal(terms.minFlex),
+    maxFlex: parseDecimal(terms.maxFlex),
+    percentFlex: parseDecimal(terms.percentFlex),
+    fixed: parseDecimal(terms.fixed),
+    minAmount: parseDecimal(terms.minAmount),
+    maxAmount: parseDecimal(terms.maxAmount),
+  };
+}
+
+export function parseProgress(text: string, version: number): ImportProgress {
+  return { ...(JSON.parse(text) as Omit<ImportProgress, 'version'>), version };
+}

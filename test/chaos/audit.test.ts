@@ -1,0 +1,383 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Entry, Step } from '../../lib/ledger/entry.ts';
+import type { Status } from '../../lib/model/outcome.ts';
+import type { Signal } from '../../lib/model/signal.ts';
+import type { OrderState } from '../../lib/paper/state.ts';
+import type { PlannedCancel, PlannedOrder } from './alerts.ts';
+import { auditRun } from './audit.ts';
+import type { Facts } from './facts.ts';
+import type { Delivery, SentAlert } from './sender.ts';
+
+const quietSinceMs = 1_000_000;
+
+function planOrder(id: string, limitPrice: string): PlannedOrder {
+  return {
+    action: 'order',
+    id,
+    ticker: 'BTCUSDT',
+    market: 'BTC_USDT',
+    side: 'buy',
+    amount: '0.0001',
+    stopPrice: '60000',
+    limitPrice,
+    exits: null,
+  };
+}
+
+function planCancel(id: string, target: string): PlannedCancel {
+  return { action: 'cancel', id, ticker: 'BTCUSDT', market: 'BTC_USDT', target };
+}
+
+function deliver(httpStatus: number | null, ...signalIds: readonly string[]): Delivery {
+  return { atMs: 1_000, httpStatus, signalIds, reason: '' };
+}
+
+function sendAlert(signal: PlannedOrder | PlannedCancel, ...deliveries: readonly Delivery[]): SentAlert {
+  return { account: 'main', signals: [signal], flaw: null, fingerprint: `bytes of ${signal.id}`, deliveries };
+}
+
+function keepEntry(signalId: string, path: readonly Status[], changes: Partial<Entry> = {}): Entry {
+  const steps: readonly Step[] = path.map((status) => ({ status, atMs: 1_000, note: '' }));
+  return {
+    account: 'main',
+    signalId,
+    status: path.at(-1) ?? 'accepted',
+    signal: { action: 'order' } as Signal,
+    clientOrderId: `tr-${signalId}`,
+    fingerprint: `bytes of ${signalId}`,
+    createdAtMs: 1_000,
+    updatedAtMs: 1_000,
+    steps,
+    orderId: null,
+    orderOpen: false,
+    look: null,
+    ...changes,
+  };
+}
+
+function holdOrder(
+  orderId: number,
+  signalId: string,
+  price: string,
+  status: OrderState['status'],
+): OrderState {
+  return {
+    orderId,
+    account: 'main',
+    clientOrderId: `tr-${signalId}`,
+    market: 'BTC_USDT',
+    side: 'buy',
+    type: 'stop_limit',
+    status,
+    endReason: null,
+    activated: false,
+    amount: '0.0001',
+    left: '0.0001',
+    price,
+    activationPrice: '60000',
+    dealStock: '0',
+    dealMoney: '0',
+    dealFee: '0',
+    reserved: '0',
+    createdAtMs: 1_000,
+    updatedAtMs: 1_000,
+  };
+}
+
+function holdOrders(...orders: readonly OrderState[]): Facts['exchange'] {
+  const acceptedOrderIds = orders.map(({ orderId }) => orderId);
+  return { orders, acceptedCreates: orders.length, acceptedOrderIds };
+}
+
+function alarmLine(signalId: string): string {
+  return JSON.stringify({ level: 'ERROR', message: 'm', account: 'main', signalId, alarm: true });
+}
+
+function writeLog(...lines: readonly string[]): Facts['writings'] {
+  return [{ place: 'relay.log', kind: 'log', text: lines.join('\n') }];
+}
+
+const cancelOfOne = {
+  action: 'cancel',
+  market: 'BTC_USDT',
+  target: { by: 'signalId', signalId: 'one' },
+} as Signal;
+
+const one = sendAlert(planOrder('one', '60001'), deliver(503), deliver(202, 'one'));
+const two = sendAlert(planOrder('two', '60002'), deliver(202, 'two'));
+const three = sendAlert(planCancel('three', 'one'), deliver(202, 'three'));
+const four = { ...sendAlert(planOrder('four', '60004'), deliver(400)), flaw: 'misspelt' as const };
+const five = sendAlert(planOrder('five', '60005'), deliver(null));
+
+const entryOne = keepEntry('one', ['accepted', 'sending', 'placed'], { orderId: 11 });
+const entryTwo = keepEntry('two', ['accepted', 'sending', 'unknown'], { orderOpen: true });
+const entryThree = keepEntry('three', ['accepted', 'sending', 'cancelled'], {
+  signal: cancelOfOne,
+  clientOrderId: null,
+});
+const entryFour = keepEntry('refused-4', ['invalid'], {
+  signal: null,
+  clientOrderId: null,
+  fingerprint: 'bytes of four',
+});
+const entryFive = keepEntry('five', ['accepted', 'sending', 'placed'], { orderId: 15, orderOpen: true });
+
+const orderOne = holdOrder(11, 'one', '60001', 'cancelled');
+const orderFive = holdOrder(15, 'five', '60005', 'open');
+
+/** A placed order that was cancelled, an unknown one with its alarm, a refused alert, and one whose sender heard nothing. */
+const sound: Facts = {
+  alerts: [one, two, three, four, five],
+  entries: [entryOne, entryTwo, entryThree, entryFour, entryFive],
+  queue: { waiting: 0, deadLetters: 0 },
+  exchange: holdOrders(orderOne, orderFive),
+  writings: writeLog('{"level":"INFO"}', alarmLine('two'), '{"cut short'),
+  secrets: [
+    { name: 'the token of main', value: 'a-token', mayBeStored: false },
+    { name: 'what marks a raw body', value: 'a-mark', mayBeStored: true },
+  ],
+  ownEnds: [{ wasReady: false, diskWasFull: true, exitCode: 1, lastWords: 'no room' }],
+  quietSinceMs,
+};
+
+/** The sound facts with some entries in the places of their namesakes. */
+function withEntries(...changed: readonly Entry[]): Facts {
+  const byId = new Map(changed.map((entry) => [entry.signalId, entry]));
+  return { ...sound, entries: sound.entries.map((entry) => byId.get(entry.signalId) ?? entry) };
+}
+
+function withoutEntry(signalId: string): Facts {
+  return { ...sound, entries: sound.entries.filter((entry) => entry.signalId !== signalId) };
+}
+
+function withAlert(changed: SentAlert): Facts {
+  const alerts = sound.alerts.map((alert) => (alert.fingerprint === changed.fingerprint ? changed : alert));
+  return { ...sound, alerts };
+}
+
+function judge(facts: Facts): readonly string[] {
+  return auditRun(facts).map(({ wrong, what }) => `${wrong}: ${what}`);
+}
+
+describe('the audit of a run', () => {
+  test('finds nothing where everything agrees', () => {
+    expect(judge(sound)).toEqual([]);
+  });
+
+  test('tells the whole story of a violation', () => {
+    const [violation] = auditRun({
+      ...sound,
+      exchange: holdOrders(orderOne, orderFive, { ...orderFive, orderId: 16 }),
+    });
+
+    expect(violation?.story).toEqual([
+      'alert of main: buy 0.0001 BTC_USDT at 60005',
+      '  00:00:01.000  posted: no answer ',
+      'ledger main/five: placed, client order id tr-five, order 15, open true',
+      '  00:00:01.000  accepted: ',
+      '  00:00:01.000  sending: ',
+      '  00:00:01.000  placed: ',
+      'exchange 00:00:01.000  order 15 of main, buy 0.0001 BTC_USDT at 60005, open, client order id tr-five',
+      'exchange 00:00:01.000  order 16 of main, buy 0.0001 BTC_USDT at 60005, open, client order id tr-five',
+    ]);
+  });
+
+  const look = {
+    count: 1,
+    misses: 1,
+    firstMissAtMs: quietSinceMs + 1,
+    lastAtMs: quietSinceMs + 1,
+    dueAtMs: quietSinceMs + 60_000,
+    alarmedAtMs: 1_000,
+    finding: 'in no list',
+  };
+
+  const cases: readonly (readonly [string, Facts, readonly string[]])[] = [
+    [
+      'an acknowledged alert without an entry',
+      withoutEntry('two'),
+      ['lost: an acknowledged alert is not in the ledger'],
+    ],
+    [
+      'an answer that names a signal of other bytes',
+      withAlert({ ...two, deliveries: [deliver(202, 'one')] }),
+      ['lost: an acknowledged alert is not in the ledger'],
+    ],
+    [
+      'an alert of two signals of which one was kept',
+      withAlert({ ...two, signals: [...two.signals, planOrder('two-b', '60009')] }),
+      ['lost: an acknowledged alert is not in the ledger'],
+    ],
+    ['a refusal without a trace', withoutEntry('refused-4'), ['lost: a refusal left no trace in the ledger']],
+    [
+      'a flawed alert that was taken',
+      withAlert({ ...two, flaw: 'misspelt' }),
+      ['disagreement: a flawed alert was acknowledged'],
+    ],
+    [
+      'a good alert that was refused as well',
+      withAlert({ ...two, deliveries: [deliver(202, 'two'), deliver(400)] }),
+      ['disagreement: a good alert was refused', 'lost: a refusal left no trace in the ledger'],
+    ],
+    [
+      'an entry that nobody sent',
+      { ...sound, entries: [...sound.entries, keepEntry('six', ['accepted', 'denied'])] },
+      ['disagreement: the ledger has a signal that nobody sent'],
+    ],
+    [
+      'an unknown outcome whose alarm is another signal’s',
+      { ...sound, writings: writeLog(alarmLine('one')) },
+      ['silent: an outcome is unknown, and no alarm says so'],
+    ],
+    [
+      'an unknown outcome in a line that is no alarm',
+      { ...sound, writings: writeLog(alarmLine('two').replace('true', 'false')) },
+      ['silent: an outcome is unknown, and no alarm says so'],
+    ],
+    [
+      'a signal that was never carried out, and its message',
+      {
+        ...withEntries(keepEntry('two', ['accepted'])),
+        queue: { waiting: 0, deadLetters: 1 },
+      },
+      ['silent: a signal is still accepted', 'silent: the queue still holds 0 messages and 1 dead letters'],
+    ],
+    [
+      'a signal that was left in sending',
+      withEntries(keepEntry('two', ['accepted', 'sending'])),
+      ['silent: a signal is still sending'],
+    ],
+    [
+      'a signal that was sent twice',
+      withEntries(keepEntry('two', ['accepted', 'sending', 'unknown', 'sending', 'rejected'])),
+      ['duplicated: an entry went a way that there is not: accepted, sending, unknown, sending, rejected'],
+    ],
+    [
+      'a status that no step tells of',
+      withEntries({ ...keepEntry('two', ['accepted', 'sending']), status: 'rejected' }),
+      ['disagreement: an entry went a way that there is not: accepted, sending'],
+    ],
+    [
+      'a second order under the same name and content',
+      { ...sound, exchange: holdOrders(orderOne, orderFive, { ...orderFive, orderId: 16 }) },
+      ['duplicated: one signal made 2 orders', 'duplicated: the same order is at the exchange 2 times'],
+    ],
+    [
+      'a second order of the same content under another name',
+      {
+        ...sound,
+        exchange: holdOrders(orderOne, orderFive, { ...orderFive, orderId: 16, clientOrderId: 'x' }),
+      },
+      [
+        'disagreement: the exchange holds an order that the ledger does not know',
+        'duplicated: the same order is at the exchange 2 times',
+      ],
+    ],
+    [
+      'a placed order that is not there',
+      { ...sound, exchange: holdOrders(orderOne) },
+      ['disagreement: a placed order is not at the exchange'],
+    ],
+    [
+      'an order of a signal that was rejected',
+      withEntries(keepEntry('five', ['accepted', 'sending', 'rejected'])),
+      ['disagreement: the ledger says rejected, and the exchange holds the order'],
+    ],
+    [
+      'an order that was found missing',
+      withEntries(keepEntry('five', ['accepted', 'sending', 'unknown', 'not_placed'])),
+      ['disagreement: the ledger says not_placed, and the exchange holds the order'],
+    ],
+    [
+      'an order that was missed though nothing was broken',
+      {
+        ...withEntries(keepEntry('five', ['accepted', 'sending', 'unknown'], { look })),
+        writings: writeLog(alarmLine('two'), alarmLine('five')),
+      },
+      ['disagreement: an order was looked for and missed, and it is there'],
+    ],
+    [
+      'another number for the same order',
+      withEntries({ ...entryFive, orderId: 99 }),
+      ['disagreement: ledger and exchange number the order differently'],
+    ],
+    [
+      'an open order that the ledger holds for closed',
+      withEntries({ ...entryFive, orderOpen: false }),
+      ['disagreement: the ledger holds an open order for closed'],
+    ],
+    [
+      'an order in another account',
+      { ...sound, exchange: holdOrders(orderOne, { ...orderFive, account: 'second' }) },
+      ['disagreement: the order is in a wrong account'],
+    ],
+    [
+      'an order that is other than its alert wanted',
+      { ...sound, exchange: holdOrders(orderOne, { ...orderFive, amount: '0.0002' }) },
+      ['disagreement: the exchange holds an order that nobody wanted'],
+    ],
+    [
+      'an order under the name of another signal',
+      {
+        ...withEntries(keepEntry('five', ['accepted', 'denied'])),
+        exchange: holdOrders(orderOne, holdOrder(15, 'two', '60005', 'open')),
+      },
+      ['disagreement: the exchange holds an order under the name of another signal'],
+    ],
+    [
+      'an order of a refused alert',
+      { ...sound, exchange: holdOrders(orderOne, orderFive, holdOrder(14, 'four', '60004', 'open')) },
+      [
+        'disagreement: the exchange holds an order of a refused alert',
+        'disagreement: the exchange holds an order that the ledger does not know',
+      ],
+    ],
+    [
+      'a confirmed cancellation of an order that is open',
+      { ...sound, exchange: holdOrders({ ...orderOne, status: 'filled' }, orderFive) },
+      [
+        'disagreement: the ledger says cancelled; at the exchange: exchange 00:00:01.000  order 11 of main, buy 0.0001 BTC_USDT at 60001, filled, client order id tr-one',
+      ],
+    ],
+    [
+      'creates that left no order',
+      { ...sound, exchange: { ...holdOrders(orderOne, orderFive), acceptedCreates: 3 } },
+      ['disagreement: the exchange accepted 3 creates and shows 2 orders of them'],
+    ],
+    [
+      'a token in a log',
+      { ...sound, writings: writeLog(alarmLine('two'), 'POST /signals/main/a-token') },
+      ['leak: relay.log holds the token of main'],
+    ],
+    [
+      'a signature in a log',
+      { ...sound, writings: writeLog(alarmLine('two'), '0123456789abcdef'.repeat(8)) },
+      ['leak: relay.log holds a signature'],
+    ],
+    [
+      'a raw body in a log, but not in the database, and a token in both',
+      {
+        ...sound,
+        writings: [
+          ...writeLog(alarmLine('two'), 'a-mark'),
+          { place: 'relay.db', kind: 'store', text: 'a-mark a-token' },
+        ],
+      },
+      ['leak: relay.log holds what marks a raw body', 'leak: relay.db holds the token of main'],
+    ],
+    [
+      'a relay that ended by itself, full disk or not',
+      { ...sound, ownEnds: [{ wasReady: true, diskWasFull: true, exitCode: 1, lastWords: '' }] },
+      ['breakdown: the relay ended by itself, or not when told to'],
+    ],
+    [
+      'a relay that did not come up though there was room',
+      { ...sound, ownEnds: [{ wasReady: false, diskWasFull: false, exitCode: 1, lastWords: '' }] },
+      ['breakdown: the relay did not come up'],
+    ],
+  ];
+
+  test.each(cases)('finds %s', (_name, facts, found) => {
+    expect(judge(facts)).toEqual(found);
+  });
+});

@@ -1,0 +1,274 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { findOrder } from '../../lib/exchange/find-order.ts';
+import type { WireOutcome } from '../../lib/exchange/transport.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { connect, failureOf, lostAnswer, outage } from './scripted-exchange.ts';
+
+const market = 'BTC_USDT';
+const options = { timeoutMs: 2_000 };
+
+describe('looking an order up at the exchange', () => {
+  let paper: PaperExchange;
+  let client: ExchangeClient & { close(): void };
+
+  async function open(dialect: Dialect): Promise<void> {
+    paper = await startPaperExchange({ port: 0, dialect, walk: false });
+    const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
+    client = createExchangeClient({ address: paper.url, dialect, credentials });
+    setPrice('50000');
+  }
+  afterEach(async () => {
+    client.close();
+    await paper.close();
+  });
+
+  const setPrice = (price: string, volume?: string) =>
+    paper.control.setPrice(
+      market,
+      parseDecimal(price),
+      volume === undefined ? undefined : parseDecimal(volume),
+    );
+
+  async function place(clientOrderId: string, exits: object = {}): Promise<number> {
+    const order = {
+      market,
+      side: 'buy',
+      amount: parseDecimal('0.01'),
+      activationPrice: parseDecimal('50100'),
+      price: parseDecimal('50200'),
+      clientOrderId,
+      ...exits,
+    } as const;
+    return (await client.call(stopLimit, order)).orderId;
+  }
+  const exits = { stopLoss: parseDecimal('49000'), takeProfit: parseDecimal('52000') };
+  const find = (clientOrderId: string) => findOrder(client, { market, clientOrderId }, options);
+
+  describe('of the live service', () => {
+    test('shows an open order among others', async () => {
+      await open('live');
+      await place('tr-other');
+      const orderId = await place('tr-1');
+
+      expect(await find('tr-1')).toMatchObject({
+        kind: 'found',
+        isOpen: true,
+        others: 0,
+        order: { orderId, clientOrderId: 'tr-1', status: 'open' },
+      });
+    });
+
+    test('shows an order that is filled in part as open', async () => {
+      await open('live');
+      await place('tr-1');
+      setPrice('50150', '0.004');
+
+      const place1 = await find('tr-1');
+
+      expect(place1).toMatchObject({ kind: 'found', isOpen: true, order: { status: 'partially_filled' } });
+      expect(place1.kind === 'found' && place1.order.dealStock.toFixed()).toBe('0.004');
+    });
+
+    test('shows an order that was filled', async () => {
+      await open('live');
+      const orderId = await place('tr-1');
+      setPrice('50150');
+
+      expect(await find('tr-1')).toMatchObject({
+        kind: 'found',
+        isOpen: false,
+        others: 0,
+        order: { orderId, status: 'filled' },
+      });
+    });
+
+    test('shows an order that was cancelled', async () => {
+      await open('live');
+      const orderId = await place('tr-1');
+      await client.call(cancelOrder, { market, orderId });
+
+      expect(await find('tr-1')).toMatchObject({
+        kind: 'found',
+        isOpen: false,
+        order: { status: 'cancelled' },
+      });
+    });
+
+    test('shows none in either list for an order that never came', async () => {
+      await open('live');
+      await place('tr-other');
+
+      expect(await find('tr-1')).toEqual({ kind: 'nowhere' });
+    });
+
+    test('takes a list that cannot be read for no proof', async () => {
+      await open('live');
+      paper.control.addFault({ fault: 'garbage', endpoint: 'ended-order', probability: 1 });
+
+      expect((await failureOf(find('tr-1'))).failure).toMatchObject({ kind: 'ambiguous' });
+    });
+
+    test('takes a refusal that is not about the order for no proof', async () => {
+      await open('live');
+      paper.control.addFault({ fault: 'refuse', endpoint: 'ended-order', probability: 1 });
+
+      expect((await failureOf(find('tr-1'))).failure).toMatchObject({ kind: 'rejected', httpStatus: 422 });
+    });
+  });
+
+  describe('of the written API', () => {
+    test('shows an order that waits with its exits', async () => {
+      await open('documented');
+      const orderId = await place('tr-1', exits);
+
+      expect(await find('tr-1')).toMatchObject({
+        kind: 'found',
+        isOpen: true,
+        others: 0,
+        order: { orderId, status: 'open' },
+      });
+    });
+
+    test('shows no plain stop, which proves nothing', async () => {
+      await open('documented');
+      await place('tr-1');
+
+      expect(await find('tr-1')).toEqual({ kind: 'unlisted' });
+    });
+
+    test('shows no order any more that was filled: its exits bear no name', async () => {
+      await open('documented');
+      await place('tr-1', exits);
+      setPrice('50150');
+
+      expect(paper.control.state().ocos).toMatchObject([{ isOpen: true }]);
+      expect(await find('tr-1')).toEqual({ kind: 'unlisted' });
+    });
+
+    test('shows an order on the last of many pages', async () => {
+      await open('documented');
+      const orderId = await place('tr-first', exits);
+      for (let count = 1; count <= 200; count += 1) await place(`tr-later-${count}`, exits);
+
+      expect(await find('tr-first')).toMatchObject({ kind: 'found', order: { orderId } });
+      expect(await find('tr-never')).toEqual({ kind: 'unlisted' });
+    });
+  });
+});
+
+/** Answers that the paper exchange never gives. */
+describe('lists of the live service that are at odds', () => {
+  const name = { market, clientOrderId: 'tr-1' };
+
+  function answer(status: number, content: unknown): WireOutcome {
+    return { kind: 'answered', status, body: JSON.stringify(content) };
+  }
+
+  const fields = {
+    clientOrderId: 'tr-1',
+    side: 'buy',
+    type: 'margin stop limit',
+    dealMoney: '0',
+    dealStock: '0',
+    dealFee: '0',
+    amount: '0.01',
+    price: '50200',
+  };
+  const open = (orderId: number, changes: object = {}) => ({
+    ...fields,
+    orderId,
+    market,
+    timestamp: 1_594_297_865.5,
+    left: '0.01',
+    status: 'OPEN',
+    ...changes,
+  });
+  const ended = (id: number, status: string, changes: object = {}) => ({
+    ...fields,
+    id,
+    ctime: 1_594_297_865.5,
+    ftime: 1_594_297_866.5,
+    status,
+    ...changes,
+  });
+  const noneEnded = answer(422, {
+    code: 30,
+    message: 'Validation failed',
+    errors: { orderHistory: ['OrderHistory was not found.'] },
+  });
+
+  const find = (...steps: readonly WireOutcome[]) => findOrder(connect(steps).client, name, options);
+
+  test('count an order once that ends between the two reads, and as ended', async () => {
+    const place = await find(answer(200, [open(7)]), answer(200, { [market]: [ended(7, 'FILLED')] }));
+
+    expect(place).toMatchObject({
+      kind: 'found',
+      isOpen: false,
+      others: 0,
+      order: { orderId: 7, status: 'filled' },
+    });
+  });
+
+  test('tell of every order of the name, the open one first', async () => {
+    const place = await find(
+      answer(200, [open(9)]),
+      answer(200, { [market]: [ended(8, 'CANCELED'), ended(7, 'FILLED')] }),
+    );
+
+    expect(place).toMatchObject({ kind: 'found', isOpen: true, others: 2, order: { orderId: 9 } });
+  });
+
+  test.each([
+    ['CANCELED_STP'],
+    ['CANCELED_TAKER_BAND'],
+    ['AUTO_CANCELED_USER_MARGIN'],
+    ['AUTO_CANCELED_LIQUIDATION'],
+    ['DELISTING'],
+  ])('tell why an order ended: %s', async (status) => {
+    const place = await find(answer(200, []), answer(200, { [market]: [ended(7, status)] }));
+
+    expect(place).toMatchObject({
+      kind: 'found',
+      isOpen: false,
+      order: { status: 'cancelled', endReason: status },
+    });
+  });
+
+  test('read an empty history, or one of other markets, as one without the order', async () => {
+    expect(await find(answer(200, []), answer(200, {}))).toEqual({ kind: 'nowhere' });
+    expect(await find(answer(200, []), answer(200, { ETH_USDT: [] }))).toEqual({ kind: 'nowhere' });
+  });
+
+  test.each([
+    ['open', [answer(200, [open(7, { clientOrderId: 'tr-2' })]), noneEnded]],
+    ['ended', [answer(200, []), answer(200, { [market]: [ended(7, 'FILLED', { clientOrderId: 'tr-2' })] })]],
+  ] as const)(
+    'prove nothing when the %s one holds strangers: it was not searched by the name',
+    async (_, steps) => {
+      expect(await find(...steps)).toEqual({ kind: 'unlisted' });
+    },
+  );
+
+  test('show an order among strangers all the same', async () => {
+    const place = await find(answer(200, [open(6, { clientOrderId: '' }), open(7)]), noneEnded);
+
+    expect(place).toMatchObject({ kind: 'found', others: 0, order: { orderId: 7 } });
+  });
+
+  test.each([
+    ['the answer is lost', lostAnswer],
+    ['the exchange is out of order', outage],
+    ['a record has no name', answer(200, [open(7, { clientOrderId: undefined })])],
+    ['a status is not known', answer(200, [open(7, { status: 'PENDING' })])],
+  ])('are no list when %s', async (_, outcome) => {
+    const failure = await failureOf(find(...Array.from({ length: 20 }, () => outcome)));
+
+    expect(failure.failure).toMatchObject({ kind: 'ambiguous' });
+  });
+});

@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { startScheduleLoop } from '../../infra/local/schedule-loop.ts';
+import { createSnapshotJobs } from '../../infra/local/snapshot-jobs.ts';
+import { openSnapshotWorld, type SnapshotWorld } from '../snapshots/snapshot-world.ts';
+import { collect } from '../snapshots/snapshots-contract.ts';
+
+let world: SnapshotWorld;
+beforeEach(async () => {
+  world = await openSnapshotWorld();
+});
+afterEach(() => world.close());
+
+const noonMs = 1_767_268_800_000;
+const always = 'cron(* * * * ? *)';
+
+test('a local run keeps balances, fees and interest at their times', async () => {
+  const settings = { timeZone: 'Etc/UTC', balances: always, fees: always, interest: always };
+  const done = Promise.withResolvers<void>();
+  // The exchange wants the true time; the schedule gets along with another.
+  let nowMs = noonMs;
+  const clock = {
+    nowMs: () => nowMs,
+    async sleep(durationMs: number) {
+      nowMs += durationMs;
+      await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+  const jobs = createSnapshotJobs(settings, { ...world.services, clock });
+  const watched = jobs.map((job) => ({
+    ...job,
+    async handler(event: unknown) {
+      await job.handler(event);
+      if (job.name === 'import-interest') done.resolve();
+    },
+  }));
+  const loop = startScheduleLoop(watched, clock, world.services.log);
+  await done.promise;
+  await loop.stop();
+
+  const period = { fromMs: 0, untilMs: 10 ** 14 };
+  const [first] = await collect(world.store.balances.list('main', period));
+  expect(first?.slotMs).toBe(noonMs + 60_000);
+  expect(await world.store.fees.readCurrent('main')).toHaveLength(5);
+  expect(await collect(world.store.interest.list('main', period))).toHaveLength(250);
+});
+
+test('what is set to null is not kept, and without settings nothing is', () => {
+  const settings = { timeZone: 'Etc/UTC', balances: null, fees: always, interest: null };
+  expect(createSnapshotJobs(settings, world.services).map(({ name }) => name)).toEqual(['snapshot-fees']);
+  expect(createSnapshotJobs(null, world.services)).toEqual([]);
+});

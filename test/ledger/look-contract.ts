@@ -1,0 +1,260 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Entry, EntryKey, Look } from '../../lib/ledger/entry.ts';
+import type { EntryQuery, Ledger } from '../../lib/ledger/ledger.ts';
+import { type LedgerFixture, orderEntry } from './ledger-contract.ts';
+
+const noonMs = 1_767_268_800_000;
+
+/** What every ledger keeps to when orders are looked for, and when what waits is gone through from its oldest. */
+export function describeLooks(name: string, openFixture: () => Promise<LedgerFixture>): void {
+  let fixture: LedgerFixture;
+  let ledger: Ledger;
+
+  beforeEach(async () => {
+    fixture = await openFixture();
+    ledger = fixture.ledger;
+  });
+  afterEach(() => fixture.close());
+
+  const keyOf = (signalId: string): EntryKey => ({ account: 'main', signalId });
+
+  async function start(signalId: string): Promise<EntryKey> {
+    const key = keyOf(signalId);
+    await ledger.accept(orderEntry(signalId), null);
+    await ledger.start(key, { status: 'sending', atMs: noonMs, note: '' }, null);
+    return key;
+  }
+
+  async function lose(signalId: string, atMs: number): Promise<EntryKey> {
+    const key = await start(signalId);
+    await ledger.move(key, {
+      from: 'sending',
+      step: { status: 'unknown', atMs, note: 'lost' },
+      orderOpen: true,
+    });
+    return key;
+  }
+
+  async function read(key: EntryKey): Promise<Entry> {
+    const entry = await ledger.read(key);
+    if (entry === null) throw new Error('the entry is gone');
+    return entry;
+  }
+
+  async function lookOf(key: EntryKey): Promise<Look> {
+    const { look } = await read(key);
+    if (look === null) throw new Error('the entry has no look');
+    return look;
+  }
+
+  async function idsDue(nowMs: number, limit = 10): Promise<readonly string[]> {
+    return (await ledger.dueLooks(nowMs, limit)).map(({ signalId }) => signalId);
+  }
+
+  function addLook(look: Look, dueAtMs: number): Look {
+    return {
+      ...look,
+      count: look.count + 1,
+      misses: 1,
+      firstMissAtMs: noonMs,
+      lastAtMs: noonMs,
+      dueAtMs,
+      finding: 'in no "list" 🐢',
+    };
+  }
+
+  const settled = { status: 'placed', atMs: noonMs + 9, note: 'found' } as const;
+
+  describe(`${name}: looks that are due`, () => {
+    test('come whole, longest due first, and not before their time', async () => {
+      await lose('second', noonMs + 2);
+      await lose('third', noonMs + 3);
+      await lose('first', noonMs + 1);
+
+      expect(await idsDue(noonMs)).toEqual([]);
+      expect(await idsDue(noonMs + 2)).toEqual(['first', 'second']);
+      expect(await idsDue(noonMs + 3)).toEqual(['first', 'second', 'third']);
+      expect((await ledger.dueLooks(noonMs + 1, 10))[0]).toStrictEqual(await ledger.read(keyOf('first')));
+    });
+
+    test('are at most as many as asked for', async () => {
+      for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) await lose(id, noonMs + index);
+
+      expect(await idsDue(noonMs + 100, 3)).toEqual(['a', 'b', 'c']);
+    });
+
+    test('are those of unknown entries alone', async () => {
+      await ledger.accept(orderEntry('accepted'), null);
+      await start('sending');
+      const found = await lose('found', noonMs);
+      await ledger.move(found, { from: 'unknown', step: settled });
+      await lose('lost', noonMs);
+
+      expect(await idsDue(noonMs + 3_600_000)).toEqual(['lost']);
+    });
+
+    test('begin as somebody was told, with nothing seen', async () => {
+      const key = await lose('a', noonMs + 5);
+
+      expect(await lookOf(key)).toStrictEqual({
+        count: 0,
+        misses: 0,
+        firstMissAtMs: null,
+        lastAtMs: null,
+        dueAtMs: noonMs + 5,
+        alarmedAtMs: noonMs + 5,
+        finding: null,
+      });
+    });
+
+    test('stay with an entry that is settled, for its reader', async () => {
+      const key = await lose('a', noonMs);
+      const look = addLook(await lookOf(key), noonMs + 60_000);
+      await ledger.postpone(key, await lookOf(key), look);
+
+      const moved = await ledger.move(key, { from: 'unknown', step: settled });
+
+      expect(moved.look).toStrictEqual(look);
+      expect(await lookOf(key)).toStrictEqual(look);
+    });
+  });
+
+  describe(`${name}: a look put off`, () => {
+    test('is due when it says, and changes nothing else of its entry', async () => {
+      const key = await lose('a', noonMs);
+      const before = await read(key);
+      const look = addLook(await lookOf(key), noonMs + 60_000);
+
+      expect(await ledger.postpone(key, await lookOf(key), look)).toBe(true);
+
+      expect(await ledger.read(key)).toStrictEqual({ ...before, look });
+      expect(await idsDue(noonMs + 59_999)).toEqual([]);
+      expect(await idsDue(noonMs + 60_000)).toEqual(['a']);
+    });
+
+    test('goes behind those that wait longer', async () => {
+      const key = await lose('a', noonMs);
+      await lose('b', noonMs + 1);
+      await ledger.postpone(key, await lookOf(key), addLook(await lookOf(key), noonMs + 2));
+
+      expect(await idsDue(noonMs + 2)).toEqual(['b', 'a']);
+    });
+
+    test('is put off once by two that looked at the same time', async () => {
+      const key = await lose('a', noonMs);
+      const seen = await lookOf(key);
+      const looks = [addLook(seen, noonMs + 60_000), addLook(seen, noonMs + 60_001)] as const;
+
+      const done = await Promise.all(looks.map((look) => ledger.postpone(key, seen, look)));
+
+      expect([...done].sort()).toEqual([false, true]);
+      expect(await lookOf(key)).toStrictEqual(done[0] ? looks[0] : looks[1]);
+    });
+
+    test('is left as it is when somebody has looked since', async () => {
+      const key = await lose('a', noonMs);
+      const seen = await lookOf(key);
+      const newer = addLook(seen, noonMs + 60_000);
+      await ledger.postpone(key, seen, newer);
+
+      expect(await ledger.postpone(key, seen, addLook(seen, noonMs + 90_000))).toBe(false);
+      expect(await lookOf(key)).toStrictEqual(newer);
+    });
+
+    test('does not come back when the entry was settled meanwhile', async () => {
+      const key = await lose('a', noonMs);
+      const seen = await lookOf(key);
+      const moved = await ledger.move(key, { from: 'unknown', step: settled });
+
+      expect(await ledger.postpone(key, seen, addLook(seen, noonMs + 60_000))).toBe(false);
+      expect(await ledger.read(key)).toStrictEqual(moved);
+      expect(await idsDue(noonMs + 3_600_000)).toEqual([]);
+    });
+
+    test('of an entry that never was there is none', async () => {
+      const seen = await lookOf(await lose('a', noonMs));
+
+      expect(await ledger.postpone(keyOf('nobody'), seen, addLook(seen, noonMs + 60_000))).toBe(false);
+      expect(await ledger.read(keyOf('nobody'))).toBeNull();
+    });
+
+    test('outlives a restart', async () => {
+      const key = await lose('a', noonMs);
+      const look = addLook(await lookOf(key), noonMs + 60_000);
+      await ledger.postpone(key, await lookOf(key), look);
+
+      const again = await fixture.reopen();
+
+      expect(await again.dueLooks(noonMs + 59_999, 10)).toEqual([]);
+      expect(await again.dueLooks(noonMs + 60_000, 10)).toMatchObject([{ signalId: 'a', look }]);
+    });
+  });
+
+  describe(`${name}: list, oldest first`, () => {
+    const ids = Array.from({ length: 7 }, (_, index) => `s-${index}`);
+
+    /** In an order of their own; every other one is on its way. */
+    async function arrive(): Promise<void> {
+      for (const index of [3, 0, 6, 2, 5, 1, 4]) {
+        const key = keyOf(`s-${index}`);
+        await ledger.accept(orderEntry(key.signalId, { atMs: noonMs + index }), null);
+        if (index % 2 === 1)
+          await ledger.start(key, { status: 'sending', atMs: noonMs + 100 - index, note: '' }, null);
+      }
+    }
+
+    async function readPages(query: EntryQuery, onPage = async () => {}): Promise<readonly string[]> {
+      const { entries, next } = await ledger.list(query);
+      await onPage();
+      const found = entries.map(({ signalId }) => signalId);
+      return next === null ? found : [...found, ...(await readPages({ ...query, cursor: next }, onPage))];
+    }
+
+    test.each([1, 2, 3, 7, 100])('shows all by pages of %i', async (limit) => {
+      await arrive();
+
+      expect(await readPages({ limit, oldestFirst: true })).toEqual(ids);
+      expect(await readPages({ limit })).toEqual(ids.toReversed());
+    });
+
+    test.each([1, 2, 3, 4])('shows one status by pages of %i', async (limit) => {
+      await arrive();
+      const query = { limit, status: 'sending', oldestFirst: true } as const;
+
+      expect(await readPages(query)).toEqual(['s-1', 's-3', 's-5']);
+      expect(await readPages({ ...query, oldestFirst: false })).toEqual(['s-5', 's-3', 's-1']);
+    });
+
+    test('shows what came in the same millisecond once each', async () => {
+      for (const id of ids) await ledger.accept(orderEntry(id), null);
+
+      expect(await readPages({ limit: 2, oldestFirst: true })).toEqual(ids);
+    });
+
+    test('misses nothing while what is shown moves on', async () => {
+      for (const [index, id] of ids.entries())
+        await ledger.accept(orderEntry(id, { atMs: noonMs + index }), null);
+      const waiting = [...ids];
+      const deny = async () => {
+        for (const id of waiting.splice(0, 2))
+          await ledger.move(keyOf(id), {
+            from: 'accepted',
+            step: { status: 'denied', atMs: noonMs, note: '' },
+          });
+      };
+
+      expect(await readPages({ limit: 2, status: 'accepted', oldestFirst: true }, deny)).toEqual(ids);
+    });
+
+    test('takes a cursor of the other direction from the same place', async () => {
+      await arrive();
+      const { next } = await ledger.list({ limit: 3, oldestFirst: true });
+
+      const back = await ledger.list({ limit: 10, cursor: next ?? '' });
+      const on = await ledger.list({ limit: 10, cursor: next ?? '', oldestFirst: true });
+
+      expect(back.entries.map(({ signalId }) => signalId)).toEqual(['s-1', 's-0']);
+      expect(on.entries.map(({ signalId }) => signalId)).toEqual(['s-3', 's-4', 's-5', 's-6']);
+    });
+  });
+}

@@ -1,0 +1,134 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { EntryKey } from '../../lib/ledger/entry.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import {
+  type Aftermath,
+  type AftermathServices,
+  minuteMs,
+  noonMs,
+  openAftermath,
+} from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { override } from '../support/override.ts';
+
+const createPath = '/api/v4/order/collateral/stop-limit';
+const cancelPath = '/api/v4/order/cancel';
+/** Staleness is not what is tested here. */
+const patient = { time: new Date(noonMs).toISOString(), maxLag: 3600 };
+
+let relay: Aftermath;
+afterEach(() => relay.close());
+
+const statuses = async (id: string) => (await relay.entry(id)).steps.map(({ status }) => status);
+
+describe('the kill switch', () => {
+  const pause = { sinceMs: noonMs, reason: 'news' };
+
+  /** Somebody pauses the account while its signal is being prepared. */
+  async function executeWhilePausing(key: EntryKey): Promise<void> {
+    const { services } = relay;
+    const exchangeFor: AftermathServices['exchangeFor'] = async (account) => {
+      await services.ledger.writePause('main', pause);
+      return await services.exchangeFor(account);
+    };
+    await executeSignal({ ...services, exchangeFor }, key);
+  }
+
+  test.each([
+    ['an order', buyAlert(), createPath],
+    ['a cancel_all', JSON.stringify({ id: 'buy-1', ticker: 'BTCUSDT', action: 'cancel_all' }), cancelPath],
+  ])('stops %s that was being prepared when it was thrown', async (_, alert, path) => {
+    relay = await openAftermath();
+    await relay.send(buyAlert({ id: 'before' }));
+    const before = relay.asked.length;
+
+    await executeWhilePausing(await relay.receive(alert));
+
+    expect(await statuses('buy-1')).toEqual(['accepted', 'denied']);
+    expect((await relay.entry('buy-1')).steps.at(-1)?.evidence).toMatchObject({ rule: 'paused' });
+    expect(relay.asked.slice(before)).not.toContain(path);
+    expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['open']);
+  });
+});
+
+describe('a worker that is frozen after it wrote `sending`', () => {
+  async function executeFrozen(key: EntryKey, frozenMs: number): Promise<void> {
+    const { services } = relay;
+    const ledger = override(services.ledger, {
+      start: async (...args) => {
+        const started = await services.ledger.start(...args);
+        relay.clock.advance(frozenMs);
+        return started;
+      },
+    });
+    await executeSignal({ ...services, ledger }, key);
+  }
+
+  test('sends nothing half a minute later', async () => {
+    relay = await openAftermath();
+    const key = await relay.receive(buyAlert(patient));
+
+    await executeFrozen(key, 30_000);
+
+    expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'not_sent']);
+    expect(relay.asked).not.toContain(createPath);
+    expect(relay.paper.control.state().orders).toEqual([]);
+  });
+
+  test('sends what goes out a moment before', async () => {
+    relay = await openAftermath();
+    const key = await relay.receive(buyAlert(patient));
+
+    await executeFrozen(key, 29_999);
+
+    expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'placed']);
+    expect(relay.paper.control.state().orders).toHaveLength(1);
+  });
+
+  test('sends no cancellation either', async () => {
+    relay = await openAftermath();
+    await relay.send(buyAlert({ id: 'before' }));
+    const alert = { id: 'undo', ticker: 'BTCUSDT', action: 'cancel', signalId: 'before', ...patient };
+    const key = await relay.receive(JSON.stringify(alert));
+
+    await executeFrozen(key, 30_000);
+
+    expect(await statuses('undo')).toEqual(['accepted', 'sending', 'not_sent']);
+    expect(relay.asked).not.toContain(cancelPath);
+  });
+
+  test('writes over what the reconciler made of it: it knows that nothing was sent', async () => {
+    relay = await openAftermath();
+    const { services } = relay;
+    const key = await relay.receive(buyAlert(patient));
+    const ledger = override(services.ledger, {
+      start: async (...args) => {
+        const started = await services.ledger.start(...args);
+        relay.clock.advance(minuteMs);
+        await relay.reconcile();
+        return started;
+      },
+    });
+
+    await executeSignal({ ...services, ledger }, key);
+
+    expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'unknown', 'not_sent']);
+    expect(await relay.entry('buy-1')).toMatchObject({ orderOpen: false });
+    expect(relay.asked).not.toContain(createPath);
+  });
+});
+
+test('an order that is turned away again and again is not sent later than half a minute after `sending`', async () => {
+  const sentAtMs: number[] = [];
+  relay = await openAftermath('live', (clock) => sentAtMs.push(clock.nowMs()));
+  const key = await relay.receive(buyAlert(patient));
+  relay.paper.control.addFault({ fault: 'rate_429', endpoint: 'stop-limit', probability: 1 });
+  const before = sentAtMs.length;
+
+  await executeSignal({ ...relay.services, exchangeTimeoutMs: 10 * minuteMs }, key);
+
+  const attempts = sentAtMs.slice(before);
+  expect(attempts.length).toBeGreaterThan(5);
+  expect(Math.max(...attempts)).toBeLessThan(noonMs + 30_000);
+  expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'not_sent']);
+});

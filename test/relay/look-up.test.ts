@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { lookUp } from '../../lib/relay/look-up.ts';
+import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+
+const options = { timeoutMs: 2_000 };
+
+describe('looking up what became of an entry', () => {
+  let relay: Aftermath;
+  let entry: Entry;
+  beforeEach(async () => {
+    relay = await openAftermath();
+    entry = await relay.send(buyAlert());
+  });
+  afterEach(() => relay.close());
+
+  const look = (changes: Partial<Entry>) => lookUp(relay.services, { ...entry, ...changes }, options);
+
+  test('sees an open order, and leaves it open in the ledger', async () => {
+    expect(await look({})).toEqual({
+      kind: 'seen',
+      ending: {
+        status: 'placed',
+        note: 'found at the exchange as order 10000000001, open (0 of 0.01 executed)',
+        evidence: { order: expect.objectContaining({ orderId: 10_000_000_001 }) },
+        orderId: 10_000_000_001,
+        orderOpen: true,
+      },
+    });
+  });
+
+  test('misses an order of another name', async () => {
+    expect(await look({ clientOrderId: 'tr-of-nobody' })).toMatchObject({
+      kind: 'missing',
+      ending: { status: 'not_placed', orderOpen: false },
+    });
+  });
+
+  test.each([
+    ['a refused alert', { signal: null, clientOrderId: null }],
+    ['an order without a name', { clientOrderId: null }],
+  ])('can tell nothing of %s', async (_, changes) => {
+    expect(await look(changes)).toEqual({ kind: 'unclear', finding: 'the entry names no order' });
+  });
+
+  test('can tell nothing of the cancellation of what placed no order', async () => {
+    const undo = await relay.send(
+      JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', action: 'cancel', signalId: 'buy-1' }),
+    );
+    const { signal } = undo;
+    if (signal?.action !== 'cancel') throw new Error('it is no cancellation');
+    const ofItself = { ...signal, target: { by: 'signalId', signalId: 'undo' } } as const;
+
+    expect(await look({ signal: ofItself, clientOrderId: null })).toMatchObject({ kind: 'unclear' });
+  });
+
+  test('asks for no more than the lists', async () => {
+    const before = relay.asked.length;
+    await look({});
+
+    expect(relay.asked.slice(before)).toEqual(['/api/v4/orders', '/api/v4/trade-account/order/history']);
+  });
+});

@@ -1,0 +1,437 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
+import { createExchangeClient } from '../../lib/exchange/client.ts';
+import type { Look } from '../../lib/ledger/entry.ts';
+import type { FaultRequest } from '../../lib/paper/faults.ts';
+import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { override } from '../support/override.ts';
+
+let relay: Aftermath;
+afterEach(() => relay.close());
+
+const lostOnItsWay: FaultRequest = { fault: 'drop_before', endpoint: 'stop-limit' };
+const lostOnItsWayBack: FaultRequest = { fault: 'drop_after', endpoint: 'stop-limit' };
+const plainAlert = buyAlert({ stopLoss: undefined, takeProfit: undefined });
+
+const orders = () => relay.paper.control.state().orders;
+const creates = () => relay.paper.control.state().acceptedCreates;
+const entry = () => relay.entry('buy-1');
+
+async function look(): Promise<Look> {
+  const found = (await entry()).look;
+  if (found === null) throw new Error('the entry has no look');
+  return found;
+}
+
+/** At which minutes from now on the order is looked for. */
+async function minutesOfLooks(minutes: number): Promise<readonly number[]> {
+  const looked: number[] = [];
+  for (let minute = 0; minute <= minutes; minute += 1) {
+    if (minute > 0) relay.clock.advance(minuteMs);
+    const { lookedFor } = await relay.reconcile();
+    if (lookedFor > 0) looked.push(minute);
+  }
+  return looked;
+}
+
+describe('an order that was placed, but whose answer was lost', () => {
+  async function lose(): Promise<void> {
+    relay = await openAftermath();
+    expect(await relay.send(buyAlert(), lostOnItsWayBack)).toMatchObject({
+      status: 'unknown',
+      orderId: null,
+    });
+  }
+
+  test('is found open at the first look, with its id', async () => {
+    await lose();
+
+    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1, settled: 1 });
+
+    expect(await entry()).toMatchObject({
+      status: 'placed',
+      orderId: 10_000_000_001,
+      orderOpen: true,
+      updatedAtMs: noonMs,
+    });
+    expect((await entry()).steps.at(-1)).toMatchObject({
+      by: 'reconcile-signals',
+      note: 'found at the exchange as order 10000000001, open (0 of 0.01 executed)',
+      evidence: { order: { orderId: 10_000_000_001, side: 'buy', amount: '0.01' } },
+    });
+    expect(await relay.services.ledger.openOrders('main', 'BTC_USDT')).toMatchObject([{ signalId: 'buy-1' }]);
+    expect([orders().length, creates()]).toEqual([1, 1]);
+  });
+
+  test('is found filled, and then is not open', async () => {
+    await lose();
+    relay.setPrice('50150');
+
+    await relay.reconcile();
+
+    expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: false });
+    expect((await entry()).steps.at(-1)?.note).toBe(
+      'found at the exchange as order 10000000001, filled (0.01 of 0.01 executed)',
+    );
+    expect(creates()).toBe(1);
+  });
+
+  test('is found cancelled: it was placed all the same', async () => {
+    await lose();
+    await relay.send(JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', action: 'cancel_all' }));
+
+    await relay.reconcile();
+
+    expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: false });
+    expect((await entry()).steps.at(-1)?.note).toContain('cancelled (0 of 0.01 executed)');
+    expect(creates()).toBe(1);
+  });
+
+  test('is settled once: later runs leave it alone', async () => {
+    await lose();
+    await relay.reconcileFor(10);
+
+    expect((await entry()).steps.map(({ status }) => status)).toEqual([
+      'accepted',
+      'sending',
+      'unknown',
+      'placed',
+    ]);
+    expect(relay.asked.filter((path) => path === '/api/v4/orders')).toHaveLength(1);
+    expect(creates()).toBe(1);
+  });
+
+  test.each([
+    ['until after the first look', 30_000, [0, 1]],
+    ['until after the first three looks', 4 * minuteMs, [0, 1, 3, 7]],
+  ])('is found late when the lists lag %s', async (_, lagMs, minutes) => {
+    await lose();
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: lagMs, probability: 1 });
+
+    expect(await minutesOfLooks(10)).toEqual(minutes);
+
+    expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
+    expect((await look()).misses).toBe(minutes.length - 1);
+    expect(creates()).toBe(1);
+  });
+
+  test('is an alarm when the exchange shows two orders of its name', async () => {
+    await lose();
+    const { clientOrderId } = await entry();
+    const client = await relay.services.exchangeFor('main');
+    const two = override(client, {
+      call: async (...args) => {
+        const answer: unknown = await client.call(...args);
+        return (
+          Array.isArray(answer) ? [...answer, { ...answer[0], orderId: 10_000_000_002 }] : answer
+        ) as Awaited<ReturnType<typeof client.call<(typeof args)[0]>>>;
+      },
+    });
+
+    await relay.reconcile({ ...relay.services, exchangeFor: async () => two });
+
+    expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
+    expect(relay.alarms).toHaveLength(2);
+    expect(clientOrderId).toMatch(/^tr-/);
+  });
+});
+
+describe('an order that was never placed', () => {
+  async function lose(): Promise<void> {
+    relay = await openAftermath();
+    await relay.send(buyAlert(), lostOnItsWay);
+  }
+
+  test('is looked for at once and after 1, 3 and 7 minutes, and only then is not placed', async () => {
+    await lose();
+
+    expect(await minutesOfLooks(6)).toEqual([0, 1, 3]);
+    expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true });
+    relay.clock.advance(minuteMs - 1);
+    expect(await relay.reconcile()).toMatchObject({ lookedFor: 0 });
+    relay.clock.advance(1);
+    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1, settled: 1 });
+
+    expect(await entry()).toMatchObject({ status: 'not_placed', orderId: null, orderOpen: false });
+    expect((await entry()).steps.at(-1)).toMatchObject({
+      by: 'reconcile-signals',
+      evidence: { looks: 4, firstMissAtMs: noonMs, lastAtMs: noonMs + 7 * minuteMs },
+    });
+    expect(creates()).toBe(0);
+  });
+
+  test('takes more looks when they come in quick succession: its lists may lag for minutes', async () => {
+    relay = await openAftermath();
+    const { services } = relay;
+    await relay.send(buyAlert(), lostOnItsWay);
+    const settings = { ...services.settings, unknownAlarmAfterMs: minuteMs };
+    for (let minute = 0; minute < 5; minute += 1) {
+      await relay.reconcile({ ...services, settings });
+      relay.clock.advance(minuteMs);
+    }
+    expect(await entry()).toMatchObject({ status: 'unknown', look: { misses: 5 } });
+
+    await relay.reconcile({ ...services, settings });
+
+    expect(await entry()).toMatchObject({ status: 'not_placed' });
+    expect(creates()).toBe(0);
+  });
+
+  test('is not looked for sooner when nobody looked for an hour', async () => {
+    await lose();
+    relay.clock.advance(60 * minuteMs);
+
+    expect(await minutesOfLooks(6)).toEqual([0, 1, 3]);
+    expect(await entry()).toMatchObject({ status: 'unknown' });
+  });
+
+  test('raises no alarm but the first when it is settled in time', async () => {
+    await lose();
+    await relay.reconcileFor(7);
+
+    expect(relay.alarms).toHaveLength(1);
+    expect(await entry()).toMatchObject({ status: 'not_placed' });
+  });
+});
+
+describe('while the exchange cannot be asked', () => {
+  const refusedKey = { apiKey: 'paper-key', apiSecret: 'another-secret' };
+
+  const obstacles: Readonly<Record<string, () => Partial<Aftermath['services']>>> = {
+    'it is down': () => {
+      relay.paper.control.addFault({ fault: 'down', durationMs: 3_600_000 });
+      return {};
+    },
+    'its answers cannot be read': () => {
+      relay.paper.control.addFault({ fault: 'garbage', probability: 1 });
+      return {};
+    },
+    'one of its lists is out of order': () => {
+      relay.paper.control.addFault({ fault: 'error_before', endpoint: 'ended-order', probability: 1 });
+      return {};
+    },
+    'it turns requests away': () => {
+      relay.paper.control.addFault({ fault: 'rate_429', probability: 1 });
+      return {};
+    },
+    'it refuses the key': () => {
+      const { clock } = relay;
+      const address = relay.paper.url;
+      const client = createExchangeClient({ address, dialect: 'live', credentials: refusedKey, clock });
+      return { exchangeFor: async () => client };
+    },
+    'no key is stored': () => ({
+      exchangeFor: async () => {
+        throw new RelayError('secrets_missing', 'account main has no exchange key stored');
+      },
+    }),
+    'the secret cannot be read': () => ({
+      exchangeFor: async () => {
+        throw new RelayError('store_unavailable', 'the secret could not be read: AccessDeniedException');
+      },
+    }),
+    'something breaks that nobody thought of': () => ({
+      exchangeFor: async () => {
+        throw new TypeError('x is not a function');
+      },
+    }),
+  };
+
+  test.each(Object.keys(obstacles))(
+    'because %s, the outcome stays unknown and no look is a miss',
+    async (name) => {
+      relay = await openAftermath();
+      await relay.send(buyAlert(), lostOnItsWay);
+      const services = { ...relay.services, ...obstacles[name]?.() };
+
+      for (let minute = 0; minute <= 15; minute += 1) {
+        await relay.reconcile(services);
+        relay.clock.advance(minuteMs);
+      }
+
+      expect(await entry()).toMatchObject({
+        status: 'unknown',
+        orderOpen: true,
+        look: {
+          misses: 0,
+          firstMissAtMs: null,
+          finding: expect.stringMatching(/^could not be looked up: ./),
+        },
+      });
+      expect((await look()).count).toBeGreaterThanOrEqual(4);
+      expect((await look()).finding).not.toContain('x is not a function');
+      expect(creates()).toBe(0);
+    },
+  );
+
+  test('an order is found as soon as it can', async () => {
+    relay = await openAftermath();
+    await relay.send(buyAlert(), lostOnItsWayBack);
+    relay.paper.control.addFault({ fault: 'down', durationMs: 3_600_000 });
+    await relay.reconcileFor(2);
+    relay.paper.control.clearFaults();
+    // The server listens again with the next turn of the event loop.
+    await relay.reconcileFor(5);
+
+    expect(await entry()).toMatchObject({ status: 'placed', look: { misses: 0 } });
+    expect(creates()).toBe(1);
+  });
+
+  test('looks that could tell nothing do not count among those that find it missing', async () => {
+    relay = await openAftermath();
+    await relay.send(buyAlert(), lostOnItsWay);
+    await relay.reconcile();
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
+    for (let minute = 1; minute <= 3; minute += 1) {
+      relay.clock.advance(minuteMs);
+      await relay.reconcile();
+    }
+    relay.paper.control.clearFaults();
+
+    await relay.reconcileFor(30);
+
+    const { steps } = await entry();
+    expect(steps.at(-1)).toMatchObject({
+      status: 'not_placed',
+      evidence: { looks: 4, firstMissAtMs: noonMs },
+    });
+    expect((await look()).count).toBe(5);
+  });
+
+  test('of one account, the orders of the others are settled', async () => {
+    relay = await openAftermath();
+    await relay.send(buyAlert(), lostOnItsWayBack);
+    const { ledger, exchangeFor } = relay.services;
+    const { signal, clientOrderId, fingerprint } = await entry();
+    if (signal === null) throw new Error('the signal is gone');
+    const slow = { account: 'slow', signalId: 'older' };
+    await ledger.accept({ ...slow, signal, clientOrderId, fingerprint, atMs: noonMs - 1 }, null);
+    await ledger.start(slow, { status: 'sending', atMs: noonMs - 1, note: '' }, null);
+    await ledger.move(slow, { from: 'sending', step: { status: 'unknown', atMs: noonMs - 1, note: '' } });
+
+    const done = await relay.reconcile({
+      ...relay.services,
+      exchangeFor: async (account) => {
+        if (account === 'slow') throw new RelayError('store_unavailable', 'the secret could not be read');
+        return await exchangeFor(account);
+      },
+    });
+
+    expect(done).toMatchObject({ lookedFor: 2, settled: 1 });
+    expect(await entry()).toMatchObject({ status: 'placed' });
+    expect(await ledger.read(slow)).toMatchObject({ status: 'unknown', look: { count: 1, misses: 0 } });
+  });
+});
+
+describe('an order of the written API', () => {
+  test('is found while it waits with its exits', async () => {
+    relay = await openAftermath('documented');
+    await relay.send(buyAlert(), lostOnItsWayBack);
+
+    await relay.reconcile();
+
+    expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: true });
+    expect(creates()).toBe(1);
+  });
+
+  test.each([
+    ['was placed', lostOnItsWayBack, 1],
+    ['was not', lostOnItsWay, 0],
+  ])('without exits stays unknown, with alarms, whether it %s', async (_, fault, count) => {
+    relay = await openAftermath('documented');
+    await relay.send(plainAlert, fault);
+
+    await relay.reconcileFor(180);
+
+    expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true, look: { misses: 0 } });
+    expect(relay.alarms.length).toBeGreaterThanOrEqual(12);
+    expect(creates()).toBe(count);
+  });
+});
+
+describe('looks for what stays unknown', () => {
+  async function loseForGood(): Promise<void> {
+    relay = await openAftermath('documented');
+    await relay.send(plainAlert, lostOnItsWay);
+  }
+
+  test('come ever more seldom, but no later than the next alarm', async () => {
+    await loseForGood();
+
+    expect(await minutesOfLooks(61)).toEqual([0, 1, 3, 7, 15, 30, 45, 60]);
+  });
+
+  test('come once an hour at least when alarms are a day apart', async () => {
+    await loseForGood();
+    const settings = { ...relay.services.settings, unknownAlarmAfterMs: 1440 * minuteMs };
+    const pausesMs: number[] = [];
+    for (let count = 0; count < 12; count += 1) {
+      await relay.reconcile({ ...relay.services, settings });
+      const { dueAtMs } = await look();
+      pausesMs.push(dueAtMs - relay.clock.nowMs());
+      relay.clock.advance(dueAtMs - relay.clock.nowMs());
+    }
+
+    expect(pausesMs.map((pauseMs) => pauseMs / minuteMs)).toEqual([
+      1, 2, 4, 8, 16, 32, 60, 60, 60, 60, 60, 60,
+    ]);
+  });
+
+  test('raise the alarm again each time that long has passed, with what was seen', async () => {
+    await loseForGood();
+    await relay.reconcileFor(14);
+    expect(relay.alarms).toHaveLength(1);
+
+    await relay.reconcileFor(0);
+    const minutes: number[] = [];
+    for (let minute = 15; minute <= 60; minute += 1) {
+      relay.clock.advance(minuteMs);
+      const before = relay.alarms.length;
+      await relay.reconcile();
+      if (relay.alarms.length > before) minutes.push(minute);
+    }
+
+    expect(minutes).toEqual([15, 30, 45, 60]);
+    expect(relay.alarms.at(-1)).toMatchObject({
+      account: 'main',
+      signalId: 'buy-1',
+      market: 'BTC_USDT',
+      status: 'unknown',
+      unknownForMs: 60 * minuteMs,
+      looks: 8,
+      note: expect.stringContaining('not among the orders that are listed'),
+      alarm: true,
+    });
+  });
+
+  test('raise it once when nobody looked for hours', async () => {
+    await loseForGood();
+    relay.clock.advance(300 * minuteMs);
+
+    await relay.reconcileFor(14);
+
+    expect(relay.alarms).toHaveLength(2);
+  });
+
+  test('raise it again after a crash between the alarm and its writing, rather than never', async () => {
+    await loseForGood();
+    await relay.reconcileFor(14);
+    relay.clock.advance(minuteMs);
+    const { ledger } = relay.services;
+    const dying = override(ledger, {
+      postpone: async () => {
+        throw new RelayError('store_unavailable', 'the process stopped here');
+      },
+    });
+
+    await expect(relay.reconcile({ ...relay.services, ledger: dying })).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
+    expect(relay.alarms).toHaveLength(2);
+    await relay.reconcile();
+    expect(relay.alarms).toHaveLength(3);
+    await relay.reconcile();
+    expect(relay.alarms).toHaveLength(3);
+  });
+});

@@ -1,0 +1,194 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { FaultKind } from '../../lib/paper/faults.ts';
+import { type Approach, resolveSignal } from '../../lib/relay/resolve-signal.ts';
+import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+
+const key = { account: 'main', signalId: 'buy-1' };
+const plainAlert = buyAlert({ stopLoss: undefined, takeProfit: undefined });
+const looking: Approach = { kind: 'look' };
+const cancelling: Approach = { kind: 'cancel' };
+
+let relay: Aftermath;
+afterEach(() => relay.close());
+
+const resolve = (approach: Approach, services = relay.services) =>
+  resolveSignal(services, key, approach, 'alice', { timeoutMs: 2_000 });
+
+async function lose(fault: FaultKind, dialect: Dialect = 'live', alert = buyAlert()): Promise<void> {
+  relay = await openAftermath(dialect);
+  await relay.send(alert, { fault, endpoint: 'stop-limit' });
+}
+
+describe('an operator who settles a signal', () => {
+  test('by looking has what the lists prove written down, under the name given', async () => {
+    await lose('drop_after');
+
+    const { result, entry } = await resolve(looking);
+
+    expect(result).toBe('settled');
+    expect(entry).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: true });
+    expect(entry.steps.at(-1)).toMatchObject({ status: 'placed', by: 'alice' });
+  });
+
+  test('by looking is told what was seen when it proves nothing yet', async () => {
+    await lose('drop_before');
+
+    expect(await resolve(looking)).toMatchObject({
+      result: 'open_question',
+      entry: { status: 'unknown' },
+      finding: 'neither among the open nor the ended orders',
+    });
+  });
+
+  test('by cancelling proves that the order was there, where no list shows it', async () => {
+    await lose('drop_after', 'documented', plainAlert);
+
+    const { entry } = await resolve(cancelling);
+
+    expect(entry).toMatchObject({ status: 'cancelled', orderId: 10_000_000_001, orderOpen: false });
+    expect(relay.paper.control.state().orders).toMatchObject([{ status: 'cancelled' }]);
+  });
+
+  test('by cancelling finds out that there is nothing to cancel because it was executed', async () => {
+    await lose('drop_after');
+    relay.setPrice('50150');
+
+    expect(await resolve(cancelling)).toMatchObject({
+      result: 'settled',
+      entry: { status: 'placed', orderOpen: false },
+    });
+  });
+
+  test('by cancelling settles nothing when there is neither an order nor a list to show it', async () => {
+    await lose('drop_before', 'documented', plainAlert);
+
+    expect(await resolve(cancelling)).toMatchObject({
+      result: 'open_question',
+      finding: expect.stringMatching(
+        /^no order of it is open to cancel; not among the orders that are listed/,
+      ),
+    });
+  });
+
+  test('by cancelling settles nothing when the exchange cannot be reached', async () => {
+    await lose('drop_after');
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'cancel-order', probability: 1 });
+
+    await expect(resolve(cancelling)).rejects.toMatchObject({ code: 'exchange_ambiguous' });
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'unknown' });
+  });
+
+  test('cannot cancel what placed no order of its own', async () => {
+    relay = await openAftermath();
+    await relay.send(JSON.stringify({ id: 'buy-1', ticker: 'BTCUSDT', action: 'cancel', orderId: 7 }), {
+      fault: 'error_before',
+      endpoint: 'cancel-order',
+      probability: 1,
+    });
+
+    expect(await resolve(cancelling)).toMatchObject({
+      result: 'open_question',
+      finding: 'this signal placed no order of its own to cancel',
+    });
+  });
+
+  test.each([
+    ['placed', 77, true],
+    ['cancelled', 77, false],
+    ['rejected', null, false],
+    ['not_placed', null, false],
+  ] as const)('by what was seen, "%s", has that written down', async (status, orderId, orderOpen) => {
+    await lose('drop_after', 'documented', plainAlert);
+
+    const { result, entry } = await resolve({ kind: 'saw', status, note: 'order history, 14:05', orderId });
+
+    expect(result).toBe('settled');
+    expect(entry).toMatchObject({ status, orderId, orderOpen });
+    expect(entry.steps.at(-1)).toMatchObject({
+      by: 'alice',
+      note: 'seen by the operator: order history, 14:05',
+      evidence: { seen: status, orderId },
+    });
+  });
+
+  test('changes nothing of what is settled', async () => {
+    await lose('drop_after');
+    await relay.reconcile();
+    const before = await relay.entry('buy-1');
+
+    expect(await resolve({ kind: 'saw', status: 'not_placed', note: 'a mistake', orderId: null })).toEqual({
+      result: 'was_settled',
+      entry: before,
+      finding: null,
+    });
+  });
+
+  test('while the reconciler does is refused: one of them wins', async () => {
+    await lose('drop_after');
+    const { exchangeFor } = relay.services;
+    const services = {
+      ...relay.services,
+      exchangeFor: async (account: string) => {
+        await relay.reconcile();
+        return await exchangeFor(account);
+      },
+    };
+
+    await expect(resolve(looking, services)).rejects.toMatchObject({ code: 'entry_conflict' });
+    expect((await relay.entry('buy-1')).steps.at(-1)).toMatchObject({ by: 'reconcile-signals' });
+  });
+
+  test('finds no signal of an unknown id', async () => {
+    relay = await openAftermath();
+
+    await expect(resolve(looking)).rejects.toMatchObject({ code: 'entry_conflict' });
+  });
+});
+
+describe('a signal that is on its way', () => {
+  /** Its worker stops before it can write what came of it. */
+  async function leaveSending(): Promise<void> {
+    relay = await openAftermath();
+    const { services } = relay;
+    await relay.receive(buyAlert());
+    await services.ledger.start(key, { status: 'sending', atMs: relay.clock.nowMs(), note: '' }, null);
+  }
+
+  test('is left alone for a minute: its worker may live', async () => {
+    await leaveSending();
+    relay.clock.advance(minuteMs - 1);
+
+    await expect(resolve(looking)).rejects.toMatchObject({ code: 'signal_under_way' });
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'sending' });
+  });
+
+  test('is left alone while it waits, however long', async () => {
+    relay = await openAftermath();
+    await relay.receive(buyAlert());
+    relay.clock.advance(60 * minuteMs);
+
+    await expect(resolve(looking)).rejects.toMatchObject({ code: 'signal_under_way' });
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'accepted' });
+  });
+
+  test('is taken over after a minute: its worker is dead', async () => {
+    await leaveSending();
+    relay.clock.advance(minuteMs);
+
+    const { entry } = await resolve({
+      kind: 'saw',
+      status: 'not_placed',
+      note: 'open orders',
+      orderId: null,
+    });
+
+    expect(entry.steps.map(({ status, by }) => [status, by])).toEqual([
+      ['accepted', undefined],
+      ['sending', undefined],
+      ['unknown', 'alice'],
+      ['not_placed', 'alice'],
+    ]);
+  });
+});

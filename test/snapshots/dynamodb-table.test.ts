@@ -1,0 +1,162 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
+import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
+import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
+import { collect, feesOf, noonMs, paymentAt, snapshotAt } from './snapshots-contract.ts';
+
+/** What an emulator does not show: answers that are cut, and refusals for other reasons than a condition. */
+let server: ScriptedServer;
+let client: DynamoDBClient;
+
+afterEach(async () => {
+  client.destroy();
+  await server.close();
+});
+
+function answers(content: unknown): ScriptStep {
+  return { status: 200, body: JSON.stringify(content) };
+}
+
+function fails(kind: string, more: object = {}): ScriptStep {
+  const __type = `com.amazonaws.dynamodb.v20120810#${kind}`;
+  return { status: 400, body: JSON.stringify({ __type, message: 'arn:aws:dynamodb:eu-central-1', ...more }) };
+}
+
+async function open(...steps: readonly ScriptStep[]): Promise<SnapshotStore> {
+  server = await startScriptedServer(steps);
+  client = new DynamoDBClient({
+    endpoint: server.url,
+    region: 'eu-central-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+  });
+  return createDynamodbSnapshots({ client, tableName: 'snapshots' });
+}
+
+const seenBodies = () => server.seen.map(({ body }) => JSON.parse(body));
+const balanceItem = (slotMs: number) => ({
+  account: { S: 'main' },
+  item: { S: `balance#${String(slotMs).padStart(15, '0')}` },
+  takenAtMs: { N: '5' },
+  main: { S: '{"BTC":"1.5"}' },
+});
+
+describe('a list that DynamoDB answers in pieces', () => {
+  test('goes on until it says that there is no more, also behind an empty piece', async () => {
+    const key = { account: { S: 'main' }, item: { S: 'balance#x' } };
+    const store = await open(
+      answers({ Items: [balanceItem(1)], LastEvaluatedKey: key }),
+      answers({ Items: [], LastEvaluatedKey: key }),
+      answers({ Items: [balanceItem(2)] }),
+    );
+    const listed = await collect(store.balances.list('main', { fromMs: 1, untilMs: 3 }));
+    expect(listed.map(({ slotMs }) => slotMs)).toEqual([1, 2]);
+    expect(seenBodies().map(({ ExclusiveStartKey }) => ExclusiveStartKey)).toEqual([undefined, key, key]);
+  });
+
+  test('asks for the keys of its period and no others, and sees every write', async () => {
+    const store = await open(answers({ Items: [] }));
+    await collect(store.interest.list('main', { fromMs: noonMs, untilMs: noonMs + 1000 }));
+    expect(seenBodies()[0]).toMatchObject({
+      KeyConditionExpression: '#account = :account AND #item BETWEEN :first AND :last',
+      ExpressionAttributeValues: {
+        ':account': { S: 'main' },
+        ':first': { S: 'payment#001767268800000' },
+        ':last': { S: 'payment#001767268800999~' },
+      },
+      ConsistentRead: true,
+    });
+  });
+
+  test('of balances at a time is one item', async () => {
+    const store = await open(answers({ Items: [balanceItem(7)] }));
+    expect(await store.balances.readAt('main', 9)).toMatchObject({ slotMs: 7, takenAtMs: 5 });
+    expect(seenBodies()[0]).toMatchObject({ Limit: 1, ScanIndexForward: false });
+  });
+});
+
+describe('a write that DynamoDB refuses', () => {
+  const version = { ticker: 'BTC', fromMs: 2, fees: feesOf('1') };
+
+  test('because its condition does not hold is told as that', async () => {
+    const refused = { CancellationReasons: [{ Code: 'ConditionalCheckFailed' }, { Code: 'None' }] };
+    const store = await open(
+      fails('ConditionalCheckFailedException'),
+      fails('TransactionCanceledException', refused),
+      fails('ConditionalCheckFailedException'),
+    );
+    expect(await store.balances.write('main', snapshotAt(1))).toBe('known');
+    expect(await store.fees.append('main', null, version)).toBe(false);
+    const progress = { version: 3, completeUntilMs: 1, gaps: [], refusal: null };
+    expect(await store.interest.writeProgress('main', progress)).toBe(false);
+  });
+
+  test('for any other reason is a failure, for the run to come again', async () => {
+    const conflict = { CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }] };
+    const store = await open(
+      fails('TransactionCanceledException', conflict),
+      fails('TransactionCanceledException'),
+      fails('AccessDeniedException'),
+      fails('AccessDeniedException'),
+    );
+    const failure = (kind: string) => ({
+      code: 'store_unavailable',
+      message: `the snapshots could not be written: ${kind}`,
+    });
+    const cancelled = failure('TransactionCanceledException');
+    await expect(store.fees.append('main', null, version)).rejects.toMatchObject(cancelled);
+    await expect(store.fees.append('main', null, version)).rejects.toMatchObject(cancelled);
+    const denied = failure('AccessDeniedException');
+    await expect(store.balances.write('main', snapshotAt(1))).rejects.toMatchObject(denied);
+    await expect(store.interest.write('main', [paymentAt(1000)])).rejects.toMatchObject(denied);
+  });
+});
+
+describe('what is written', () => {
+  test('of a change is both the history and what holds now, or neither', async () => {
+    const store = await open(answers({}));
+    const known = { ticker: 'BTC', fromMs: 1, fees: null };
+    expect(await store.fees.append('main', known, { ticker: 'BTC', fromMs: 2, fees: null })).toBe(true);
+    const puts = seenBodies()[0].TransactItems.map(({ Put }: { Put: object }) => Put);
+    expect(puts).toMatchObject([
+      {
+        Item: { item: { S: 'current-fees#BTC' }, fromMs: { N: '2' } },
+        ConditionExpression: '#fromMs = :known',
+        ExpressionAttributeValues: { ':known': { N: '1' } },
+      },
+      {
+        Item: { item: { S: 'fees#BTC#000000000000002' } },
+        ConditionExpression: 'attribute_not_exists(#item)',
+      },
+    ]);
+  });
+
+  test('of one payment is the same item each time, and of another another', async () => {
+    const store = await open(...Array(3).fill(answers({})));
+    await store.interest.write('main', [paymentAt(noonMs)]);
+    await store.interest.write('main', [paymentAt(noonMs)]);
+    await store.interest.write('main', [paymentAt(noonMs, { nth: 2 })]);
+    const [first, again, second] = seenBodies().map(({ Item }) => Item);
+    expect(again).toEqual(first);
+    expect(second.item).not.toEqual(first.item);
+    expect(first.item.S).toMatch(/^payment#001767268800000#[\w-]{22}$/);
+    expect(first.payment.S).toBe('["plan-1","investment-1","USDT","12.34","1"]');
+  });
+
+  test('of the progress counts on from the version that was read', async () => {
+    const progress = '{"completeUntilMs":7,"gaps":[],"refusal":null}';
+    const store = await open(
+      answers({ Item: { version: { N: '4' }, progress: { S: progress } } }),
+      answers({}),
+    );
+    const read = await store.interest.readProgress('main');
+    expect(read).toEqual({ version: 4, completeUntilMs: 7, gaps: [], refusal: null });
+    expect(await store.interest.writeProgress('main', read)).toBe(true);
+    expect(seenBodies()[1]).toMatchObject({
+      Item: { version: { N: '5' }, progress: { S: progress } },
+      ConditionExpression: '#version = :seen',
+      ExpressionAttributeValues: { ':seen': { N: '4' } },
+    });
+  });
+});

@@ -1,0 +1,360 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
+import {
+  type ImportServices,
+  importInterest,
+  retryRefusedImport,
+} from '../../lib/snapshots/import-interest.ts';
+import type { ListedPayment } from '../../lib/snapshots/read-payments.ts';
+import type { InterestPayment, SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
+import { override } from '../support/override.ts';
+import { createHistory, type ListedHistory, listed } from './listed-history.ts';
+import { openSnapshotWorld, type SnapshotWorld } from './snapshot-world.ts';
+import { collect } from './snapshots-contract.ts';
+
+let world: SnapshotWorld;
+beforeEach(async () => {
+  world = await openSnapshotWorld();
+});
+afterEach(() => world.close());
+
+/** After every payment that the paper exchange begins with. */
+const firstNewSecond = 1_800_000_000;
+const period = { fromMs: 0, untilMs: 10 ** 14 };
+const stored = (account = 'main') => collect(world.store.interest.list(account, period));
+
+const payment = { planId: 'plan-9', investmentId: 'i-9', amount: '0.25', ticker: 'USDT' };
+const pay = (timestamp: number, changes = {}) =>
+  world.paper.control.payInterest('main', { ...payment, timestamp, ...changes });
+const ofPlan9 = (payments: readonly InterestPayment[]) =>
+  payments
+    .filter(({ planId }) => planId === 'plan-9')
+    .map(({ paidAtMs, nth }) => [paidAtMs / 1000 - firstNewSecond, nth]);
+
+const importMain = (changes: Partial<ImportServices> = {}) =>
+  importInterest({ ...world.services, accounts: ['main'], ...changes });
+
+describe('an import of interest', () => {
+  test('takes the whole history at first, each payment as it is listed', async () => {
+    await importMain();
+    const payments = await stored();
+    expect(payments).toHaveLength(250);
+    expect(payments[0]).toMatchObject({
+      planId: '1b7c3a5e-0d52-4c3f-9a41-6f0d2f6f1a01',
+      investmentId: '5e2f9d10-7a44-4b1e-8f3a-2c9b6d8e4101',
+      ticker: 'USDT',
+      paidAtMs: Date.UTC(2026, 0, 1),
+      nth: 1,
+    });
+    expect(payments.at(-1)?.paidAtMs).toBe(Date.UTC(2026, 0, 1) + 249 * 8 * 3_600_000);
+    expect(await world.store.interest.readProgress('main')).toMatchObject({
+      completeUntilMs: Date.UTC(2026, 0, 1) + 249 * 8 * 3_600_000,
+      gaps: [],
+      refusal: null,
+    });
+  });
+
+  test('again adds nothing, and reads no further than it must', async () => {
+    await importMain();
+    const callsBefore = world.callsOf('main', 'interest-payments');
+    await importMain();
+    expect(await stored()).toHaveLength(250);
+    expect(world.callsOf('main', 'interest-payments') - callsBefore).toBe(1);
+  });
+
+  test('writes only what is not there yet', async () => {
+    await importMain();
+    pay(Date.UTC(2026, 0, 1) / 1000 + 249 * 8 * 3600 + 60);
+    const written: number[] = [];
+    const interest = override(world.store.interest, {
+      write(account, payments) {
+        written.push(payments.length);
+        return world.store.interest.write(account, payments);
+      },
+    });
+    await importMain({ store: { ...world.store, interest } });
+    expect(written).toEqual([1]);
+  });
+
+  test('adds what came since', async () => {
+    await importMain();
+    for (const second of [1, 2, 2, 3]) pay(firstNewSecond + second);
+    await importMain();
+    expect(ofPlan9(await stored())).toEqual([
+      [1, 1],
+      [2, 1],
+      [2, 2],
+      [3, 1],
+    ]);
+  });
+
+  test('adds one more of payments alike that were taken before', async () => {
+    pay(firstNewSecond);
+    pay(firstNewSecond);
+    await importMain();
+    pay(firstNewSecond);
+    await importMain();
+    expect(ofPlan9(await stored())).toEqual([
+      [0, 1],
+      [0, 2],
+      [0, 3],
+    ]);
+  });
+
+  test('finds a payment that was entered late, with a time of the last day', async () => {
+    pay(firstNewSecond);
+    await importMain();
+    pay(firstNewSecond - 86_399);
+    pay(firstNewSecond - 3600);
+    await importMain();
+    expect(ofPlan9(await stored())).toEqual([
+      [-86_399, 1],
+      [-3600, 1],
+      [0, 1],
+    ]);
+  });
+
+  test('that overlaps with another stores each payment once', async () => {
+    await Promise.all([importMain(), importMain(), importMain()]);
+    expect(await stored()).toHaveLength(250);
+    expect((await world.store.interest.readProgress('main')).version).toBe(1);
+  });
+
+  test('of an account that was paid nothing yet is no failure', async () => {
+    await importMain({ exchangeFor: async () => clientOf(createHistory([])) });
+    expect(await stored()).toEqual([]);
+    expect(await world.store.interest.readProgress('main')).toMatchObject({ completeUntilMs: null });
+  });
+
+  test.each([
+    ['pages', { limit: 50 }],
+    ['places', { offset: 7 }],
+  ])('does not trust answers with other %s than were asked for', async (_, echo) => {
+    const history = createHistory(Array.from({ length: 150 }, (_, index) => listed(index + 1)));
+    const importing = importMain({ exchangeFor: async () => clientOf(history, echo) });
+    await expect(importing).rejects.toMatchObject({ cause: { code: 'history_unreadable' } });
+    expect(await stored()).toEqual([]);
+  });
+});
+
+describe('an import that is cut off', () => {
+  /** The world's store, which breaks at the n-th write: payments one by one, then the progress. */
+  function breakAt(nth: number): SnapshotStore {
+    let writes = 0;
+    const count = () => {
+      writes += 1;
+      if (writes === nth) throw new Error('the process ends here');
+    };
+    const { interest } = world.store;
+    return {
+      ...world.store,
+      interest: override(interest, {
+        async write(account, payments) {
+          for (const one of payments) {
+            count();
+            await interest.write(account, [one]);
+          }
+        },
+        writeProgress(account, progress) {
+          count();
+          return interest.writeProgress(account, progress);
+        },
+      }),
+    };
+  }
+
+  test('at any write leaves no hole, whatever comes before the next', async () => {
+    await importMain();
+    const expected: (readonly [number, number])[] = [];
+    // 6 payments and the progress are 7 writes; each break is followed by a new payment and a good import.
+    for (let nth = 1; nth <= 7; nth += 1) {
+      for (const second of [1, 2, 2, 3, 4, 4]) pay(firstNewSecond + nth * 10 + second);
+      await expect(importMain({ store: breakAt(nth) })).rejects.toThrow();
+      pay(firstNewSecond + nth * 10 + 4);
+      await importMain({ store: breakAt(Number.POSITIVE_INFINITY) });
+      for (const [second, count] of [
+        [1, 1],
+        [2, 2],
+        [3, 1],
+        [4, 3],
+      ] as const)
+        for (let number = 1; number <= count; number += 1) expected.push([nth * 10 + second, number]);
+      expect(ofPlan9(await stored())).toEqual(expected);
+    }
+  });
+
+  test.each([1, 2, 50, 125, 249, 250, 251])(
+    'is the first, at write %i, is completed by the next',
+    async (nth) => {
+      await expect(importMain({ store: breakAt(nth) })).rejects.toThrow();
+      expect((await stored()).length).toBe(Math.min(nth - 1, 250));
+      await importMain();
+      expect(await stored()).toHaveLength(250);
+      expect(new Set((await stored()).map(({ paidAtMs }) => paidAtMs)).size).toBe(250);
+    },
+  );
+
+  test('at any request stores nothing by halves', async () => {
+    for (const fault of [1, 2, 3]) {
+      let asked = 0;
+      world.beforeCall = () => {
+        asked += 1;
+        if (asked === fault) throw new Error('the process ends here');
+      };
+      await expect(importMain()).rejects.toThrow();
+      expect((await world.store.interest.readProgress('main')).version).toBe(0);
+    }
+    world.beforeCall = () => undefined;
+    await importMain();
+    expect(await stored()).toHaveLength(250);
+  });
+});
+
+describe('an account that is no business partner', () => {
+  const importSecond = () => importInterest({ ...world.services, accounts: ['second'] });
+  const asked = () => world.callsOf('second', 'interest-payments');
+  const warnings = () => world.logged.filter(({ level }) => level !== 'info');
+
+  test('is told once, and not asked again', async () => {
+    for (let day = 0; day < 3; day += 1) await importSecond();
+    expect(asked()).toBe(1);
+    expect(warnings()).toMatchObject([{ level: 'warn', facts: { account: 'second' } }]);
+    expect((await world.store.interest.readProgress('second')).refusal?.reason).toBe(
+      'refused with HTTP 403, code 0: This action is unauthorized.',
+    );
+  });
+
+  test('keeps nobody else from being imported, and is no failure', async () => {
+    await importInterest(world.services);
+    expect([(await stored()).length, (await stored('second')).length]).toEqual([250, 0]);
+  });
+
+  test('is asked again when its key is another one', async () => {
+    await importSecond();
+    world.setKey('second', 'paper-key', 'paper-secret');
+    await importSecond();
+    expect(await stored('second')).toHaveLength(250);
+    expect((await world.store.interest.readProgress('second')).refusal).toBeNull();
+  });
+
+  test('is told again when its new key is refused too', async () => {
+    await importSecond();
+    world.setKey('second', 'paper-key-3', 'paper-secret-3');
+    // This one is disabled, which may change any day: no reason to give up asking.
+    await expect(importSecond()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    await expect(importSecond()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    expect(asked()).toBe(3);
+  });
+
+  test('is asked again when somebody wants so', async () => {
+    await importSecond();
+    await retryRefusedImport(world.store.interest, 'second');
+    await importSecond();
+    expect(asked()).toBe(2);
+    expect(warnings()).toHaveLength(2);
+  });
+
+  test('needs not be forgiven when it was never refused', async () => {
+    await retryRefusedImport(world.store.interest, 'main');
+    expect((await world.store.interest.readProgress('main')).version).toBe(0);
+  });
+});
+
+/** A client whose exchange lists that history, all of it or one plan's. */
+function clientOf(history: ListedHistory, echo: { limit?: number; offset?: number } = {}): ExchangeClient {
+  const call = async (_: unknown, params: { offset: number; limit: number; planId?: string }) => {
+    const { offset, limit, planId: asked } = params;
+    const isAsked = ({ planId }: ListedPayment) => asked === undefined || planId === asked;
+    return { ...params, ...echo, records: history.payments.filter(isAsked).slice(offset, offset + limit) };
+  };
+  return { dialect: 'live', call } as unknown as ExchangeClient;
+}
+
+describe('a history longer than the exchange shows', () => {
+  /** Plan 1 pays every second, plan 2 every hundredth. */
+  function payFor(from: number, until: number) {
+    return Array.from({ length: until - from + 1 }, (_, index) => [
+      listed(from + index),
+      ...((from + index) % 100 === 0 ? [listed(from + index, 'b', 'plan-2')] : []),
+    ]).flat();
+  }
+  const importFrom = (history: ListedHistory) => importMain({ exchangeFor: async () => clientOf(history) });
+  const countOf = async (plan: string) => (await stored()).filter(({ planId }) => planId === plan).length;
+  const alarms = () => world.logged.filter(({ facts }) => facts['alarm'] === true);
+
+  test('is asked for plan by plan, and what may still be missing is kept as a gap', async () => {
+    await importFrom(createHistory(payFor(1, 20_000)));
+    // All of plan 2, which pays seldom, and of plan 1 what is shown of it alone.
+    expect(await countOf('plan-2')).toBe(200);
+    expect(await countOf('plan-1')).toBe(10_099);
+    const { gaps, completeUntilMs } = await world.store.interest.readProgress('main');
+    expect(gaps).toEqual([{ fromMs: 0, untilMs: 10_002_000 }]);
+    expect(completeUntilMs).toBe(20_000_000);
+    expect(alarms()).toHaveLength(1);
+  });
+
+  test('is read on from there, and tells of the gap once', async () => {
+    const history = createHistory(payFor(1, 20_000));
+    await importFrom(history);
+    history.add(...payFor(20_001, 20_050));
+    await importFrom(history);
+    expect(await countOf('plan-1')).toBe(10_149);
+    expect((await world.store.interest.readProgress('main')).gaps).toHaveLength(1);
+    expect(alarms()).toHaveLength(1);
+  });
+
+  test('has a gap where more came since the last import than is shown', async () => {
+    const day = 86_400;
+    const history = createHistory([listed(day, 'c', 'plan-3')]);
+    await importFrom(history);
+    history.add(...payFor(3 * day + 1, 3 * day + 20_000));
+    await importFrom(history);
+    const { gaps } = await world.store.interest.readProgress('main');
+    expect(gaps).toMatchObject([{ fromMs: day * 1000 }]);
+    expect(await countOf('plan-3')).toBe(1);
+  });
+
+  test('has none when all that came since the last import is shown, though not the day before it', async () => {
+    const day = 86_400;
+    const history = createHistory(payFor(day, day + 9_000));
+    await importFrom(history);
+    history.add(...payFor(day + 9_001, day + 12_000));
+    await importFrom(history);
+    expect((await world.store.interest.readProgress('main')).gaps).toEqual([]);
+    expect(await countOf('plan-1')).toBe(12_001);
+  });
+
+  test('is filled as far as it can be when the exchange knows a plan no more', async () => {
+    const client = clientOf(createHistory(payFor(1, 20_000)));
+    const failure = {
+      kind: 'rejected',
+      httpStatus: 400,
+      exchangeCode: 0,
+      message: 'Validation failed',
+      errors: { planId: ['The selected planId is invalid.'] },
+    } as const;
+    const forgetful = override(client, {
+      call(endpoint, params, options) {
+        if (JSON.stringify(params).includes('plan-1'))
+          throw new ExchangeError(endpoint.name, [{ atMs: 0, failure }]);
+        return client.call(endpoint, params, options);
+      },
+    });
+    await importMain({ exchangeFor: async () => forgetful });
+    expect(await countOf('plan-2')).toBe(200);
+    expect(await countOf('plan-1')).toBe(9_999);
+  });
+
+  test('that is one second alone cannot be read', async () => {
+    const history = createHistory(Array.from({ length: 10_200 }, () => listed(5)));
+    await expect(importFrom(history)).rejects.toMatchObject({ cause: { code: 'history_unreadable' } });
+  });
+});
+
+test('payments of the paper exchange are exact decimals', async () => {
+  pay(firstNewSecond, { amount: '0.000000000123' });
+  await importMain();
+  expect((await stored()).at(-1)?.amount.eq(parseDecimal('0.000000000123'))).toBe(true);
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from '@jest/globals';
+import { readPayments } from '../../lib/snapshots/read-payments.ts';
+import { alike, countPayments, createHistory, type ListedHistory, listed } from './listed-history.ts';
+
+const seconds = (from: number, until: number) =>
+  Array.from({ length: until - from + 1 }, (_, index) => listed(from + index));
+
+async function read(history: ListedHistory, sinceSecond = 0) {
+  const { payments, ...rest } = await readPayments(history.ask, sinceSecond * 1000);
+  return { ...rest, counts: countPayments(payments), count: payments.length, payments };
+}
+
+describe('a history that stands still', () => {
+  test('is read in one page when it is short', async () => {
+    const history = createHistory([listed(5), listed(7), listed(7, 'b')]);
+    expect(await read(history)).toMatchObject({
+      isComplete: true,
+      oldestMs: 5000,
+      counts: { '5 plan-1 a': 1, '7 plan-1 a': 1, '7 plan-1 b': 1 },
+    });
+    expect(history.asked).toEqual([0]);
+  });
+
+  test('may be empty', async () => {
+    expect(await read(createHistory([]))).toMatchObject({ isComplete: true, oldestMs: null, count: 0 });
+  });
+
+  test('is read page by page, each beginning with the payment before the second that was cut', async () => {
+    const history = createHistory(seconds(1, 250));
+    expect(await read(history)).toMatchObject({ isComplete: true, oldestMs: 1000, count: 250 });
+    expect(history.asked).toEqual([0, 98, 196]);
+  });
+
+  test.each([99, 100, 101, 198, 199, 200])('is read to its end when it has %i payments', async (count) => {
+    expect(await read(createHistory(seconds(1, count)))).toMatchObject({ isComplete: true, count });
+  });
+
+  test('is read back to the time asked for, and no further', async () => {
+    const history = createHistory(seconds(1, 1000));
+    const reading = await read(history, 850);
+    expect(reading.isComplete).toBe(true);
+    expect(reading.counts).toMatchObject({ '851 plan-1 a': 1, '1000 plan-1 a': 1 });
+    expect(history.asked).toEqual([0, 98]);
+  });
+
+  test('numbers payments that are alike in every field', async () => {
+    const { payments } = await read(createHistory([...alike(3, 5), ...alike(2, 5, 'b'), listed(6)]));
+    const numbers = payments.map(({ paidAtMs, investmentId, nth }) => [paidAtMs / 1000, investmentId, nth]);
+    expect(numbers.sort()).toEqual([
+      [5, 'a', 1],
+      [5, 'a', 2],
+      [5, 'a', 3],
+      [5, 'b', 1],
+      [5, 'b', 2],
+      [6, 'a', 1],
+    ]);
+  });
+
+  test.each([97, 98, 99, 100, 101, 150, 199, 200, 201, 350])(
+    'counts %i payments alike that lie across the ends of pages',
+    async (count) => {
+      const history = createHistory([...seconds(1, 60), ...alike(count, 61), ...seconds(62, 130)]);
+      const reading = await read(history);
+      expect(reading.counts['61 plan-1 a']).toBe(count);
+      expect(reading.count).toBe(60 + count + 69);
+    },
+  );
+
+  test.each([100, 101, 250])('counts the newest second though it has %i payments', async (count) => {
+    const history = createHistory([...seconds(1, 10), ...alike(count, 11)]);
+    expect((await read(history)).counts['11 plan-1 a']).toBe(count);
+  });
+
+  test.each([100, 250])('may be one second of %i payments', async (count) => {
+    expect(await read(createHistory(alike(count, 5)))).toMatchObject({ isComplete: true, count });
+  });
+});
+
+describe('a history that goes on while it is read', () => {
+  const newSecond = (history: ListedHistory, count: number) => listed(1000 + history.payments.length + count);
+
+  test('gives each payment once though every page shifts', async () => {
+    const history = createHistory(seconds(1, 250), (self, count) => self.add(newSecond(self, count)));
+    const reading = await read(history);
+    for (let second = 1; second <= 250; second += 1)
+      expect([second, reading.counts[`${second} plan-1 a`]]).toEqual([second, 1]);
+  });
+
+  test('gives each payment once though whole pages arrive between two pages', async () => {
+    const history = createHistory(seconds(1, 150), (self, count) => {
+      if (count === 1) self.add(...seconds(2000, 2250));
+    });
+    const reading = await read(history);
+    for (let second = 1; second <= 150; second += 1)
+      expect([second, reading.counts[`${second} plan-1 a`]]).toEqual([second, 1]);
+  });
+
+  test('leaves a second that arrived meanwhile to the next reading when it saw only its end', async () => {
+    const history = createHistory(seconds(1, 150), (self, count) => {
+      if (count === 1) self.add(...alike(130, 2000));
+    });
+    const reading = await read(history);
+    expect(reading.counts['2000 plan-1 a']).toBeUndefined();
+    expect(reading.count).toBe(150);
+  });
+
+  test('counts payments alike exactly when another of them arrives between two pages', async () => {
+    const history = createHistory([...seconds(1, 50), ...alike(60, 100)], (self, count) => {
+      if (count === 1) self.add(...alike(5, 100));
+    });
+    const counts = (await read(history)).counts;
+    // The second was whole in the first page: what comes later is for the next reading.
+    expect(counts['100 plan-1 a']).toBe(60);
+    expect((await read(history)).counts['100 plan-1 a']).toBe(65);
+  });
+
+  test('reads a crowded second again until nothing arrives meanwhile', async () => {
+    const history = createHistory([...seconds(1, 10), ...alike(250, 100)], (self, count) => {
+      if (count < 12) self.add(listed(100));
+    });
+    const reading = await read(history);
+    expect(reading.counts['100 plan-1 a']).toBe(262);
+    expect(reading.count).toBe(272);
+  });
+
+  test('is given up when it moves faster than it can be read', async () => {
+    const history = createHistory(alike(250, 100), (self) => self.add(listed(100)));
+    await expect(read(history)).rejects.toMatchObject({
+      code: 'history_unreadable',
+      message: 'the interest payments cannot be read: payments arrive faster than they can be read',
+    });
+  });
+});
+
+describe('a history that is not as it should be', () => {
+  test('is refused when it is not sorted newest first', async () => {
+    const history = createHistory([]);
+    history.payments.push(listed(1), listed(2));
+    await expect(read(history)).rejects.toMatchObject({
+      code: 'history_unreadable',
+      message: 'the interest payments cannot be read: the list is not sorted newest first',
+    });
+  });
+
+  test.each([
+    ['some', (history: ListedHistory) => void history.payments.splice(0, 5)],
+    ['all', (history: ListedHistory) => void history.payments.splice(0)],
+  ])('is refused when %s of its payments vanish while it is read', async (_, vanish) => {
+    const history = createHistory(seconds(1, 150), (self, count) => {
+      if (count === 1) vanish(self);
+    });
+    await expect(read(history)).rejects.toMatchObject({ code: 'history_unreadable' });
+  });
+});
+
+describe('a history longer than the exchange shows', () => {
+  test('is read as far as that goes, and said to be incomplete', async () => {
+    const history = createHistory(seconds(1, 10_101));
+    const reading = await read(history);
+    // 10 100 payments are shown; the oldest of them may have had company.
+    expect(reading).toMatchObject({ isComplete: false, oldestMs: 3000, count: 10_099 });
+    expect(Math.max(...history.asked)).toBe(10_000);
+  });
+
+  test('is complete when its last payment is the last that is shown', async () => {
+    const history = createHistory(seconds(1, 10_099));
+    expect(await read(history)).toMatchObject({ isComplete: true, oldestMs: 1000, count: 10_099 });
+  });
+
+  test('is complete when what is asked for is shown', async () => {
+    const history = createHistory(seconds(1, 20_000));
+    expect(await read(history, 9_950)).toMatchObject({ isComplete: true });
+  });
+
+  test('ends before a crowded second that goes on beyond what is shown', async () => {
+    const history = createHistory([...alike(200, 5), ...seconds(10, 9_950)]);
+    expect(await read(history)).toMatchObject({ isComplete: false, oldestMs: 10_000, count: 9_941 });
+  });
+
+  test('may be a single second, of which nothing can be said', async () => {
+    const history = createHistory(alike(10_200, 5));
+    expect(await read(history)).toMatchObject({ isComplete: false, oldestMs: null, count: 0 });
+  });
+});

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { toJson } from '../../lib/base/json.ts';
+import { snapshotBalances } from '../../lib/snapshots/snapshot-balances.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { override } from '../support/override.ts';
+import { openSnapshotWorld, type SnapshotWorld } from './snapshot-world.ts';
+import { collect, hourMs, noonMs } from './snapshots-contract.ts';
+
+let world: SnapshotWorld;
+
+beforeEach(async () => {
+  world = await openSnapshotWorld();
+});
+afterEach(() => world.close());
+
+const period = { fromMs: 0, untilMs: 10 ** 14 };
+const readAll = async (account = 'main') => toJson(await collect(world.store.balances.list(account, period)));
+
+describe('a snapshot of balances', () => {
+  test('keeps exactly what each account holds, main and collateral, under its slot', async () => {
+    const clock = createManualClock(noonMs + 1500);
+    await snapshotBalances({ ...world.services, clock: override(clock, {}) }, noonMs);
+    const collateral = { USDT: '1000000', BTC: '10', ETH: '100', SOL: '1000' };
+    expect(await readAll()).toEqual([
+      {
+        slotMs: noonMs,
+        takenAtMs: noonMs + 1500,
+        main: { BTC: '1.25', ETH: '20', SOL: '0.5', USDT: '25000.75' },
+        collateral,
+      },
+    ]);
+    expect(await readAll('second')).toMatchObject([{ main: { USDT: '500' }, collateral }]);
+  });
+
+  test('leaves out what is not held any more', async () => {
+    world.paper.control.setBalance('main', 'ETH', parseDecimal('0'));
+    world.paper.control.setBalance('main', 'UAH', parseDecimal('0.000000001'));
+    await snapshotBalances(world.services, noonMs);
+    expect(await readAll()).toMatchObject([
+      { main: { BTC: '1.25', SOL: '0.5', USDT: '25000.75', UAH: '0.000000001' } },
+    ]);
+  });
+
+  test('is one for each slot, however often and late the schedule comes', async () => {
+    await snapshotBalances(world.services, noonMs);
+    world.paper.control.setBalance('main', 'BTC', parseDecimal('2'));
+    await snapshotBalances(world.services, noonMs + hourMs);
+    await snapshotBalances(world.services, noonMs);
+    expect(await readAll()).toMatchObject([
+      { slotMs: noonMs, main: { BTC: '1.25' } },
+      { slotMs: noonMs + hourMs, main: { BTC: '2' } },
+    ]);
+    expect(world.callsOf('main', 'main-balance')).toBe(2);
+  });
+
+  test('is one when the schedule comes twice at once', async () => {
+    await Promise.all([1, 2, 3].map(() => snapshotBalances(world.services, noonMs)));
+    expect(await readAll()).toHaveLength(1);
+    expect(await readAll('second')).toHaveLength(1);
+  });
+
+  test('of one account fails alone, and is completed by the next try of the same slot', async () => {
+    world.setKey('main', 'paper-key', 'mistyped');
+    await expect(snapshotBalances(world.services, noonMs)).rejects.toMatchObject({
+      code: 'snapshot_incomplete',
+      message: 'the snapshot of balances failed for 1 of 2 accounts: main',
+    });
+    expect([await readAll(), await readAll('second')]).toMatchObject([[], [{ slotMs: noonMs }]]);
+
+    world.setKey('main', 'paper-key', 'paper-secret');
+    await snapshotBalances(world.services, noonMs);
+    expect(await readAll()).toHaveLength(1);
+    expect(world.callsOf('second', 'main-balance')).toBe(1);
+  });
+
+  test('is not taken by halves: without the collateral’s answer there is none', async () => {
+    world.paper.control.addFault({ fault: 'drop_after', endpoint: 'collateral-balance', probability: 1 });
+    const services = { ...world.services, accounts: ['main'], exchangeTimeoutMs: 300 };
+    await expect(snapshotBalances(services, noonMs)).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    expect(await readAll()).toEqual([]);
+  });
+
+  test('goes without the collateral where the exchange refuses it', async () => {
+    world.paper.control.addFault({ fault: 'refuse', endpoint: 'collateral-balance', probability: 1 });
+    await snapshotBalances(world.services, noonMs);
+    expect(await readAll()).toMatchObject([{ main: { BTC: '1.25' }, collateral: null }]);
+  });
+
+  test('fails for an account without a key', async () => {
+    const services = { ...world.services, accounts: ['nobody'] };
+    await expect(snapshotBalances(services, noonMs)).rejects.toMatchObject({
+      code: 'snapshot_incomplete',
+      cause: { code: 'secrets_missing' },
+    });
+  });
+});
+
+test('in the documented dialect the collateral is not asked for', async () => {
+  const documented = await openSnapshotWorld('documented');
+  await snapshotBalances(documented.services, noonMs);
+  const snapshot = await documented.store.balances.readAt('main', noonMs);
+  expect(snapshot?.collateral).toBeNull();
+  expect(documented.callsOf('main', 'collateral-balance')).toBe(0);
+  await documented.close();
+});
