@@ -1,3 +1,4 @@
+import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
@@ -17,6 +18,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
     ({ path, invocation }) => isTrade(path) && (invocation?.story !== 'resolve' || isCreate(path)),
   );
   return [
+    ...findResends(sends),
     ...findOvertaking(facts, sends),
     ...sends.flatMap((send) => findUntimelySend(facts, send)),
     ...findLeaks(facts),
@@ -43,6 +45,25 @@ function isCreate(path: string): boolean {
 
 function broken(invariant: InvariantName, text: string): Violation {
   return { invariant, harm: 'other', text };
+}
+
+/** An order goes on the wire once; again only after the exchange turned it away unread, or refused the key. */
+function findResends(sends: readonly WireSend[]): readonly Violation[] {
+  const creates = sends.filter(({ path }) => isCreate(path));
+  const bySignal = Map.groupBy(creates, ({ invocation }) => keysOf(invocation?.key ?? null)[0]);
+  return [...bySignal]
+    .filter(([, same]) => same.slice(0, -1).some(({ outcome }) => !isTurnedAway(outcome)))
+    .map(([key, same]) => ({
+      invariant: 'I1',
+      harm: 'duplicated',
+      text: `the order of ${key} went on the wire ${same.length} times, and could have been taken in before the last`,
+    }));
+}
+
+function isTurnedAway(outcome: WireOutcome | null): boolean {
+  if (outcome?.kind !== 'answered') return false;
+  const isKeyRefused = (outcome.status === 401 || outcome.status === 403) && outcome.body.startsWith('{');
+  return outcome.status === 429 || isKeyRefused;
 }
 
 function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[]): readonly Violation[] {

@@ -1,4 +1,5 @@
 import type { Alert } from './alerts.ts';
+import type { Process } from './process.ts';
 
 /** What a sender gets; `broken` is a connection that ended without an answer. */
 export type Reply = { readonly httpStatus: number; readonly body: string } | 'broken';
@@ -12,6 +13,6 @@ export interface Deployment {
   redrive(): Promise<void>;
   /** Sets every clock so far ahead of the true time; behind it, when negative. */
   setClocks(skewMs: number): void;
-  /** Kills a process that runs, if one does. */
-  killOne(): void;
+  /** A process that is at work, if there is one. */
+  busyProcess(): Process | null;
 }

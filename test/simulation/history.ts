@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
+import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import type { EntryKey } from '../../lib/ledger/entry.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { Alert } from './alerts.ts';
@@ -27,9 +28,9 @@ export interface WireSend {
   /** What the clock of the sending process said. */
   readonly relayNowMs: number;
   readonly path: string;
-  /** The fields of its body. */
-  readonly fields: Readonly<Record<string, unknown>>;
   readonly invocation: Invocation | null;
+  /** What its sender heard; null when it died before. */
+  outcome: WireOutcome | null;
 }
 
 /** While this was so, an account was stopped. */

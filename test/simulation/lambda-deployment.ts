@@ -106,9 +106,9 @@ export class LambdaDeployment implements Deployment {
       for (const process of pool.processes) process.skewMs = skewMs;
   }
 
-  killOne(): void {
+  busyProcess(): Process | null {
     const [process] = [...this.#execute.atWork, ...this.#receive.atWork, ...this.#reconcile.atWork];
-    process?.die('killed', 'hazard: killed');
+    return process ?? null;
   }
 
   #open<Handler>(

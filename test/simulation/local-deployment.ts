@@ -49,7 +49,8 @@ export class LocalDeployment implements Deployment {
     const door = this.#door;
     if (process === null || door === null || !process.isAlive) return 'broken';
     const death = new Promise<Reply>((resolve) => process.onDeath(() => resolve('broken')));
-    return await Promise.race([death, this.#tell(process, door, alert, token)]);
+    const awake = new Promise<void>((resolve) => process.later(0, resolve));
+    return await Promise.race([death, awake.then(() => this.#tell(process, door, alert, token))]);
   }
 
   async redrive(): Promise<void> {
@@ -62,8 +63,8 @@ export class LocalDeployment implements Deployment {
     if (this.#process !== null) this.#process.skewMs = skewMs;
   }
 
-  killOne(): void {
-    this.#process?.die('killed', 'hazard: killed');
+  busyProcess(): Process | null {
+    return this.#process;
   }
 
   async #open(process: Process): Promise<void> {

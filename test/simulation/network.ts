@@ -3,6 +3,7 @@ import type { EncodedAnswer } from '../../lib/paper/exchange.ts';
 import { rollWhole } from './dice.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { WireFault } from './faults.ts';
+import type { WireSend } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
 
 /** How a fault spoils one request. What is left out goes well. */
@@ -58,7 +59,7 @@ class Passage {
   readonly #name: string;
   readonly #resolve: (outcome: WireOutcome) => void;
   #spoiling: Spoiling = {};
-  #stopTimer: () => void = () => undefined;
+  #send: WireSend | null = null;
 
   constructor(
     process: Process,
@@ -88,21 +89,23 @@ class Passage {
 
   #depart(diesBeforeAnswer: boolean): void {
     this.#noteSend();
-    this.#stopTimer = this.#process.stage.loop.schedule(this.#request.timeoutMs, () => this.#timeOut());
+    this.#process.later(this.#request.timeoutMs, () => this.#timeOut());
     this.#travel(diesBeforeAnswer);
   }
 
+  /** What is public proves nothing about a signal. */
   #noteSend(): void {
     const { stage, clock } = this.#process;
     const { path, body } = this.#request;
     if (body === null) return;
-    stage.history.sends.push({
+    this.#send = {
       atMs: stage.loop.nowMs,
       relayNowMs: clock.nowMs(),
       path,
-      fields: JSON.parse(body) as Record<string, unknown>,
       invocation: currentInvocation(),
-    });
+      outcome: null,
+    };
+    stage.history.sends.push(this.#send);
   }
 
   #failToConnect(when: 'at_once' | 'when_connecting'): void {
@@ -150,8 +153,8 @@ class Passage {
   }
 
   #tell(outcome: WireOutcome): void {
-    this.#stopTimer();
-    if (this.#process.isAlive) this.#resolve(outcome);
+    if (this.#send !== null) this.#send.outcome ??= outcome;
+    this.#resolve(outcome);
   }
 
   #wayMs(): number {

@@ -5,6 +5,7 @@ import type { SimulatedWorld } from './simulated-world.ts';
 
 const accountNames = ['main', 'second', 'rehearsal'] as const;
 const secondMs = 1000;
+const longestFreezeMs = 100 * secondMs;
 
 /** The keys the paper exchange knows: what each account begins with where it is to be replaced, and what it ends with. */
 const goodKeys = {
@@ -38,6 +39,7 @@ export function scheduleInterventions(world: SimulatedWorld, deployment: Deploym
   if (rollChance(random, 0.5)) loop.schedule(sometime(), () => resolveUnknown(world));
   for (let count = 0; count < 2; count += 1) {
     loop.schedule(sometime(), () => perhapsKill(world, deployment));
+    loop.schedule(sometime(), () => perhapsFreeze(world, deployment));
     loop.schedule(sometime(), () => perhapsStepClocks(world, deployment));
   }
 }
@@ -119,7 +121,12 @@ function scheduleStoreOutage(world: SimulatedWorld, delayMs: number): void {
 }
 
 function perhapsKill({ stage }: SimulatedWorld, deployment: Deployment): void {
-  if (stage.faults.strikes('killed')) deployment.killOne();
+  if (stage.faults.strikes('killed')) deployment.busyProcess()?.die('killed', 'hazard: killed');
+}
+
+function perhapsFreeze({ stage }: SimulatedWorld, deployment: Deployment): void {
+  if (stage.faults.strikes('frozen'))
+    deployment.busyProcess()?.freeze(rollWhole(stage.random, 1000, longestFreezeMs));
 }
 
 function perhapsStepClocks(world: SimulatedWorld, deployment: Deployment): void {

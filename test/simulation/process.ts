@@ -59,6 +59,7 @@ export class Process {
   /** How far its clock is ahead of the true time. */
   skewMs: number;
   #isAlive = true;
+  #awakeFromMs = 0;
   readonly #mourners: (() => void)[] = [];
 
   constructor(stage: Stage, name: string, skewMs: number) {
@@ -88,9 +89,19 @@ export class Process {
     this.#mourners.push(mourn);
   }
 
+  /** It does nothing for so long, and goes on as if no time had passed; only its clock tells. */
+  freeze(durationMs: number): void {
+    this.#awakeFromMs = this.stage.loop.nowMs + durationMs;
+    this.note(`freezes for ${durationMs} ms`, 'hazard: frozen');
+  }
+
   /** Happens only if the process lives to see it. */
   later(delayMs: number, run: () => unknown): void {
-    this.stage.loop.schedule(delayMs, () => (this.#isAlive ? run() : undefined));
+    this.stage.loop.schedule(delayMs, () => {
+      const leftMs = this.#awakeFromMs - this.stage.loop.nowMs;
+      if (leftMs > 0) return this.later(leftMs, run);
+      return this.#isAlive ? run() : undefined;
+    });
   }
 
   note(what: string, fault: string | null = null): void {

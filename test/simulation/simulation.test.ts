@@ -31,6 +31,7 @@ const everyFault: readonly string[] = [
   'hazard: alert_lost',
   'hazard: answer_lost',
   'hazard: clock_step',
+  'hazard: frozen',
   'hazard: gateway_502',
   'hazard: handed_out_twice',
   'hazard: killed',
@@ -148,7 +149,7 @@ describe('what is broken on purpose', () => {
 
     const survivors = mutants.filter((_, place) => tallies[place]?.findings.length === 0);
     expect(survivors.map(({ name }) => name)).toEqual([]);
-    expect(mutants).toHaveLength(24);
+    expect(mutants).toHaveLength(25);
   });
 
   test('is told with the command that shows it again', async () => {

@@ -66,7 +66,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'resend-on-timeout',
     breaks: 'a create whose answer was lost is prepared and sent again',
-    seeds: 20,
+    seeds: 100,
     dialect: 'live',
     mutation: changeSend(stopLimit, (send, prepareAgain) => async (options) => {
       try {
@@ -80,7 +80,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'random-client-id',
     breaks: 'each order carries an id that chance chose',
-    seeds: 20,
+    seeds: 100,
     dialect: 'live',
     mutation: {
       client: (client, { process }) => renameOrders(client, () => rollWhole(process.stage.random, 1, 1e9)),
@@ -89,7 +89,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'timeout-means-not-sent',
     breaks: 'a lost answer is taken for a request that never left',
-    seeds: 20,
+    seeds: 100,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'ambiguous' ? { kind: 'not_sent', reason: outcome.reason } : outcome,
@@ -98,7 +98,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'status-alone-rejects',
     breaks: 'any 5xx is read as a refusal',
-    seeds: 20,
+    seeds: 100,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status >= 500 ? refusal : outcome,
@@ -107,7 +107,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'gateway-rejects',
     breaks: 'a page of a gateway with HTTP 403 is read as a refusal of the exchange',
-    seeds: 20,
+    seeds: 100,
     dialect: 'live',
     mutation: misread((outcome) =>
       outcome.kind === 'answered' && outcome.status === 403 && outcome.body.startsWith('<')
@@ -118,7 +118,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'hopeful-cancel',
     breaks: 'a cancellation that got no answer within a second is taken for done',
-    seeds: 300,
+    seeds: 1000,
     dialect: 'live',
     mutation: changeSend(cancelOrder, (send) => async (options) => {
       try {
@@ -132,7 +132,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'late-retries',
     breaks: 'a retry does not ask whether the signal is still fresh',
-    seeds: 200,
+    seeds: 300,
     dialect: 'documented',
     mutation: changeSend(
       stopLimit,
@@ -144,7 +144,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'open-list-only',
     breaks: 'an order is looked for among the open ones alone',
-    seeds: 200,
+    seeds: 100,
     dialect: 'live',
     mutation: {
       client: (client) =>
@@ -160,7 +160,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'leaking-signature',
     breaks: 'the headers of a failed request are logged',
-    seeds: 20,
+    seeds: 100,
     dialect: 'live',
     mutation: {
       transport: (transport, { process }) => ({

@@ -1,7 +1,7 @@
-import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Entry, EntryKey, Step } from '../../lib/ledger/entry.ts';
 import { createFirstLook, type Ledger, type MinuteLimit, type Move } from '../../lib/ledger/ledger.ts';
+import type { Status } from '../../lib/model/outcome.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
 import { keyText } from './history.ts';
@@ -114,44 +114,34 @@ function concludeHastily(ledger: Ledger): Ledger {
   });
 }
 
-function sweepNothing(ledger: Ledger): Ledger {
+/** What has that status is never found by looking for it. */
+function hideStatus(ledger: Ledger, status: Status): Ledger {
   return override(ledger, {
     list: (query) =>
-      query.status === 'accepted' ? Promise.resolve({ entries: [], next: null }) : ledger.list(query),
+      query.status === status ? Promise.resolve({ entries: [], next: null }) : ledger.list(query),
   });
 }
 
-/** The id that an alert gives itself; null when it has none. */
-function explicitIdOf(event: APIGatewayProxyEvent): string | null {
-  const alert: unknown = JSON.parse(bodyOf(event));
-  const id = typeof alert === 'object' && alert !== null && 'id' in alert ? alert.id : null;
-  return typeof id === 'string' ? id : null;
-}
-
-function bodyOf({ body }: APIGatewayProxyEvent): string {
-  return Buffer.from(body ?? '', 'base64').toString();
-}
-
-/** Relays that misuse their stores, their door or their log. */
-export const storeMutants: readonly Mutant[] = [
+/** Relays that misuse the ledger. */
+export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'write-after-send',
     breaks: '"sending" is not written before the outcome is',
-    seeds: 50,
+    seeds: 100,
     dialect: 'live',
     mutation: { ledger: (ledger, { story }) => (story === 'execute' ? writeAfterSend(ledger) : ledger) },
   },
   {
     name: 'ignore-lease',
     breaks: 'a redelivery that finds "sending" sends',
-    seeds: 50,
+    seeds: 100,
     dialect: 'live',
     mutation: { ledger: (ledger, { story }) => (story === 'execute' ? ignoreLease(ledger) : ledger) },
   },
   {
     name: 'ignore-conflict',
     breaks: 'a worker that lost the race to "sending" sends all the same',
-    seeds: 500,
+    seeds: 1000,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { story }) =>
@@ -163,23 +153,30 @@ export const storeMutants: readonly Mutant[] = [
   {
     name: 'blind-settling',
     breaks: 'an outcome is written whatever the status is by then',
-    seeds: 200,
+    seeds: 100,
     dialect: 'live',
     mutation: { ledger: settleBlindly },
   },
   {
     name: 'hasty-not-found',
     breaks: 'the first look that finds no order is final',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     mutation: { ledger: concludeHastily },
   },
   {
     name: 'no-sweep',
     breaks: 'what was stored and never queued is not looked for',
-    seeds: 100,
+    seeds: 200,
     dialect: 'live',
-    mutation: { ledger: sweepNothing },
+    mutation: { ledger: (ledger) => hideStatus(ledger, 'accepted') },
+  },
+  {
+    name: 'no-take-over',
+    breaks: 'what a dead worker was sending is left "sending"',
+    seeds: 1000,
+    dialect: 'live',
+    mutation: { ledger: (ledger) => hideStatus(ledger, 'sending') },
   },
   {
     name: 'ignore-pause',
@@ -198,7 +195,7 @@ export const storeMutants: readonly Mutant[] = [
   {
     name: 'ignore-limits',
     breaks: 'orders are not counted',
-    seeds: 100,
+    seeds: 200,
     dialect: 'live',
     mutation: {
       ledger: (ledger) => override(ledger, { start: (key, step) => ledger.start(key, step, null) }),
@@ -207,84 +204,13 @@ export const storeMutants: readonly Mutant[] = [
   {
     name: 'new-identity-per-delivery',
     breaks: 'a resend is another signal',
-    seeds: 20,
+    seeds: 100,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { story, process }) =>
         story === 'receive'
           ? renameDeliveries(ledger, () => rollWhole(process.stage.random, 1, 1e9))
           : ledger,
-    },
-  },
-  {
-    name: 'unordered-queue',
-    breaks: 'every message is a group of its own',
-    seeds: 100,
-    dialect: 'live',
-    mutation: {
-      queue: (queue, { process }) => ({
-        enqueue: (message) =>
-          queue.enqueue({
-            ...message,
-            market: `${message.market}#${rollWhole(process.stage.random, 1, 1e9)}`,
-          }),
-      }),
-    },
-  },
-  {
-    name: 'acknowledge-before-store',
-    breaks: '202 is answered before anything is stored',
-    seeds: 100,
-    dialect: 'live',
-    mutation: {
-      door: (handler) => async (event) => {
-        const id = explicitIdOf(event);
-        if (id === null) return await handler(event);
-        handler(event).catch(() => undefined);
-        return { statusCode: 202, body: JSON.stringify({ signalId: id, status: 'accepted' }) };
-      },
-    },
-  },
-  {
-    name: 'open-door',
-    breaks: 'any token will do',
-    seeds: 50,
-    dialect: 'live',
-    mutation: {
-      door:
-        (handler, { secrets }) =>
-        (event) => {
-          const account = event.pathParameters?.['account'] ?? '';
-          const token = secrets.tokens.get(account)?.current;
-          return handler({ ...event, pathParameters: { account, token } });
-        },
-    },
-  },
-  {
-    name: 'forgotten-alarm',
-    breaks: 'an alarm is not logged',
-    seeds: 100,
-    dialect: 'documented',
-    mutation: {
-      log: (log) =>
-        override(log, {
-          error: (message, facts) => (facts['alarm'] === true ? undefined : log.error(message, facts)),
-        }),
-    },
-  },
-  {
-    name: 'leaking-log',
-    breaks: 'the body of a refused alert is logged',
-    seeds: 20,
-    dialect: 'live',
-    mutation: {
-      door:
-        (handler, { process }) =>
-        async (event) => {
-          const answer = await handler(event);
-          if (answer.statusCode >= 400) process.log.warn('refused', { body: bodyOf(event) });
-          return answer;
-        },
     },
   },
 ];

@@ -1,0 +1,90 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { override } from '../support/override.ts';
+import { rollWhole } from './dice.ts';
+import type { Mutant } from './mutation.ts';
+
+/** The id that an alert gives itself; null when it has none. */
+function explicitIdOf(event: APIGatewayProxyEvent): string | null {
+  const alert: unknown = JSON.parse(bodyOf(event));
+  const id = typeof alert === 'object' && alert !== null && 'id' in alert ? alert.id : null;
+  return typeof id === 'string' ? id : null;
+}
+
+function bodyOf({ body }: APIGatewayProxyEvent): string {
+  return Buffer.from(body ?? '', 'base64').toString();
+}
+
+/** Relays that misuse their door, their queue or their log. */
+export const doorMutants: readonly Mutant[] = [
+  {
+    name: 'unordered-queue',
+    breaks: 'every message is a group of its own',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      queue: (queue, { process }) => ({
+        enqueue: (message) =>
+          queue.enqueue({
+            ...message,
+            market: `${message.market}#${rollWhole(process.stage.random, 1, 1e9)}`,
+          }),
+      }),
+    },
+  },
+  {
+    name: 'acknowledge-before-store',
+    breaks: '202 is answered before anything is stored',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      door: (handler) => async (event) => {
+        const id = explicitIdOf(event);
+        if (id === null) return await handler(event);
+        handler(event).catch(() => undefined);
+        return { statusCode: 202, body: JSON.stringify({ signalId: id, status: 'accepted' }) };
+      },
+    },
+  },
+  {
+    name: 'open-door',
+    breaks: 'any token will do',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      door:
+        (handler, { secrets }) =>
+        (event) => {
+          const account = event.pathParameters?.['account'] ?? '';
+          const token = secrets.tokens.get(account)?.current;
+          return handler({ ...event, pathParameters: { account, token } });
+        },
+    },
+  },
+  {
+    name: 'forgotten-alarm',
+    breaks: 'an alarm is not logged',
+    seeds: 100,
+    dialect: 'documented',
+    mutation: {
+      log: (log) =>
+        override(log, {
+          error: (message, facts) => (facts['alarm'] === true ? undefined : log.error(message, facts)),
+        }),
+    },
+  },
+  {
+    name: 'leaking-log',
+    breaks: 'the body of a refused alert is logged',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      door:
+        (handler, { process }) =>
+        async (event) => {
+          const answer = await handler(event);
+          if (answer.statusCode >= 400) process.log.warn('refused', { body: bodyOf(event) });
+          return answer;
+        },
+    },
+  },
+];
