@@ -5,6 +5,8 @@ import type { Session } from './session.ts';
 /** What a command is given to do its work. */
 export interface Context {
   readonly session: Session;
+  /** Whether a program reads what is printed. */
+  readonly isJson: boolean;
   /** Shows the result: the document to programs (`--json`), the text to people. */
   print(document: unknown, text: () => string): void;
 }
@@ -24,6 +26,7 @@ export async function runCommand(
   try {
     await story({
       session,
+      isJson: json === true,
       print: (document, text) => {
         process.stdout.write(`${json === true ? JSON.stringify(document) : text()}\n`);
       },
