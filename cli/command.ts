@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { createUsageFailure } from './failure.ts';
 import { openSession, type SessionOptions } from './open-session.ts';
 import type { Session } from './session.ts';
 
@@ -34,6 +35,25 @@ export async function runCommand(
   } finally {
     session.close();
   }
+}
+
+/**
+ * The options of a subcommand whose parent does something too: the parser gives the parent whatever both know.
+ *
+ * @throws CommandFailure (usage) when the parent was given one that means nothing to the subcommand
+ */
+export function takeOptions<Options extends object>(command: Command, parent: Command): Options {
+  const own = new Set(command.options.map((option) => option.attributeName()));
+  const strange = parent.options.find(
+    (option) =>
+      parent.getOptionValueSource(option.attributeName()) === 'cli' && !own.has(option.attributeName()),
+  );
+  if (strange !== undefined)
+    throw createUsageFailure(
+      `\`${parent.name()} ${command.name()}\` takes no ${strange.long}`,
+      'Add --help to the command to see how it is used.',
+    );
+  return { ...parent.opts<Options>(), ...command.opts<Options>() };
 }
 
 /** Reads an option that is a whole number within bounds. */

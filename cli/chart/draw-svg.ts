@@ -141,17 +141,17 @@ function drawRun(run: Run, yOf: (value: number) => number): string {
   const [start] = run;
   if (start === undefined) return '';
   let y = yOf(start.first);
-  let path = `M${start.column + 0.5} ${y}`;
   let drawnTo = start.column;
-  for (const { column, first, least, most, last } of run) {
-    const stops = [first, least, most, last].map(yOf);
-    if (stops.every((stop) => stop === y)) continue;
-    path += `${column > drawnTo ? `H${column + 0.5}` : ''}${stops.map((stop) => `V${stop}`).join('')}`;
-    drawnTo = column;
-    y = stops.at(-1) ?? y;
-  }
-  const end = run.at(-1)?.column ?? start.column;
+  let path = `M${drawnTo + 0.5} ${y}`;
+  for (const { column, first, least, most, last } of run)
+    for (const stop of [first, least, most, last].map(yOf)) {
+      if (stop === y) continue;
+      path += `${column > drawnTo ? `H${column + 0.5}` : ''}V${stop}`;
+      drawnTo = column;
+      y = stop;
+    }
   if (run.length === 1) return `${path}h${dotLength}`;
+  const end = run.at(-1)?.column ?? drawnTo;
   return end > drawnTo ? `${path}H${end + 0.5}` : path;
 }
 

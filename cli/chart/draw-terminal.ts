@@ -68,7 +68,7 @@ function drawTimeAxis({ period, columns }: Traces): string {
   const [start, end] = [formatMinute(period.fromMs), `${formatMinute(period.untilMs - 1)} UTC`];
   const width = columns / dotsAcross;
   const margin = ' '.repeat(labelWidth + 1);
-  return `${margin}└${'─'.repeat(width)}\n${margin} ${start}${end.padStart(Math.max(1, width - start.length))}`;
+  return `${margin}└${'─'.repeat(width)}\n${margin} ${start}${end.padStart(Math.max(end.length + 1, width - start.length))}`;
 }
 
 /** A balance holds until it is seen to have changed: steps, and no line over a gap. */

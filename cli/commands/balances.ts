@@ -12,7 +12,7 @@ import {
 import { drawSvg, svgColumns } from '../chart/draw-svg.ts';
 import { countDotColumns, drawTerminal } from '../chart/draw-terminal.ts';
 import { type Traces, traceBalances } from '../chart/trace-balances.ts';
-import { type Context, runCommand } from '../command.ts';
+import { type Context, runCommand, takeOptions } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import { paint } from '../print.ts';
 import { createFormatOption, type Format, printResult } from '../result.ts';
@@ -50,9 +50,7 @@ export function addBalanceCommands(program: Command): void {
     .description(
       'show what an account held over time, as the relay kept it; `balance` asks what it holds now',
     )
-    .helpCommand(false)
-    // Options behind `chart` are the chart's own.
-    .enablePositionalOptions();
+    .helpCommand(false);
   addBalanceOptions(balances)
     .addOption(
       new Option(
@@ -70,8 +68,8 @@ export function addBalanceCommands(program: Command): void {
       .description('draw balances over time, every snapshot of the range: in the terminal, or into a file'),
   )
     .option('--out <file>', 'an SVG picture: any browser shows it', readSvgPath)
-    .action((options: ChartOptions, command: Command) =>
-      runCommand(command, (context) => chartBalances(context, { ...balances.opts(), ...options })),
+    .action((_options: object, command: Command) =>
+      runCommand(command, (context) => chartBalances(context, takeOptions(command, balances))),
     );
 }
 

@@ -3,7 +3,7 @@ import type { ResultOf } from '../../lib/exchange/endpoint.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
 import { describeFeeChange } from '../../lib/snapshots/compare-fees.ts';
 import type { FeeEpoch, FeeStore } from '../../lib/snapshots/snapshot-store.ts';
-import { type Context, runCommand } from '../command.ts';
+import { type Context, runCommand, takeOptions } from '../command.ts';
 import { describeTerms } from '../describe-fees.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure } from '../failure.ts';
@@ -27,8 +27,6 @@ export function addFeeCommands(program: Command): void {
     .argument('[ticker]', 'one currency, for example BTC')
     .option('--account <name>', 'whose key signs (default: the first configured account)')
     .helpCommand(false)
-    // Options behind `history` are its own.
-    .enablePositionalOptions()
     .action((ticker: string | undefined, options: AccountOptions, command: Command) =>
       runCommand(command, (context) => showFees(context, ticker, options.account)),
     );
@@ -38,8 +36,8 @@ export function addFeeCommands(program: Command): void {
     .argument('<ticker>', 'for example BTC')
     .option('--account <name>', 'as which account was told (default: the first configured account)')
     .addOption(createFormatOption())
-    .action((ticker: string, options: HistoryOptions, command: Command) =>
-      runCommand(command, (context) => showHistory(context, ticker, { ...commands.opts(), ...options })),
+    .action((ticker: string, _options: object, command: Command) =>
+      runCommand(command, (context) => showHistory(context, ticker, takeOptions(command, commands))),
     );
 }
 

@@ -4,7 +4,7 @@ import type { ResultOf } from '../../lib/exchange/endpoint.ts';
 import { interestPayments } from '../../lib/exchange/endpoints/interest-payments.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { retryRefusedImport } from '../../lib/snapshots/import-interest.ts';
-import { type Context, readCount, runCommand } from '../command.ts';
+import { type Context, readCount, runCommand, takeOptions } from '../command.ts';
 import type { CsvCell } from '../csv.ts';
 import { describeImport } from '../describe-import.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
@@ -35,9 +35,7 @@ export function addInterestCommands(program: Command): void {
   const interest = program
     .command('interest')
     .description('show what an account earned over time, added up from the payments the relay imported')
-    .helpCommand(false)
-    // Options behind `fetch` and `retry` are their own.
-    .enablePositionalOptions();
+    .helpCommand(false);
   addRangeOptions(interest, 'the first of the month, eleven months before')
     .addOption(new Option('--by <what>', 'what is added up').choices(groupings).default('month'))
     .addOption(createFormatOption())
@@ -53,22 +51,16 @@ export function addInterestCommands(program: Command): void {
     .option('--limit <n>', 'at most this many', readCount(1, 100))
     .option('--offset <n>', 'skip this many', readCount(0, 10_000))
     .option('--account <name>', 'whose key signs (default: the first configured account)')
-    .action((options: FetchOptions, command: Command) =>
-      runCommand(command, (context) => fetchPage(context, { ...accountOf(interest), ...options })),
+    .action((_options: object, command: Command) =>
+      runCommand(command, (context) => fetchPage(context, takeOptions(command, interest))),
     );
   interest
     .command('retry')
     .description('have an import that the exchange refused try again, for example once you are a partner')
     .option('--account <name>', 'whose (default: the first configured account)')
-    .action((options: AccountOptions, command: Command) =>
-      runCommand(command, (context) => retryImport(context, { ...accountOf(interest), ...options })),
+    .action((_options: object, command: Command) =>
+      runCommand(command, (context) => retryImport(context, takeOptions(command, interest))),
     );
-}
-
-/** `interest --account NAME fetch` means the same as `interest fetch --account NAME`. */
-function accountOf(command: Command): AccountOptions {
-  const { account } = command.opts<AccountOptions>();
-  return account === undefined ? {} : { account };
 }
 
 const defaultMonths = 12;

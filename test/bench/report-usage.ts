@@ -1,4 +1,16 @@
 import { writeSync } from 'node:fs';
 
-/** Loaded ahead of a measured program: tells, as it ends, the most memory it ever held, in kilobytes. */
-process.once('exit', () => writeSync(3, String(process.resourceUsage().maxRSS)));
+/** Of a whole process. */
+export interface Usage {
+  /** User and system time. */
+  readonly cpuMicros: number;
+  /** The most it ever held. */
+  readonly memoryKb: number;
+}
+
+/** Loaded ahead of a measured program: tells what it took as it ends. */
+process.once('exit', () => {
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+  const usage: Usage = { cpuMicros: userCPUTime + systemCPUTime, memoryKb: maxRSS };
+  writeSync(3, JSON.stringify(usage));
+});
