@@ -211,9 +211,11 @@ test('an account that holds nothing is told so, and more tickers than the screen
   await stored.store.balances.write('rehearsal', { ...base, main: {} });
   const day = ['balances', '--from', '2024-03-01', '--to', '2024-03-01'];
 
-  const [wide, nothing] = await Promise.all([
+  const [wide, nothing, chart, noChart] = await Promise.all([
     runCli(stored.here(...day)),
     runCli(stored.here(...day, '--account', 'rehearsal')),
+    runCli(stored.here('balances', 'chart', ...day.slice(1))),
+    runForFailure(stored.here('balances', 'chart', ...day.slice(1), '--account', 'rehearsal')),
   ]);
   stored.remove();
 
@@ -223,4 +225,7 @@ test('an account that holds nothing is told so, and more tickers than the screen
   );
   expect(lines.at(-2)).toMatch(/^Held too: COINI, .*, COINT\. Name some with --tickers/);
   expect(nothing.stdout).toContain('Account rehearsal held nothing in its main balance');
+  expect(chart.stdout.match(/^COIN.$/gm)).toEqual(['COINA', 'COINB', 'COINC', 'COIND', 'COINE']);
+  expect(chart.stdout).toMatch(/^Held too: COINF, .*, COINT\. Name some with --tickers\.$/m);
+  expect(noChart.action).toBe('Account rehearsal held nothing in its main balance at any of these times.');
 });

@@ -92,6 +92,21 @@ describe('the history of fees', () => {
     expect(none.action).toContain('snapshots.fees in relay.config.ts');
   });
 
+  test('is exported for spreadsheets, every ticker of it', async () => {
+    const { stdout } = await runCli(stored.here('export', 'fees'));
+
+    const records: string[][] = parse(stdout);
+    expect(records.map(([ticker, from]) => [ticker, from])).toEqual([
+      ['ticker', 'from (UTC)'],
+      ['BTC', '2024-03-01 00:00:00'],
+      ['BTC', '2024-03-06 00:00:00'],
+      ['BTC', '2024-03-07 00:00:00'],
+      ['BTC', '2024-03-21 00:00:00'],
+      ['BTC', '2024-03-31 00:00:00'],
+      ['ETH', '2024-03-01 00:00:00'],
+    ]);
+  });
+
   test('is exported as what held at some time of the range', async () => {
     const range = ['--from', '2024-03-06', '--to', '2024-03-06'];
     const { stdout } = await runCli(stored.here('export', 'fees', ...range, '--format', 'jsonl'));

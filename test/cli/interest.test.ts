@@ -125,6 +125,23 @@ describe('interest that was imported', () => {
     );
   });
 
+  test('whose oldest payments were never shown says so', async () => {
+    await stored.store.interest.writeProgress('rehearsal', {
+      ...(await stored.store.interest.readProgress('rehearsal')),
+      completeUntilMs: startMs,
+      gaps: [{ fromMs: 0, untilMs: startMs }],
+      refusal: null,
+    });
+
+    const early = await runCli(stored.here('export', 'interest', '--account', 'rehearsal'));
+    const later = await runCli(
+      stored.here('export', 'interest', '--account', 'rehearsal', '--from', '2024-03-01'),
+    );
+
+    expect(early.stderr).toContain('Payments before 2024-03-01 00:00 UTC may be missing');
+    expect(later.stderr).toBe('');
+  });
+
   test.each([
     [['--by', 'year'], 'Allowed choices are month, plan, ticker'],
     [['--to', '1 March'], 'date or a time in UTC'],
