@@ -1,10 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { createUsageFailure } from './failure.ts';
 import { openSession, type SessionOptions } from './open-session.ts';
 import type { Session } from './session.ts';
 
 /** What a command is given to do its work. */
 export interface Context {
   readonly session: Session;
+  /** Whether a program reads what is printed. */
+  readonly isJson: boolean;
   /** Shows the result: the document to programs (`--json`), the text to people. */
   print(document: unknown, text: () => string): void;
 }
@@ -24,6 +27,7 @@ export async function runCommand(
   try {
     await story({
       session,
+      isJson: json === true,
       print: (document, text) => {
         process.stdout.write(`${json === true ? JSON.stringify(document) : text()}\n`);
       },
@@ -31,6 +35,25 @@ export async function runCommand(
   } finally {
     session.close();
   }
+}
+
+/**
+ * The options of a subcommand whose parent does something too: the parser gives the parent whatever both know.
+ *
+ * @throws CommandFailure (usage) when the parent was given one that means nothing to the subcommand
+ */
+export function takeOptions<Options extends object>(command: Command, parent: Command): Options {
+  const own = new Set(command.options.map((option) => option.attributeName()));
+  const strange = parent.options.find(
+    (option) =>
+      parent.getOptionValueSource(option.attributeName()) === 'cli' && !own.has(option.attributeName()),
+  );
+  if (strange !== undefined)
+    throw createUsageFailure(
+      `\`${parent.name()} ${command.name()}\` takes no ${strange.long}`,
+      'Add --help to the command to see how it is used.',
+    );
+  return { ...parent.opts<Options>(), ...command.opts<Options>() };
 }
 
 /** Reads an option that is a whole number within bounds. */

@@ -10,6 +10,7 @@ import { createFileSecrets, rotateFileToken, storeFileKeys } from '../lib/host/f
 import { createSqliteLedger } from '../lib/ledger/sqlite-ledger.ts';
 import type { Account } from '../lib/model/account.ts';
 import { createSqliteDeadLetters } from '../lib/queue/sqlite-dead-letters.ts';
+import { createSqliteSnapshots } from '../lib/snapshots/sqlite-snapshots.ts';
 import { type Check, checkQueue, fail, pass } from './check.ts';
 import { CommandFailure } from './failure.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
@@ -64,6 +65,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
     locatePaper: () => requireRun(folder).exchangeUrl,
     openLedger: () => createSqliteLedger(openDatabase()),
     openDeadLetters: () => createSqliteDeadLetters(openDatabase(), clock),
+    openSnapshots: () => createSqliteSnapshots(openDatabase()),
     readWebhookUrl,
     async sendAlert(account, body) {
       const url = await readWebhookUrl(account);

@@ -114,6 +114,11 @@ export function formatSecond(timeMs: number): string {
   return formatMillisecond(timeMs).slice(0, -4);
 }
 
+/** `2026-11-21 08:32`, UTC. */
+export function formatMinute(timeMs: number): string {
+  return formatMillisecond(timeMs).slice(0, -7);
+}
+
 /** `2026-11-21 08:32:19.123`, UTC. */
 export function formatMillisecond(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, -1).replace('T', ' ');

@@ -1,6 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
+import { addBalanceCommands } from './commands/balances.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addExchangeCommands } from './commands/exchange.ts';
+import { addExportCommands } from './commands/export.ts';
+import { addFeeCommands } from './commands/fees.ts';
+import { addInterestCommands } from './commands/interest.ts';
 import { addOrderCommands } from './commands/orders.ts';
 import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
@@ -48,6 +52,11 @@ function createProgram(): Command {
   relay.commandsGroup('Looking after it:');
   addDoctorCommands(relay);
   addSecretCommands(relay);
+  relay.commandsGroup('What you hold, what it costs, what it earned:');
+  addBalanceCommands(relay);
+  addFeeCommands(relay);
+  addInterestCommands(relay);
+  addExportCommands(relay);
   relay.commandsGroup('The exchange:');
   addExchangeCommands(relay);
   addOrderCommands(relay);

@@ -5,6 +5,7 @@ import type { Ledger } from '../lib/ledger/ledger.ts';
 import type { Account } from '../lib/model/account.ts';
 import { findAccount, type Settings } from '../lib/model/settings.ts';
 import type { DeadLetters } from '../lib/queue/dead-letters.ts';
+import type { SnapshotStore } from '../lib/snapshots/snapshot-store.ts';
 import type { Check } from './check.ts';
 import { createUsageFailure } from './failure.ts';
 import type { HttpAnswer } from './http.ts';
@@ -27,6 +28,8 @@ export interface Session {
   openLedger(): Ledger;
   /** @throws CommandFailure when there is no queue */
   openDeadLetters(): DeadLetters;
+  /** @throws CommandFailure when there are no snapshots */
+  openSnapshots(): SnapshotStore;
   /** @throws RelayError `secrets_missing` when the account has no token */
   readWebhookUrl(account: Account): Promise<string>;
   /** Has the relay take an alert in as if it came to the account's webhook. */

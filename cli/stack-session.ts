@@ -11,6 +11,7 @@ import { createExchangeClients, type ExchangeClients } from '../lib/host/exchang
 import { createDynamodbLedger } from '../lib/ledger/dynamodb-ledger.ts';
 import type { Account } from '../lib/model/account.ts';
 import { createSqsDeadLetters } from '../lib/queue/sqs-dead-letters.ts';
+import { createDynamodbSnapshots } from '../lib/snapshots/dynamodb-snapshots.ts';
 import { CommandFailure, createUsageFailure } from './failure.ts';
 import type { HttpAnswer } from './http.ts';
 import { type Session, webhookUrlOf } from './session.ts';
@@ -74,6 +75,11 @@ export async function openStackSession(
         queueUrl: outputs.SignalQueue,
         deadLetterUrl: outputs.DeadLetterQueue,
       }),
+    openSnapshots() {
+      const { SnapshotTable: tableName } = outputs;
+      if (tableName === undefined) throw createNoSnapshots(stackName);
+      return createDynamodbSnapshots({ client: new DynamoDBClient(options), tableName });
+    },
     readWebhookUrl: async (account) => webhookUrlOf(outputs.WebhookUrl, account, await readToken(account)),
     sendAlert: async (account, body) =>
       await invokeReceiver(new LambdaClient(options), outputs, {
@@ -99,6 +105,14 @@ export async function openStackSession(
       for (const clients of clientsByDialect.values()) clients.close();
     },
   };
+}
+
+function createNoSnapshots(stackName: string): CommandFailure {
+  return new CommandFailure(
+    'no_snapshots',
+    `stack "${stackName}" keeps no balances, fees and interest: an older release made it`,
+    'Deploy it again: `npx cdk deploy`. What it keeps begins then.',
+  );
 }
 
 const ProxyResult = z.object({ statusCode: z.int(), body: z.string() });

@@ -18,6 +18,8 @@ const OutputsSchema = z.object({
   /** Without account and token, with a slash at the end. */
   WebhookUrl: z.string(),
   LedgerTable: z.string(),
+  /** Stacks of older releases have none. */
+  SnapshotTable: z.string().optional(),
   /** URLs. */
   SignalQueue: z.string(),
   DeadLetterQueue: z.string(),

@@ -119,7 +119,10 @@ async function lookUpCancel(
     case 'open':
       return missing('the order is still open', 'the order is still open: it was not cancelled');
     case 'nowhere':
-      return missing('the order is in no list', 'there is no such order, open or ended');
+      return missing(
+        'the order is in no list',
+        'neither among the open nor the ended orders: nothing shows that it was cancelled',
+      );
     case 'unlisted':
       return { kind: 'unclear', finding: notListed };
   }

@@ -58,20 +58,31 @@ const mostLooks = 100;
  */
 export async function reconcileSignals(services: ReconcileServices): Promise<Reconciliation> {
   const startedAtMs = services.clock.nowMs();
-  const { enqueued, tooOld } = await sweepAccepted(services, {
-    fromMs: startedAtMs - oldestMs,
-    untilMs: startedAtMs - youngestMs,
-  });
-  const denied = await denyForgotten(services, tooOld, reconciler);
+  // What waits for the queue ages fastest; but a queue out of order must not keep lost answers from being found.
+  const [swept] = await Promise.allSettled([sweep(services, startedAtMs)]);
   const takenOver = await takeOverLost(services);
-  const counts = { lookedFor: 0, settled: 0 };
+  const looks = await lookForLost(services, startedAtMs);
+  if (swept.status === 'rejected') throw swept.reason;
+  return { ...swept.value, takenOver, ...looks };
+}
+
+async function sweep(services: ReconcileServices, nowMs: number) {
+  const window = { fromMs: nowMs - oldestMs, untilMs: nowMs - youngestMs };
+  const { enqueued, tooOld } = await sweepAccepted(services, window);
+  const denied = await denyForgotten(services, tooOld, reconciler);
+  return { enqueued, denied, stuck: tooOld.length - denied };
+}
+
+async function lookForLost(services: ReconcileServices, startedAtMs: number) {
   const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
+  let lookedFor = 0;
+  let settled = 0;
   for (const entry of await services.ledger.dueLooks(services.clock.nowMs(), mostLooks)) {
     if (services.clock.nowMs() - startedAtMs > lastLookMs) break;
-    counts.lookedFor += 1;
-    if (await lookAfter(services, entry, options)) counts.settled += 1;
+    lookedFor += 1;
+    if (await lookAfter(services, entry, options)) settled += 1;
   }
-  return { enqueued, denied, stuck: tooOld.length - denied, takenOver, ...counts };
+  return { lookedFor, settled };
 }
 
 async function takeOverLost(services: ReconcileServices): Promise<number> {

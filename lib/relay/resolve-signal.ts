@@ -4,9 +4,17 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
+import type { Order } from '../model/order.ts';
+import type { Ending } from './action.ts';
 import { lookUp } from './look-up.ts';
 import { leaseMs } from './reconcile-signals.ts';
-import { lostAnswerEnding, type SettleServices, settleEntry } from './settle-entry.ts';
+import {
+  isConflict,
+  lostAnswerEnding,
+  type SettleServices,
+  settleEntry,
+  unlessMoved,
+} from './settle-entry.ts';
 
 export interface ResolveServices extends SettleServices {
   /** @throws RelayError `secrets_missing` when no key is stored */
@@ -55,6 +63,22 @@ export async function resolveSignal(
 ): Promise<Resolution> {
   const entry = await takeOver(services, await readEntry(services, key), by);
   if (entry.status !== 'unknown') return { result: 'was_settled', entry, finding: null };
+  try {
+    return await approachEntry(services, entry, approach, by, options);
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    // The reconciler was quicker.
+    return { result: 'was_settled', entry: await readEntry(services, key), finding: null };
+  }
+}
+
+async function approachEntry(
+  services: ResolveServices,
+  entry: Entry,
+  approach: Approach,
+  by: string,
+  options: SendOptions,
+): Promise<Resolution> {
   switch (approach.kind) {
     case 'look':
       return await look(services, entry, by, options);
@@ -109,20 +133,9 @@ async function cancel(
   const client = await services.exchangeFor(entry.account);
   try {
     const order = await client.call(cancelOrder, { market: signal.market, clientOrderId }, options);
-    const executed = `${order.dealStock.toFixed()} of ${order.amount.toFixed()} were executed before`;
-    await settleEntry(
-      services,
-      entry,
-      {
-        status: 'cancelled',
-        note: `order ${order.orderId} was there and is cancelled; ${executed}`,
-        evidence: toJson({ order }),
-        orderId: order.orderId,
-        orderOpen: false,
-      },
-      by,
-    );
-    return { result: 'settled', entry: await readEntry(services, entry), finding: null };
+    const isOurs = await settleCancelled(services, entry, order, by);
+    const result = isOurs ? 'settled' : 'was_settled';
+    return { result, entry: await readEntry(services, entry), finding: null };
   } catch (error) {
     if (!(error instanceof ExchangeError) || !isOrderNotOpen(error)) throw error;
     // Executed, cancelled before, or never there: the lists may tell which.
@@ -130,6 +143,27 @@ async function cancel(
     if (resolution.result === 'settled') return resolution;
     return { ...resolution, finding: `no order of it is open to cancel; ${resolution.finding}` };
   }
+}
+
+/** @returns false when somebody else had settled it meanwhile */
+async function settleCancelled(
+  services: ResolveServices,
+  entry: Entry,
+  order: Order,
+  by: string,
+): Promise<boolean> {
+  const executed = `${order.dealStock.toFixed()} of ${order.amount.toFixed()} were executed before`;
+  const ending: Ending = {
+    status: 'cancelled',
+    note: `order ${order.orderId} was there and is cancelled; ${executed}`,
+    evidence: toJson({ order }),
+    orderId: order.orderId,
+    orderOpen: false,
+  };
+  const isOurs = await unlessMoved(() => settleEntry(services, entry, ending, by));
+  // Whoever was quicker may have found it open, which it no longer is.
+  if (!isOurs) await services.ledger.closeOrder(entry);
+  return isOurs;
 }
 
 async function record(

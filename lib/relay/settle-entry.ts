@@ -35,20 +35,16 @@ export async function settleEntry(
     ...(orderId === undefined ? {} : { orderId }),
     ...(orderOpen === undefined ? {} : { orderOpen }),
   };
+  // Told before it is written: an alarm too many is better than one that a crash in between swallows.
+  if (ending.alarm !== undefined)
+    services.log.error(ending.alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
   await services.ledger.move(entry, move);
   return tellEnding(services, entry, ending);
 }
 
-/** Says how an entry ended; whatever a person must look into is an alarm. */
+/** Says how an entry ended: an outcome nobody can know is an alarm, what came to nothing a warning. */
 export function tellEnding(services: SettleServices, entry: Entry, ending: Ending): Status {
-  report(services, entry, ending);
-  if (ending.alarm !== undefined)
-    services.log.error(ending.alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
-  return ending.status;
-}
-
-/** An outcome nobody can know is an alarm; what the exchange or the network refused is a warning. */
-function report(services: SettleServices, entry: Entry, { status, note, orderId }: Ending): void {
+  const { status, note, orderId } = ending;
   const facts: Record<string, Json> = {
     account: entry.account,
     signalId: entry.signalId,
@@ -62,6 +58,7 @@ function report(services: SettleServices, entry: Entry, { status, note, orderId 
   if (status === 'unknown') services.log.error('signal outcome unknown', { ...facts, alarm: true });
   else if (troubling.has(status)) services.log.warn(`signal ${status}`, facts);
   else services.log.info(`signal ${status}`, facts);
+  return status;
 }
 
 const troubling: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed']);

@@ -81,9 +81,9 @@ describe.each(['live', 'documented'] as const)('an exchange of the %s dialect', 
 
   test('lists interest payments a page at a time', async () => {
     const [page, table, last] = await Promise.all([
-      runForJson(relay.here('interest', '--ticker', 'BTC', '--limit', '2', '--offset', '1')),
-      runCli(relay.here('interest', '--limit', '3')),
-      runCli(relay.here('interest', '--offset', '10000')),
+      runForJson(relay.here('interest', 'fetch', '--ticker', 'BTC', '--limit', '2', '--offset', '1')),
+      runCli(relay.here('interest', 'fetch', '--limit', '3')),
+      runCli(relay.here('interest', 'fetch', '--offset', '10000')),
     ]);
 
     expect(page).toEqual({
@@ -108,7 +108,7 @@ describe.each(['live', 'documented'] as const)('an exchange of the %s dialect', 
 
   test('shows a page of one plan only', async () => {
     const planId = '1b7c3a5e-0d52-4c3f-9a41-6f0d2f6f1a02';
-    const page = (await runForJson(relay.here('interest', '--plan', planId))) as {
+    const page = (await runForJson(relay.here('interest', 'fetch', '--plan', planId))) as {
       records: { planId: string }[];
     };
 
@@ -117,14 +117,14 @@ describe.each(['live', 'documented'] as const)('an exchange of the %s dialect', 
   });
 
   test('refuses interest payments to those who are no partner', async () => {
-    const failure = await runForFailure(relay.here('interest', '--account', 'rehearsal'));
+    const failure = await runForFailure(relay.here('interest', 'fetch', '--account', 'rehearsal'));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'not_a_partner' });
     expect(failure.action).toContain('--account');
   });
 
   test("is quoted when it refuses for another reason, with the catalogue's advice", async () => {
-    const failure = await runForFailure(relay.here('interest', '--plan', 'nope'));
+    const failure = await runForFailure(relay.here('interest', 'fetch', '--plan', 'nope'));
 
     expect(failure).toMatchObject({
       exitCode: 1,

@@ -121,7 +121,9 @@ describe('a cancellation whose answer was lost', () => {
     await relay.reconcileFor(1);
 
     expect(await undo()).toMatchObject({ status: 'rejected' });
-    expect((await lastStep())?.note).toBe('there is no such order, open or ended');
+    expect((await lastStep())?.note).toBe(
+      'neither among the open nor the ended orders: nothing shows that it was cancelled',
+    );
   });
 
   test('of an order that is none of the ledger stays unknown, with alarms: the lists know names, not numbers', async () => {

@@ -4,6 +4,7 @@ import type { FaultKind } from '../../lib/paper/faults.ts';
 import { type Approach, resolveSignal } from '../../lib/relay/resolve-signal.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
+import { override } from '../support/override.ts';
 
 const key = { account: 'main', signalId: 'buy-1' };
 const plainAlert = buyAlert({ stopLoss: undefined, takeProfit: undefined });
@@ -125,7 +126,7 @@ describe('an operator who settles a signal', () => {
     });
   });
 
-  test('while the reconciler does is refused: one of them wins', async () => {
+  test('while the reconciler does finds it settled: one of them wins', async () => {
     await lose('drop_after');
     const { exchangeFor } = relay.services;
     const services = {
@@ -136,8 +137,10 @@ describe('an operator who settles a signal', () => {
       },
     };
 
-    await expect(resolve(looking, services)).rejects.toMatchObject({ code: 'entry_conflict' });
-    expect((await relay.entry('buy-1')).steps.at(-1)).toMatchObject({ by: 'reconcile-signals' });
+    const { result, entry } = await resolve(looking, services);
+
+    expect(result).toBe('was_settled');
+    expect(entry.steps.at(-1)).toMatchObject({ status: 'placed', by: 'reconcile-signals' });
   });
 
   test('finds no signal of an unknown id', async () => {
@@ -190,5 +193,27 @@ describe('a signal that is on its way', () => {
       ['unknown', 'alice'],
       ['not_placed', 'alice'],
     ]);
+  });
+
+  test('finds it settled when the reconciler was quicker, and what it cancelled is not held for open', async () => {
+    await lose('drop_after');
+    const { exchangeFor } = relay.services;
+    const quicker = override(relay.services, {
+      exchangeFor: async (account) => {
+        await relay.reconcile();
+        return await exchangeFor(account);
+      },
+    });
+
+    const { result, entry } = await resolve(cancelling, quicker);
+
+    expect(result).toBe('was_settled');
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(entry.steps.at(-1)).toMatchObject({ by: 'reconcile-signals' });
+    expect(
+      await resolve({ kind: 'saw', status: 'rejected', note: 'a mistake', orderId: null }),
+    ).toMatchObject({
+      result: 'was_settled',
+    });
   });
 });

@@ -1,0 +1,78 @@
+import { nice, tickStep, ticks } from 'd3-array';
+import { utcTicks } from 'd3-time';
+import type { Period } from '../../lib/snapshots/snapshot-store.ts';
+import { dayMs } from '../time-range.ts';
+import type { Trace } from './trace-balances.ts';
+
+/** A mark of an axis. */
+export interface Tick {
+  readonly value: number;
+  readonly label: string;
+}
+
+/** The values that a panel shows, lowest and highest, with round numbers at both ends. */
+export interface Scale {
+  readonly low: number;
+  readonly high: number;
+  readonly ticks: readonly Tick[];
+}
+
+/** Begins at zero unless everything lies in the upper half, where changes would be flat. */
+export function createScale({ spans }: Trace, tickCount: number): Scale {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const span of spans.values()) {
+    least = Math.min(least, span.least);
+    most = Math.max(most, span.most);
+  }
+  const [low, high] = nice(...openBounds(least, most), tickCount);
+  const format = createNumberFormat(tickStep(low, high, tickCount), Math.max(Math.abs(low), Math.abs(high)));
+  return { low, high, ticks: ticks(low, high, tickCount).map((value) => ({ value, label: format(value) })) };
+}
+
+/** Room around the values: a scale of one point has no length. */
+function openBounds(least: number, most: number): [number, number] {
+  if (least === most) return most === 0 ? [0, 1] : most > 0 ? [0, most * 1.25] : [most * 1.25, 0];
+  if (least > 0 && least < most / 2) return [0, most];
+  return most < 0 && most > least / 2 ? [least, 0] : [least, most];
+}
+
+const compactFrom = 1e8;
+
+function createNumberFormat(step: number, largest: number): (value: number) => string {
+  const digits = Math.min(18, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const format = new Intl.NumberFormat(
+    'en',
+    largest < compactFrom
+      ? { minimumFractionDigits: digits, maximumFractionDigits: digits }
+      : { notation: 'compact', maximumSignificantDigits: 6 },
+  );
+  return (value) => format.format(value);
+}
+
+/** Round times within the period, named by what tells them apart. */
+export function createTimeTicks({ fromMs, untilMs }: Period, count: number): readonly Tick[] {
+  const times = utcTicks(new Date(fromMs), new Date(untilMs - 1), count);
+  const hasHours = times.some((time) => time.getTime() % dayMs !== 0);
+  const hasDays = times.some((time) => time.getUTCDate() !== 1);
+  const hasMonths = times.some((time) => time.getUTCMonth() !== 0);
+  const name = hasHours ? nameHour : hasDays ? nameDay : hasMonths ? nameMonth : nameYear;
+  return times.map((time) => ({ value: time.getTime(), label: name(time) }));
+}
+
+function nameHour(time: Date): string {
+  return time.getTime() % dayMs === 0 ? nameDay(time) : time.toISOString().slice(11, 16);
+}
+
+const monthFormat = new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' });
+
+function nameDay(time: Date): string {
+  return `${time.getUTCDate()} ${monthFormat.format(time)}`;
+}
+
+function nameMonth(time: Date): string {
+  return `${monthFormat.format(time)} ${nameYear(time)}`;
+}
+
+function nameYear(time: Date): string {
+  return String(time.getUTCFullYear());
+}

@@ -1,0 +1,199 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Period } from '../../lib/snapshots/snapshot-store.ts';
+import {
+  type BalanceKind,
+  explainNoBalances,
+  listBalanceRecords,
+  listTickers,
+  readBalanceRows,
+  readTickers,
+  renderBalances,
+} from '../balance-history.ts';
+import { drawSvg, svgColumns } from '../chart/draw-svg.ts';
+import { countDotColumns, drawTerminal } from '../chart/draw-terminal.ts';
+import { type Traces, traceBalances } from '../chart/trace-balances.ts';
+import { type Context, runCommand, takeOptions } from '../command.ts';
+import { CommandFailure } from '../failure.ts';
+import { paint } from '../print.ts';
+import { createFormatOption, type Format, printResult } from '../result.ts';
+import { chooseAccount } from '../session.ts';
+import {
+  addRangeOptions,
+  chooseRange,
+  chooseStep,
+  dayMs,
+  describeRange,
+  type RangeOptions,
+  readStep,
+  startOfDay,
+} from '../time-range.ts';
+import { writeOutput } from '../write-output.ts';
+
+interface BalanceOptions extends RangeOptions {
+  readonly account?: string;
+  readonly tickers?: readonly string[];
+  readonly collateral?: true;
+}
+
+interface ListOptions extends BalanceOptions {
+  readonly every?: number;
+  readonly format?: Format;
+}
+
+interface ChartOptions extends BalanceOptions {
+  readonly out?: string;
+}
+
+export function addBalanceCommands(program: Command): void {
+  const balances = program
+    .command('balances')
+    .description(
+      'show what an account held over time, as the relay kept it; `balance` asks what it holds now',
+    )
+    .helpCommand(false);
+  addBalanceOptions(balances)
+    .addOption(
+      new Option(
+        '--every <step>',
+        'a row for each 15m, 6h, 1d, 1w …: the newest snapshot at or before it (default: about 30 rows)',
+      ).argParser(readStep),
+    )
+    .addOption(createFormatOption())
+    .action((options: ListOptions, command: Command) =>
+      runCommand(command, (context) => listBalances(context, options)),
+    );
+  addBalanceOptions(
+    balances
+      .command('chart')
+      .description('draw balances over time, every snapshot of the range: in the terminal, or into a file'),
+  )
+    .option('--out <file>', 'an SVG picture: any browser shows it', readSvgPath)
+    .action((_options: object, command: Command) =>
+      runCommand(command, (context) => chartBalances(context, takeOptions(command, balances))),
+    );
+}
+
+function addBalanceOptions(command: Command): Command {
+  return addRangeOptions(command, '30 days before')
+    .option('--tickers <list>', 'only these, for example BTC,USDT', readTickers)
+    .option('--collateral', 'the collateral balance instead of the main one')
+    .option('--account <name>', 'whose (default: the first configured account)');
+}
+
+function readSvgPath(text: string): string {
+  if (!text.toLowerCase().endsWith('.svg'))
+    throw new InvalidArgumentError('It must end in .svg; a browser or an image program makes a PNG of it.');
+  return text;
+}
+
+const defaultDays = 30;
+
+function chooseBalanceRange(options: RangeOptions, nowMs: number): Period {
+  return chooseRange(options, nowMs, (untilMs) => startOfDay(untilMs) - defaultDays * dayMs);
+}
+
+function kindOf({ collateral }: BalanceOptions): BalanceKind {
+  return collateral === true ? 'collateral' : 'main';
+}
+
+async function listBalances(context: Context, options: ListOptions): Promise<void> {
+  const { session } = context;
+  const nowMs = session.clock.nowMs();
+  const { name: account } = chooseAccount(session.settings, options.account);
+  const period = chooseBalanceRange(options, nowMs);
+  const kind = kindOf(options);
+  const stepMs = options.every ?? chooseStep(period);
+  const { balances } = session.openSnapshots();
+  const rows = await readBalanceRows(balances, account, kind, { period, stepMs });
+  const held = listTickers(rows);
+  const tickers = options.tickers ?? held;
+  const isEmpty = held.length === 0;
+  const notes = isEmpty
+    ? [await explainNoBalances(balances, account, kind, { period, nowMs })]
+    : describeAbsent(tickers, held);
+  const head = `${paint({ text: `${kind} balance of account ${account}`, style: 'strong' })}, ${describeRange(period)}`;
+  await printResult(context, options.format, {
+    document: { account, kind, ...period, everyMs: stepMs, tickers, rows },
+    table: () => (isEmpty ? head : `${head}\n\n${renderBalances(rows, tickers, screenWidth())}`),
+    records: () => listBalanceRecords(rows, tickers),
+    notes,
+  });
+}
+
+/** A mistyped ticker looks like one that was never held. */
+function describeAbsent(tickers: readonly string[], held: readonly string[]): readonly string[] {
+  const absent = tickers.filter((ticker) => !held.includes(ticker));
+  return absent.length === 0 ? [] : [`Not held at any of these times: ${absent.join(', ')}.`];
+}
+
+/** What is no terminal is as wide as a wide one. */
+function screenWidth(): number {
+  return process.stdout.columns ?? 120;
+}
+
+const narrowestWidth = 40;
+const widestWidth = 120;
+const usualWidth = 80;
+/** More would scroll the first ones away. */
+const terminalPanels = 5;
+
+async function chartBalances(context: Context, options: ChartOptions): Promise<void> {
+  const { out } = options;
+  if (out === undefined) return await chartInTerminal(context, options);
+  const { traces, account, kind } = await readTraces(context, options, svgColumns);
+  const picture = drawSvg(traces, {
+    title: `What account ${account} held`,
+    subtitle: `${describeRange(traces.period)}, ${traces.snapshots} snapshots`,
+    legend: `${kind} balance`,
+  });
+  await writeOutput([picture], out);
+  const tickers = traces.traces.map(({ ticker }) => ticker);
+  const { period, snapshots, gaps } = traces;
+  context.print({ account, kind, ...period, snapshots, gaps, tickers, path: out }, () =>
+    paint(`${out}: ${tickers.length} panels, ${describeRange(period)}, ${snapshots} snapshots`),
+  );
+}
+
+async function chartInTerminal(context: Context, options: ChartOptions): Promise<void> {
+  const width = Math.min(widestWidth, Math.max(narrowestWidth, process.stdout.columns ?? usualWidth));
+  const { traces, account, kind } = await readTraces(context, options, countDotColumns(width));
+  const shown = options.tickers === undefined ? traces.traces.slice(0, terminalPanels) : traces.traces;
+  const left = traces.traces.slice(shown.length).map(({ ticker }) => ticker);
+  const { period, snapshots, gaps } = traces;
+  const summaries = traces.traces.map(({ spans: _, ...summary }) => summary);
+  context.print({ account, kind, ...period, snapshots, gaps, tickers: summaries }, () =>
+    [
+      paint({ text: `${kind} balance of account ${account}`, style: 'strong' }),
+      '',
+      drawTerminal({ ...traces, traces: shown }),
+      ...(left.length === 0 ? [] : ['', paint(`Held too: ${left.join(', ')}. Name some with --tickers.`)]),
+    ].join('\n'),
+  );
+}
+
+interface Chart {
+  readonly account: string;
+  readonly kind: BalanceKind;
+  readonly traces: Traces;
+}
+
+/** @throws CommandFailure `nothing_kept` when there is nothing to draw */
+async function readTraces({ session }: Context, options: ChartOptions, columns: number): Promise<Chart> {
+  const nowMs = session.clock.nowMs();
+  const { name: account } = chooseAccount(session.settings, options.account);
+  const period = chooseBalanceRange(options, nowMs);
+  const kind = kindOf(options);
+  const { balances } = session.openSnapshots();
+  const traces = await traceBalances(balances.list(account, period), {
+    period,
+    kind,
+    tickers: options.tickers ?? null,
+    columns,
+  });
+  if (traces.traces.length > 0) return { account, kind, traces };
+  throw new CommandFailure(
+    'nothing_kept',
+    'there is nothing to draw',
+    await explainNoBalances(balances, account, kind, { period, nowMs }),
+  );
+}

@@ -1,0 +1,152 @@
+import type { Command } from 'commander';
+import type { ResultOf } from '../../lib/exchange/endpoint.ts';
+import { fees } from '../../lib/exchange/endpoints/fees.ts';
+import { describeFeeChange } from '../../lib/snapshots/compare-fees.ts';
+import type { FeeEpoch, FeeStore } from '../../lib/snapshots/snapshot-store.ts';
+import { type Context, runCommand, takeOptions } from '../command.ts';
+import { describeTerms } from '../describe-fees.ts';
+import { askExchange, timeoutMs } from '../exchange.ts';
+import { CommandFailure } from '../failure.ts';
+import { feeRecordOf, feeTitles } from '../fee-records.ts';
+import { formatMinute, paint, renderTable } from '../print.ts';
+import { createFormatOption, type Format, printResult } from '../result.ts';
+import { chooseAccount } from '../session.ts';
+
+interface AccountOptions {
+  readonly account?: string;
+}
+
+interface HistoryOptions extends AccountOptions {
+  readonly format?: Format;
+}
+
+export function addFeeCommands(program: Command): void {
+  const commands = program
+    .command('fees')
+    .description('show what moving a currency in and out costs now, by asking the exchange')
+    .argument('[ticker]', 'one currency, for example BTC')
+    .option('--account <name>', 'whose key signs (default: the first configured account)')
+    .helpCommand(false)
+    .action((ticker: string | undefined, options: AccountOptions, command: Command) =>
+      runCommand(command, (context) => showFees(context, ticker, options.account)),
+    );
+  commands
+    .command('history')
+    .description('show how the fees of a currency changed, as the relay kept them')
+    .argument('<ticker>', 'for example BTC')
+    .option('--account <name>', 'as which account was told (default: the first configured account)')
+    .addOption(createFormatOption())
+    .action((ticker: string, _options: object, command: Command) =>
+      runCommand(command, (context) => showHistory(context, ticker, takeOptions(command, commands))),
+    );
+}
+
+type FeeRecord = ResultOf<typeof fees>[number];
+
+async function showFees(
+  { session, print }: Context,
+  ticker: string | undefined,
+  name: string | undefined,
+): Promise<void> {
+  const account = chooseAccount(session.settings, name);
+  const all = await askExchange(session, account, (client) => client.call(fees, {}, { timeoutMs }));
+  const wanted = ticker?.toUpperCase();
+  const records = wanted === undefined ? all : all.filter((record) => record.ticker.toUpperCase() === wanted);
+  if (wanted !== undefined && records.length === 0)
+    throw new CommandFailure(
+      'unknown_ticker',
+      `the exchange lists no fees for "${ticker}"`,
+      'Leave the ticker out to see every currency.',
+    );
+  print({ fees: records }, () => renderFees(records));
+}
+
+function renderFees(records: readonly FeeRecord[]): string {
+  return renderTable(
+    [
+      { title: 'ticker' },
+      { title: 'name', maximumWidth: 16 },
+      { title: 'deposit fee' },
+      { title: 'deposit limits' },
+      { title: 'withdrawal fee' },
+      { title: 'withdrawal limits' },
+    ],
+    records.map(({ ticker, name, canDeposit, canWithdraw, deposit, withdraw }) => [
+      ticker,
+      name,
+      ...describeTerms(canDeposit, deposit),
+      ...describeTerms(canWithdraw, withdraw),
+    ]),
+  );
+}
+
+/** A version of a currency's fees, and what made it another one. */
+interface HistoryRow extends FeeEpoch {
+  readonly change: string;
+}
+
+async function showHistory(context: Context, text: string, options: HistoryOptions): Promise<void> {
+  const { session } = context;
+  const { name: account } = chooseAccount(session.settings, options.account);
+  const ticker = text.toUpperCase();
+  const store = session.openSnapshots().fees;
+  const epochs: FeeEpoch[] = [];
+  for await (const epoch of store.list(account, ticker)) epochs.push(epoch);
+  if (epochs.length === 0) throw await createNoHistory(store, account, ticker);
+  const rows = describeChanges(epochs);
+  await printResult(context, options.format, {
+    document: { account, ticker, versions: rows },
+    table: () =>
+      `${paint({ text: `fees of ${ticker}, as account ${account} was told`, style: 'strong' })}\n\n${renderHistory(rows)}`,
+    records: () => [[...feeTitles], ...rows.map(feeRecordOf)],
+    notes: [],
+  });
+}
+
+/** The ticker stands above them all, and need not be repeated. */
+function describeChanges(epochs: readonly FeeEpoch[]): readonly HistoryRow[] {
+  return epochs.map((version, index) => {
+    const change = describeFeeChange({ known: epochs[index - 1] ?? null, version });
+    return { ...version, change: index === 0 ? 'first seen' : change.slice(`${version.ticker} `.length) };
+  });
+}
+
+function renderHistory(rows: readonly HistoryRow[]): string {
+  return renderTable(
+    [
+      { title: 'from (UTC)' },
+      { title: 'until (UTC)' },
+      { title: 'deposit fee' },
+      { title: 'withdrawal fee' },
+      { title: 'what changed', maximumWidth: 60 },
+    ],
+    rows.map(({ fromMs, untilMs, fees, change }) => [
+      formatMinute(fromMs),
+      untilMs === null ? 'holds still' : formatMinute(untilMs),
+      ...describeBoth(fees),
+      change,
+    ]),
+  );
+}
+
+function describeBoth(fees: FeeEpoch['fees']): readonly [deposit: string, withdraw: string] {
+  if (fees === null) return ['–', '–'];
+  const [deposit] = describeTerms(fees.canDeposit, fees.deposit);
+  const [withdraw] = describeTerms(fees.canWithdraw, fees.withdraw);
+  return [deposit, withdraw];
+}
+
+async function createNoHistory(store: FeeStore, account: string, ticker: string): Promise<CommandFailure> {
+  const known = await store.readCurrent(account);
+  return known.length === 0
+    ? new CommandFailure(
+        'nothing_kept',
+        `no fees of account ${account} were kept yet`,
+        'The relay keeps them while it runs, at the times of snapshots.fees in relay.config.ts.',
+      )
+    : new CommandFailure(
+        'unknown_ticker',
+        `the exchange never listed fees for "${ticker}" while the relay kept them`,
+        'Check the ticker; `fees` lists every currency.',
+      );
+}

@@ -1,0 +1,201 @@
+import { type Command, Option } from 'commander';
+import { formatDecimal } from '../../lib/base/decimal.ts';
+import type { ResultOf } from '../../lib/exchange/endpoint.ts';
+import { interestPayments } from '../../lib/exchange/endpoints/interest-payments.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { retryRefusedImport } from '../../lib/snapshots/import-interest.ts';
+import { type Context, readCount, runCommand, takeOptions } from '../command.ts';
+import type { CsvCell } from '../csv.ts';
+import { describeImport } from '../describe-import.ts';
+import { askExchange, timeoutMs } from '../exchange.ts';
+import { CommandFailure } from '../failure.ts';
+import { type Grouping, groupings, type InterestTotals, sumPayments } from '../interest-totals.ts';
+import { formatMinute, formatSecond, paint, renderTable } from '../print.ts';
+import { createFormatOption, type Format, printResult } from '../result.ts';
+import { chooseAccount } from '../session.ts';
+import { addRangeOptions, chooseRange, describeRange, type RangeOptions } from '../time-range.ts';
+
+interface AccountOptions {
+  readonly account?: string;
+}
+
+interface TotalOptions extends AccountOptions, RangeOptions {
+  readonly by: Grouping;
+  readonly format?: Format;
+}
+
+interface FetchOptions extends AccountOptions {
+  readonly plan?: string;
+  readonly ticker?: string;
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+export function addInterestCommands(program: Command): void {
+  const interest = program
+    .command('interest')
+    .description('show what an account earned over time, added up from the payments the relay imported')
+    .helpCommand(false);
+  addRangeOptions(interest, 'the first of the month, eleven months before')
+    .addOption(new Option('--by <what>', 'what is added up').choices(groupings).default('month'))
+    .addOption(createFormatOption())
+    .option('--account <name>', 'whose (default: the first configured account)')
+    .action((options: TotalOptions, command: Command) =>
+      runCommand(command, (context) => showTotals(context, options)),
+    );
+  interest
+    .command('fetch')
+    .description('list payments by asking the exchange, a page at a time, newest first (partners only)')
+    .option('--plan <id>', 'only those of this plan')
+    .option('--ticker <ticker>', 'only those in this currency')
+    .option('--limit <n>', 'at most this many', readCount(1, 100))
+    .option('--offset <n>', 'skip this many', readCount(0, 10_000))
+    .option('--account <name>', 'whose key signs (default: the first configured account)')
+    .action((_options: object, command: Command) =>
+      runCommand(command, (context) => fetchPage(context, takeOptions(command, interest))),
+    );
+  interest
+    .command('retry')
+    .description('have an import that the exchange refused try again, for example once you are a partner')
+    .option('--account <name>', 'whose (default: the first configured account)')
+    .action((_options: object, command: Command) =>
+      runCommand(command, (context) => retryImport(context, takeOptions(command, interest))),
+    );
+}
+
+const defaultMonths = 12;
+
+function startOfMonths(untilMs: number): number {
+  const last = new Date(untilMs - 1);
+  return Date.UTC(last.getUTCFullYear(), last.getUTCMonth() - (defaultMonths - 1));
+}
+
+async function showTotals(context: Context, { by, format, ...options }: TotalOptions): Promise<void> {
+  const { session } = context;
+  const { name: account } = chooseAccount(session.settings, options.account);
+  const period = chooseRange(options, session.clock.nowMs(), startOfMonths);
+  const store = session.openSnapshots().interest;
+  const [sums, progress] = await Promise.all([
+    sumPayments(store.list(account, period), by),
+    store.readProgress(account),
+  ]);
+  const { version: _, ...imported } = progress;
+  await printResult(context, format, {
+    document: { account, ...period, by, ...sums, import: imported },
+    table: () => `${renderHead(account, describeRange(period))}\n\n${renderTotals(sums, by)}`,
+    records: () => listTotalRecords(sums, by),
+    notes: describeImport(progress, account, period),
+  });
+}
+
+function renderHead(account: string, range: string): string {
+  return `${paint({ text: `interest of account ${account}`, style: 'strong' })}, ${range}`;
+}
+
+function renderTotals({ groups, totals, newestMs }: InterestTotals, by: Grouping): string {
+  if (newestMs === null) return 'No payments in this time.';
+  const groupRows = groups.map(({ group, ticker, payments, amount }) => [
+    group,
+    ...(by === 'ticker' ? [] : [ticker]),
+    String(payments),
+    formatDecimal(amount),
+  ]);
+  const totalRows = totals.map(({ ticker, payments, amount }) => [
+    { text: 'total', style: 'strong' as const },
+    ticker,
+    String(payments),
+    formatDecimal(amount),
+  ]);
+  const table = renderTable(
+    [
+      { title: by, maximumWidth: 36 },
+      ...(by === 'ticker' ? [] : [{ title: 'ticker' }]),
+      { title: 'payments', align: 'right' as const },
+      { title: 'amount', align: 'right' as const },
+    ],
+    by === 'ticker' ? groupRows : [...groupRows, ...totalRows],
+  );
+  return `${table}\n\nThe newest of them is of ${formatMinute(newestMs)} UTC.`;
+}
+
+function listTotalRecords({ groups }: InterestTotals, by: Grouping): readonly (readonly CsvCell[])[] {
+  return by === 'ticker'
+    ? [
+        ['ticker', 'payments', 'amount'],
+        ...groups.map(({ ticker, payments, amount }) => [ticker, payments, amount]),
+      ]
+    : [
+        [by, 'ticker', 'payments', 'amount'],
+        ...groups.map(({ group, ticker, payments, amount }) => [group, ticker, payments, amount]),
+      ];
+}
+
+async function fetchPage({ session, print }: Context, options: FetchOptions): Promise<void> {
+  const { plan, ticker, limit, offset } = options;
+  const account = chooseAccount(session.settings, options.account);
+  const params = {
+    ...(plan === undefined ? {} : { planId: plan }),
+    ...(ticker === undefined ? {} : { ticker }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(offset === undefined ? {} : { offset }),
+  };
+  const page = await askExchange(session, account, (client) =>
+    client.call(interestPayments, params, { timeoutMs }),
+  ).catch((error: unknown) => {
+    throw isNoPartner(error) ? createNoPartner(account.name) : error;
+  });
+  print({ account: account.name, ...page }, () => renderPage(page));
+}
+
+function isNoPartner(error: unknown): boolean {
+  return (
+    error instanceof ExchangeError && error.failure.kind === 'rejected' && error.failure.httpStatus === 403
+  );
+}
+
+/** The exchange answers 403 to others than partners, and to keys without the permission. */
+function createNoPartner(account: string): CommandFailure {
+  return new CommandFailure(
+    'not_a_partner',
+    `the exchange refused account ${account} its interest payments (HTTP 403)`,
+    'Only business partners of the exchange have them: name a partner account with --account, or check its key.',
+  );
+}
+
+function renderPage({ records, offset, limit }: ResultOf<typeof interestPayments>): string {
+  if (records.length === 0)
+    return offset === 0 ? 'No interest payments.' : `No interest payments beyond ${offset}.`;
+  const table = renderTable(
+    [
+      { title: 'time (UTC)' },
+      { title: 'ticker' },
+      { title: 'amount', align: 'right' },
+      { title: 'plan', maximumWidth: 36 },
+      { title: 'investment', maximumWidth: 36 },
+    ],
+    records.map((record) => [
+      formatSecond(record.paidAtMs),
+      record.ticker,
+      formatDecimal(record.amount),
+      record.planId,
+      record.investmentId,
+    ]),
+  );
+  const next = offset + records.length;
+  const more = records.length < limit ? 'the last page' : `more with --offset ${next}`;
+  return `${table}\n\nPayments ${offset + 1} to ${next}; ${more}.`;
+}
+
+async function retryImport({ session, print }: Context, options: AccountOptions): Promise<void> {
+  const { name: account } = chooseAccount(session.settings, options.account);
+  const store = session.openSnapshots().interest;
+  const { refusal } = await store.readProgress(account);
+  if (refusal !== null) await retryRefusedImport(store, account);
+  print({ account, forgotten: refusal }, () =>
+    paint(
+      refusal === null
+        ? `The import of account ${account} was not refused: there is nothing to try again.`
+        : `The next import asks the exchange for account ${account} again, at the next time of snapshots.interest in relay.config.ts.`,
+    ),
+  );
+}

@@ -1,0 +1,115 @@
+import type {
+  BalanceSnapshot,
+  BalanceStore,
+  FeeEpoch,
+  FeeStore,
+  Holdings,
+  InterestPayment,
+  InterestStore,
+  Period,
+} from '../lib/snapshots/snapshot-store.ts';
+import { amountOf } from './balance-history.ts';
+import type { CsvCell } from './csv.ts';
+import { CommandFailure } from './failure.ts';
+import { feeRecordOf, feeTitles } from './fee-records.ts';
+import { formatSecond } from './print.ts';
+
+/** The same things twice: as a spreadsheet takes them, titles first, and as programs do. None of it is gathered. */
+export interface ExportRows {
+  records(): AsyncIterable<readonly CsvCell[]>;
+  documents(): AsyncIterable<object>;
+}
+
+export function exportBalances(balances: BalanceStore, account: string, period: Period): ExportRows {
+  return {
+    records: () => listBalanceRecords(balances, account, period),
+    async *documents() {
+      for await (const snapshot of balances.list(account, period)) yield { account, ...snapshot };
+    },
+  };
+}
+
+/** Columns have to be known before the first row: the range is read twice rather than kept in memory. */
+async function* listBalanceRecords(
+  balances: BalanceStore,
+  account: string,
+  period: Period,
+): AsyncGenerator<readonly CsvCell[]> {
+  const tickers = await findTickers(balances.list(account, period));
+  const [main, collateral] = [[...tickers.main].sort(), [...tickers.collateral].sort()];
+  yield ['time (UTC)', 'taken at (UTC)', ...main, ...collateral.map((ticker) => `${ticker} collateral`)];
+  for await (const snapshot of balances.list(account, period)) {
+    requireKnown(snapshot, tickers);
+    yield [
+      formatSecond(snapshot.slotMs),
+      formatSecond(snapshot.takenAtMs),
+      ...main.map((ticker) => amountOf(snapshot.main, ticker)),
+      ...collateral.map((ticker) => amountOf(snapshot.collateral, ticker)),
+    ];
+  }
+}
+
+interface HeldTickers {
+  readonly main: Set<string>;
+  readonly collateral: Set<string>;
+}
+
+async function findTickers(snapshots: AsyncIterable<BalanceSnapshot>): Promise<HeldTickers> {
+  const tickers: HeldTickers = { main: new Set(), collateral: new Set() };
+  for await (const { main, collateral } of snapshots) {
+    for (const ticker in main) tickers.main.add(ticker);
+    for (const ticker in collateral) tickers.collateral.add(ticker);
+  }
+  return tickers;
+}
+
+/** A snapshot that came between the two readings may hold what has no column. */
+function requireKnown({ main, collateral }: BalanceSnapshot, tickers: HeldTickers): void {
+  if (isWithin(main, tickers.main) && isWithin(collateral ?? {}, tickers.collateral)) return;
+  throw new CommandFailure(
+    'changed_meanwhile',
+    'a balance that nothing was known of was kept while the range was read',
+    'Export it again.',
+  );
+}
+
+function isWithin(held: Holdings, tickers: ReadonlySet<string>): boolean {
+  for (const ticker in held) if (!tickers.has(ticker)) return false;
+  return true;
+}
+
+export function exportFees(fees: FeeStore, account: string, period: Period): ExportRows {
+  async function* list(): AsyncGenerator<FeeEpoch> {
+    for await (const epoch of fees.list(account)) if (heldWithin(epoch, period)) yield epoch;
+  }
+  return {
+    async *records() {
+      yield feeTitles;
+      for await (const epoch of list()) yield feeRecordOf(epoch);
+    },
+    async *documents() {
+      for await (const epoch of list()) yield { account, ...epoch };
+    },
+  };
+}
+
+function heldWithin({ fromMs, untilMs }: FeeEpoch, period: Period): boolean {
+  return fromMs < period.untilMs && (untilMs === null || untilMs > period.fromMs);
+}
+
+export function exportInterest(interest: InterestStore, account: string, period: Period): ExportRows {
+  return {
+    async *records() {
+      yield ['time (UTC)', 'ticker', 'amount', 'plan', 'investment', 'nth alike'];
+      for await (const payment of interest.list(account, period)) yield paymentRecordOf(payment);
+    },
+    async *documents() {
+      for await (const payment of interest.list(account, period)) yield { account, ...payment };
+    },
+  };
+}
+
+function paymentRecordOf(payment: InterestPayment): readonly CsvCell[] {
+  const { paidAtMs, ticker, amount, planId, investmentId, nth } = payment;
+  return [formatSecond(paidAtMs), ticker, amount, planId, investmentId, nth];
+}

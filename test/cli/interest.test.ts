@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import {
+  dayMs,
+  openSnapshotFolder,
+  type StoredSnapshots,
+  startMs,
+  storePayments,
+  storeRefusal,
+} from './stored-snapshots.ts';
+
+describe('interest that was imported', () => {
+  let stored: StoredSnapshots;
+
+  beforeAll(async () => {
+    stored = openSnapshotFolder();
+    await storePayments(stored.store);
+    await storeRefusal(stored.store);
+  });
+
+  afterAll(() => stored.remove());
+
+  const spring = ['interest', '--from', '2024-03-01', '--to', '2024-04-30'];
+
+  test('is added up by month, exactly, and never across tickers', async () => {
+    const { stdout } = await runCli(stored.here(...spring));
+
+    expect(stdout.split('\n')).toEqual([
+      'interest of account main, 2024-03-01 00:00 to 2024-04-30 23:59 UTC',
+      '',
+      'month    ticker  payments      amount',
+      '─────────────────────────────────────',
+      '2024-03  BTC            3         0.4',
+      '2024-03  USDT           1   12.345678',
+      '2024-04  BTC            1  0.00000001',
+      'total    BTC            4  0.40000001',
+      'total    USDT           1   12.345678',
+      '',
+      'The newest of them is of 2024-04-01 00:00 UTC.',
+      '',
+    ]);
+  });
+
+  test('is added up by plan or by ticker as well', async () => {
+    const [byPlan, byTicker, table] = await Promise.all([
+      runForJson(stored.here(...spring, '--by', 'plan')),
+      runCli(stored.here(...spring, '--by', 'ticker', '--format', 'csv')),
+      runCli(stored.here(...spring, '--by', 'ticker')),
+    ]);
+
+    const [planA, planB] = [1, 2].map((plan) => `1b7c3a5e-0d52-4c3f-9a41-6f0d2f6f1a0${plan}`);
+    const endOfMarchMs = startMs + 31 * dayMs;
+    expect(byPlan).toEqual({
+      account: 'main',
+      fromMs: startMs,
+      untilMs: startMs + 61 * dayMs,
+      by: 'plan',
+      groups: [
+        { group: planA, ticker: 'BTC', payments: 3, amount: '0.20000001' },
+        { group: planB, ticker: 'BTC', payments: 1, amount: '0.2' },
+        { group: planB, ticker: 'USDT', payments: 1, amount: '12.345678' },
+      ],
+      totals: [
+        { ticker: 'BTC', payments: 4, amount: '0.40000001' },
+        { ticker: 'USDT', payments: 1, amount: '12.345678' },
+      ],
+      newestMs: endOfMarchMs,
+      import: {
+        completeUntilMs: endOfMarchMs,
+        gaps: [{ fromMs: startMs - 7 * dayMs, untilMs: startMs }],
+        refusal: null,
+      },
+    });
+    expect(parse(byTicker.stdout)).toEqual([
+      ['ticker', 'payments', 'amount'],
+      ['BTC', '4', '0.40000001'],
+      ['USDT', '1', '12.345678'],
+    ]);
+    expect(table.stdout).toMatch(/^BTC +4 +0\.40000001\nUSDT +1 +12\.345678\n\n/m);
+  });
+
+  test('holds the groups of a range only, its last moment included', async () => {
+    const upToSecond = ['interest', '--from', '2024-03-01T00:00:01', '--to', '2024-03-02T00:00'];
+    const { stdout } = await runCli(stored.here(...upToSecond, '--format', 'csv'));
+
+    expect(parse(stdout)).toEqual([
+      ['month', 'ticker', 'payments', 'amount'],
+      ['2024-03', 'BTC', '1', '0.2'],
+    ]);
+  });
+
+  test('tells in words where payments may be missing', async () => {
+    const range = ['interest', '--from', '2024-02-29', '--to', '2024-03-01'];
+    const [table, csv] = await Promise.all([
+      runCli(stored.here(...range)),
+      runCli(stored.here(...range, '--format', 'csv')),
+    ]);
+
+    const note =
+      'Payments from 2024-02-23 00:00 to 2024-02-29 23:59 UTC may be missing: the exchange no longer showed all of them when they were to be imported. Compare with its own history.';
+    expect(table.stdout).toContain(note);
+    expect(csv.stderr).toBe(`${note}\n`);
+    expect(csv.stdout).toBe('month,ticker,payments,amount\r\n2024-03,BTC,2,0.2\r\n');
+  });
+
+  test('is nothing for an account that the exchange refused, until somebody asks again', async () => {
+    const rehearsal = (...args: string[]) => stored.here('interest', ...args, '--account', 'rehearsal');
+
+    const refused = await runCli(rehearsal());
+    const retried = await runCli(rehearsal('retry'));
+    const progress = await stored.store.interest.readProgress('rehearsal');
+    const again = await runForJson(rehearsal('retry'));
+    const unfinished = await runCli(rehearsal());
+
+    expect(refused.stdout).toContain('No payments in this time.');
+    expect(refused.stdout).toContain(
+      'the exchange said: HTTP 403 \\u001b[2J not a partner. Once that has changed, ask again with `interest retry --account rehearsal`',
+    );
+    expect(retried.stdout).toContain('The next import asks the exchange for account rehearsal again');
+    expect(progress).toMatchObject({ refusal: null, completeUntilMs: null });
+    expect(again).toEqual({ account: 'rehearsal', forgotten: null });
+    expect(unfinished.stdout).toContain(
+      'No import of interest for account rehearsal has come to its end yet',
+    );
+  });
+
+  test('whose oldest payments were never shown says so', async () => {
+    await stored.store.interest.writeProgress('rehearsal', {
+      ...(await stored.store.interest.readProgress('rehearsal')),
+      completeUntilMs: startMs,
+      gaps: [{ fromMs: 0, untilMs: startMs }],
+      refusal: null,
+    });
+
+    const early = await runCli(stored.here('export', 'interest', '--account', 'rehearsal'));
+    const later = await runCli(
+      stored.here('export', 'interest', '--account', 'rehearsal', '--from', '2024-03-01'),
+    );
+
+    expect(early.stderr).toContain('Payments before 2024-03-01 00:00 UTC may be missing');
+    expect(later.stderr).toBe('');
+  });
+
+  test.each([
+    [['--by', 'year'], 'Allowed choices are month, plan, ticker'],
+    [['--to', '1 March'], 'date or a time in UTC'],
+    [['fetch', '--from', '2024-03-01'], '`interest fetch` takes no --from'],
+    [['retry', '--by', 'plan'], '`interest retry` takes no --by'],
+  ])('cannot be asked for with %j', async (args, message) => {
+    const failure = await runForFailure(stored.here('interest', ...args));
+
+    expect(failure).toMatchObject({ exitCode: 2, code: 'usage' });
+    expect(failure.message).toContain(message);
+  });
+});
