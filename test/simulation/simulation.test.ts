@@ -36,6 +36,7 @@ const everyFault: readonly string[] = [
   'hazard: handed_out_twice',
   'hazard: killed',
   'hazard: list_lag',
+  'hazard: message_lost',
   'hazard: out_of_time',
   'operator: key rotation',
   'operator: pause',
