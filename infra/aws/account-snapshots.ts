@@ -47,7 +47,7 @@ const shortTimeout = Duration.minutes(1);
 const longestTimeout = Duration.minutes(15);
 /** As long as Lambda keeps a run that could not begin: fees and payments seen late are as good. */
 const longestAge = Duration.hours(6);
-/** Nobody waits for it; ten thousand payments take 60 MB. */
+/** Nobody waits for it; with ten thousand payments in hand it takes 110 MB. */
 const memoryMiB = 512;
 
 const kinds = {

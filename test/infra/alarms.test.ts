@@ -37,8 +37,8 @@ const alarms: Readonly<Record<string, readonly [string, string, string, number, 
   BalancesErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   FeesErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   InterestErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
-  // Longer by two hours than the longest pause of its schedule.
-  BalancesDidNotRun: silent({ periods: 3, seconds: 3600, warmUpMinutes: 180 }),
+  // Three hours: two more than the longest pause of its schedule.
+  BalancesDidNotRun: silent({ periods: 12, seconds: 900, warmUpMinutes: 180 }),
   // From Friday to Monday; no warm-up is longer than two days.
   FeesDidNotRun: silent({ periods: 74, seconds: 3600, warmUpMinutes: 2880 }),
   InterestDidNotRun: silent({ periods: 26, seconds: 3600, warmUpMinutes: 1560 }),
