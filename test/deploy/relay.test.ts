@@ -541,6 +541,23 @@ describe('The schedules of snapshots fire, and', () => {
     expect(refused.refusal?.reason).toContain('403');
     expect(await collect(interest.list('second', allTimes))).toEqual([]);
   });
+
+  test('the tool shows what was kept', async () => {
+    const newYear = ['--from', '2026-01-01T12:00', '--to', '2026-01-01T13:00', '--every', '1h'];
+    const [balances, fees] = await Promise.all([
+      deployment.relayJson(['balances', ...newYear, '--tickers', 'BTC']),
+      deployment.relayJson(['fees', 'history', 'BTC']),
+    ]);
+
+    expect(balances).toMatchObject({ account: 'main', rows: [{ slotMs: Date.UTC(2026, 0, 1, 12) }] });
+    expect(JSON.stringify(balances)).toContain('"BTC":"2"');
+    expect(fees).toMatchObject({
+      versions: [
+        { fees: { withdraw: { fixed: '0.0004' } } },
+        { fees: { withdraw: { fixed: '0.0005' } }, untilMs: null },
+      ],
+    });
+  });
 });
 
 describe('What the emulator cannot show, the deployed template says:', () => {
