@@ -92,7 +92,8 @@ export class RelayAlarms extends Construct {
     });
     topic.add('Rejections', {
       metric: this.#count('Rejected', execute, reconcile),
-      meaning: 'The exchange refused an order: there is no order.',
+      meaning:
+        'The exchange refused an order, which then is none, or a cancellation came to nothing: its order may still be open.',
       runbook: `run \`${inLedger} --status rejected\`; the exchange's code and texts say what to change (balance, size, key permissions).`,
     });
     topic.add('NoOrder', {
