@@ -22,8 +22,8 @@ interface InterestOptions {
 const terms = [
   { flag: 'fixed', name: 'fixed', means: 'fee whatever the amount' },
   { flag: 'percent', name: 'percentFlex', means: 'fee in per cent of the amount' },
-  { flag: 'min-fee', name: 'minFlex', means: 'least of the fee in per cent' },
-  { flag: 'max-fee', name: 'maxFlex', means: 'most of the fee in per cent' },
+  { flag: 'min-fee', name: 'minFlex', means: 'least that a fee in per cent comes to' },
+  { flag: 'max-fee', name: 'maxFlex', means: 'most that a fee in per cent comes to' },
   { flag: 'min-amount', name: 'minAmount', means: 'least that may be moved at once' },
   { flag: 'max-amount', name: 'maxAmount', means: 'most that may be moved at once' },
 ] as const;
