@@ -120,7 +120,9 @@ interface Balance {
 async function setBalance(context: Context, balance: Balance): Promise<void> {
   await askControl(context, 'POST', '/control/balance', balance);
   const { account, ticker, amount } = balance;
-  context.print(balance, () => paint(`The main balance of ${account} holds ${amount} ${ticker} now.`));
+  context.print(balance, () =>
+    paint(`Account ${account} holds ${amount} ${ticker} in its main balance now.`),
+  );
 }
 
 async function setFee(context: Context, ticker: string, change: FeeTermsChange): Promise<void> {
@@ -153,7 +155,7 @@ async function payInterest(
   const payment = PaymentField.parse(await askControl(context, 'POST', '/control/interest', request));
   context.print({ account, payment }, () =>
     paint(
-      `${account} was paid ${payment.amount} ${ticker} of plan ${plan} at ${formatSecond(payment.timestamp * 1000)} UTC.`,
+      `Account ${account} was paid ${payment.amount} ${ticker} of plan ${plan} at ${formatSecond(payment.timestamp * 1000)} UTC.`,
     ),
   );
 }

@@ -140,6 +140,7 @@ function renderFaults(faults: readonly z.output<typeof FaultField>[]): string {
 }
 
 function describeStrikes({
+  fault,
   remaining,
   probability,
   delayMs,
@@ -147,5 +148,5 @@ function describeStrikes({
 }: z.output<typeof FaultField>): string {
   const how = probability === null ? `${remaining ?? 1} more` : `with probability ${probability}`;
   if (durationMs !== null) return `for ${durationMs} ms`;
-  return delayMs === null ? how : `${how}, ${delayMs} ms late`;
+  return delayMs === null ? how : `${how}, ${delayMs} ms ${fault === 'read_lag' ? 'behind' : 'late'}`;
 }

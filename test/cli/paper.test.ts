@@ -49,7 +49,7 @@ describe('paper balance', () => {
 
     const { accounts } = relay.world.paper.control.state();
     expect(document).toEqual({ account: 'main', ticker: 'BTC', amount: '2.5' });
-    expect(stdout).toBe('The main balance of second holds 0.00000001 UAH now.\n');
+    expect(stdout).toBe('Account second holds 0.00000001 UAH in its main balance now.\n');
     expect(accounts['main']?.main).toEqual({ BTC: '2.5', ETH: '20', USDT: '25000.75' });
     expect(accounts['second']?.main).toEqual({ UAH: '0.00000001', USDT: '500' });
     relay.world.paper.control.setBalance('main', 'BTC', parseDecimal('1.25'));
@@ -126,7 +126,7 @@ describe('paper interest', () => {
       timestamp: 1_774_859_415,
     };
     expect(document).toEqual({ account: 'main', payment });
-    expect(stdout).toBe('main was paid 1.5 USDT of plan p at 2026-03-30 08:30:15 UTC.\n');
+    expect(stdout).toBe('Account main was paid 1.5 USDT of plan p at 2026-03-30 08:30:15 UTC.\n');
     expect(payments['main']?.slice(0, 3)).toEqual([
       {
         planId: 'paper-plan',
@@ -170,6 +170,7 @@ describe('paper faults', () => {
     );
     await runForJson(relay.here('paper', 'fault', 'delay', '--delay-ms', '250', '--probability', '0.5'));
     const listed = await runForJson(relay.here('paper', 'faults'));
+    await runForJson(relay.here('paper', 'fault', 'read_lag', '--delay-ms', '400'));
     const { stdout: table } = await runCli(relay.here('paper', 'faults'));
     const cleared = await runForJson(relay.here('paper', 'clear-faults'));
 
@@ -184,6 +185,7 @@ describe('paper faults', () => {
     });
     expect(table).toMatch(/^drop_after +stop-limit +2 more +0$/m);
     expect(table).toMatch(/^delay +any +with probability 0\.5, 250 ms late +0$/m);
+    expect(table).toMatch(/^read_lag +any +1 more, 400 ms behind +0$/m);
     expect(cleared).toEqual({ faults: [] });
     expect(relay.world.paper.control.faults()).toEqual([]);
     expect((await runCli(relay.here('paper', 'faults'))).stdout).toBe('No faults are set.\n');

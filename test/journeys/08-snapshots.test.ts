@@ -245,5 +245,6 @@ describe('what a relay imported of interest', () => {
     ]);
     expect(stdout).toContain('No payments in this time.');
     expect(stdout).toContain('Nothing is imported for account rehearsal since 2026-04-01 10:00 UTC');
+    expect(stdout).toContain('This action is unauthorized. Once that has changed, ask again');
   });
 });
