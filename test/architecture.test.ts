@@ -46,9 +46,12 @@ function mayImport(from: string, to: string, isTypeOnly: boolean): boolean {
   if (from === configPath) return isTypeOnly && folderOf(to) === 'lib/host';
   if (to === configPath) return ['functions', 'infra', 'cli'].includes(folderOf(from));
   if (rankOf(to) < 0) return false;
-  // The stack names functions by path and runs none of them; what it reads is the configuration, checked.
+  // The stack names functions by path and runs none of them; what it reads is the configuration, checked, with its times.
   if (from.startsWith('infra/aws/') && !to.startsWith('infra/aws/'))
-    return to === 'lib/host/config.ts' || (isTypeOnly && rankOf(to) < rankOf(from));
+    return (
+      ['lib/host/config.ts', 'lib/host/cron.ts', 'lib/host/cron-times.ts'].includes(to) ||
+      (isTypeOnly && rankOf(to) < rankOf(from))
+    );
   return folderOf(from) === folderOf(to) || rankOf(to) < rankOf(from);
 }
 

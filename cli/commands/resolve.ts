@@ -9,6 +9,7 @@ import {
   resolveSignal,
   type Sighting,
   sightings,
+  sightingsOf,
 } from '../../lib/relay/resolve-signal.ts';
 import { escapeText } from '../../lib/signals/faults.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
@@ -60,23 +61,44 @@ async function resolve({ session, print }: Context, id: string, options: Resolve
   const ledger = session.openLedger();
   const accounts = options.account === undefined ? Object.keys(session.settings.accounts) : [options.account];
   const entry = await findEntry(ledger, id, accounts);
+  refuseImpossible(entry, approach);
+  const alarms: string[] = [];
   const services = {
     clock: session.clock,
-    log: silence,
+    log: createAlarmLog(alarms),
     ledger,
     exchangeFor: (name: string) => openExchange(session, name),
   };
   const resolution = await resolveSignal(services, entry, approach, by, { timeoutMs });
   const { result, finding } = resolution;
-  print({ result, finding, entry: resolution.entry }, () => describe(resolution));
+  print({ result, finding, alarms, entry: resolution.entry }, () => describe(resolution, alarms));
 }
 
 async function openExchange(session: Session, name: string) {
   return await session.openExchange(chooseAccount(session.settings, name));
 }
 
-/** The step in the ledger says who did what, and the command's answer says it to the one who asked. */
-const silence: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+/** Who did what is kept by the ledger and answered to whoever asked; an alarm must be told on top of it. */
+function createAlarmLog(alarms: string[]): Log {
+  const silence = () => undefined;
+  return { info: silence, warn: silence, error: (message) => void alarms.push(message) };
+}
+
+function refuseImpossible({ signal }: Entry, approach: Approach): void {
+  if (approach.kind !== 'saw') return;
+  const { status, orderId } = approach;
+  const possible = sightingsOf(signal);
+  if (!possible.includes(status))
+    throw createUsageFailure(
+      `this signal is a cancellation: it cannot have been ${status}`,
+      `Say what became of it: --saw ${possible.join(' or --saw ')}.`,
+    );
+  if (orderId !== null && (status === 'rejected' || status === 'not_placed'))
+    throw createUsageFailure(
+      `what was ${status} has no order id`,
+      'Leave --order-id out, or say --saw placed.',
+    );
+}
 
 function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach {
   if (saw === undefined) {
@@ -104,7 +126,14 @@ function readText(option: string, text: string): string {
   return clean;
 }
 
-function describe({ result, entry, finding }: Resolution): string {
+function describe(resolution: Resolution, alarms: readonly string[]): string {
+  return [
+    ...alarms.map((alarm) => paint({ text: alarm, style: 'alarm' })),
+    describeResolution(resolution),
+  ].join('\n');
+}
+
+function describeResolution({ result, entry, finding }: Resolution): string {
   const last = entry.steps.at(-1);
   if (result === 'open_question') return describeOpen(entry, finding ?? '');
   const word = result === 'settled' ? 'is settled as' : 'was settled before, as';
@@ -114,6 +143,7 @@ function describe({ result, entry, finding }: Resolution): string {
       style: 'strong',
     }),
     paint(last?.note ?? ''),
+    ...(finding === null ? [] : [paint({ text: finding, style: 'alarm' })]),
   ].join('\n');
 }
 

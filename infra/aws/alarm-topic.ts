@@ -1,5 +1,11 @@
 import { Aws, Duration } from 'aws-cdk-lib';
-import { Alarm, ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  Alarm,
+  type CfnAlarm,
+  ComparisonOperator,
+  type Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
@@ -15,10 +21,10 @@ export interface AlarmTopicProps {
 }
 
 export interface AlarmProps {
-  readonly metric: IMetric;
+  readonly metric: Metric;
   /** The alarm goes off when the metric is above this; 0 when absent. */
   readonly above?: number;
-  /** Goes off instead when the metric is below this, or missing. */
+  /** Goes off instead when the metric is below this, or missing, but for the first while of a new alarm. */
   readonly below?: number;
   /** How many periods in a row it must be so; 1 when absent. */
   readonly periods?: number;
@@ -61,9 +67,24 @@ export class AlarmTopic extends Construct {
       treatMissingData: isFloor ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
       alarmDescription: `${props.meaning}\nRunbook: ${props.runbook}`,
     });
+    if (isFloor) letWarmUp(alarm, props);
     alarm.addAlarmAction(new SnsAction(this.topic));
     this.alarms.push(alarm);
   }
+}
+
+/** The longest that CloudWatch has, and what it takes to count a first run. */
+const warmUpMinutes = { most: 2_880, least: 15 } as const;
+
+/**
+ * Silence is a fault, but not before the time has come for a first sound.
+ *
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-warm-up.html
+ */
+function letWarmUp(alarm: Alarm, { metric, periods = 1 }: AlarmProps): void {
+  const { most, least } = warmUpMinutes;
+  const minutes = Math.max(least, Math.min(most, periods * metric.period.toMinutes()));
+  (alarm.node.defaultChild as CfnAlarm).warmUpConfiguration = { warmUpPeriodDurationInMinutes: minutes };
 }
 
 /** How long a metric is summed up before an alarm looks at it. */

@@ -5,7 +5,14 @@ import { build, type Plugin } from 'esbuild';
 const projectRoot = join(import.meta.dirname, '..', '..');
 
 /** Every Lambda function: `functions/{name}.ts`. */
-export const functionNames = ['receive-signal', 'execute-signal', 'reconcile-signals'] as const;
+export const functionNames = [
+  'receive-signal',
+  'execute-signal',
+  'reconcile-signals',
+  'snapshot-balances',
+  'snapshot-fees',
+  'import-interest',
+] as const;
 export type FunctionName = (typeof functionNames)[number];
 
 /** Function → the folder that holds its bundle, `index.js`, and nothing else. */

@@ -3,9 +3,11 @@ import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type IFilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
+import type { AccountSnapshots } from './account-snapshots.ts';
 import { type AlarmTopic, alarmPeriod } from './alarm-topic.ts';
 import type { RelayFunction } from './relay-function.ts';
 import type { SignalQueue } from './signal-queue.ts';
+import { addSnapshotAlarms } from './snapshot-alarms.ts';
 import type { WebhookApi } from './webhook-api.ts';
 
 export interface RelayAlarmsProps {
@@ -16,6 +18,7 @@ export interface RelayAlarmsProps {
   readonly receive: RelayFunction;
   readonly execute: RelayFunction;
   readonly reconcile: RelayFunction;
+  readonly snapshots: AccountSnapshots;
   /** A signal that waits longer is too old to be sent. */
   readonly maxSignalAge: Duration;
 }
@@ -60,6 +63,7 @@ export class RelayAlarms extends Construct {
     this.#addDoor(props);
     this.#addQueues(props);
     this.#addFunctions(props);
+    addSnapshotAlarms(props.topic, props.snapshots.jobs);
   }
 
   /** Lines of that kind in the logs of the relay. */
@@ -72,7 +76,8 @@ export class RelayAlarms extends Construct {
     });
   }
 
-  #addOutcomes({ topic, receive, execute, reconcile }: RelayAlarmsProps): void {
+  #addOutcomes({ topic, receive, execute, reconcile, snapshots }: RelayAlarmsProps): void {
+    const imports = snapshots.jobs.filter(({ name }) => name === 'Interest').map(({ run }) => run);
     topic.add('UnknownOutcomes', {
       metric: this.#count('Unknown', execute, reconcile),
       meaning:
@@ -80,14 +85,15 @@ export class RelayAlarms extends Construct {
       runbook: `the relay looks for it by itself, and never sends it again; what \`${inLedger} --status unknown\` still shows, look up on the exchange by its client order id and settle with \`${relay} resolve ID --stack STACK\`.`,
     });
     topic.add('Attention', {
-      metric: this.#count('Attention', receive, execute, reconcile),
+      metric: this.#count('Attention', receive, execute, reconcile, ...imports),
       meaning:
-        'Something is as it should never be: an order under another name or twice, a signal that was not carried out.',
-      runbook: `the lines with "alarm":true in the logs of the functions say what, and of which signal; signals that only wait go on after \`${relay} redrive --stack STACK\`.`,
+        'Something is as it should never be: an order under another name or twice, a signal that was not carried out, interest payments that the exchange shows no more.',
+      runbook: `the lines with "alarm":true in the logs of the functions say what, and of which signal or account; signals that only wait go on after \`${relay} redrive --stack STACK\`.`,
     });
     topic.add('Rejections', {
       metric: this.#count('Rejected', execute, reconcile),
-      meaning: 'The exchange refused an order: there is no order.',
+      meaning:
+        'The exchange refused an order, which then is none, or a cancellation came to nothing: its order may still be open.',
       runbook: `run \`${inLedger} --status rejected\`; the exchange's code and texts say what to change (balance, size, key permissions).`,
     });
     topic.add('NoOrder', {
@@ -169,7 +175,7 @@ export class RelayAlarms extends Construct {
         runbook:
           'ask for a higher quota of concurrent Lambda executions in Service Quotas; it is 10 in a new account. Signals that wait come again by themselves.',
       });
-    // Silence rings, or a schedule that never ran at all would not; the price is a ring before the first run is counted.
+    // Silence rings, or a schedule that never ran at all would not.
     // Short periods, because CloudWatch looks some of them further back before it takes missing numbers for silence.
     topic.add('ReconcileDidNotRun', {
       metric: reconcile.lambda.metricInvocations(sum),
@@ -177,7 +183,7 @@ export class RelayAlarms extends Construct {
       periods: 5,
       meaning: 'The schedule that looks after signals left behind has not run for five minutes.',
       runbook:
-        'in the first minutes of a new stack, wait for the first run; else see in EventBridge Scheduler whether the schedule is enabled, and in the undelivered queue why runs failed.',
+        'see in EventBridge Scheduler whether the schedule is enabled, and in the undelivered queue why runs failed.',
     });
   }
 

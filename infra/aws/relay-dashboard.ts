@@ -5,6 +5,8 @@ import {
   GraphWidget,
   type IMetric,
   type IWidget,
+  LogQueryVisualizationType,
+  LogQueryWidget,
   Stats,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Operation } from 'aws-cdk-lib/aws-dynamodb';
@@ -30,6 +32,7 @@ export class RelayDashboard extends Dashboard {
     this.addWidgets(...drawDoor(props));
     this.addWidgets(...drawQueue(props));
     this.addWidgets(...drawFunctions(props));
+    this.addWidgets(...drawSnapshots(props));
   }
 }
 
@@ -59,8 +62,9 @@ function drawQueue({ signals, undelivered, ledger }: RelayDashboardProps): IWidg
   ];
 }
 
-function drawFunctions({ receive, execute, reconcile }: RelayDashboardProps): IWidget[] {
-  const functions = [receive, execute, reconcile].map(({ lambda }) => lambda);
+function drawFunctions({ receive, execute, reconcile, snapshots }: RelayDashboardProps): IWidget[] {
+  const all = [receive, execute, reconcile, ...snapshots.jobs.map(({ run }) => run)];
+  const functions = all.map(({ lambda }) => lambda);
   return [
     graph(
       'Function runs',
@@ -74,6 +78,26 @@ function drawFunctions({ receive, execute, reconcile }: RelayDashboardProps): IW
       'Function time (99 %)',
       functions.map((lambda) => lambda.metricDuration(slowest)),
     ),
+  ];
+}
+
+/** Changes of fees are shown here, and by `fees history`; they wake nobody. */
+function drawSnapshots({ snapshots }: RelayDashboardProps): IWidget[] {
+  const fees = snapshots.jobs.find(({ name }) => name === 'Fees');
+  if (fees === undefined) return [];
+  return [
+    new LogQueryWidget({
+      title: 'Fees that changed',
+      logGroupNames: [fees.run.logGroup.logGroupName],
+      view: LogQueryVisualizationType.TABLE,
+      queryLines: [
+        'fields @timestamp, account, ticker, note',
+        'filter ispresent(note)',
+        'sort @timestamp desc',
+        'limit 50',
+      ],
+      width: 24,
+    }),
   ];
 }
 

@@ -1,7 +1,12 @@
 import { Aws, type Duration, Stack } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { EventInvokeConfig } from 'aws-cdk-lib/aws-lambda';
-import { Schedule, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import {
+  ContextAttribute,
+  Schedule,
+  type ScheduleExpression,
+  ScheduleTargetInput,
+} from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
@@ -52,6 +57,8 @@ export class RelaySchedule extends Construct {
       target: new LambdaInvoke(target.lambda, {
         // By itself it would add every version of the function to the role.
         role: role.withoutPolicyUpdates(),
+        // The time that the run stands for: the same when it is tried again, or comes twice.
+        input: ScheduleTargetInput.fromObject({ slot: ContextAttribute.scheduledTime }),
         retryAttempts: props.retries,
         maxEventAge: props.maxAge,
         deadLetterQueue: undelivered,

@@ -17,7 +17,7 @@ export class RelayStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: RelayStackProps) {
     const tags = { application: 'trading-relay', stage };
     super(scope, id, { description: `Trading relay, stage ${stage}`, tags, ...props });
-    const { aws, settings } = config;
+    const { aws, settings, snapshots } = config;
     const relay = new TradingRelay(this, 'Relay', {
       bundles,
       stage,
@@ -25,6 +25,7 @@ export class RelayStack extends Stack {
       allowedAddresses: aws.allowedAddresses,
       alarmEmail: aws.alarmEmail,
       logRetention: aws.logRetentionDays,
+      snapshots,
       maxSignalAge: Duration.millis(settings.defaultMaxLagMs),
     });
     for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value);
@@ -34,10 +35,12 @@ export class RelayStack extends Stack {
   }
 
   /** The names are an interface: the CLI goes by them. */
-  #addOutputs({ api, signals, ledger, secrets, receive, execute, alarmTopic }: TradingRelay): void {
+  #addOutputs(relay: TradingRelay): void {
+    const { api, signals, ledger, snapshots, secrets, receive, execute, alarmTopic } = relay;
     const outputs: Record<string, readonly [value: string, description: string]> = {
       WebhookUrl: [api.webhookUrl, 'Put {account}/{token} behind it'],
       LedgerTable: [ledger.table.tableName, 'Table of the ledger'],
+      SnapshotTable: [snapshots.table.table.tableName, 'Table of balances, fees and interest payments'],
       SignalQueue: [signals.queue.queueUrl, 'URL of the queue of signals'],
       DeadLetterQueue: [signals.deadLetters.queueUrl, 'URL of the queue of signals set aside'],
       ExchangeKeys: [this.toJsonString(secrets.exchangeKeys), 'Account to secret with its exchange key'],

@@ -3,7 +3,9 @@ import { EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Construct } from 'constructs';
+import type { SnapshotSettings } from '../../lib/host/config.ts';
 import { AccountSecrets } from './account-secrets.ts';
+import { AccountSnapshots } from './account-snapshots.ts';
 import { AlarmTopic } from './alarm-topic.ts';
 import type { Bundles } from './bundle.ts';
 import { LedgerTable } from './ledger-table.ts';
@@ -51,12 +53,17 @@ export interface TradingRelayProps {
    */
   readonly throttle?: Throttle;
   /**
-   * The zone in which schedules are meant.
+   * The zone in which the schedule is meant that looks after signals left behind.
    * @default TimeZone.ETC_UTC
    */
   readonly timeZone?: TimeZone;
   /**
-   * What becomes of tokens and exchange keys when the stack is deleted. The ledger stays in any case.
+   * When balances, fees and interest payments are looked at, each with an expression of its own.
+   * @default - never; the table to keep them in is there all the same
+   */
+  readonly snapshots?: SnapshotSettings;
+  /**
+   * What becomes of tokens and exchange keys when the stack is deleted. Ledger and snapshots stay in any case.
    * @default RemovalPolicy.DESTROY - a key that can trade does not outlive the relay it was given to
    */
   readonly secretsRemovalPolicy?: RemovalPolicy;
@@ -86,6 +93,7 @@ export class TradingRelay extends Construct {
   readonly receive: RelayFunction;
   readonly execute: RelayFunction;
   readonly reconcile: RelayFunction;
+  readonly snapshots: AccountSnapshots;
   readonly alarmTopic: AlarmTopic;
   readonly #logRetention: RetentionDays;
 
@@ -112,6 +120,13 @@ export class TradingRelay extends Construct {
       maxAge: Duration.minutes(1),
       undelivered,
     });
+    this.snapshots = new AccountSnapshots(this, 'Snapshots', {
+      bundles: props.bundles,
+      settings: props.snapshots ?? null,
+      exchangeKeys: this.secrets.exchangeKeys,
+      logRetention: this.#logRetention,
+      undelivered,
+    });
     this.api = new WebhookApi(this, 'Webhook', {
       stage: props.stage ?? 'prod',
       receiver: this.receive,
@@ -128,6 +143,7 @@ export class TradingRelay extends Construct {
       receive: this.receive,
       execute: this.execute,
       reconcile: this.reconcile,
+      snapshots: this.snapshots,
       maxSignalAge: props.maxSignalAge ?? Duration.seconds(60),
     };
     const alarms = new RelayAlarms(this, 'Watch', watched);

@@ -74,7 +74,7 @@ async function listEnded(
 ): Promise<readonly ListedOrder[]> {
   try {
     const byMarket = await client.call(endedOrder, { market, clientOrderId }, options);
-    return byMarket[market] ?? [];
+    return Object.values(byMarket).flat();
   } catch (error) {
     if (error instanceof ExchangeError && isHistoryMiss(error)) return [];
     throw error;

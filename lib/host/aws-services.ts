@@ -12,6 +12,8 @@ import { createSqsQueue } from '../queue/sqs-queue.ts';
 import { createMarketCatalogue } from '../relay/market-catalogue.ts';
 import type { ReconcileServices } from '../relay/reconcile-signals.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
+import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
+import type { ImportServices } from '../snapshots/import-interest.ts';
 import { createAwsSecrets, type SecretIds } from './aws-secrets.ts';
 import { type HostConfig, parseConfig } from './config.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
@@ -34,6 +36,8 @@ const exchangeTimeoutMs = 10_000;
 const marketsTimeoutMs = 5_000;
 /** Nobody waits for a look; a slow one must not keep a run from the others. */
 const lookTimeoutMs = 5_000;
+/** Nobody waits for a snapshot, and it is asked for again only when its run is. */
+const snapshotTimeoutMs = 10_000;
 
 /**
  * What receiving signals runs on, on AWS.
@@ -96,6 +100,31 @@ export function openReconcileServices(config: unknown, environment: Environment)
     queue: openQueue(environment),
     exchangeFor: openExchangeClients(host, environment).forAccount,
     exchangeTimeoutMs: lookTimeoutMs,
+  };
+}
+
+/**
+ * What taking snapshots runs on, on AWS; those of interest payments need all of it.
+ *
+ * @param functionName which of them it is, for the log
+ * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ */
+export function openSnapshotServices(
+  functionName: string,
+  config: unknown,
+  environment: Environment,
+): ImportServices {
+  const host = parseConfig(config);
+  const tableName = readVariable(environment, 'SNAPSHOT_TABLE');
+  const clients = openExchangeClients(host, environment);
+  return {
+    clock: systemClock,
+    log: createLog(functionName),
+    accounts: Object.keys(host.settings.accounts),
+    store: createDynamodbSnapshots({ client: new DynamoDBClient(awsClientOptions), tableName }),
+    exchangeFor: clients.forAccount,
+    exchangeTimeoutMs: snapshotTimeoutMs,
+    keyNameOf: clients.keyNameOf,
   };
 }
 

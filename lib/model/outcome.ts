@@ -62,7 +62,7 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   cancelled: 'cancelled; what a cancel_all found gone already counts as done',
   denied: 'one of your own rules stopped it; nothing was sent',
   dry_run: 'everything but the wire; nothing was sent',
-  rejected: 'the exchange refused it; nothing came of it',
+  rejected: 'refused, or without effect; what a cancellation was to cancel may still be open',
   not_sent: 'it provably never became an order; nothing to clean up',
   unknown: 'sent, but the answer was lost; look before you act',
   not_placed: 'looked up: there is no such order',

@@ -13,6 +13,8 @@ export interface Action {
   readonly isOrder: boolean;
   /** The requests as a dry run shows them, without key, nonce or signature. */
   readonly requests: readonly Json[];
+  /** What the `sending` step keeps for whoever must look for its outcome. */
+  readonly evidence?: Json;
   /** Goes on the wire and tells the outcome; failures of the exchange are outcomes too. */
   send(options: SendOptions): Promise<Ending>;
 }

@@ -123,7 +123,9 @@ async function carryOut(
   if (account.mode === 'dry-run') return await settleEntry(services, entry, dryRunEnding(action));
 
   const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
-  const step: Step = { status: 'sending', atMs, note: 'on its way to the exchange' };
+  const { evidence } = action;
+  const note = 'on its way to the exchange';
+  const step: Step = { status: 'sending', atMs, note, ...(evidence === undefined ? {} : { evidence }) };
   const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
   if (started.result === 'conflict') return started.entry.status;
   if (started.result === 'over_limit')
@@ -172,11 +174,27 @@ async function settleOver(services: ExecuteServices, sent: Entry, ending: Ending
     return await settleEntry(services, sent, ending);
   } catch (error) {
     const found = isConflict(error) ? await services.ledger.read(sent) : null;
+    if (found === null) throw error;
     // Our own write, whose answer was lost: it stands, and only its telling is left to do.
-    if (found?.status === ending.status) return tellEnding(services, found, ending);
-    if (found === null || !statusTransitions[found.status].includes(ending.status)) throw error;
-    return await settleEntry(services, found, ending);
+    if (found.status === ending.status) return tellEnding(services, found, ending);
+    if (statusTransitions[found.status].includes(ending.status))
+      return await settleEntry(services, found, ending);
+    tellContradiction(services, found, ending);
+    throw error;
   }
+}
+
+/** Somebody gave this worker up and settled the signal otherwise: what it knows must not be lost with it. */
+function tellContradiction({ log }: ExecuteServices, found: Entry, { status, note, orderId }: Ending): void {
+  log.error('an outcome came after the signal was settled otherwise: compare with the exchange', {
+    account: found.account,
+    signalId: found.signalId,
+    settledAs: found.status,
+    status,
+    note,
+    orderId: orderId ?? null,
+    alarm: true,
+  });
 }
 
 /** The account was taken out of the configuration while its signal waited. */

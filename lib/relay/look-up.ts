@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { findOrder, type ListedOrder, type OrderPlace } from '../exchange/find-order.ts';
@@ -5,6 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import type { Ending } from './action.ts';
+import { findOpenOrder, placedByOf } from './cancel-target.ts';
 
 /** What looking tells of an entry whose answer was lost. */
 export type Sight =
@@ -16,6 +18,7 @@ export type Sight =
   | { readonly kind: 'unclear'; readonly finding: string };
 
 export interface LookServices {
+  readonly clock: Clock;
   readonly ledger: Ledger;
   /** @throws RelayError `secrets_missing` when no key is stored */
   exchangeFor(account: string): Promise<ExchangeClient>;
@@ -55,17 +58,15 @@ const noOrder: Ending = {
 };
 
 function foundEnding({ order, isOpen, others }: OrderPlace & { kind: 'found' }): Ending {
+  const found = `found at the exchange as order ${order.orderId}, ${describeState(order)}`;
+  const alarm = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
   return {
     status: 'placed',
-    note: `found at the exchange as order ${order.orderId}, ${describeState(order)}`,
-    evidence: toJson({ order }),
+    note: others === 0 ? found : `${found}; ${alarm}`,
+    evidence: toJson({ order, others }),
     orderId: order.orderId,
     orderOpen: isOpen,
-    ...(others === 0
-      ? {}
-      : {
-          alarm: `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`,
-        }),
+    ...(others === 0 ? {} : { alarm }),
   };
 }
 
@@ -75,7 +76,10 @@ function describeState({ status, endReason, dealStock, amount }: ListedOrder): s
 }
 
 /** How an order that was to be cancelled stands now. */
-type TargetState = 'cancelled' | 'executed' | 'open' | 'nowhere' | 'unlisted';
+type TargetState = 'cancelled' | 'executed' | 'gone' | 'open' | 'nowhere' | 'unlisted';
+
+/** How an order can be known to be open no more. */
+const endStates: ReadonlySet<TargetState> = new Set(['cancelled', 'executed', 'gone']);
 
 interface LookedUpTarget {
   readonly name: string;
@@ -83,20 +87,37 @@ interface LookedUpTarget {
   readonly order: ListedOrder | null;
 }
 
+/** An order to cancel, and the entry that placed it, if one did. */
+interface NamedTarget {
+  readonly clientOrderId: string;
+  readonly placedBy: Entry | null;
+}
+
+/** What is seen to have ended is closed in the ledger, so that later looks have fewer to see. */
 async function lookUpTarget(
-  { ledger }: LookServices,
+  { ledger, clock }: LookServices,
   client: ExchangeClient,
   market: string,
-  target: { readonly clientOrderId: string; readonly placedBy: Entry | null },
+  { clientOrderId, placedBy }: NamedTarget,
   options: SendOptions,
 ): Promise<LookedUpTarget> {
-  const { clientOrderId, placedBy } = target;
   const place = await findOrder(client, { market, clientOrderId }, options);
-  if (place.kind !== 'found') return { name: clientOrderId, state: place.kind, order: null };
-  const { order, isOpen } = place;
-  if (!isOpen && placedBy !== null) await ledger.closeOrder(placedBy);
-  const ended = order.status === 'cancelled' ? 'cancelled' : 'executed';
-  return { name: clientOrderId, state: isOpen ? 'open' : ended, order };
+  const state = stateOf(place, placedBy, clock.nowMs());
+  if (endStates.has(state) && placedBy !== null) await ledger.closeOrder(placedBy);
+  return { name: clientOrderId, state, order: place.kind === 'found' ? place.order : null };
+}
+
+/** Longer than any list lags. */
+const oldEnoughMs = 10 * 60_000;
+
+function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): TargetState {
+  if (place.kind === 'found')
+    return place.isOpen ? 'open' : place.order.status === 'cancelled' ? 'cancelled' : 'executed';
+  // Whether the service lists orders that were cancelled before anything was executed is not certain, and it forgets
+  // after months: one that was there for long and is in no list is open no more.
+  const wasThere =
+    placedBy !== null && placedBy.orderId !== null && placedBy.updatedAtMs <= nowMs - oldEnoughMs;
+  return place.kind === 'nowhere' && wasThere ? 'gone' : place.kind;
 }
 
 async function lookUpCancel(
@@ -114,6 +135,15 @@ async function lookUpCancel(
   switch (target.state) {
     case 'cancelled':
       return { kind: 'seen', ending: { status: 'cancelled', note: 'the order is cancelled', evidence } };
+    case 'gone':
+      return {
+        kind: 'seen',
+        ending: {
+          status: 'cancelled',
+          note: 'the order is open no more; no list tells how it ended',
+          evidence,
+        },
+      };
     case 'executed':
       return { kind: 'seen', ending: refused('the order was executed before it could be cancelled') };
     case 'open':
@@ -137,21 +167,30 @@ async function lookUpCancel(
 }
 
 /** The target by its client order id; null when neither the signal nor the ledger tells it. */
-async function nameTarget(ledger: Ledger, { account }: Entry, { market, target }: CancelSignal) {
+async function nameTarget(
+  ledger: Ledger,
+  { account, steps }: Entry,
+  { market, target }: CancelSignal,
+): Promise<NamedTarget | null> {
   if (target.by === 'clientOrderId') return { clientOrderId: target.clientOrderId, placedBy: null };
+  // An order that is named by the exchange's id was looked up when the cancellation was sent.
+  const signalId = target.by === 'signalId' ? target.signalId : placedByOf(steps);
   const placedBy =
-    target.by === 'signalId'
-      ? await ledger.read({ account, signalId: target.signalId })
-      : ((await ledger.openOrders(account, market)).find(({ orderId }) => orderId === target.orderId) ??
-        null);
+    signalId === null
+      ? await findOpenOrder(ledger, {
+          account,
+          market,
+          orderId: target.by === 'orderId' ? target.orderId : 0,
+        })
+      : await ledger.read({ account, signalId });
   if (placedBy === null || placedBy.clientOrderId === null) return null;
   return { clientOrderId: placedBy.clientOrderId, placedBy };
 }
 
-/** A function's time is limited; what is found gone is closed in the ledger, so the next look has fewer. */
+/** A function's time is limited; what is found ended is closed in the ledger, so the next look has fewer. */
 const mostTargets = 25;
 
-/** It is done when none of the orders is open any more that the ledger believed open before it. */
+/** It is done when none of the orders is open any more that the ledger believed open when it was sent. */
 async function lookUpCancelAll(
   services: LookServices,
   client: ExchangeClient,
@@ -160,35 +199,40 @@ async function lookUpCancelAll(
   options: SendOptions,
 ): Promise<Sight> {
   const believed = (await services.ledger.openOrders(entry.account, market)).flatMap((placedBy) =>
-    placedBy.createdAtMs <= entry.createdAtMs && placedBy.clientOrderId !== null
+    sentAtMs(placedBy) <= sentAtMs(entry) && placedBy.clientOrderId !== null
       ? [{ clientOrderId: placedBy.clientOrderId, placedBy }]
       : [],
   );
   const targets: LookedUpTarget[] = [];
   for (const target of believed.slice(0, mostTargets))
     targets.push(await lookUpTarget(services, client, market, target, options));
-  const left = targets.filter(({ state }) => state !== 'cancelled' && state !== 'executed');
-  const evidence = toJson({ targets });
-  if (left.some(({ state }) => state === 'unlisted')) return { kind: 'unclear', finding: notListed };
+  return judgeTargets(targets, believed.length - targets.length);
+}
+
+/** @param unseen how many orders were not looked for yet */
+function judgeTargets(targets: readonly LookedUpTarget[], unseen: number): Sight {
+  const left = targets.filter(({ state }) => !endStates.has(state));
   const open = left.filter(({ state }) => state === 'open').length;
-  const unseen = believed.length - targets.length;
+  const evidence = toJson({ targets });
+  const done: Ending = { status: 'cancelled', note: 'no order of it is open any more', evidence };
+  if (left.some(({ state }) => state === 'unlisted')) return { kind: 'unclear', finding: notListed };
   if (open === 0 && unseen > 0)
     return {
       kind: 'unclear',
       finding: `of ${targets.length} orders none is open; ${unseen} more are to be looked for yet`,
     };
-  if (left.length === 0)
-    return {
-      kind: 'seen',
-      ending: { status: 'cancelled', note: 'no order of it is open any more', evidence },
-    };
-  const finding = `${left.length} of its orders are not seen to have ended, ${open} of them are open`;
+  if (left.length === 0) return { kind: 'seen', ending: done };
   return {
     kind: 'missing',
-    finding,
+    finding: `${left.length} of its orders are not seen to have ended, ${open} of them are open`,
     ending:
       open === 0
-        ? { status: 'cancelled', note: 'none of its orders is open any more', evidence }
+        ? done
         : { status: 'rejected', note: `${open} of its orders are still open: send another cancel`, evidence },
   };
+}
+
+/** Orders and cancellations of a market go out one after another; arrival does not tell, for an alert may hold both. */
+function sentAtMs({ steps }: Entry): number {
+  return steps.find(({ status }) => status === 'sending')?.atMs ?? Number.POSITIVE_INFINITY;
 }

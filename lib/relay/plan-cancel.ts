@@ -8,8 +8,10 @@ import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import { deny, type Ending, type Plan } from './action.ts';
+import { findOpenOrder, placedByEvidence } from './cancel-target.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
+import { settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** One order to cancel: how the exchange knows it, and the entry that placed it, if one did. */
 interface Target {
@@ -35,10 +37,13 @@ export async function planCancel(
   const client = await services.exchangeFor(account.name);
   const { market, target } = signal;
   switch (target.by) {
-    case 'orderId':
+    case 'orderId': {
+      const { orderId } = target;
+      const placedBy = await findOpenOrder(services.ledger, { account: account.name, market, orderId });
       return ready(services, 'rejected', [
-        { request: client.prepare(cancelOrder, { market, orderId: target.orderId }), placedBy: null },
+        { request: client.prepare(cancelOrder, { market, orderId }), placedBy },
       ]);
+    }
     case 'clientOrderId':
       return ready(services, 'rejected', [
         {
@@ -98,10 +103,13 @@ function targetOf(client: ExchangeClient, entry: Entry, market: string): Target 
 
 /** @param goneStatus what it means when the exchange holds no such open order */
 function ready(services: ExecuteServices, goneStatus: Status, targets: readonly Target[]): Plan {
+  const [only] = targets;
+  const placedBy = targets.length === 1 ? (only?.placedBy ?? null) : null;
   return {
     verdict: 'ready',
     action: {
       isOrder: false,
+      ...(placedBy === null ? {} : { evidence: placedByEvidence(placedBy) }),
       requests: targets.map(({ request }) => describeRequest(request)),
       send: (options) => cancelTargets(services, goneStatus, targets, options),
     },
@@ -152,7 +160,7 @@ async function cancelTarget(
 ): Promise<TargetEnding> {
   try {
     const order = await target.request.send(options);
-    await closePlacedBy(services, target);
+    await noteGone(services, target, order);
     return {
       status: 'cancelled',
       wasGone: false,
@@ -165,10 +173,14 @@ async function cancelTarget(
   }
 }
 
-/** Whether the ledger can note it or not, the cancellation happened and the other ones must go on. */
-async function closePlacedBy(services: ExecuteServices, { placedBy }: Target): Promise<void> {
+/**
+ * Whether the ledger can note it or not, the cancellation happened and the other ones must go on.
+ *
+ * @param order as it answered, which proves that it was there; null when it did not
+ */
+async function noteGone(services: ExecuteServices, { placedBy }: Target, order: Order | null): Promise<void> {
   if (placedBy === null) return;
-  await services.ledger.closeOrder(placedBy).catch((error: unknown) => {
+  await closePlacedBy(services, placedBy, order).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : 'unknown';
     services.log.error('an order that is gone could not be marked as closed', {
       account: placedBy.account,
@@ -176,6 +188,17 @@ async function closePlacedBy(services: ExecuteServices, { placedBy }: Target): P
       reason,
     });
   });
+}
+
+async function closePlacedBy(services: ExecuteServices, placedBy: Entry, order: Order | null): Promise<void> {
+  if (order !== null && placedBy.status === 'unknown') {
+    const { orderId } = order;
+    const note = `its order ${orderId} answered to a cancellation: it was there, and is cancelled`;
+    const evidence = toJson({ order });
+    const ending: Ending = { status: 'placed', note, evidence, orderId, orderOpen: false };
+    await unlessMoved(() => settleEntry(services, placedBy, ending));
+  }
+  await services.ledger.closeOrder(placedBy);
 }
 
 async function failedCancel(
@@ -186,7 +209,7 @@ async function failedCancel(
 ): Promise<TargetEnding> {
   const isGone = isOrderNotOpen(error);
   // An order whose answer was lost may still be on its way in: "not found" today does not close it.
-  if (isGone && target.placedBy?.status === 'placed') await closePlacedBy(services, target);
+  if (isGone && target.placedBy?.status === 'placed') await noteGone(services, target, null);
   // After a lost answer, "not found" cannot tell our own cancellation from a fill that came first.
   const isLost = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
   const refused = isGone ? goneStatus : statusOfRefusal(error);

@@ -41,7 +41,7 @@ const youngestMs = 30_000;
 /** Older ones were handed out and failed, again and again, or nobody swept for that long. */
 const oldestMs = 15 * 60_000;
 /** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
-export const leaseMs = 60_000;
+const leaseMs = 60_000;
 /** A run ends before the next one begins: no look begins later than this, */
 const lastLookMs = 30_000;
 /** nor any request of the last look, which may be many. */
@@ -58,12 +58,19 @@ const mostLooks = 100;
  */
 export async function reconcileSignals(services: ReconcileServices): Promise<Reconciliation> {
   const startedAtMs = services.clock.nowMs();
-  // What waits for the queue ages fastest; but a queue out of order must not keep lost answers from being found.
-  const [swept] = await Promise.allSettled([sweep(services, startedAtMs)]);
-  const takenOver = await takeOverLost(services);
-  const looks = await lookForLost(services, startedAtMs);
+  // Side by side: a queue that is slow or out of order must not keep lost answers from being found.
+  const [swept, found] = await Promise.allSettled([
+    sweep(services, startedAtMs),
+    settleLost(services, startedAtMs),
+  ]);
   if (swept.status === 'rejected') throw swept.reason;
-  return { ...swept.value, takenOver, ...looks };
+  if (found.status === 'rejected') throw found.reason;
+  return { ...swept.value, ...found.value };
+}
+
+async function settleLost(services: ReconcileServices, startedAtMs: number) {
+  const takenOver = await takeOverLost(services);
+  return { takenOver, ...(await lookForLost(services, startedAtMs)) };
 }
 
 async function sweep(services: ReconcileServices, nowMs: number) {
@@ -149,6 +156,8 @@ function withLooks(ending: Ending, { misses, firstMissAtMs, lastAtMs }: Look): E
 
 /** Looks come ever more seldom, but never later than the alarm they may have to raise. */
 const firstPauseMs = 60_000;
+/** A run begins on the minute, and a look comes a little later: what is due then must be due to the run. */
+const earlyMs = 10_000;
 const longestPauseMs = 60 * 60_000;
 
 function addLook(look: Look, sight: Sight & { kind: 'missing' | 'unclear' }, nowMs: number): Look {
@@ -166,12 +175,12 @@ function addLook(look: Look, sight: Sight & { kind: 'missing' | 'unclear' }, now
 function schedule(look: Look, alarmAfterMs: number, nowMs: number): Look {
   const pauseMs = Math.min(firstPauseMs * 2 ** (look.count - 1), longestPauseMs);
   const dueAtMs = Math.max(Math.min(nowMs + pauseMs, look.alarmedAtMs + alarmAfterMs), nowMs + firstPauseMs);
-  return { ...look, dueAtMs };
+  return { ...look, dueAtMs: dueAtMs - earlyMs };
 }
 
 /** Said before it is written down: an alarm too many is better than one too few. */
 function remind(services: ReconcileServices, entry: Entry, look: Look, nowMs: number): Look {
-  if (nowMs - look.alarmedAtMs < services.settings.unknownAlarmAfterMs) return look;
+  if (nowMs - look.alarmedAtMs < services.settings.unknownAlarmAfterMs - earlyMs) return look;
   services.log.error('signal outcome still unknown', {
     account: entry.account,
     signalId: entry.signalId,

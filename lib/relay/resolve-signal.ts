@@ -5,16 +5,10 @@ import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
+import type { Signal } from '../model/signal.ts';
 import type { Ending } from './action.ts';
 import { lookUp } from './look-up.ts';
-import { leaseMs } from './reconcile-signals.ts';
-import {
-  isConflict,
-  lostAnswerEnding,
-  type SettleServices,
-  settleEntry,
-  unlessMoved,
-} from './settle-entry.ts';
+import { isConflict, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
 export interface ResolveServices extends SettleServices {
   /** @throws RelayError `secrets_missing` when no key is stored */
@@ -39,6 +33,11 @@ export type Approach =
       readonly orderId: number | null;
     };
 
+/** What can be seen of a signal of that kind: an order, or the end of one. */
+export function sightingsOf(signal: Signal | null): readonly Sighting[] {
+  return signal?.action === 'order' ? sightings : ['cancelled', 'rejected'];
+}
+
 /** How it went: the entry as it is now, and what was found where that settled nothing. */
 export interface Resolution {
   readonly result: 'settled' | 'was_settled' | 'open_question';
@@ -61,7 +60,13 @@ export async function resolveSignal(
   by: string,
   options: SendOptions,
 ): Promise<Resolution> {
-  const entry = await takeOver(services, await readEntry(services, key), by);
+  const entry = await readEntry(services, key);
+  // Whether its worker is dead is for the reconciler to say: an operator's clock may be another one.
+  if (entry.status === 'accepted' || entry.status === 'sending')
+    throw new RelayError(
+      'signal_under_way',
+      `signal "${entry.signalId}" is ${entry.status}: it is still on its way`,
+    );
   if (entry.status !== 'unknown') return { result: 'was_settled', entry, finding: null };
   try {
     return await approachEntry(services, entry, approach, by, options);
@@ -95,20 +100,6 @@ async function readEntry({ ledger }: ResolveServices, key: EntryKey): Promise<En
   throw new RelayError('entry_conflict', `the ledger holds no signal "${key.signalId}" of ${key.account}`);
 }
 
-/** What a dead worker was sending is unknown; what lives must not be meddled with. */
-async function takeOver(services: ResolveServices, entry: Entry, by: string): Promise<Entry> {
-  const isLost = entry.status === 'sending' && entry.updatedAtMs <= services.clock.nowMs() - leaseMs;
-  if (isLost) {
-    await settleEntry(services, entry, lostAnswerEnding(entry), by);
-    return await readEntry(services, entry);
-  }
-  if (entry.status !== 'sending' && entry.status !== 'accepted') return entry;
-  throw new RelayError(
-    'signal_under_way',
-    `signal "${entry.signalId}" is ${entry.status}: it is still on its way`,
-  );
-}
-
 async function look(
   services: ResolveServices,
   entry: Entry,
@@ -134,14 +125,24 @@ async function cancel(
   try {
     const order = await client.call(cancelOrder, { market: signal.market, clientOrderId }, options);
     const isOurs = await settleCancelled(services, entry, order, by);
-    const result = isOurs ? 'settled' : 'was_settled';
-    return { result, entry: await readEntry(services, entry), finding: null };
+    const now = await readEntry(services, entry);
+    return isOurs
+      ? { result: 'settled', entry: now, finding: null }
+      : {
+          result: 'was_settled',
+          entry: now,
+          finding: `order ${order.orderId} was there and is cancelled now`,
+        };
   } catch (error) {
     if (!(error instanceof ExchangeError) || !isOrderNotOpen(error)) throw error;
     // Executed, cancelled before, or never there: the lists may tell which.
     const resolution = await look(services, entry, by, options);
     if (resolution.result === 'settled') return resolution;
-    return { ...resolution, finding: `no order of it is open to cancel; ${resolution.finding}` };
+    const isPerhapsDone = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
+    const nothing = isPerhapsDone
+      ? 'an answer was lost, and then no order of it was open: it may have been cancelled by this'
+      : 'no order of it is open to cancel';
+    return { ...resolution, finding: `${nothing}; ${resolution.finding}` };
   }
 }
 

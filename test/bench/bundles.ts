@@ -28,6 +28,7 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: 'b',
   AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
   LEDGER_TABLE: 'ledger',
+  SNAPSHOT_TABLE: 'snapshots',
   SIGNAL_QUEUE_URL: 'http://127.0.0.1:9/signals.fifo',
   WEBHOOK_TOKENS: '{"main":"tokens"}',
   EXCHANGE_KEYS: '{"main":"keys"}',

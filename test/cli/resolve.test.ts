@@ -1,5 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import type { FaultKind } from '../../lib/paper/faults.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
@@ -136,19 +140,30 @@ describe('relay resolve', () => {
     expect((await relay.world.ledger.read(key))?.status).toBe('sending');
   });
 
-  test('takes over what a worker left behind long ago', async () => {
+  test('tells of a second order of the same name, and keeps it with the step', async () => {
     await loseAnswer('drop_after');
-    const key = { account: 'main', signalId: 'left' };
-    const { signal } = await entry();
-    if (signal === null) throw new Error('the signal is gone');
-    const atMs = Date.now() - 60_000;
-    await relay.world.ledger.accept({ ...key, signal, clientOrderId: 'tr-1', fingerprint: 'f', atMs }, null);
-    await relay.world.ledger.start(key, { status: 'sending', atMs, note: 'on its way' }, null);
+    const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
+    const address = relay.world.paper.url;
+    const client = createExchangeClient({ address, dialect: 'live', credentials });
+    const { clientOrderId } = await entry();
+    await client.call(cancelOrder, { market: 'BTC_USDT', orderId: 10_000_000_001 });
+    const { stopLoss: _, takeProfit: __, ...terms } = JSON.parse(plainAlert);
+    await client.call(stopLimit, {
+      market: 'BTC_USDT',
+      side: 'buy',
+      amount: parseDecimal(terms.quantity),
+      price: parseDecimal(terms.limitPrice),
+      activationPrice: parseDecimal(terms.stopPrice),
+      clientOrderId: clientOrderId ?? '',
+    });
 
-    await runForJson(relay.here('resolve', 'left', '--saw', 'not_placed', '--note', 'seen'));
+    client.close();
+    const { stdout } = await runCli(relay.here('resolve', 'buy-1'));
 
-    const steps = (await relay.world.ledger.read(key))?.steps ?? [];
-    expect(steps.map(({ status }) => status)).toEqual(['accepted', 'sending', 'unknown', 'not_placed']);
+    expect(stdout).toMatch(
+      /^the exchange shows 2 orders of client order id "tr-[0-9a-f]+": look at them at once$/m,
+    );
+    expect((await entry()).steps.at(-1)).toMatchObject({ status: 'placed', evidence: { others: 1 } });
   });
 
   test.each([
@@ -157,6 +172,7 @@ describe('relay resolve', () => {
     ['an empty note', ['--saw', 'placed', '--note', ' ']],
     ['--saw and --cancel', ['--saw', 'placed', '--note', 'seen', '--cancel']],
     ['a status nobody can see', ['--saw', 'denied', '--note', 'seen']],
+    ['the id of an order that was not placed', ['--saw', 'not_placed', '--note', 'seen', '--order-id', '1']],
   ])('refuses %s', async (_, args) => {
     await loseAnswer('drop_after');
     const { exitCode } = await runCli(relay.here('resolve', 'buy-1', ...args));

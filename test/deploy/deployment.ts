@@ -17,6 +17,8 @@ import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
+import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
 import { type Finished, runProcess, runToSuccess } from './run-process.ts';
 import { waitUntil } from './wait-until.ts';
@@ -37,6 +39,7 @@ export interface Deployment {
   readonly aws: MiniStack;
   readonly paper: PaperExchange;
   readonly ledger: Ledger;
+  readonly snapshots: SnapshotStore;
   /** The folder of the cloud assembly, and the template in it. */
   readonly assembly: string;
   readonly templatePath: string;
@@ -53,7 +56,7 @@ export interface Deployment {
     signalId: string,
     options?: { readonly account?: string; readonly timeoutMs?: number },
   ): Promise<Entry>;
-  /** Brings the stack to its template again, with changes. */
+  /** Brings the stack to its template again, with changes; alarms and dashboard go. */
   redeploy(change: (template: Template) => Template): Promise<void>;
   destroy(): Promise<void>;
   close(): Promise<void>;
@@ -70,7 +73,7 @@ const cliPath = join(projectRoot, 'cli', 'main.ts');
 const stage = 'test';
 const stackName = `trading-relay-${stage}`;
 
-function configFor(exchangeUrl: string): RelayConfig {
+function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): RelayConfig {
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
     tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT' },
@@ -86,15 +89,22 @@ function configFor(exchangeUrl: string): RelayConfig {
       },
       second: { mode: 'live', limitOffset: '0.1%', markets: { BTC_USDT: {} }, maxOrdersPerMinute: 2 },
     },
+    snapshots,
     aws: { allowedAddresses: ['203.0.113.0/24'], alarmEmail: 'owner@relay.example', keepLedgerDays: 30 },
   };
 }
 
+export interface DeploymentOptions {
+  readonly enforceRoles?: boolean;
+  /** The default is that of the project's configuration: by the hour, and by the day. */
+  readonly snapshots?: RelayConfig['snapshots'];
+}
+
 /** @throws Error with what the failing program said */
-export async function deployRelay(options: { readonly enforceRoles?: boolean } = {}): Promise<Deployment> {
+export async function deployRelay(options: DeploymentOptions = {}): Promise<Deployment> {
   const folder = await mkdtemp(join(tmpdir(), 'relay-deploy-'));
   const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
-  const aws = await startMiniStack(options);
+  const aws = await startMiniStack({ enforceRoles: options.enforceRoles ?? false });
   const assembly = join(folder, 'cdk.out');
   const configPath = join(folder, 'relay.config.ts');
   const cdk = (cwd: string, ...args: readonly string[]) =>
@@ -119,7 +129,10 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
   }
 
   try {
-    await writeFile(configPath, `export default ${JSON.stringify(configFor(paper.url))};\n`);
+    await writeFile(
+      configPath,
+      `export default ${JSON.stringify(configFor(paper.url, options.snapshots))};\n`,
+    );
     // From an empty folder: in the project's, bootstrapping would synthesise, and bundle nothing.
     await mkdir(join(folder, 'empty'));
     await cdk(join(folder, 'empty'), 'bootstrap', `aws://${aws.accountId}/${aws.region}`);
@@ -142,6 +155,10 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
       tableName: outputs['LedgerTable'] ?? '',
       keepDays: 30,
     });
+    const snapshots = createDynamodbSnapshots({
+      client: new DynamoDBClient(aws.clientOptions),
+      tableName: outputs['SnapshotTable'] ?? '',
+    });
     const relayJson = async (args: readonly string[], input?: string): Promise<unknown> => {
       const { exitCode, stdout, stderr } = await runRelay([...args, '--json'], input);
       if (exitCode !== 0) throw new Error(`relay ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
@@ -155,6 +172,7 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
       readTemplate,
       outputs,
       ledger,
+      snapshots,
       relay: runRelay,
       relayJson,
       async readWebhook(account) {
@@ -175,10 +193,15 @@ export async function deployRelay(options: { readonly enforceRoles?: boolean } =
   }
 }
 
-/** Past the CDK, which would take seconds more. Without the CDK's notes the template needs no bucket. */
+/** What shows how the relay is, and has no say in what it does. */
+const onlookers = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::Logs::MetricFilter'];
+
+/** Past the CDK, which would take seconds more. Without its notes and the onlookers the template needs no bucket. */
 async function updateStack(aws: MiniStack, template: Template): Promise<void> {
   const Resources = Object.fromEntries(
-    Object.entries(template.Resources).map(([id, resource]) => [id, { ...resource, Metadata: undefined }]),
+    Object.entries(template.Resources)
+      .filter(([, { Type }]) => !onlookers.includes(Type))
+      .map(([id, resource]) => [id, { ...resource, Metadata: undefined }]),
   );
   const client = new CloudFormationClient(aws.clientOptions);
   await client.send(

@@ -6,8 +6,8 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { describeLedger, orderEntry } from '../ledger/ledger-contract.ts';
 import { describeLooks } from '../ledger/look-contract.ts';
 import { describeStateMachine } from '../ledger/state-machine.ts';
-import { createLedgerTable, deleteLedgerTable } from './ledger-table.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
+import { createStackTable, deleteTable } from './stack-tables.ts';
 
 let aws: MiniStack;
 let client: DynamoDBClient;
@@ -30,11 +30,11 @@ interface Opened {
 
 async function open(keepDays = 400): Promise<Opened> {
   const tableName = `ledger-${randomUUID()}`;
-  await createLedgerTable(client, tableName);
+  await createStackTable(client, 'ledger', tableName);
   return {
     ledger: createDynamodbLedger({ client, tableName, keepDays }),
     tableName,
-    close: () => deleteLedgerTable(client, tableName),
+    close: () => deleteTable(client, tableName),
   };
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
@@ -13,6 +13,7 @@ import {
   snapshotAt,
 } from '../snapshots/snapshots-contract.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
+import { createStackTable, deleteTable } from './stack-tables.ts';
 
 let aws: MiniStack;
 let client: DynamoDBClient;
@@ -29,25 +30,12 @@ afterAll(async () => {
 
 async function open() {
   const TableName = `snapshots-${randomUUID()}`;
-  await client.send(
-    new CreateTableCommand({
-      TableName,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [
-        { AttributeName: 'account', AttributeType: 'S' },
-        { AttributeName: 'item', AttributeType: 'S' },
-      ],
-      KeySchema: [
-        { AttributeName: 'account', KeyType: 'HASH' },
-        { AttributeName: 'item', KeyType: 'RANGE' },
-      ],
-    }),
-  );
+  await createStackTable(client, 'snapshots', TableName);
   const openStore = () => createDynamodbSnapshots({ client, tableName: TableName });
   return {
     store: openStore(),
     reopen: async () => openStore(),
-    close: async () => void (await client.send(new DeleteTableCommand({ TableName }))),
+    close: () => deleteTable(client, TableName),
   };
 }
 

@@ -1,6 +1,6 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { CloudWatchClient, DescribeAlarmsCommand, SetAlarmStateCommand } from '@aws-sdk/client-cloudwatch';
-import { DescribeTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { DescribeTableCommand, DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { ListSecretsCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import {
@@ -11,9 +11,14 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { OrderSignal } from '../../lib/model/signal.ts';
+import { interestPaymentRecords } from '../../lib/paper/accounts.ts';
+import type { BalanceSnapshot, Holdings, Period } from '../../lib/snapshots/snapshot-store.ts';
+import { collect } from '../snapshots/snapshots-contract.ts';
 import { type Deployment, deployRelay, post } from './deployment.ts';
+import { invokeFunction } from './invoke-function.ts';
 import { installPythonTools } from './python-tools.ts';
 import { plainEnvironment, runProcess } from './run-process.ts';
 import { findResource, propertiesOf } from './template-facts.ts';
@@ -21,17 +26,28 @@ import { waitUntil } from './wait-until.ts';
 
 let deployment: Deployment;
 let sqs: SQSClient;
+let lambda: LambdaClient;
 /** Of the account main. */
 let webhook: string;
 
 // The stories are told in order: each leaves the relay as the next one finds it.
 beforeAll(async () => {
-  deployment = await deployRelay();
+  const everyMinute = 'cron(* * * * ? *)';
+  deployment = await deployRelay({
+    snapshots: {
+      timeZone: 'Europe/Kyiv',
+      balances: everyMinute,
+      fees: everyMinute,
+      interest: everyMinute,
+    },
+  });
   sqs = new SQSClient(deployment.aws.clientOptions);
+  lambda = new LambdaClient(deployment.aws.clientOptions);
 });
 
 afterAll(async () => {
   sqs?.destroy();
+  lambda?.destroy();
   await deployment?.close();
 });
 
@@ -431,9 +447,122 @@ describe('The schedule fires, and', () => {
   });
 });
 
+const allTimes: Period = { fromMs: 0, untilMs: Date.UTC(2100, 0, 1) };
+
+function describeHoldings(holdings: Holdings = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(holdings).map(([ticker, amount]) => [ticker, formatDecimal(amount)]),
+  );
+}
+
+// The emulator does not tell the time that a run stands for: it is the minute the run comes in.
+describe('The schedules of snapshots fire, and', () => {
+  function waitForBalances(account: string): Promise<BalanceSnapshot | null> {
+    return waitUntil(
+      `a snapshot of what ${account} holds`,
+      () => deployment.snapshots.balances.readAt(account, Date.now()),
+      (found) => found !== null,
+      100_000,
+    );
+  }
+
+  test('what each account holds is kept, as the exchange has it', async () => {
+    const main = await waitForBalances('main');
+    const second = await waitForBalances('second');
+
+    expect(describeHoldings(main?.main)).toEqual({ BTC: '1.25', ETH: '20', SOL: '0.5', USDT: '25000.75' });
+    expect(describeHoldings(second?.main)).toEqual({ USDT: '500' });
+    expect(Object.keys(main?.collateral ?? {})).toContain('USDT');
+    expect((main?.slotMs ?? 0) % 60_000).toBe(0);
+  });
+
+  test('a time that comes twice, at once and later, is kept once', async () => {
+    const event = { slot: '2026-01-01T12:00:00Z' };
+    const slotMs = Date.UTC(2026, 0, 1, 12);
+    const hold = (amount: string) => deployment.paper.control.setBalance('main', 'BTC', parseDecimal(amount));
+    hold('2');
+    await Promise.all([1, 2].map(() => invokeFunction(lambda, 'SnapshotsBalances', event)));
+    hold('3');
+    const isAnswered = await invokeFunction(lambda, 'SnapshotsBalances', event);
+
+    expect(isAnswered).toBe(true);
+    const kept = await collect(
+      deployment.snapshots.balances.list('main', { fromMs: slotMs, untilMs: slotMs + 3_600_000 }),
+    );
+    expect(kept.map(({ main }) => describeHoldings(main)['BTC'])).toEqual(['2']);
+  });
+
+  test('every fee is kept, and a change of one as a version of it', async () => {
+    const known = await waitUntil(
+      'the fees',
+      () => deployment.snapshots.fees.readCurrent('main'),
+      ({ length }) => length === 5,
+      100_000,
+    );
+    deployment.paper.control.setFee('BTC', { withdraw: { fixed: '0.0005' } });
+    await invokeFunction(lambda, 'SnapshotsFees', {});
+
+    expect(known.map(({ ticker }) => ticker)).toEqual(['BTC', 'ETH', 'SOL', 'UAH', 'USDT']);
+    const versions = await collect(deployment.snapshots.fees.list('main'));
+    expect(
+      versions.map(({ ticker, fees, untilMs }) => [ticker, fees?.withdraw.fixed.toFixed(), untilMs === null]),
+    ).toEqual([
+      ['BTC', '0.0004', false],
+      ['BTC', '0.0005', true],
+      ['ETH', '0.002', true],
+      ['SOL', '0.01', true],
+      ['UAH', '0', true],
+      ['USDT', '0', true],
+    ]);
+  });
+
+  test('the interest payments of a partner are imported, and another account is told once that it is none', async () => {
+    const { interest } = deployment.snapshots;
+    const progress = await waitUntil(
+      'the import of interest payments',
+      () => interest.readProgress('main'),
+      ({ completeUntilMs }) => completeUntilMs !== null,
+      100_000,
+    );
+    const payments = await collect(interest.list('main', allTimes));
+    const refused = await waitUntil(
+      'the refusal of the other account',
+      () => interest.readProgress('second'),
+      ({ refusal }) => refusal !== null,
+    );
+
+    expect(payments).toHaveLength(250);
+    expect(
+      payments.map(({ paidAtMs, ticker, amount }) => [paidAtMs / 1000, ticker, formatDecimal(amount)]),
+    ).toEqual(
+      interestPaymentRecords.toReversed().map(({ timestamp, ticker, amount }) => [timestamp, ticker, amount]),
+    );
+    expect(progress.gaps).toEqual([]);
+    expect(refused.refusal?.reason).toContain('403');
+    expect(await collect(interest.list('second', allTimes))).toEqual([]);
+  });
+
+  test('the tool shows what was kept', async () => {
+    const newYear = ['--from', '2026-01-01T12:00', '--to', '2026-01-01T13:00', '--every', '1h'];
+    const [balances, fees] = await Promise.all([
+      deployment.relayJson(['balances', ...newYear, '--tickers', 'BTC']),
+      deployment.relayJson(['fees', 'history', 'BTC']),
+    ]);
+
+    expect(balances).toMatchObject({ account: 'main', rows: [{ slotMs: Date.UTC(2026, 0, 1, 12) }] });
+    expect(JSON.stringify(balances)).toContain('"BTC":"2"');
+    expect(fees).toMatchObject({
+      versions: [
+        { fees: { withdraw: { fixed: '0.0004' } } },
+        { fees: { withdraw: { fixed: '0.0005' } }, untilMs: null },
+      ],
+    });
+  });
+});
+
 describe('What the emulator cannot show, the deployed template says:', () => {
   test('the ledger is encrypted, can be taken back in time, forgets old entries, and stays', () => {
-    const table = findResource(deployment.readTemplate(), 'AWS::DynamoDB::GlobalTable');
+    const table = findResource(deployment.readTemplate(), 'AWS::DynamoDB::GlobalTable', 'RelayLedger');
     expect(table.DeletionPolicy).toBe('Retain');
     expect(table.Properties).toMatchObject({
       BillingMode: 'PAY_PER_REQUEST',
@@ -446,6 +575,22 @@ describe('What the emulator cannot show, the deployed template says:', () => {
         },
       ],
     });
+  });
+
+  test('the snapshots are encrypted, can be taken back in time, and stay for good', () => {
+    const table = findResource(deployment.readTemplate(), 'AWS::DynamoDB::GlobalTable', 'RelaySnapshots');
+    expect(table.DeletionPolicy).toBe('Retain');
+    expect(table.Properties).toMatchObject({
+      BillingMode: 'PAY_PER_REQUEST',
+      SSESpecification: { SSEEnabled: true },
+      Replicas: [
+        {
+          PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+          DeletionProtectionEnabled: true,
+        },
+      ],
+    });
+    expect(table.Properties).not.toHaveProperty('TimeToLiveSpecification');
   });
 
   test('the queue hides a message for six times as long as the function may take', () => {
@@ -491,8 +636,29 @@ describe('What the emulator cannot show, the deployed template says:', () => {
     expect(JSON.stringify(stage['AccessLogSetting'])).not.toMatch(/context\.path\b|token/);
   });
 
-  test('the schedule keeps a time zone, and its failures', () => {
-    expect(propertiesOf(deployment.readTemplate(), 'AWS::Scheduler::Schedule')).toMatchObject({
+  test.each(['Balances', 'Fees', 'Interest'])(
+    'the schedule of %s keeps its time zone, tells the time it stands for, and keeps its failures',
+    (name) => {
+      const schedule = propertiesOf(
+        deployment.readTemplate(),
+        'AWS::Scheduler::Schedule',
+        `RelaySnapshots${name}Schedule`,
+      );
+      expect(schedule).toMatchObject({
+        ScheduleExpression: 'cron(* * * * ? *)',
+        ScheduleExpressionTimezone: 'Europe/Kyiv',
+        Target: {
+          Input: '{"slot":"<aws.scheduler.scheduled-time>"}',
+          DeadLetterConfig: {},
+          RetryPolicy: { MaximumRetryAttempts: 10 },
+        },
+      });
+    },
+  );
+
+  test('the schedule of the reconciler keeps a time zone, and its failures', () => {
+    const template = deployment.readTemplate();
+    expect(propertiesOf(template, 'AWS::Scheduler::Schedule', 'RelayReconcile')).toMatchObject({
       ScheduleExpression: 'cron(* * * * ? *)',
       ScheduleExpressionTimezone: 'Etc/UTC',
       Target: {
@@ -504,7 +670,7 @@ describe('What the emulator cannot show, the deployed template says:', () => {
 });
 
 describe('A relay that is destroyed', () => {
-  test('leaves its ledger, and nothing else', async () => {
+  test('leaves its ledger and its snapshots, and nothing else', async () => {
     const { clientOptions } = deployment.aws;
     await deployment.destroy();
 
@@ -513,12 +679,16 @@ describe('A relay that is destroyed', () => {
     );
     await expect(stacks).rejects.toThrow('does not exist');
     const TableName = deployment.outputs['LedgerTable'];
-    const { Table } = await new DynamoDBClient(clientOptions).send(new DescribeTableCommand({ TableName }));
+    const dynamodb = new DynamoDBClient(clientOptions);
+    const { Table } = await dynamodb.send(new DescribeTableCommand({ TableName }));
     expect(Table?.TableStatus).toBe('ACTIVE');
     expect(await deployment.ledger.read({ account: 'main', signalId: 'first' })).toMatchObject({
       status: 'placed',
     });
-    const { Functions } = await new LambdaClient(clientOptions).send(new ListFunctionsCommand({}));
+    expect(await deployment.snapshots.fees.readCurrent('main')).toHaveLength(5);
+    const { TableNames } = await dynamodb.send(new ListTablesCommand({}));
+    expect(TableNames?.toSorted()).toEqual([TableName, deployment.outputs['SnapshotTable']].toSorted());
+    const { Functions } = await lambda.send(new ListFunctionsCommand({}));
     const { QueueUrls } = await sqs.send(new ListQueuesCommand({}));
     const { SecretList } = await new SecretsManagerClient(clientOptions).send(new ListSecretsCommand({}));
     expect([Functions ?? [], QueueUrls ?? [], SecretList ?? []]).toEqual([[], [], []]);

@@ -1,15 +1,15 @@
 import {
   DeleteEventSourceMappingCommand,
-  InvokeCommand,
   LambdaClient,
   ListEventSourceMappingsCommand,
-  ListFunctionsCommand,
 } from '@aws-sdk/client-lambda';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Signal } from '../../lib/model/signal.ts';
+import { collect } from '../snapshots/snapshots-contract.ts';
 import { type Deployment, deployRelay, type Resource, type Template } from './deployment.ts';
+import { invokeFunction } from './invoke-function.ts';
 import { findResource } from './template-facts.ts';
 
 /**
@@ -26,7 +26,8 @@ let count = 0;
 beforeAll(async () => {
   deployment = await deployRelay({ enforceRoles: true });
   lambda = new LambdaClient(deployment.aws.clientOptions);
-  await deployment.relayJson(['keys', 'set', 'main'], 'paper-key\npaper-secret\n');
+  for (const account of ['main', 'second'])
+    await deployment.relayJson(['keys', 'set', account], 'paper-key\npaper-secret\n');
 });
 
 afterAll(async () => {
@@ -47,6 +48,8 @@ const order: Signal = {
 const cancelAll: Signal = { ...onBitcoin, action: 'cancel_all' };
 /** Of a market that has no order. */
 const cancelNothing: Signal = { ...cancelAll, ticker: 'ETHUSDT', market: 'ETH_USDT' };
+
+const payment = { planId: 'plan', investmentId: 'investment', ticker: 'USDT', amount: '0.25' };
 
 function nextId(): string {
   count += 1;
@@ -76,15 +79,8 @@ async function storeUnknown(signal: Signal): Promise<string> {
 }
 
 /** @returns whether it came to an answer */
-async function invoke(name: StoryName, event: object): Promise<boolean> {
-  const { Functions = [] } = await lambda.send(new ListFunctionsCommand({}));
-  const FunctionName = Functions.map((each) => each.FunctionName ?? '').find((each) =>
-    each.includes(`Relay${name}Function`),
-  );
-  const { FunctionError } = await lambda.send(
-    new InvokeCommand({ FunctionName, Payload: JSON.stringify(event) }),
-  );
-  return FunctionError === undefined;
+function invoke(name: StoryName, event: object): Promise<boolean> {
+  return invokeFunction(lambda, name, event);
 }
 
 async function read(signalId: string): Promise<Entry | null> {
@@ -140,6 +136,26 @@ const stories = {
       look?.finding === 'the order is still open' &&
       (await statusOf(lostCancelAll)) === 'cancelled'
     );
+  },
+  async SnapshotsBalances() {
+    const slotMs = Date.UTC(2026, 0, 1) + ++count * 60_000;
+    const isAnswered = await invoke('SnapshotsBalances', { slot: new Date(slotMs).toISOString() });
+    return isAnswered && (await deployment.snapshots.balances.readAt('main', slotMs))?.slotMs === slotMs;
+  },
+  async SnapshotsFees() {
+    const fixed = `0.${++count}`;
+    deployment.paper.control.setFee('BTC', { withdraw: { fixed } });
+    const isAnswered = await invoke('SnapshotsFees', {});
+    const versions = await collect(deployment.snapshots.fees.list('main', 'BTC'));
+    return isAnswered && versions.at(-1)?.fees?.withdraw.fixed.toFixed() === fixed;
+  },
+  async SnapshotsInterest() {
+    const timestamp = Math.floor(Date.now() / 1000) + ++count;
+    deployment.paper.control.payInterest('main', { ...payment, timestamp });
+    const isAnswered = await invoke('SnapshotsInterest', {});
+    const second = { fromMs: timestamp * 1000, untilMs: timestamp * 1000 + 1 };
+    const found = await collect(deployment.snapshots.interest.list('main', second));
+    return isAnswered && found.length === 1;
   },
 };
 type StoryName = keyof typeof stories;
@@ -215,6 +231,9 @@ describe('With its roles enforced, a relay', () => {
     expect(await stories.Receive()).toBe(true);
     expect(await stories.Execute()).toBe(true);
     expect(await stories.Reconcile()).toBe(true);
+    expect(await stories.SnapshotsBalances()).toBe(true);
+    expect(await stories.SnapshotsFees()).toBe(true);
+    expect(await stories.SnapshotsInterest()).toBe(true);
   });
 
   test('denies while it is paused, and goes on afterwards', async () => {
@@ -228,7 +247,7 @@ describe('With its roles enforced, a relay', () => {
 
   test('has no other grants than those, and those that the emulator does not enforce', () => {
     const template = deployment.readTemplate();
-    const granted = (['Receive', 'Execute', 'Reconcile'] as const).map((name) =>
+    const granted = (Object.keys(stories) as StoryName[]).map((name) =>
       statementsOf(template, name)
         .flatMap(({ Action }) => Action)
         .toSorted(),
@@ -269,12 +288,43 @@ describe('With its roles enforced, a relay', () => {
         'sqs:SendMessage',
         'sqs:SendMessage',
       ],
+      [
+        'dynamodb:PutItem',
+        'dynamodb:Query',
+        'logs:CreateLogStream',
+        'logs:PutLogEvents',
+        'secretsmanager:GetSecretValue',
+        'sqs:SendMessage',
+      ],
+      [
+        'dynamodb:PutItem',
+        'dynamodb:Query',
+        'logs:CreateLogStream',
+        'logs:PutLogEvents',
+        'secretsmanager:GetSecretValue',
+        'sqs:SendMessage',
+      ],
+      [
+        'dynamodb:GetItem',
+        'dynamodb:PutItem',
+        'dynamodb:Query',
+        'logs:CreateLogStream',
+        'logs:PutLogEvents',
+        'secretsmanager:GetSecretValue',
+        'sqs:SendMessage',
+      ],
     ]);
   });
 });
 
 // Execute comes last: what it fails at waits in the queue, and would hold up the others' stories.
 describe.each([
+  ['SnapshotsBalances', [['dynamodb:Query'], ['dynamodb:PutItem'], ['secretsmanager:GetSecretValue']]],
+  ['SnapshotsFees', [['dynamodb:Query'], ['dynamodb:PutItem'], ['secretsmanager:GetSecretValue']]],
+  [
+    'SnapshotsInterest',
+    [['dynamodb:GetItem'], ['dynamodb:Query'], ['dynamodb:PutItem'], ['secretsmanager:GetSecretValue']],
+  ],
   [
     'Reconcile',
     [

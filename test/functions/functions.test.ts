@@ -7,6 +7,7 @@ const environment = {
   AWS_ACCESS_KEY_ID: 'a',
   AWS_SECRET_ACCESS_KEY: 'b',
   LEDGER_TABLE: 'ledger',
+  SNAPSHOT_TABLE: 'snapshots',
   WEBHOOK_TOKENS: '{"main":"id-of-tokens"}',
   EXCHANGE_KEYS: '{"main":"id-of-keys"}',
 } as const;
@@ -21,7 +22,7 @@ describe('the functions', () => {
       body: '{"__type":"AccessDeniedException","message":"arn:aws:iam::111122223333:role/relay may not"}',
       headers: { 'x-amzn-errortype': 'AccessDeniedException' },
     };
-    aws = await startScriptedServer(Array(50).fill(denied));
+    aws = await startScriptedServer(Array(200).fill(denied));
     const SIGNAL_QUEUE_URL = `${aws.url}/111122223333/signals.fifo`;
     Object.assign(process.env, environment, { AWS_ENDPOINT_URL: aws.url, SIGNAL_QUEUE_URL });
   });
@@ -66,5 +67,17 @@ describe('the functions', () => {
     await expect(handler({})).rejects.toMatchObject({
       message: 'the ledger could not be read: AccessDeniedException',
     });
+  });
+
+  test.each([
+    ['snapshot-balances', () => import('../../functions/snapshot-balances.ts')],
+    ['snapshot-fees', () => import('../../functions/snapshot-fees.ts')],
+    ['import-interest', () => import('../../functions/import-interest.ts')],
+  ])('%s fails for every account when AWS does, and quotes nothing of it', async (_, load) => {
+    const { handler } = await load();
+    const failure = await handler({ slot: '2026-11-21T12:00:00Z' }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 'snapshot_incomplete' });
+    expect(String(failure)).toContain('failed for 2 of 2 accounts');
+    expect(String(failure)).not.toContain('arn:');
   });
 });

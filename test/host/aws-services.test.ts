@@ -3,6 +3,7 @@ import {
   openExecuteServices,
   openReceiveServices,
   openReconcileServices,
+  openSnapshotServices,
 } from '../../lib/host/aws-services.ts';
 import config from '../../relay.config.ts';
 
@@ -13,6 +14,15 @@ describe('the environment of a function', () => {
     ['reconcile-signals', openReconcileServices, 'LEDGER_TABLE'],
   ] as const)('of %s must be whole', (_, open, name) => {
     expect(() => open(config, {})).toThrow(`the environment variable ${name} is not set; deploy again`);
+  });
+
+  test('of a function that takes snapshots must be whole', () => {
+    const environment = { SNAPSHOT_TABLE: 'snapshots' };
+
+    expect(() => openSnapshotServices('snapshot-fees', config, {})).toThrow('SNAPSHOT_TABLE is not set');
+    expect(() => openSnapshotServices('snapshot-fees', config, environment)).toThrow(
+      'EXCHANGE_KEYS is not set',
+    );
   });
 
   test.each(['{', '[]', '{"main":1}'])('must map accounts to secrets: %s does not', (WEBHOOK_TOKENS) => {

@@ -9,8 +9,14 @@ const quiet = 'notBreaching';
 
 const ours = 'TradingRelay/trading-relay-prod/Relay';
 
-/** Alarm → metric, how it is compared with what, what silence means, and for how many minutes where not for one. */
-const alarms: Readonly<Record<string, readonly [string, string, string, number, string, number?]>> = {
+interface Silence {
+  readonly periods: number;
+  readonly seconds: number;
+  readonly warmUpMinutes: number;
+}
+
+/** Alarm → metric, how it is compared with what, what silence means, and for how long where not for a minute. */
+const alarms: Readonly<Record<string, readonly [string, string, string, number, string, Silence?]>> = {
   UnknownOutcomes: [ours, 'Unknown', above, 0, quiet],
   Attention: [ours, 'Attention', above, 0, quiet],
   Rejections: [ours, 'Rejected', above, 0, quiet],
@@ -27,15 +33,27 @@ const alarms: Readonly<Record<string, readonly [string, string, string, number, 
   ReconcileErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   ReceiveThrottled: ['AWS/Lambda', 'Throttles', above, 0, quiet],
   ExecuteThrottled: ['AWS/Lambda', 'Throttles', above, 0, quiet],
-  ReconcileDidNotRun: ['AWS/Lambda', 'Invocations', 'LessThanThreshold', 1, 'breaching', 5],
+  ReconcileDidNotRun: silent({ periods: 5, seconds: 60, warmUpMinutes: 15 }),
+  BalancesErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
+  FeesErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
+  InterestErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
+  // Three hours: two more than the longest pause of its schedule.
+  BalancesDidNotRun: silent({ periods: 12, seconds: 900, warmUpMinutes: 180 }),
+  // From Friday to Monday; no warm-up is longer than two days.
+  FeesDidNotRun: silent({ periods: 74, seconds: 3600, warmUpMinutes: 2880 }),
+  InterestDidNotRun: silent({ periods: 26, seconds: 3600, warmUpMinutes: 1560 }),
 };
+
+function silent(silence: Silence) {
+  return ['AWS/Lambda', 'Invocations', 'LessThanThreshold', 1, 'breaching', silence] as const;
+}
 
 /** Metric → what lines are counted, in the logs of what. */
 const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = {
   Unknown: ['{ ($.alarm IS TRUE) && ($.status = "unknown") }', ['Execute', 'Reconcile']],
   Attention: [
     '{ ($.alarm IS TRUE) && (($.status NOT EXISTS) || ($.status != "unknown")) }',
-    ['Receive', 'Execute', 'Reconcile'],
+    ['Receive', 'Execute', 'Reconcile', 'Interest'],
   ],
   Rejected: ['{ $.status = "rejected" }', ['Execute', 'Reconcile']],
   NoOrder: ['{ ($.status = "not_sent") || ($.status = "not_placed") }', ['Execute', 'Reconcile']],
@@ -48,10 +66,13 @@ const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = 
 };
 
 /** Where its log is not called after it. */
-const logOf: Readonly<Record<string, string>> = { Webhook: 'RelayWebhookAccessLog' };
+const logOf: Readonly<Record<string, string>> = {
+  Webhook: 'RelayWebhookAccessLog',
+  Interest: 'RelaySnapshotsInterestLog',
+};
 
 function describeAlarm(name: string): Requirement {
-  const [Namespace, MetricName, ComparisonOperator, Threshold, TreatMissingData, EvaluationPeriods = 1] =
+  const [Namespace, MetricName, ComparisonOperator, Threshold, TreatMissingData, silence] =
     alarms[name] ?? [];
   const Properties = {
     Namespace,
@@ -59,8 +80,11 @@ function describeAlarm(name: string): Requirement {
     ComparisonOperator,
     Threshold,
     TreatMissingData,
-    EvaluationPeriods,
-    Period: 60,
+    EvaluationPeriods: silence?.periods ?? 1,
+    Period: silence?.seconds ?? 60,
+    ...(silence === undefined
+      ? {}
+      : { WarmUpConfiguration: { WarmUpPeriodDurationInMinutes: silence.warmUpMinutes } }),
     Statistic: Namespace === 'AWS/SQS' ? 'Maximum' : 'Sum',
   };
   return {
@@ -126,6 +150,12 @@ describe('The alarms', () => {
     ['ReceiveThrottled', 'RelayReceiveFunction'],
     ['ExecuteThrottled', 'RelayExecuteFunction'],
     ['ReconcileDidNotRun', 'RelayReconcileFunction'],
+    ['BalancesErrors', 'RelaySnapshotsBalancesFunction'],
+    ['FeesErrors', 'RelaySnapshotsFeesFunction'],
+    ['InterestErrors', 'RelaySnapshotsInterestFunction'],
+    ['BalancesDidNotRun', 'RelaySnapshotsBalancesFunction'],
+    ['FeesDidNotRun', 'RelaySnapshotsFeesFunction'],
+    ['InterestDidNotRun', 'RelaySnapshotsInterestFunction'],
   ])('%s is about %s', (name, id) => {
     const dimensions = resources[`RelayAlarms${name}`]?.Properties['Dimensions'];
 

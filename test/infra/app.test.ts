@@ -44,6 +44,9 @@ describe('The app, for a stage and a configuration of its own,', () => {
     ['receive-signal', 420_000],
     ['execute-signal', 520_000],
     ['reconcile-signals', 420_000],
+    ['snapshot-balances', 420_000],
+    ['snapshot-fees', 420_000],
+    ['import-interest', 420_000],
   ])('bundles %s with that configuration into one file of at most %i bytes', (name, maximumBytes) => {
     const bundle = readFileSync(join(outdir, 'functions', name, 'index.js'));
 

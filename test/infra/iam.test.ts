@@ -113,6 +113,12 @@ describe('The roles', () => {
       ['RelayExecuteRole', { Service: 'lambda.amazonaws.com' }],
       ['RelayReconcileRole', { Service: 'lambda.amazonaws.com' }],
       ['RelayReconcileScheduleRole', { Service: 'scheduler.amazonaws.com' }],
+      ['RelaySnapshotsBalancesRole', { Service: 'lambda.amazonaws.com' }],
+      ['RelaySnapshotsBalancesScheduleRole', { Service: 'scheduler.amazonaws.com' }],
+      ['RelaySnapshotsFeesRole', { Service: 'lambda.amazonaws.com' }],
+      ['RelaySnapshotsFeesScheduleRole', { Service: 'scheduler.amazonaws.com' }],
+      ['RelaySnapshotsInterestRole', { Service: 'lambda.amazonaws.com' }],
+      ['RelaySnapshotsInterestScheduleRole', { Service: 'scheduler.amazonaws.com' }],
       ['RelayWebhookApiLogRole', { Service: 'apigateway.amazonaws.com' }],
     ]);
   });

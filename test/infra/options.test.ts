@@ -1,4 +1,5 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
+import type { RelayConfig } from '../../lib/host/config.ts';
 import { infraConfig, type SynthesizedTemplate, synthesize } from './synthesized.ts';
 
 const { aws: _, ...withoutAws } = infraConfig;
@@ -63,4 +64,44 @@ test('Every account has a token and a key of its own, and the functions may read
   expect(policyOf('RelayExecuteRole')).not.toContain('WebhookToken');
   expect(policyOf('RelayReconcileRole')).toContain('RelaySecretsExchangeKeyb');
   expect(policyOf('RelayReconcileRole')).not.toContain('WebhookToken');
+});
+
+describe('Snapshots', () => {
+  const { snapshots } = infraConfig;
+  const withSnapshots = (changes: RelayConfig['snapshots']) =>
+    synthesize({ config: { ...infraConfig, snapshots: { ...snapshots, ...changes } } });
+
+  test('that are never taken have neither function nor schedule nor alarm; the table is there all the same', () => {
+    const { resources, text } = withSnapshots({ balances: null, fees: null, interest: null });
+    const named = Object.keys(resources).filter((id) => /Snapshots|Balances|Fees|Interest/.test(id));
+
+    expect(named).toEqual(['RelaySnapshotsTable']);
+    expect(text).toContain('"SnapshotTable"');
+    expect(text).not.toContain('Fees that changed');
+  });
+
+  test('of interest alone can be left out', () => {
+    const { resources } = withSnapshots({ interest: null });
+
+    expect(resources['RelaySnapshotsFeesSchedule']?.Type).toBe('AWS::Scheduler::Schedule');
+    expect(Object.keys(resources).filter((id) => id.includes('Interest'))).toEqual([]);
+  });
+
+  test('taken more seldom than CloudWatch can look back have no alarm for silence, but one for errors', () => {
+    const { resources } = withSnapshots({ fees: 'cron(10 6 ? * MON *)', interest: 'cron(0 6 1 JAN ? *)' });
+    const alarms = Object.keys(resources).filter((id) => /Alarms(Fees|Interest)/.test(id));
+
+    expect(alarms.toSorted()).toEqual(['RelayAlarmsFeesErrors', 'RelayAlarmsInterestErrors']);
+  });
+
+  test.each(['Balances', 'Fees', 'Interest'])(
+    'of %s may read the exchange keys of all accounts, and no token',
+    (name) => {
+      const policy = JSON.stringify(withSnapshots({}).resources[`RelaySnapshots${name}RoleDefaultPolicy`]);
+
+      expect(policy).toContain('RelaySecretsExchangeKeymain');
+      expect(policy).toContain('RelaySecretsExchangeKeyrehearsal');
+      expect(policy).not.toContain('WebhookToken');
+    },
+  );
 });

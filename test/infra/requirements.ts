@@ -43,6 +43,7 @@ function relayFunction(
   const { variables, ...numbers } = properties;
   const known: Record<string, unknown> = {
     LEDGER_TABLE: reference('RelayLedgerTable'),
+    SNAPSHOT_TABLE: reference('RelaySnapshotsTable'),
     SIGNAL_QUEUE_URL: reference('RelaySignalsQueue'),
     WEBHOOK_TOKENS: secretMap('RelaySecretsWebhookToken'),
     EXCHANGE_KEYS: secretMap('RelaySecretsExchangeKey'),
@@ -63,6 +64,89 @@ function relayFunction(
     },
   };
 }
+
+interface ScheduleFacts {
+  /** The logical id of the schedule, and of its function without `Function`. */
+  readonly schedule: string;
+  readonly target: string;
+  readonly expression: string;
+  readonly timeZone: string;
+  readonly maxAgeSeconds: number;
+  readonly retries: number;
+}
+
+/** The schedule, what becomes of runs that fail, and who may use its role. */
+function schedule(facts: ScheduleFacts): readonly Requirement[] {
+  const functionId = `${facts.target}Function`;
+  return [
+    {
+      id: facts.schedule,
+      type: 'AWS::Scheduler::Schedule',
+      body: {
+        Properties: {
+          ScheduleExpression: facts.expression,
+          ScheduleExpressionTimezone: facts.timeZone,
+          State: 'ENABLED',
+          FlexibleTimeWindow: { Mode: 'OFF' },
+          Target: {
+            Arn: attribute(functionId, 'Arn'),
+            RoleArn: attribute(`${facts.schedule}Role`, 'Arn'),
+            DeadLetterConfig: { Arn: attribute('RelayUndelivered', 'Arn') },
+            Input: '{"slot":"<aws.scheduler.scheduled-time>"}',
+            RetryPolicy: {
+              MaximumEventAgeInSeconds: facts.maxAgeSeconds,
+              MaximumRetryAttempts: facts.retries,
+            },
+          },
+        },
+      },
+    },
+    {
+      id: `${facts.schedule}Failures`,
+      type: 'AWS::Lambda::EventInvokeConfig',
+      body: {
+        Properties: {
+          FunctionName: reference(functionId),
+          MaximumEventAgeInSeconds: facts.maxAgeSeconds,
+          MaximumRetryAttempts: 2,
+          DestinationConfig: { OnFailure: { Destination: attribute('RelayUndelivered', 'Arn') } },
+        },
+      },
+    },
+    {
+      id: `${facts.schedule}Role`,
+      type: 'AWS::IAM::Role',
+      body: {
+        Properties: { AssumeRolePolicyDocument: { Statement: [assumedByDefaultGroup] } },
+      },
+    },
+  ];
+}
+
+const assumedByDefaultGroup = {
+  Action: 'sts:AssumeRole',
+  Condition: {
+    StringEquals: {
+      'aws:SourceAccount': reference('AWS::AccountId'),
+      'aws:SourceArn': {
+        'Fn::Join': [
+          '',
+          [
+            'arn:',
+            reference('AWS::Partition'),
+            ':scheduler:',
+            reference('AWS::Region'),
+            ':',
+            reference('AWS::AccountId'),
+            ':schedule-group/default',
+          ],
+        ],
+      },
+    },
+  },
+  Effect: 'Allow',
+  Principal: { Service: 'scheduler.amazonaws.com' },
+};
 
 function secretMap(prefix: string) {
   const idOf = (account: string) => attribute(`${prefix}${account}`, 'Id');
@@ -213,9 +297,27 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
       Timeout: 50,
       variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'EXCHANGE_KEYS'],
     }),
+    relayFunction('SnapshotsBalances', {
+      MemorySize: 512,
+      Timeout: 60,
+      variables: ['SNAPSHOT_TABLE', 'EXCHANGE_KEYS'],
+    }),
+    relayFunction('SnapshotsFees', {
+      MemorySize: 512,
+      Timeout: 60,
+      variables: ['SNAPSHOT_TABLE', 'EXCHANGE_KEYS'],
+    }),
+    relayFunction('SnapshotsInterest', {
+      MemorySize: 512,
+      Timeout: 900,
+      variables: ['SNAPSHOT_TABLE', 'EXCHANGE_KEYS'],
+    }),
     logGroup('RelayReceiveLog'),
     logGroup('RelayExecuteLog'),
     logGroup('RelayReconcileLog'),
+    logGroup('RelaySnapshotsBalancesLog'),
+    logGroup('RelaySnapshotsFeesLog'),
+    logGroup('RelaySnapshotsInterestLog'),
   ],
 
   'The queue': [
@@ -336,76 +438,69 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
     },
   ],
 
-  'The secrets': [tokenSecret('main'), tokenSecret('rehearsal'), keySecret('main'), keySecret('rehearsal')],
-
-  'The schedule': [
+  'The snapshots': [
     {
-      id: 'RelayReconcileSchedule',
-      type: 'AWS::Scheduler::Schedule',
+      id: 'RelaySnapshotsTable',
+      type: 'AWS::DynamoDB::GlobalTable',
       body: {
+        ...retained,
         Properties: {
-          ScheduleExpression: 'cron(* * * * ? *)',
-          ScheduleExpressionTimezone: 'Etc/UTC',
-          State: 'ENABLED',
-          FlexibleTimeWindow: { Mode: 'OFF' },
-          Target: {
-            Arn: attribute('RelayReconcileFunction', 'Arn'),
-            RoleArn: attribute('RelayReconcileScheduleRole', 'Arn'),
-            DeadLetterConfig: { Arn: attribute('RelayUndelivered', 'Arn') },
-            RetryPolicy: { MaximumEventAgeInSeconds: 60, MaximumRetryAttempts: 2 },
-          },
-        },
-      },
-    },
-    {
-      id: 'RelayReconcileScheduleFailures',
-      type: 'AWS::Lambda::EventInvokeConfig',
-      body: {
-        Properties: {
-          FunctionName: reference('RelayReconcileFunction'),
-          MaximumEventAgeInSeconds: 60,
-          MaximumRetryAttempts: 2,
-          DestinationConfig: { OnFailure: { Destination: attribute('RelayUndelivered', 'Arn') } },
-        },
-      },
-    },
-    {
-      id: 'RelayReconcileScheduleRole',
-      type: 'AWS::IAM::Role',
-      body: {
-        Properties: {
-          AssumeRolePolicyDocument: {
-            Statement: [
-              {
-                Action: 'sts:AssumeRole',
-                Condition: {
-                  StringEquals: {
-                    'aws:SourceAccount': reference('AWS::AccountId'),
-                    'aws:SourceArn': {
-                      'Fn::Join': [
-                        '',
-                        [
-                          'arn:',
-                          reference('AWS::Partition'),
-                          ':scheduler:',
-                          reference('AWS::Region'),
-                          ':',
-                          reference('AWS::AccountId'),
-                          ':schedule-group/default',
-                        ],
-                      ],
-                    },
-                  },
-                },
-                Effect: 'Allow',
-                Principal: { Service: 'scheduler.amazonaws.com' },
-              },
-            ],
-          },
+          BillingMode: 'PAY_PER_REQUEST',
+          AttributeDefinitions: [
+            { AttributeName: 'account', AttributeType: 'S' },
+            { AttributeName: 'item', AttributeType: 'S' },
+          ],
+          KeySchema: [
+            { AttributeName: 'account', KeyType: 'HASH' },
+            { AttributeName: 'item', KeyType: 'RANGE' },
+          ],
+          Replicas: [
+            {
+              DeletionProtectionEnabled: true,
+              PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+              Region: reference('AWS::Region'),
+            },
+          ],
+          SSESpecification: { SSEEnabled: true, SSEType: 'KMS' },
         },
       },
     },
   ],
+
+  'The secrets': [tokenSecret('main'), tokenSecret('rehearsal'), keySecret('main'), keySecret('rehearsal')],
+
+  'The schedule of the reconciler': schedule({
+    schedule: 'RelayReconcileSchedule',
+    target: 'RelayReconcile',
+    expression: 'cron(* * * * ? *)',
+    timeZone: 'Etc/UTC',
+    maxAgeSeconds: 60,
+    retries: 2,
+  }),
+  'The schedule of balances': schedule({
+    schedule: 'RelaySnapshotsBalancesSchedule',
+    target: 'RelaySnapshotsBalances',
+    expression: 'cron(0/30 * * * ? *)',
+    timeZone: 'Europe/Kyiv',
+    maxAgeSeconds: 900,
+    retries: 10,
+  }),
+  'The schedule of fees': schedule({
+    schedule: 'RelaySnapshotsFeesSchedule',
+    target: 'RelaySnapshotsFees',
+    expression: 'cron(10 6 ? * MON-FRI *)',
+    timeZone: 'Europe/Kyiv',
+    maxAgeSeconds: 21_600,
+    retries: 10,
+  }),
+  'The schedule of interest': schedule({
+    schedule: 'RelaySnapshotsInterestSchedule',
+    target: 'RelaySnapshotsInterest',
+    expression: 'cron(20 6 * * ? *)',
+    timeZone: 'Europe/Kyiv',
+    maxAgeSeconds: 21_600,
+    retries: 10,
+  }),
 
   'The alarm topic': [
     {

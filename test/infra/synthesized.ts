@@ -29,6 +29,12 @@ export const infraConfig = {
     main: { mode: 'live', markets: { BTC_USDT: {} } },
     rehearsal: { mode: 'dry-run', markets: { BTC_USDT: {} } },
   },
+  snapshots: {
+    timeZone: 'Europe/Kyiv',
+    balances: 'cron(0/30 * * * ? *)',
+    fees: 'cron(10 6 ? * MON-FRI *)',
+    interest: 'cron(20 6 * * ? *)',
+  },
   aws: {
     allowedAddresses: ['203.0.113.7', '198.51.100.0/24'],
     alarmEmail: 'owner@relay.example',

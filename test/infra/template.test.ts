@@ -59,12 +59,18 @@ describe('The stack', () => {
       ['RelayExecuteLog', 30],
       ['RelayReceiveLog', 30],
       ['RelayReconcileLog', 30],
+      ['RelaySnapshotsBalancesLog', 30],
+      ['RelaySnapshotsFeesLog', 30],
+      ['RelaySnapshotsInterestLog', 30],
       ['RelayWebhookAccessLog', 30],
     ]);
     expect(functions.map(([id]) => id).toSorted()).toEqual([
       'RelayExecuteFunction',
       'RelayReceiveFunction',
       'RelayReconcileFunction',
+      'RelaySnapshotsBalancesFunction',
+      'RelaySnapshotsFeesFunction',
+      'RelaySnapshotsInterestFunction',
     ]);
   });
 
@@ -111,11 +117,13 @@ describe('The stack', () => {
       'LedgerTable',
       'ReceiveFunction',
       'SignalQueue',
+      'SnapshotTable',
       'WebhookTokens',
       'WebhookUrl',
     ]);
     expect(JSON.stringify(template.outputs['WebhookUrl'])).toContain('/signals/');
     expect(template.outputs['LedgerTable']).toMatchObject({ Value: { Ref: 'RelayLedgerTable' } });
+    expect(template.outputs['SnapshotTable']).toMatchObject({ Value: { Ref: 'RelaySnapshotsTable' } });
     expect(template.outputs['DeadLetterQueue']).toMatchObject({ Value: { Ref: 'RelaySignalsDeadLetters' } });
   });
 
@@ -130,5 +138,13 @@ describe('The stack', () => {
 
     expect(others).toEqual([]);
     for (const [id] of resourcesOf('AWS::CloudWatch::Alarm')) expect(text).toContain(id);
+  });
+
+  test('shows the changes of fees on the dashboard, out of the log of the function that finds them', () => {
+    const [[, dashboard] = []] = resourcesOf('AWS::CloudWatch::Dashboard');
+
+    expect(JSON.stringify(dashboard)).toMatch(
+      /SOURCE '",\{"Ref":"RelaySnapshotsFeesLog"\},"' [^{]*filter ispresent\(note\)/,
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import type { LogFacts } from '../../lib/base/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { buyAlert } from '../support/alerts.ts';
@@ -285,6 +286,41 @@ describe('executing a stored signal', () => {
 
     expect(await entry()).toMatchObject({ status: 'unknown' });
     expect(alarms).toEqual(['signal outcome unknown']);
+  });
+
+  test('an outcome that comes after the signal was settled otherwise is an alarm', async () => {
+    const alarms: LogFacts[] = [];
+    const silence = () => undefined;
+    functions = await openFunctions(({ ledger, exchangeFor }) => ({
+      log: {
+        info: silence,
+        warn: silence,
+        error: (_, facts) => (facts['alarm'] === true ? void alarms.push(facts) : undefined),
+      },
+      exchangeFor: async (account) => {
+        const client = await exchangeFor(account);
+        return override(client, {
+          prepare: (endpoint, params) => {
+            const request = client.prepare(endpoint, params);
+            return {
+              ...request,
+              send: async (options) => {
+                const step = { atMs: 1, note: 'by an operator who took it for dead' };
+                await ledger.move(key, { from: 'sending', step: { ...step, status: 'unknown' } });
+                await ledger.move(key, { from: 'unknown', step: { ...step, status: 'not_placed' } });
+                return await request.send(options);
+              },
+            };
+          },
+        });
+      },
+    }));
+    await functions.receive(buyAlert());
+
+    await functions.execute('buy-1');
+
+    expect(await entry()).toMatchObject({ status: 'not_placed' });
+    expect(alarms).toMatchObject([{ settledAs: 'not_placed', status: 'placed', orderId: 10_000_000_001 }]);
   });
 
   test('a message without an entry is handed back, to end as a dead letter', async () => {

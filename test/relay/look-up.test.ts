@@ -23,7 +23,7 @@ describe('looking up what became of an entry', () => {
       ending: {
         status: 'placed',
         note: 'found at the exchange as order 10000000001, open (0 of 0.01 executed)',
-        evidence: { order: expect.objectContaining({ orderId: 10_000_000_001 }) },
+        evidence: { order: expect.objectContaining({ orderId: 10_000_000_001 }), others: 0 },
         orderId: 10_000_000_001,
         orderOpen: true,
       },

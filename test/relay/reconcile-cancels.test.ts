@@ -136,6 +136,52 @@ describe('a cancellation whose answer was lost', () => {
     expect(relay.alarms).toHaveLength(5);
   });
 
+  test('by number keeps whose order it was, whoever closes that order meanwhile', async () => {
+    await open();
+    const { orderId } = await place('buy-1');
+    await loseCancel({ action: 'cancel', orderId }, 'error_after');
+    await relay.services.ledger.closeOrder({ account: 'main', signalId: 'buy-1' });
+
+    await relay.reconcile();
+
+    expect(await undo()).toMatchObject({ status: 'cancelled' });
+  });
+
+  test('is done when an order that was there for long is in no list at all', async () => {
+    await open();
+    await place('buy-1');
+    relay.clock.advance(10 * minuteMs);
+    await loseCancel({ action: 'cancel', signalId: 'buy-1' }, 'error_after');
+    // As a service would that leaves out what was cancelled before anything was executed.
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: 60 * minuteMs, probability: 1 });
+
+    await relay.reconcile();
+
+    expect(await undo()).toMatchObject({ status: 'cancelled' });
+    expect((await lastStep())?.note).toBe('the order is open no more; no list tells how it ended');
+    expect(await openIds()).toEqual([]);
+  });
+
+  test('takes the order that the same alert placed after it for none of its own', async () => {
+    await open();
+    await place('old');
+    const alert = [
+      { id: 'undo', ticker: 'BTCUSDT', action: 'cancel_all' },
+      JSON.parse(buyAlert({ id: 'new' })) as object,
+    ];
+    await relay.receiveAll(JSON.stringify(alert));
+    relay.paper.control.addFault({ fault: 'error_after', endpoint: 'cancel-order', probability: 1 });
+    await relay.execute('undo');
+    relay.paper.control.clearFaults();
+    placed += 1;
+    await relay.execute('new');
+
+    await relay.reconcile();
+
+    expect(await undo()).toMatchObject({ status: 'cancelled' });
+    expect(await openIds()).toEqual(['new']);
+  });
+
   test('is settled by the written API only if the order waits with its exits', async () => {
     await open('documented');
     await place('buy-1');
@@ -253,5 +299,28 @@ describe('a cancel_all whose answers were lost', () => {
     await relay.reconcileFor(30);
 
     expect(await undo()).toMatchObject({ status: 'unknown', look: { misses: 0 } });
+  });
+});
+
+describe('a cancellation that is answered', () => {
+  test('proves that an order whose own answer was lost was there', async () => {
+    await open('documented');
+    placed += 1;
+    const plain = buyAlert({ id: 'buy-1', stopLoss: undefined, takeProfit: undefined });
+    expect(await relay.send(plain, { fault: 'drop_after', endpoint: 'stop-limit' })).toMatchObject({
+      status: 'unknown',
+    });
+
+    await relay.send(JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', action: 'cancel_all' }));
+
+    expect(await undo()).toMatchObject({ status: 'cancelled' });
+    expect(await relay.entry('buy-1')).toMatchObject({
+      status: 'placed',
+      orderId: 10_000_000_001,
+      orderOpen: false,
+    });
+    expect((await relay.entry('buy-1')).steps.at(-1)?.note).toBe(
+      'its order 10000000001 answered to a cancellation: it was there, and is cancelled',
+    );
   });
 });

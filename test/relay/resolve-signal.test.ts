@@ -176,21 +176,19 @@ describe('a signal that is on its way', () => {
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'accepted' });
   });
 
-  test('is taken over after a minute: its worker is dead', async () => {
+  test('is left to the reconciler for as long as it may be: an operator cannot know that its worker is dead', async () => {
     await leaveSending();
-    relay.clock.advance(minuteMs);
+    relay.clock.advance(60 * minuteMs);
+    const seen: Approach = { kind: 'saw', status: 'not_placed', note: 'open orders', orderId: null };
 
-    const { entry } = await resolve({
-      kind: 'saw',
-      status: 'not_placed',
-      note: 'open orders',
-      orderId: null,
-    });
+    await expect(resolve(seen)).rejects.toMatchObject({ code: 'signal_under_way' });
+    relay.paper.control.addFault({ fault: 'down', durationMs: 1 });
+    await relay.reconcile();
 
-    expect(entry.steps.map(({ status, by }) => [status, by])).toEqual([
+    expect((await resolve(seen)).entry.steps.map(({ status, by }) => [status, by])).toEqual([
       ['accepted', undefined],
       ['sending', undefined],
-      ['unknown', 'alice'],
+      ['unknown', 'reconcile-signals'],
       ['not_placed', 'alice'],
     ]);
   });

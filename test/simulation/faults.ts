@@ -36,6 +36,7 @@ export const hazards = [
   'frozen',
   'out_of_time',
   'handed_out_twice',
+  'message_lost',
   'clock_step',
   'list_lag',
 ] as const;
@@ -91,6 +92,7 @@ const rates: Readonly<{
     frozen: 0.3,
     out_of_time: 0.04,
     handed_out_twice: 0.3,
+    message_lost: 0.1,
     clock_step: 0.3,
     list_lag: 0.5,
   },

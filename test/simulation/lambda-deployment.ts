@@ -158,16 +158,27 @@ export class LambdaDeployment implements Deployment {
   async #work(delivery: Delivery): Promise<void> {
     const { loop } = this.#world.stage;
     const handedOutAtMs = loop.nowMs;
+    const isLost = this.#perhapsLose(delivery);
     const stopDouble = this.#perhapsHandOutTwice(delivery);
     const ended = await this.#execute.run(({ handler }) => handler(toQueueEvent(delivery)));
     stopDouble();
-    if (ended.kind === 'returned' && ended.value.batchItemFailures.length === 0) {
+    if (isLost || (ended.kind === 'returned' && ended.value.batchItemFailures.length === 0)) {
       await this.#queue.remove([delivery.receipt]);
       return;
     }
     const hiddenMs = handedOutAtMs + this.#visibilityMs - loop.nowMs;
     const retryMs = this.#postponedMs.get(delivery.receipt) ?? hiddenMs;
     this.#service.later(retryMs, () => this.#queue.release([delivery.receipt]));
+  }
+
+  /** A queue that was purged hands a message out no second time, whatever became of the first. */
+  #perhapsLose({ body }: Delivery): boolean {
+    const { faults, history } = this.#world.stage;
+    if (!faults.strikes('message_lost')) return false;
+    const key = keyText(parseSignalMessage(body));
+    this.#service.note(`loses the message of ${key}`, 'hazard: message_lost');
+    history.outOfTurn.set(key, 'message lost');
+    return true;
   }
 
   /** A queue may hand a message out again although its first worker lives. */

@@ -141,7 +141,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'ignore-conflict',
     breaks: 'a worker that lost the race to "sending" sends all the same',
-    seeds: 1000,
+    seeds: 300,
     dialect: 'live',
     mutation: {
       ledger: (ledger, { story }) =>
@@ -174,7 +174,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'no-take-over',
     breaks: 'what a dead worker was sending is left "sending"',
-    seeds: 1000,
+    seeds: 300,
     dialect: 'live',
     mutation: { ledger: (ledger) => hideStatus(ledger, 'sending') },
   },

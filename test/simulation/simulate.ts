@@ -3,6 +3,7 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { World } from '../../lib/paper/world.ts';
+import { override } from '../support/override.ts';
 import { AlertDraw } from './alerts.ts';
 import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
@@ -57,7 +58,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
   const stage: Stage = { loop, random, faults, history: new History() };
   const world = openSimulatedWorld(stage, outages, options.dialect, options.mutation);
-  const deployment = deploy(world);
+  const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
   scheduleInterventions(world, deployment, calmFromMs);
@@ -73,6 +74,11 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   world.file.close();
   const facts = { history: stage.history, entries, exchange: world.exchange.world, dialect: options.dialect };
   return { ...facts, violations: findViolations(facts) };
+}
+
+/** Nobody puts dead letters back: what they were about must come to its end without them. */
+function leaveAlone(deployment: Deployment): Deployment {
+  return override(deployment, { redrive: async () => undefined });
 }
 
 /** Mostly clocks are right to a second or two; some are further off than the exchange takes. */

@@ -117,12 +117,12 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'hopeful-cancel',
-    breaks: 'a cancellation that got no answer within a second is taken for done',
-    seeds: 1000,
+    breaks: 'a cancellation that got no answer within 300 ms is taken for done',
+    seeds: 300,
     dialect: 'live',
     mutation: changeSend(cancelOrder, (send) => async (options) => {
       try {
-        return await send({ ...options, timeoutMs: 1000 });
+        return await send({ ...options, timeoutMs: 300 });
       } catch (error) {
         if (!isLost(error)) throw error;
         return { orderId: 0 };

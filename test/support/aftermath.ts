@@ -12,7 +12,7 @@ import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
-import { receiveSignal } from '../../lib/relay/receive-signal.ts';
+import { type Receipt, receiveSignal } from '../../lib/relay/receive-signal.ts';
 import {
   type ReconcileServices,
   type Reconciliation,
@@ -36,6 +36,10 @@ export interface Aftermath {
   readonly asked: string[];
   /** Takes the alert in, which holds one signal. */
   receive(alert: string): Promise<EntryKey>;
+  /** Takes in an alert of several signals. */
+  receiveAll(alert: string): Promise<void>;
+  /** Carries out one signal of the account. */
+  execute(signalId: string): Promise<void>;
   /** Takes the alert in and carries its one signal out, on an exchange with that fault. */
   send(alert: string, fault?: FaultRequest): Promise<Entry>;
   /** Looks after what was left behind, and fails if the exchange was asked for anything but lists. */
@@ -107,9 +111,12 @@ export async function openAftermath(
     return done;
   }
 
+  function takeIn(alert: string): Promise<Receipt> {
+    return receiveSignal(services, { account: 'main', token, body: Buffer.from(alert) });
+  }
+
   async function receive(alert: string): Promise<EntryKey> {
-    const delivery = { account: 'main', token, body: Buffer.from(alert) };
-    const { signalId } = (await receiveSignal(services, delivery)).body as { signalId: string };
+    const { signalId } = (await takeIn(alert)).body as { signalId: string };
     return { account: 'main', signalId };
   }
 
@@ -125,6 +132,12 @@ export async function openAftermath(
     entry,
     reconcile,
     receive,
+    async receiveAll(alert) {
+      await takeIn(alert);
+    },
+    async execute(signalId) {
+      await executeSignal(services, { account: 'main', signalId });
+    },
     async send(alert, fault) {
       const key = await receive(alert);
       if (fault !== undefined) paper.control.addFault(fault);
