@@ -1,5 +1,28 @@
 import { type Decimal, formatDecimal, zero } from '../lib/base/decimal.ts';
+import type { ResultOf } from '../lib/exchange/endpoint.ts';
+import type { fees } from '../lib/exchange/endpoints/fees.ts';
 import type { FeeTerms } from '../lib/snapshots/snapshot-store.ts';
+import { renderTable } from './print.ts';
+
+/** What moving currencies costs, one row for each. */
+export function renderFees(records: ResultOf<typeof fees>): string {
+  return renderTable(
+    [
+      { title: 'ticker' },
+      { title: 'name', maximumWidth: 16 },
+      { title: 'deposit fee' },
+      { title: 'deposit limits' },
+      { title: 'withdrawal fee' },
+      { title: 'withdrawal limits' },
+    ],
+    records.map(({ ticker, name, canDeposit, canWithdraw, deposit, withdraw }) => [
+      ticker,
+      name,
+      ...describeTerms(canDeposit, deposit),
+      ...describeTerms(canWithdraw, withdraw),
+    ]),
+  );
+}
 
 /** What moving a currency costs one way, in a few words, and how much of it may be moved. */
 export function describeTerms(isOpen: boolean, terms: FeeTerms): readonly [fee: string, limits: string] {

@@ -20,7 +20,7 @@ function describeUnfinished(account: string): string {
 }
 
 function describeRefusal(account: string, { atMs, reason }: NonNullable<ImportProgress['refusal']>): string {
-  return `Nothing is imported for account ${account} since ${formatMinute(atMs)} UTC: only business partners have interest payments, and the exchange said: ${reason}. Once that has changed, ask again with \`interest retry --account ${account}\`; another key (\`keys set ${account}\`) is tried by itself.`;
+  return `Nothing is imported for account ${account} since ${formatMinute(atMs)} UTC: only business partners have interest payments, and the exchange said: ${reason.replace(/\.$/, '')}. Once that has changed, ask again with \`interest retry --account ${account}\`; another key (\`keys set ${account}\`) is tried by itself.`;
 }
 
 function describeGap(gap: Period): string {

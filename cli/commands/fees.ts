@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { ResultOf } from '../../lib/exchange/endpoint.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
 import { describeFeeChange } from '../../lib/snapshots/compare-fees.ts';
 import type { FeeEpoch, FeeStore } from '../../lib/snapshots/snapshot-store.ts';
 import { type Context, runCommand, takeOptions } from '../command.ts';
-import { describeTerms } from '../describe-fees.ts';
+import { describeTerms, renderFees } from '../describe-fees.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure } from '../failure.ts';
 import { feeRecordOf, feeTitles } from '../fee-records.ts';
@@ -41,8 +40,6 @@ export function addFeeCommands(program: Command): void {
     );
 }
 
-type FeeRecord = ResultOf<typeof fees>[number];
-
 async function showFees(
   { session, print }: Context,
   ticker: string | undefined,
@@ -59,25 +56,6 @@ async function showFees(
       'Leave the ticker out to see every currency.',
     );
   print({ fees: records }, () => renderFees(records));
-}
-
-function renderFees(records: readonly FeeRecord[]): string {
-  return renderTable(
-    [
-      { title: 'ticker' },
-      { title: 'name', maximumWidth: 16 },
-      { title: 'deposit fee' },
-      { title: 'deposit limits' },
-      { title: 'withdrawal fee' },
-      { title: 'withdrawal limits' },
-    ],
-    records.map(({ ticker, name, canDeposit, canWithdraw, deposit, withdraw }) => [
-      ticker,
-      name,
-      ...describeTerms(canDeposit, deposit),
-      ...describeTerms(canWithdraw, withdraw),
-    ]),
-  );
 }
 
 /** A version of a currency's fees, and what made it another one. */

@@ -3,10 +3,10 @@ import * as z from 'zod';
 import { formatDecimal, isDecimalText, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { faultKinds } from '../../lib/paper/faults.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
-import { CommandFailure } from '../failure.ts';
-import { askHttp, type HttpRequest } from '../http.ts';
+import { askControl } from '../paper-control.ts';
 import { renderPaperState } from '../paper-state.ts';
 import { renderTable } from '../print.ts';
+import { addTreasuryCommands } from './paper-treasury.ts';
 
 interface FaultOptions {
   readonly endpoint?: string;
@@ -21,7 +21,7 @@ const longestMs = 600_000;
 export function addPaperCommands(program: Command): void {
   const paper = program
     .command('paper')
-    .description('move prices, inject faults, look inside')
+    .description('move prices and balances, change fees, pay interest, inject faults, look inside')
     .helpCommand(false);
   paper
     .command('price')
@@ -36,6 +36,7 @@ export function addPaperCommands(program: Command): void {
     .action((market: string, price: string, options: { volume?: string }, command: Command) =>
       runCommand(command, (context) => setPrice(context, market, price, options.volume)),
     );
+  addTreasuryCommands(paper);
   paper
     .command('fault')
     .description('spoil coming requests')
@@ -47,7 +48,11 @@ export function addPaperCommands(program: Command): void {
         .conflicts('probability'),
     )
     .option('--probability <p>', 'strike by chance, from 0 to 1, until cleared', readProbability)
-    .option('--delay-ms <ms>', 'for delay: how late the answer is', readCount(1, longestMs))
+    .option(
+      '--delay-ms <ms>',
+      'for delay: how late the answer is; for read_lag: how far the lists trail behind',
+      readCount(1, longestMs),
+    )
     .option('--duration-ms <ms>', 'for down: how long nobody listens', readCount(1, longestMs))
     .action((kind: string, options: FaultOptions, command: Command) =>
       runCommand(command, (context) => addFault(context, kind, options)),
@@ -135,6 +140,7 @@ function renderFaults(faults: readonly z.output<typeof FaultField>[]): string {
 }
 
 function describeStrikes({
+  fault,
   remaining,
   probability,
   delayMs,
@@ -142,36 +148,5 @@ function describeStrikes({
 }: z.output<typeof FaultField>): string {
   const how = probability === null ? `${remaining ?? 1} more` : `with probability ${probability}`;
   if (durationMs !== null) return `for ${durationMs} ms`;
-  return delayMs === null ? how : `${how}, ${delayMs} ms late`;
-}
-
-const ControlRefusal = z.object({ error: z.string() });
-
-/** @throws CommandFailure when there is no paper exchange, or it refuses */
-async function askControl(
-  { session }: Context,
-  method: HttpRequest['method'],
-  path: string,
-  body?: object,
-): Promise<unknown> {
-  const exchangeUrl = session.locatePaper();
-  const answer = await askHttp({
-    url: `${exchangeUrl}${path}`,
-    method,
-    recipient: `the paper exchange at ${exchangeUrl}`,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  if (answer.httpStatus < 300) return answer.body;
-  const refusal = ControlRefusal.safeParse(answer.body);
-  if (refusal.success)
-    throw new CommandFailure(
-      'paper_refused',
-      `the paper exchange refused: ${refusal.data.error.replaceAll(/\s*\n\s*/g, ' ')}`,
-      'Correct the command.',
-    );
-  throw new CommandFailure(
-    'no_paper_exchange',
-    `${exchangeUrl} answered HTTP ${answer.httpStatus}, not as a paper exchange does`,
-    'These commands are for the paper exchange of `npm start` only.',
-  );
+  return delayMs === null ? how : `${how}, ${delayMs} ms ${fault === 'read_lag' ? 'behind' : 'late'}`;
 }

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
 import type { OrderStatus, Side } from '../model/order.ts';
-import { paperAccounts } from './accounts.ts';
+import { type PaperFeeRecord, type PaperInterestPayment, paperAccounts } from './accounts.ts';
 import { booksOf, type OcoPair, type PaperOrder, type World } from './world.ts';
 
 /** One order as {@link PaperState} shows it; decimals are text. */
@@ -52,6 +52,10 @@ export interface PaperState {
   readonly house: Readonly<Record<string, string>>;
   /** Ticker → fees taken. */
   readonly fees: Readonly<Record<string, string>>;
+  /** Ticker → what moving it costs. */
+  readonly feeTable: Readonly<Record<string, PaperFeeRecord>>;
+  /** Partner account → its interest payments, newest first. */
+  readonly payments: Readonly<Record<string, readonly PaperInterestPayment[]>>;
 }
 
 export interface OtoState {
@@ -75,6 +79,8 @@ export function describeWorld(world: World): PaperState {
     acceptedOrderIds: [...world.acceptedOrderIds],
     house: describeDecimals(world.house),
     fees: describeDecimals(world.fees),
+    feeTable: Object.fromEntries(world.treasury.fees),
+    payments: Object.fromEntries([...world.treasury.payments].map(([name, paid]) => [name, [...paid]])),
   };
 }
 

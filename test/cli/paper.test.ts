@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
@@ -38,6 +39,130 @@ describe('paper price', () => {
   });
 });
 
+describe('paper balance', () => {
+  test('sets a main balance, and takes it away', async () => {
+    const document = await runForJson(relay.here('paper', 'balance', 'btc', '2.50'));
+    const { stdout } = await runCli(
+      relay.here('paper', 'balance', 'UAH', '0.00000001', '--account', 'second'),
+    );
+    await runForJson(relay.here('paper', 'balance', 'SOL', '0'));
+
+    const { accounts } = relay.world.paper.control.state();
+    expect(document).toEqual({ account: 'main', ticker: 'BTC', amount: '2.5' });
+    expect(stdout).toBe('Account second holds 0.00000001 UAH in its main balance now.\n');
+    expect(accounts['main']?.main).toEqual({ BTC: '2.5', ETH: '20', USDT: '25000.75' });
+    expect(accounts['second']?.main).toEqual({ UAH: '0.00000001', USDT: '500' });
+    relay.world.paper.control.setBalance('main', 'BTC', parseDecimal('1.25'));
+  });
+
+  test('of an account there is not is refused with those there are', async () => {
+    const failure = await runForFailure(relay.here('paper', 'balance', 'BTC', '1', '--account', 'rehearsal'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
+    expect(failure.message).toContain('no account "rehearsal"; it has main, second');
+  });
+});
+
+describe('paper fee', () => {
+  test('changes what is named, and shows what holds now', async () => {
+    const document = await runForJson(
+      relay.here('paper', 'fee', 'BTC', '--withdraw-fixed', '0.00050', '--deposit-min-amount', '0.002'),
+    );
+    const { stdout } = await runCli(
+      relay.here('paper', 'fee', 'usdt', '--withdraw-percent', '0.2', '--withdraw-max-fee', '80'),
+    );
+
+    const unchanged = { minFlex: '0', maxFlex: '0', percentFlex: '0' };
+    expect(document).toEqual({
+      fee: {
+        ticker: 'BTC',
+        name: 'Bitcoin',
+        canDeposit: true,
+        canWithdraw: true,
+        deposit: { ...unchanged, fixed: '0', minAmount: '0.002', maxAmount: '0' },
+        withdraw: { ...unchanged, fixed: '0.0005', minAmount: '0.001', maxAmount: '50' },
+      },
+    });
+    expect(stdout).toMatch(/^USDT +Tether US +none +from 5 +0\.2% \(1 to 80\) +from 5$/m);
+    expect(relay.world.paper.control.state().feeTable).toMatchObject({
+      BTC: { withdraw: { fixed: '0.0005' } },
+      USDT: { withdraw: { percentFlex: '0.2', minFlex: '1', maxFlex: '80', fixed: '0' } },
+    });
+  });
+
+  test('opens and closes a way', async () => {
+    await runForJson(relay.here('paper', 'fee', 'UAH', '--withdraw', 'open', '--deposit', 'closed'));
+
+    expect(relay.world.paper.control.state().feeTable['UAH']).toMatchObject({
+      canDeposit: false,
+      canWithdraw: true,
+      withdraw: { percentFlex: '1.5' },
+    });
+  });
+
+  test('of a currency there is not is refused with those there are', async () => {
+    const failure = await runForFailure(relay.here('paper', 'fee', 'XXX', '--withdraw-fixed', '1'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
+    expect(failure.message).toContain('no currency "XXX"; it has BTC, ETH, SOL, USDT, UAH');
+  });
+});
+
+describe('paper interest', () => {
+  test('pays now, or at the time given, and the same again is another payment', async () => {
+    const at = ['--at', '2026-03-30T08:30:15', '--plan', 'p', '--investment', 'i'];
+    const pay = (...args: string[]) => relay.here('paper', 'interest', ...args);
+
+    const document = await runForJson(pay('usdt', '1.50', ...at));
+    const { stdout } = await runCli(pay('USDT', '1.5', ...at));
+    await runForJson(pay('BTC', '0.00000001'));
+
+    const { payments } = relay.world.paper.control.state();
+    const payment = {
+      planId: 'p',
+      investmentId: 'i',
+      ticker: 'USDT',
+      amount: '1.5',
+      timestamp: 1_774_859_415,
+    };
+    expect(document).toEqual({ account: 'main', payment });
+    expect(stdout).toBe('Account main was paid 1.5 USDT of plan p at 2026-03-30 08:30:15 UTC.\n');
+    expect(payments['main']?.slice(0, 3)).toEqual([
+      {
+        planId: 'paper-plan',
+        investmentId: 'paper-investment',
+        ticker: 'BTC',
+        amount: '0.00000001',
+        timestamp: expect.any(Number),
+      },
+      payment,
+      payment,
+    ]);
+    expect(payments['main']).toHaveLength(253);
+  });
+
+  test('to one that is no partner is refused', async () => {
+    const failure = await runForFailure(relay.here('paper', 'interest', 'BTC', '1', '--account', 'second'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
+    expect(failure.message).toContain('no partner account "second"; it has main');
+  });
+});
+
+test.each([
+  [['balance', 'BTC', '-1'], 'decimal number, 0 or above'],
+  [['balance', 'BTC'], "'amount'"],
+  [['fee', 'BTC'], 'nothing of what is to change'],
+  [['fee', 'BTC', '--withdraw-fixed', 'free'], 'decimal number, 0 or above'],
+  [['fee', 'BTC', '--withdraw', 'shut'], 'Allowed choices are open, closed'],
+  [['interest', 'BTC', '1', '--at', 'noon'], 'date or a time in UTC'],
+])('paper %j is no command', async (args, message) => {
+  const failure = await runForFailure(relay.here('paper', ...args));
+
+  expect(failure).toMatchObject({ exitCode: 2, code: 'usage' });
+  expect(failure.message).toContain(message);
+});
+
 describe('paper faults', () => {
   test('are set, listed, and taken back', async () => {
     const set = await runForJson(
@@ -45,6 +170,7 @@ describe('paper faults', () => {
     );
     await runForJson(relay.here('paper', 'fault', 'delay', '--delay-ms', '250', '--probability', '0.5'));
     const listed = await runForJson(relay.here('paper', 'faults'));
+    await runForJson(relay.here('paper', 'fault', 'read_lag', '--delay-ms', '400'));
     const { stdout: table } = await runCli(relay.here('paper', 'faults'));
     const cleared = await runForJson(relay.here('paper', 'clear-faults'));
 
@@ -59,6 +185,7 @@ describe('paper faults', () => {
     });
     expect(table).toMatch(/^drop_after +stop-limit +2 more +0$/m);
     expect(table).toMatch(/^delay +any +with probability 0\.5, 250 ms late +0$/m);
+    expect(table).toMatch(/^read_lag +any +1 more, 400 ms behind +0$/m);
     expect(cleared).toEqual({ faults: [] });
     expect(relay.world.paper.control.faults()).toEqual([]);
     expect((await runCli(relay.here('paper', 'faults'))).stdout).toBe('No faults are set.\n');

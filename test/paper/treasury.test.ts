@@ -144,6 +144,10 @@ test('what was set is there after a restart', async () => {
   expect(await balance()).toMatchObject({ BTC: { main_balance: '9' } });
   expect(await feeOf('BTC')).toMatchObject({ withdraw: { fixed: '0.0007' }, can_withdraw: false });
   expect((await payments({ planId: 'p' })).records).toEqual([payment, payment]);
+  const { feeTable, payments: paid } = paper.control.state();
+  expect(feeTable['BTC']).toMatchObject({ withdraw: { fixed: '0.0007' }, canWithdraw: false });
+  expect(paid['main']?.slice(0, 3)).toEqual([payment, payment, expect.objectContaining({ ticker: 'USDT' })]);
+  expect(Object.keys(paid)).toEqual(['main']);
 });
 
 test('a journal that sets what there is not is refused with the reason', async () => {

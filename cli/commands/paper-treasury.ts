@@ -1,0 +1,161 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import * as z from 'zod';
+import { formatDecimal, isDecimalText, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import { fees } from '../../lib/exchange/endpoints/fees.ts';
+import type { FeeTermsChange } from '../../lib/paper/treasury.ts';
+import type { Period } from '../../lib/snapshots/snapshot-store.ts';
+import { type Context, runCommand } from '../command.ts';
+import { renderFees } from '../describe-fees.ts';
+import { createUsageFailure } from '../failure.ts';
+import { askControl } from '../paper-control.ts';
+import { formatSecond, paint } from '../print.ts';
+import { readTime } from '../time-range.ts';
+
+interface InterestOptions {
+  readonly account: string;
+  readonly plan: string;
+  readonly investment: string;
+  readonly at?: Period;
+}
+
+/** What the option calls a term, what the exchange calls it, and what it is. */
+const terms = [
+  { flag: 'fixed', name: 'fixed', means: 'fee whatever the amount' },
+  { flag: 'percent', name: 'percentFlex', means: 'fee in per cent of the amount' },
+  { flag: 'min-fee', name: 'minFlex', means: 'least that a fee in per cent comes to' },
+  { flag: 'max-fee', name: 'maxFlex', means: 'most that a fee in per cent comes to' },
+  { flag: 'min-amount', name: 'minAmount', means: 'least that may be moved at once' },
+  { flag: 'max-amount', name: 'maxAmount', means: 'most that may be moved at once' },
+] as const;
+
+const ways = [
+  { way: 'deposit', gate: 'canDeposit' },
+  { way: 'withdraw', gate: 'canWithdraw' },
+] as const;
+
+/** The parts of the paper exchange that do not trade: main balances, fees, interest. */
+export function addTreasuryCommands(paper: Command): void {
+  paper
+    .command('balance')
+    .description('set what the main balance holds of a currency; orders never touch it')
+    .argument('<ticker>', 'for example BTC', readTicker)
+    .argument('<amount>', 'what it holds from now on; 0 takes it away', readAmount)
+    .addOption(createAccountOption())
+    .action((ticker: string, amount: string, options: { account: string }, command: Command) =>
+      runCommand(command, (context) => setBalance(context, { ...options, ticker, amount })),
+    );
+  const fee = paper
+    .command('fee')
+    .description('change what moving a currency in and out costs; what is not named stays, 0 stands for none')
+    .argument('<ticker>', 'for example BTC', readTicker)
+    .action((ticker: string, _options: object, command: Command) =>
+      runCommand(command, (context) => setFee(context, ticker, readFeeChange(command))),
+    );
+  for (const { way } of ways) addFeeOptions(fee, way);
+  paper
+    .command('interest')
+    .description('pay interest to the partner account; the same again is another payment')
+    .argument('<ticker>', 'for example USDT', readTicker)
+    .argument('<amount>', 'how much', readAmount)
+    .option('--plan <id>', 'of which plan', 'paper-plan')
+    .option('--investment <id>', 'for which investment', 'paper-investment')
+    .option('--at <time>', 'when, in UTC, to the second, like 2026-11-01T08:30 (default: now)', readTime)
+    .addOption(createAccountOption())
+    .action((ticker: string, amount: string, options: InterestOptions, command: Command) =>
+      runCommand(command, (context) => payInterest(context, ticker, amount, options)),
+    );
+}
+
+/** The exchange has accounts of its own; a key of the relay's first one opens `main`. */
+function createAccountOption(): Option {
+  return new Option('--account <name>', "whose, in the paper exchange's own words").default('main');
+}
+
+function addFeeOptions(fee: Command, way: string): void {
+  for (const { flag, means } of terms) fee.option(`--${way}-${flag} <n>`, `${way}: ${means}`, readAmount);
+  fee.addOption(new Option(`--${way} <state>`, `${way}: possible at all or not`).choices(['open', 'closed']));
+}
+
+/** @throws CommandFailure (usage) when nothing is to change */
+function readFeeChange(command: Command): FeeTermsChange {
+  const given = new Map(
+    command.options.map((option): [flag: string | undefined, value: string | undefined] => [
+      option.long,
+      command.getOptionValue(option.attributeName()),
+    ]),
+  );
+  if ([...given.values()].every((value) => value === undefined))
+    throw createUsageFailure(
+      'the command says nothing of what is to change',
+      'Name a term and what it is from now on, for example --withdraw-fixed 0.0005; `fees` shows what holds now.',
+    );
+  return Object.fromEntries(
+    ways.flatMap(({ way, gate }) => {
+      const state = given.get(`--${way}`);
+      const changed = terms.map(({ flag, name }) => [name, given.get(`--${way}-${flag}`)]);
+      return [
+        [gate, state === undefined ? undefined : state === 'open'],
+        [way, Object.fromEntries(changed)],
+      ];
+    }),
+  );
+}
+
+function readTicker(text: string): string {
+  return text.toUpperCase();
+}
+
+function readAmount(text: string): string {
+  if (!isDecimalText(text) || parseDecimal(text).lt(zero))
+    throw new InvalidArgumentError('It must be a decimal number, 0 or above, for example 0.5.');
+  return formatDecimal(parseDecimal(text));
+}
+
+interface Balance {
+  readonly account: string;
+  readonly ticker: string;
+  readonly amount: string;
+}
+
+async function setBalance(context: Context, balance: Balance): Promise<void> {
+  await askControl(context, 'POST', '/control/balance', balance);
+  const { account, ticker, amount } = balance;
+  context.print(balance, () =>
+    paint(`Account ${account} holds ${amount} ${ticker} in its main balance now.`),
+  );
+}
+
+async function setFee(context: Context, ticker: string, change: FeeTermsChange): Promise<void> {
+  const fee = await askControl(context, 'POST', '/control/fee', { ticker, ...change });
+  context.print({ fee }, () => renderFees(fees.result.parse([fee])));
+}
+
+const PaymentField = z.object({
+  planId: z.string(),
+  investmentId: z.string(),
+  ticker: z.string(),
+  amount: z.string(),
+  timestamp: z.int(),
+});
+
+async function payInterest(
+  context: Context,
+  ticker: string,
+  amount: string,
+  { account, plan, investment, at }: InterestOptions,
+): Promise<void> {
+  const request = {
+    account,
+    planId: plan,
+    investmentId: investment,
+    ticker,
+    amount,
+    timestamp: at === undefined ? undefined : Math.floor(at.fromMs / 1000),
+  };
+  const payment = PaymentField.parse(await askControl(context, 'POST', '/control/interest', request));
+  context.print({ account, payment }, () =>
+    paint(
+      `Account ${account} was paid ${payment.amount} ${ticker} of plan ${plan} at ${formatSecond(payment.timestamp * 1000)} UTC.`,
+    ),
+  );
+}

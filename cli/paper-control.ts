@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import type { Context } from './command.ts';
+import { CommandFailure } from './failure.ts';
+import { askHttp, type HttpRequest } from './http.ts';
+
+const ControlRefusal = z.object({ error: z.string() });
+
+/**
+ * Has the paper exchange do something, or tell something.
+ *
+ * @param path of the control route
+ * @throws CommandFailure when there is no paper exchange, or it refuses
+ */
+export async function askControl(
+  { session }: Context,
+  method: HttpRequest['method'],
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  const exchangeUrl = session.locatePaper();
+  const answer = await askHttp({
+    url: `${exchangeUrl}${path}`,
+    method,
+    recipient: `the paper exchange at ${exchangeUrl}`,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (answer.httpStatus < 300) return answer.body;
+  const refusal = ControlRefusal.safeParse(answer.body);
+  if (refusal.success)
+    throw new CommandFailure(
+      'paper_refused',
+      `the paper exchange refused: ${refusal.data.error.replaceAll(/\s*\n\s*/g, ' ')}`,
+      'Correct the command.',
+    );
+  throw new CommandFailure(
+    'no_paper_exchange',
+    `${exchangeUrl} answered HTTP ${answer.httpStatus}, not as a paper exchange does`,
+    'These commands are for the paper exchange of `npm start` only.',
+  );
+}

@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import { runCli, runForJson } from '../cli/run-cli.ts';
+import { at, type SnapshotStory, tellSnapshots } from '../support/snapshot-story.ts';
+
+let story: SnapshotStory;
+
+beforeAll(async () => {
+  story = await tellSnapshots();
+});
+
+afterAll(() => story.close());
+
+const today = ['--from', '2026-04-01', '--to', '2026-04-01'];
+const here = (...args: string[]) => [...args, '--data', story.dataPath];
+const looks = () => [...story.seen];
+
+function readLines(text: string): readonly Record<string, unknown>[] {
+  const lines = text.trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
+describe('what a relay kept of balances', () => {
+  const balances = (...args: string[]) => here('balances', ...today, '--every', '1h', ...args);
+  const whenAndWhat = (document: unknown) =>
+    (document as { rows: { slotMs: number; takenAtMs: number; held: unknown }[] }).rows.map(
+      ({ slotMs, takenAtMs, held }) => [slotMs, takenAtMs, held],
+    );
+
+  test.each([
+    ['main', 'main'],
+    ['rehearsal', 'second'],
+  ])('of %s is what the exchange knew then, and nothing of the time it was off', async (name, account) => {
+    const document = await runForJson(balances('--account', name));
+
+    expect([...story.seen.keys()]).toEqual(['10:00', '11:00', '12:00', '15:00']);
+    expect(whenAndWhat(document)).toEqual(
+      looks().map(([time, { accounts }]) => [at(time), at(time), accounts[account]?.main]),
+    );
+  });
+
+  test('is the collateral balance too, as a trade changes it', async () => {
+    const document = await runForJson(balances('--collateral'));
+
+    const held = looks().map(([time, { accounts }]) => {
+      const amounts = Object.entries(accounts['main']?.collateral ?? {});
+      return [
+        at(time),
+        at(time),
+        Object.fromEntries(amounts.map(([ticker, { available }]) => [ticker, available])),
+      ];
+    });
+    expect(whenAndWhat(document)).toEqual(held);
+    expect(held.map(([, , amounts]) => amounts)).toMatchObject([
+      { BTC: '10' },
+      { BTC: '10' },
+      { BTC: '10.01' },
+      { BTC: '10.01' },
+    ]);
+  });
+
+  test('is a table with a row for each look', async () => {
+    const { stdout } = await runCli(balances());
+
+    expect(stdout.split('\n').slice(2)).toEqual([
+      'time (UTC)         BTC  ETH  SOL         UAH                USDT',
+      '────────────────────────────────────────────────────────────────',
+      '2026-04-01 10:00  1.25   20  0.5           0            25000.75',
+      '2026-04-01 11:00   2.5    0  0.5  0.00000001            25000.75',
+      '2026-04-01 12:00   2.5    0  0.5  0.00000001  123456789.12345678',
+      '2026-04-01 15:00   0.1    0  0.5  0.00000001  123456789.12345678',
+      '',
+    ]);
+  });
+
+  test('is exported as CSV and as JSON Lines, alike', async () => {
+    const [csv, jsonl] = await Promise.all([
+      runCli(here('export', 'balances')),
+      runCli(here('export', 'balances', '--format', 'jsonl')),
+    ]);
+
+    const records: Record<string, string>[] = parse(csv.stdout, { columns: true });
+    const documents = readLines(jsonl.stdout);
+    const tickers = ['BTC', 'ETH', 'SOL', 'UAH', 'USDT'];
+    expect(records.map((record) => [record['time (UTC)'], ...tickers.map((name) => record[name])])).toEqual(
+      looks().map(([time, { accounts }]) => [
+        `2026-04-01 ${time}:00`,
+        ...tickers.map((name) => accounts['main']?.main[name] ?? '0'),
+      ]),
+    );
+    expect(documents.map(({ slotMs, main }) => [slotMs, main])).toEqual(
+      looks().map(([time, { accounts }]) => [at(time), accounts['main']?.main]),
+    );
+  });
+});
+
+describe('what a relay kept of fees', () => {
+  test('is each version, with the times it held, as the exchange had it', async () => {
+    const [table, history, csv] = await Promise.all([
+      runCli(here('fees', 'history', 'BTC')),
+      runForJson(here('fees', 'history', 'BTC')),
+      runCli(here('export', 'fees')),
+    ]);
+
+    const { versions } = history as {
+      versions: { fromMs: number; untilMs: number | null; fees: unknown }[];
+    };
+    const known = ['10:00', '11:00', '15:00'].map((time) => {
+      const { ticker: _ticker, name: _name, ...terms } = story.seen.get(time)?.feeTable['BTC'] ?? {};
+      return terms;
+    });
+    expect(versions.map(({ fees }) => fees)).toEqual(known);
+    expect(versions.map(({ fromMs, untilMs }) => [fromMs, untilMs])).toEqual([
+      [at('10:00'), at('11:00')],
+      [at('11:00'), at('15:00')],
+      [at('15:00'), null],
+    ]);
+    expect(table.stdout).toMatch(/^2026-04-01 10:00 +2026-04-01 11:00 +none +0\.0004 +first seen$/m);
+    expect(table.stdout).toMatch(
+      /^2026-04-01 11:00 +2026-04-01 15:00 +none +0\.0005 +withdraw fixed 0\.0004 → 0\.0005$/m,
+    );
+    expect(table.stdout).toMatch(/^2026-04-01 15:00 +holds still +none +closed +withdraw open → closed$/m);
+    // One of each other currency, through two lives of the relay.
+    const exported: string[][] = parse(csv.stdout);
+    expect(exported.slice(1).map(([ticker]) => ticker)).toEqual([
+      ...['BTC', 'BTC', 'BTC'],
+      ...['ETH', 'SOL', 'UAH', 'USDT'],
+    ]);
+  });
+
+  test('was told once for each account when it changed', () => {
+    const notes = story.logged.flatMap(({ facts: { account, ticker, note } }) =>
+      ticker === undefined || note === undefined ? [] : [`${account}: ${note}`],
+    );
+
+    expect(notes.sort()).toEqual([
+      'main: BTC withdraw fixed 0.0004 → 0.0005',
+      'main: BTC withdraw open → closed',
+      'rehearsal: BTC withdraw fixed 0.0004 → 0.0005',
+      'rehearsal: BTC withdraw open → closed',
+    ]);
+  });
+});
+
+describe('what a relay imported of interest', () => {
+  const paid = () => story.seen.get('15:00')?.payments['main'] ?? [];
+  const todays = (...args: string[]) => runForJson(here('interest', ...today, ...args));
+
+  /** A decimal as a count of its hundred-millionths; none here is finer. */
+  const countUnits = (amount: string) => {
+    const [whole = '', fraction = ''] = amount.split('.');
+    return BigInt(`${whole}${fraction.padEnd(8, '0')}`);
+  };
+
+  test('is what was new at each look, no payment twice', () => {
+    const imported = story.logged.flatMap(({ facts: { account, payments } }) =>
+      payments === undefined ? [] : [[account, payments]],
+    );
+
+    expect(imported).toEqual([
+      ['main', 250],
+      ['main', 3],
+      ['main', 2],
+      ['main', 1],
+    ]);
+    expect(paid()).toHaveLength(256);
+  });
+
+  test('is added up by month, plan and ticker', async () => {
+    const [byMonth, byPlan, byTicker] = await Promise.all([
+      todays('--by', 'month'),
+      todays('--by', 'plan'),
+      todays('--by', 'ticker'),
+    ]);
+
+    const totals = [
+      { ticker: 'BTC', payments: 2, amount: '0.20000001' },
+      { ticker: 'USDT', payments: 4, amount: '6' },
+    ];
+    expect(byMonth).toMatchObject({ totals, newestMs: at('14:45') });
+    expect(byMonth).toMatchObject({ groups: totals.map((total) => ({ group: '2026-04', ...total })) });
+    expect(byPlan).toMatchObject({
+      totals,
+      groups: [
+        { group: 'plan-1', ticker: 'BTC', payments: 1, amount: '0.00000001' },
+        { group: 'plan-1', ticker: 'USDT', payments: 4, amount: '6' },
+        { group: 'plan-2', ticker: 'BTC', payments: 1, amount: '0.2' },
+      ],
+    });
+    expect(byTicker).toMatchObject({
+      totals,
+      groups: totals.map((total) => ({ group: total.ticker, ...total })),
+    });
+  });
+
+  test('adds up to all that the exchange ever paid', async () => {
+    const document = await runForJson(here('interest', '--from', '2026-01-01', '--by', 'ticker'));
+
+    const { totals } = document as { totals: { ticker: string; payments: number; amount: string }[] };
+    const sums = Object.entries(Object.groupBy(paid(), ({ ticker }) => ticker)).map(([ticker, own = []]) => ({
+      ticker,
+      payments: own.length,
+      units: own.reduce((sum, { amount }) => sum + countUnits(amount), 0n),
+    }));
+    expect(totals.map(({ amount, ...total }) => ({ ...total, units: countUnits(amount) }))).toEqual(
+      sums.sort((one, other) => (one.ticker < other.ticker ? -1 : 1)),
+    );
+  });
+
+  test('is exported as CSV and as JSON Lines, each payment as the exchange has it', async () => {
+    const [csv, jsonl] = await Promise.all([
+      runCli(here('export', 'interest')),
+      runCli(here('export', 'interest', '--format', 'jsonl')),
+    ]);
+
+    const known = paid().map(({ timestamp, ticker, amount, planId, investmentId }) =>
+      [timestamp, ticker, amount, planId, investmentId].join(' '),
+    );
+    const records: string[][] = parse(csv.stdout, { from_line: 2 });
+    const documents = readLines(jsonl.stdout);
+    expect(csv.stderr).toBe('');
+    expect(
+      records
+        .map(([time, ...fields]) => [Date.parse(`${time}Z`) / 1000, ...fields.slice(0, 4)].join(' '))
+        .sort(),
+    ).toEqual(known.toSorted());
+    expect(
+      documents
+        .map(({ paidAtMs, ticker, amount, planId, investmentId }) =>
+          [Number(paidAtMs) / 1000, ticker, amount, planId, investmentId].join(' '),
+        )
+        .sort(),
+    ).toEqual(known.toSorted());
+    // Those alike are numbered.
+    const alike = documents.filter(({ paidAtMs, ticker }) => paidAtMs === at('10:15') && ticker === 'USDT');
+    expect(alike.map(({ nth }) => nth).sort()).toEqual([1, 2, 3]);
+  });
+
+  test('is nothing for the account that is no partner, which is told once and says so', async () => {
+    const { stdout } = await runCli(here('interest', '--account', 'rehearsal'));
+
+    const warnings = story.logged.filter(({ level }) => level !== 'info');
+    expect(warnings.map(({ level, facts: { account } }) => [level, account])).toEqual([
+      ['warn', 'rehearsal'],
+    ]);
+    expect(stdout).toContain('No payments in this time.');
+    expect(stdout).toContain('Nothing is imported for account rehearsal since 2026-04-01 10:00 UTC');
+    expect(stdout).toContain('This action is unauthorized. Once that has changed, ask again');
+  });
+});

@@ -1,0 +1,176 @@
+import { EventEmitter, once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startLocalRelay } from '../../infra/local/local-relay.ts';
+import { paperKeysOf } from '../../infra/local/paper-keys.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Log, LogFacts } from '../../lib/base/log.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
+import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import type { PaperControl } from '../../lib/paper/control.ts';
+import type { PaperState } from '../../lib/paper/state.ts';
+import { startPaperExchange } from '../../lib/paper/venue.ts';
+import { buyAlert } from './alerts.ts';
+import { createHandClock } from './hand-clock.ts';
+import { testConfig } from './world.ts';
+
+/** A day in the life of a relay that keeps balances, fees and interest every hour, and is off from noon to 14:30. */
+export interface SnapshotStory {
+  /** The folder with all it kept. */
+  readonly dataPath: string;
+  /** Time of each look, like `10:00` → what the exchange itself knew then. */
+  readonly seen: ReadonlyMap<string, PaperState>;
+  readonly logged: readonly LoggedLine[];
+  close(): Promise<void>;
+}
+
+export interface LoggedLine {
+  readonly level: string;
+  readonly facts: LogFacts;
+}
+
+/** A time of that day. It lies before the machine's own time, for the tool shows nothing of the future. */
+export const at = (time: string) => Date.parse(`2026-04-01T${time}:00.000Z`);
+
+const hourly = 'cron(0 * * * ? *)';
+const { settings, snapshots } = parseConfig({
+  ...testConfig,
+  // Those of relay.config.ts, which the tool reads.
+  accounts: { main: testConfig.accounts.main, rehearsal: testConfig.accounts.rehearsal },
+  snapshots: { balances: hourly, fees: hourly, interest: hourly },
+});
+
+/** One run of relay and paper exchange, from start to stop. */
+interface Life {
+  readonly control: PaperControl;
+  /** Lets the hour strike; resolves with what the exchange knows once everything is kept. */
+  look(time: string): Promise<PaperState>;
+  /** Has the relay buy 0.01 BTC at the next price. */
+  buy(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Tells the whole story; nothing of it waits for the machine's clock. */
+export async function tellSnapshots(): Promise<SnapshotStory> {
+  const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-snapshots-')));
+  completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+  const { log, logged, nextLine } = createListeningLog();
+  const seen = new Map<string, PaperState>();
+  const begin = (time: string) => beginLife(time, { folder, log, nextLine });
+
+  const first = await begin('09:30');
+  seen.set('10:00', await first.look('10:00'));
+  changeInTheMorning(first.control);
+  seen.set('11:00', await first.look('11:00'));
+  await first.buy();
+  changeBeforeNoon(first.control);
+  seen.set('12:00', await first.look('12:00'));
+  // Nobody looks while this holds.
+  first.control.setBalance('main', 'BTC', parseDecimal('99'));
+  await first.stop();
+
+  const second = await begin('14:30');
+  changeInTheAfternoon(second.control);
+  seen.set('15:00', await second.look('15:00'));
+  return {
+    dataPath: folder.path,
+    seen,
+    logged,
+    async close() {
+      await second.stop();
+      rmSync(folder.path, { recursive: true });
+    },
+  };
+}
+
+function changeInTheMorning(control: PaperControl): void {
+  control.setBalance('main', 'BTC', parseDecimal('2.5'));
+  control.setBalance('main', 'ETH', parseDecimal('0'));
+  control.setBalance('main', 'UAH', parseDecimal('0.00000001'));
+  control.setBalance('second', 'USDT', parseDecimal('499.99'));
+  control.setFee('BTC', { withdraw: { fixed: '0.0005' } });
+  pay(control, 'plan-1', 'USDT', '1.5', '10:15');
+  pay(control, 'plan-1', 'USDT', '1.5', '10:15');
+  pay(control, 'plan-1', 'BTC', '0.00000001', '10:15');
+}
+
+function changeBeforeNoon(control: PaperControl): void {
+  control.setBalance('main', 'USDT', parseDecimal('123456789.12345678'));
+  pay(control, 'plan-1', 'USDT', '1.5', '11:30');
+  // Entered late, and alike in every field to two that are known.
+  pay(control, 'plan-1', 'USDT', '1.5', '10:15');
+}
+
+function changeInTheAfternoon(control: PaperControl): void {
+  control.setBalance('main', 'BTC', parseDecimal('0.1'));
+  control.setFee('BTC', { canWithdraw: false });
+  pay(control, 'plan-2', 'BTC', '0.2', '14:45');
+}
+
+function pay(control: PaperControl, planId: string, ticker: string, amount: string, time: string): void {
+  const investmentId = `investment of ${planId}`;
+  control.payInterest('main', { planId, investmentId, ticker, amount, timestamp: at(time) / 1000 });
+}
+
+interface Surroundings {
+  readonly folder: DataFolder;
+  readonly log: Log;
+  nextLine(): Promise<unknown>;
+}
+
+async function beginLife(time: string, { folder, log, nextLine }: Surroundings): Promise<Life> {
+  const clock = createHandClock(at(time));
+  const dialect = 'live';
+  const paper = await startPaperExchange({
+    port: 0,
+    dialect,
+    walk: false,
+    clock,
+    journalPath: folder.paperPath,
+  });
+  const relay = await startLocalRelay({
+    port: 0,
+    folder,
+    settings,
+    snapshots,
+    exchange: { address: paper.url, dialect },
+    exchangeTimeoutMs: 10_000,
+    clock,
+    log,
+  });
+  const { control } = paper;
+  return {
+    control,
+    async look(slot) {
+      await clock.moveTo(at(slot));
+      return control.state();
+    },
+    async buy() {
+      const [token] = await createFileSecrets(folder.secretsPath).webhookTokens('main');
+      control.setPrice('BTC_USDT', parseDecimal('50000'));
+      const body = buyAlert({ stopLoss: undefined, takeProfit: undefined });
+      await fetch(`${relay.url}/signals/main/${token}`, { method: 'POST', body });
+      while (control.state().orders.length === 0) await nextLine();
+      control.setPrice('BTC_USDT', parseDecimal('50150'));
+    },
+    async stop() {
+      clock.letGo();
+      await relay.close();
+      await paper.close();
+    },
+  };
+}
+
+/** A log that keeps its lines and says when one comes. */
+function createListeningLog() {
+  const logged: LoggedLine[] = [];
+  const events = new EventEmitter();
+  const writer = (level: string) => (_message: string, facts: LogFacts) => {
+    logged.push({ level, facts });
+    events.emit('line');
+  };
+  const log: Log = { info: writer('info'), warn: writer('warn'), error: writer('error') };
+  return { log, logged, nextLine: () => once(events, 'line') };
+}
