@@ -81,7 +81,9 @@ export function describeLine(line: string): string {
   };
   const time = text('timestamp').slice(11, 23);
   const level = text('level');
-  const subject = ['schedule', 'account', 'signalId', 'market', 'group'].map(text).filter((word) => word !== '');
+  const subject = ['schedule', 'account', 'signalId', 'market', 'group']
+    .map(text)
+    .filter((word) => word !== '');
   const detail = ['code', 'note', 'reason'].map(text).filter((word) => word !== '');
   return [
     styleText('dim', time),
