@@ -64,7 +64,7 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   dry_run: 'everything but the wire; nothing was sent',
   rejected: 'refused, or without effect; what a cancellation was to cancel may still be open',
   not_sent: 'it provably never became an order; nothing to clean up',
-  unknown: 'sent, but the answer was lost; look before you act',
+  unknown: 'sent, but the answer was lost; it is being looked for',
   not_placed: 'looked up: there is no such order',
   invalid: 'refused at the door, with the reasons; nothing was sent',
 };
