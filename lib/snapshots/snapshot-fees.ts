@@ -26,26 +26,34 @@ async function snapshotAccount(services: SnapshotServices, account: string): Pro
     throw new RelayError('history_unreadable', 'the exchange lists no fees at all; what is known stays');
   const known = await store.fees.readCurrent(account);
   const changes = compareFees(known, listed, seenAtMs);
-  const written = await writeChanges(services, account, changes);
-  if (known.length === 0) log.info('fees kept for the first time', { account, tickers: written.length });
-  else
-    for (const change of written)
+  const added = await writeChanges(services, account, changes, (change) => {
+    if (known.length > 0)
       log.info('a fee changed', { account, ticker: change.version.ticker, note: describeFeeChange(change) });
+  });
+  if (known.length === 0) log.info('fees kept for the first time', { account, tickers: added });
 }
 
-/** @returns those that nobody else had written meanwhile */
+/**
+ * @param onAdded is told of a change as soon as it is written, as no later run finds it changed again
+ * @returns how many nobody else had written meanwhile
+ */
 async function writeChanges(
   { store }: SnapshotServices,
   account: string,
   changes: readonly FeeChange[],
-): Promise<readonly FeeChange[]> {
-  const written: FeeChange[] = [];
+  onAdded: (change: FeeChange) => void,
+): Promise<number> {
+  let added = 0;
+  const write = async (change: FeeChange) => {
+    if (!(await store.fees.append(account, change.known, change.version))) return;
+    added += 1;
+    onAdded(change);
+  };
   for (let from = 0; from < changes.length; from += writesAtOnce) {
-    const some = changes.slice(from, from + writesAtOnce);
-    const results = await Promise.all(
-      some.map(({ known, version }) => store.fees.append(account, known, version)),
-    );
-    written.push(...some.filter((_, index) => results[index]));
+    // All of them end before the first failure goes on: what is still on its way is told too.
+    const results = await Promise.allSettled(changes.slice(from, from + writesAtOnce).map(write));
+    const failed = results.find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   }
-  return written;
+  return added;
 }

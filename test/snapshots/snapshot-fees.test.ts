@@ -101,6 +101,32 @@ describe('a snapshot of fees', () => {
     ]);
   });
 
+  test('tells a change that was written when another could not be, and the other once it is', async () => {
+    await takeAt(noonMs);
+    world.paper.control.setFee('BTC', { withdraw: { fixed: '0.0005' } });
+    world.paper.control.setFee('ETH', { withdraw: { fixed: '0.003' } });
+    const answered = Promise.withResolvers<void>();
+    const fees = override(world.store.fees, {
+      async append(account, known, version) {
+        if (version.ticker === 'BTC') throw new Error('the database is busy');
+        // The failure comes first.
+        await answered.promise;
+        return world.store.fees.append(account, known, version);
+      },
+    });
+    nowMs = noonMs + 10;
+    const store = { ...world.store, fees };
+    const run = snapshotFees({ ...world.services, accounts: ['main'], clock, store });
+    setImmediate(answered.resolve);
+    await expect(run).rejects.toMatchObject({
+      code: 'snapshot_incomplete',
+      cause: { message: 'the database is busy' },
+    });
+    expect(notices()).toEqual(['ETH withdraw fixed 0.002 → 0.003']);
+    await takeAt(noonMs + 20);
+    expect(notices()).toEqual(['ETH withdraw fixed 0.002 → 0.003', 'BTC withdraw fixed 0.0004 → 0.0005']);
+  });
+
   test('completes what a crash left half written', async () => {
     let appended = 0;
     const fees = override(world.store.fees, {
