@@ -78,3 +78,15 @@ export function describeFailure(failure: Failure): string {
 export function isOrderNotOpen({ failure }: ExchangeError): boolean {
   return failure.kind === 'rejected' && failure.exchangeCode === 2 && failure.errors['orderId'] !== undefined;
 }
+
+/**
+ * Whether the exchange says that the account or its key may not have what was asked for, which stays so until either
+ * is another one. A disabled key is refused with another code: it may be enabled any day.
+ */
+export function isDenied({ failure }: ExchangeError): boolean {
+  return (
+    failure.kind === 'rejected' &&
+    failure.httpStatus === 403 &&
+    (failure.exchangeCode === 0 || failure.exchangeCode === 4)
+  );
+}

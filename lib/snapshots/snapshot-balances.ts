@@ -1,8 +1,9 @@
 import { type Decimal, zero } from '../base/decimal.ts';
+import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import { collateralBalance } from '../exchange/endpoints/collateral-balance.ts';
 import { mainBalance } from '../exchange/endpoints/main-balance.ts';
-import { ExchangeError } from '../exchange/errors.ts';
+import { describeFailure, ExchangeError, isDenied } from '../exchange/errors.ts';
 import { forEachAccount, type SnapshotServices } from './each-account.ts';
 import type { Holdings } from './snapshot-store.ts';
 
@@ -27,7 +28,7 @@ async function snapshotAccount(services: SnapshotServices, account: string, slot
   const takenAtMs = clock.nowMs();
   const [main, collateral] = await Promise.all([
     readMain(client, timeoutMs),
-    readCollateral(client, timeoutMs),
+    readCollateral(services, account, client),
   ]);
   const written = await store.balances.write(account, { slotMs, takenAtMs, main, collateral });
   if (written === 'stored')
@@ -44,16 +45,39 @@ async function readMain(client: ExchangeClient, timeoutMs: number): Promise<Hold
   return keepHeld(Object.entries(balances).map(([ticker, balance]) => [ticker, balance.mainBalance]));
 }
 
-/** Only the live service has it, and not for everybody: a refusal says that there is none to keep. */
-async function readCollateral(client: ExchangeClient, timeoutMs: number): Promise<Holdings | null> {
+/**
+ * Only the live service has it, and not for everybody: an account or a key that may not have it has none to keep. Any
+ * other failure says nothing of that.
+ */
+async function readCollateral(
+  { log, exchangeTimeoutMs: timeoutMs }: SnapshotServices,
+  account: string,
+  client: ExchangeClient,
+): Promise<Holdings | null> {
   if (client.dialect !== 'live') return null;
   try {
     const balances = await client.call(collateralBalance, {}, { timeoutMs });
     return keepHeld(balances.map(({ asset, balance }) => [asset, balance]));
   } catch (error) {
-    if (error instanceof ExchangeError && error.failure.kind === 'rejected') return null;
-    throw error;
+    if (!(error instanceof ExchangeError) || !isDenied(error)) throw error;
+    tellDenial(log, account, describeFailure(error.failure));
+    return null;
   }
+}
+
+/** What each log was told already: an account without collateral is none each hour. */
+const toldDenials = new WeakMap<Log, Set<string>>();
+
+function tellDenial(log: Log, account: string, reason: string): void {
+  const told = toldDenials.get(log) ?? new Set();
+  toldDenials.set(log, told);
+  const denial = `${account}: ${reason}`;
+  if (told.has(denial)) return;
+  told.add(denial);
+  log.warn('no collateral balance for this account: it has none, or its key may not see it', {
+    account,
+    reason: `${reason}; snapshots are kept without it, and it is asked for again with each`,
+  });
 }
 
 /** A collateral balance may be below zero, and is something held then too. */

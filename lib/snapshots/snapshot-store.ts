@@ -23,7 +23,7 @@ export interface BalanceSnapshot {
   /** When the exchange was asked: later than the slot when the run was late, or tried again. */
   readonly takenAtMs: number;
   readonly main: Holdings;
-  /** Null where the exchange did not offer it. */
+  /** Null where the dialect has none, or the exchange denied it. */
   readonly collateral: Holdings | null;
 }
 

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { toJson } from '../../lib/base/json.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
+import type { SnapshotServices } from '../../lib/snapshots/each-account.ts';
 import { snapshotBalances } from '../../lib/snapshots/snapshot-balances.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { override } from '../support/override.ts';
@@ -81,10 +83,48 @@ describe('a snapshot of balances', () => {
     expect(await readAll()).toEqual([]);
   });
 
-  test('goes without the collateral where the exchange refuses it', async () => {
-    world.paper.control.addFault({ fault: 'refuse', endpoint: 'collateral-balance', probability: 1 });
-    await snapshotBalances(world.services, noonMs);
+  /** Main's own client, and an exchange that refuses it the collateral balance. */
+  const refusing = (httpStatus: number, exchangeCode: number | null): SnapshotServices => ({
+    ...world.services,
+    accounts: ['main'],
+    async exchangeFor(account) {
+      const client = await world.services.exchangeFor(account);
+      return override(client, {
+        async call(endpoint, params, options) {
+          if (endpoint.name !== 'collateral-balance') return await client.call(endpoint, params, options);
+          const failure = { kind: 'rejected', httpStatus, exchangeCode, message: 'No.', errors: {} } as const;
+          throw new ExchangeError(endpoint.name, [{ atMs: noonMs, failure }]);
+        },
+      });
+    },
+  });
+
+  test.each([0, 4])('goes without the collateral where HTTP 403, code %d, denies it', async (code) => {
+    await snapshotBalances(refusing(403, code), noonMs);
     expect(await readAll()).toMatchObject([{ main: { BTC: '1.25' }, collateral: null }]);
+  });
+
+  test('says once why there is no collateral, and again when the reason is another one', async () => {
+    for (const [hour, code] of [0, 0, 4, 0, 4].entries())
+      await snapshotBalances(refusing(403, code), noonMs + hour * hourMs);
+    expect(world.logged.filter(({ level }) => level === 'warn').map(({ facts }) => facts['account'])).toEqual(
+      ['main', 'main'],
+    );
+    expect(await readAll()).toHaveLength(5);
+  });
+
+  test.each([
+    [401, 10],
+    [403, 2],
+    [400, 9],
+    [422, 30],
+    [404, null],
+  ])('is not taken by halves when HTTP %d, code %p, refuses the collateral', async (httpStatus, code) => {
+    await expect(snapshotBalances(refusing(httpStatus, code), noonMs)).rejects.toMatchObject({
+      code: 'snapshot_incomplete',
+      cause: { code: 'exchange_rejected' },
+    });
+    expect(await readAll()).toEqual([]);
   });
 
   test('fails for an account without a key', async () => {
