@@ -24,6 +24,7 @@ import { plainEnvironment, runProcess } from './run-process.ts';
 import { findResource, propertiesOf } from './template-facts.ts';
 import { waitUntil } from './wait-until.ts';
 
+const startedAtMs = Date.now();
 let deployment: Deployment;
 let sqs: SQSClient;
 let lambda: LambdaClient;
@@ -476,9 +477,11 @@ describe('The schedules of snapshots fire, and', () => {
     expect((main?.slotMs ?? 0) % 60_000).toBe(0);
   });
 
+  // Before the stack was there, and not yet too long ago.
+  const slotMs = Math.floor(startedAtMs / 60_000) * 60_000 - 5 * 60_000;
+
   test('a time that comes twice, at once and later, is kept once', async () => {
-    const event = { slot: '2026-01-01T12:00:00Z' };
-    const slotMs = Date.UTC(2026, 0, 1, 12);
+    const event = { slot: new Date(slotMs).toISOString() };
     const hold = (amount: string) => deployment.paper.control.setBalance('main', 'BTC', parseDecimal(amount));
     hold('2');
     await Promise.all([1, 2].map(() => invokeFunction(lambda, 'SnapshotsBalances', event)));
@@ -487,9 +490,17 @@ describe('The schedules of snapshots fire, and', () => {
 
     expect(isAnswered).toBe(true);
     const kept = await collect(
-      deployment.snapshots.balances.list('main', { fromMs: slotMs, untilMs: slotMs + 3_600_000 }),
+      deployment.snapshots.balances.list('main', { fromMs: slotMs, untilMs: slotMs + 60_000 }),
     );
     expect(kept.map(({ main }) => describeHoldings(main)['BTC'])).toEqual(['2']);
+  });
+
+  test('a time long past has nothing kept for it', async () => {
+    const isAnswered = await invokeFunction(lambda, 'SnapshotsBalances', { slot: '2026-01-01T12:00:00Z' });
+
+    expect(isAnswered).toBe(true);
+    const newYear = { fromMs: Date.UTC(2026, 0, 1), untilMs: Date.UTC(2026, 0, 2) };
+    expect(await collect(deployment.snapshots.balances.list('main', newYear))).toEqual([]);
   });
 
   test('every fee is kept, and a change of one as a version of it', async () => {
@@ -543,13 +554,14 @@ describe('The schedules of snapshots fire, and', () => {
   });
 
   test('the tool shows what was kept', async () => {
-    const newYear = ['--from', '2026-01-01T12:00', '--to', '2026-01-01T13:00', '--every', '1h'];
+    const written = new Date(slotMs).toISOString().slice(0, 16);
+    const thatMinute = ['--from', written, '--to', written, '--every', '1h'];
     const [balances, fees] = await Promise.all([
-      deployment.relayJson(['balances', ...newYear, '--tickers', 'BTC']),
+      deployment.relayJson(['balances', ...thatMinute, '--tickers', 'BTC']),
       deployment.relayJson(['fees', 'history', 'BTC']),
     ]);
 
-    expect(balances).toMatchObject({ account: 'main', rows: [{ slotMs: Date.UTC(2026, 0, 1, 12) }] });
+    expect(balances).toMatchObject({ account: 'main', rows: [{ slotMs }] });
     expect(JSON.stringify(balances)).toContain('"BTC":"2"');
     expect(fees).toMatchObject({
       versions: [

@@ -18,24 +18,57 @@ const noonMs = 1_767_268_800_000;
 const slots = async () =>
   (await collect(world.store.balances.list('main', period))).map(({ slotMs }) => slotMs);
 
+const minuteMs = 60_000;
+
 describe('snapshot-balances behind its schedule', () => {
+  /** The handler at a time of the clock. */
+  const at = (nowMs: number) =>
+    createSnapshotBalances({
+      ...world.services,
+      clock: { ...world.services.clock, nowMs: () => nowMs },
+    });
+
   test('takes the slot from the event, so that an event that comes twice finds it taken', async () => {
-    const handler = createSnapshotBalances(world.services);
+    const handler = at(noonMs + 10 * minuteMs);
     await handler({ slot: '2026-01-01T12:00:00Z' });
     await handler({ slot: '2026-01-01T12:00:00Z' });
-    await handler({ slot: '2026-01-01T13:00:00+00:00' });
-    await handler({ slot: '2026-01-01T14:00:07.500Z' });
-    expect(await slots()).toEqual([noonMs, noonMs + 3_600_000, noonMs + 7_200_000]);
+    await handler({ slot: '2026-01-01T14:05:00+02:00' });
+    await handler({ slot: '2026-01-01T12:09:07.500Z' });
+    expect(await slots()).toEqual([noonMs, noonMs + 5 * minuteMs, noonMs + 9 * minuteMs]);
   });
 
-  test.each([[{}], [null], [{ slot: '<aws.scheduler.scheduled-time>' }], [{ slot: 'yesterday' }]])(
+  test.each([[{}], [null], [{ slot: null }], [{ slot: '<aws.scheduler.scheduled-time>' }]])(
     'stands for the minute of the clock when the event %j names no time',
     async (event) => {
-      const clock = { ...world.services.clock, nowMs: () => noonMs + 59_999 };
-      await createSnapshotBalances({ ...world.services, clock })(event);
+      await at(noonMs + 59_999)(event);
       expect(await slots()).toEqual([noonMs]);
     },
   );
+
+  test.each(['yesterday', '2026-01-01 12:00', '2026-02-30T12:00:00Z', '<aws.scheduler.execution-id>', 1, ''])(
+    'fails when the slot is %j, and keeps nothing',
+    async (slot) => {
+      await expect(at(noonMs)({ slot })).rejects.toThrow(RangeError);
+      expect(await slots()).toEqual([]);
+    },
+  );
+
+  test.each([2 * 86_400_000, 30 * minuteMs + 1, -30 * minuteMs - 1])(
+    'keeps nothing for a slot that lies %d ms back, and says so',
+    async (distanceMs) => {
+      await at(noonMs + distanceMs)({ slot: '2026-01-01T12:00:00Z' });
+      expect(await slots()).toEqual([]);
+      expect(world.logged).toMatchObject([
+        { level: 'warn', facts: { slot: '2026-01-01T12:00:00.000Z' } },
+        { level: 'info' },
+      ]);
+    },
+  );
+
+  test('keeps what is held for a slot of half an hour ago, as late as AWS may come', async () => {
+    await at(noonMs + 30 * minuteMs)({ slot: '2026-01-01T12:00:00Z' });
+    expect(await slots()).toEqual([noonMs]);
+  });
 
   test('fails for its schedule when an account does', async () => {
     world.setKey('main', 'paper-key', 'mistyped');
