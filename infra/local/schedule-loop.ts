@@ -7,6 +7,8 @@ import type { SlotEvent } from '../../lib/host/snapshots.ts';
 /** A function and the times it runs at. */
 export interface ScheduledJob {
   readonly name: string;
+  /** Whether it also runs once at the start: what it keeps may be kept at any time, and a time was missed perhaps. */
+  readonly isRunAtStart: boolean;
   readonly nextTime: NextTime;
   readonly handler: ScheduleHandler;
 }
@@ -28,20 +30,38 @@ const lookMs = 1_000;
  */
 export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, log: Log): ScheduleLoop {
   let isStopping = false;
-  const due = new Map(jobs.map((job) => [job, job.nextTime(clock.nowMs())]));
+  let lookedAtMs = clock.nowMs();
+  const due = new Map(jobs.map((job) => [job, job.nextTime(lookedAtMs)]));
+
+  async function runJob({ handler }: ScheduledJob, slotMs: number): Promise<void> {
+    const event: SlotEvent = { slot: new Date(slotMs).toISOString() };
+    // A failed run has said so in the log.
+    await handler(event).catch(() => undefined);
+  }
 
   async function runDue(job: ScheduledJob, slotMs: number): Promise<void> {
-    const event: SlotEvent = { slot: new Date(slotMs).toISOString() };
-    const nowMs = clock.nowMs();
-    if (nowMs - slotMs > graceMs) log.warn('a scheduled run was missed', { schedule: job.name, ...event });
-    // A failed run has said so in the log.
-    else await job.handler(event).catch(() => undefined);
+    if (clock.nowMs() - slotMs <= graceMs) await runJob(job, slotMs);
+    else {
+      const slot = new Date(slotMs).toISOString();
+      log.warn('a scheduled run was missed', { schedule: job.name, slot });
+    }
     // What passed meanwhile, but for what is just due, is left out.
     due.set(job, job.nextTime(Math.max(slotMs, clock.nowMs() - graceMs)));
   }
 
+  /** A clock that was ahead and is set right would be waited for until it is there again. */
+  function followClock(nowMs: number): void {
+    if (nowMs < lookedAtMs - graceMs) {
+      log.warn('the clock was set back; the schedules follow it', { minutes: toMinutes(lookedAtMs - nowMs) });
+      for (const job of jobs) due.set(job, job.nextTime(nowMs));
+    }
+    lookedAtMs = nowMs;
+  }
+
   async function run(): Promise<void> {
+    for (const job of jobs) if (job.isRunAtStart && !isStopping) await runJob(job, clock.nowMs());
     while (!isStopping) {
+      followClock(clock.nowMs());
       const next = findNext(due);
       if (next === null) return;
       const waitMs = next.slotMs - clock.nowMs();
@@ -70,4 +90,8 @@ function findNext(due: ReadonlyMap<ScheduledJob, number | null>): DueJob | null 
   for (const [job, slotMs] of due)
     if (slotMs !== null && (first === null || slotMs < first.slotMs)) first = { job, slotMs };
   return first;
+}
+
+function toMinutes(durationMs: number): number {
+  return Math.round(durationMs / 60_000);
 }

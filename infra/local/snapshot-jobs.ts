@@ -1,6 +1,5 @@
 import type { SnapshotSettings } from '../../lib/host/config.ts';
 import { createNextTime } from '../../lib/host/cron-times.ts';
-import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import {
   createImportInterest,
   createSnapshotBalances,
@@ -19,11 +18,22 @@ export function createSnapshotJobs(
   services: ImportServices,
 ): readonly ScheduledJob[] {
   if (settings === null) return [];
-  const createJob = (name: string, cron: string | null, handler: ScheduleHandler): readonly ScheduledJob[] =>
-    cron === null ? [] : [{ name, nextTime: createNextTime(cron, settings.timeZone), handler }];
+  const { balances, fees, interest, timeZone } = settings;
+  const createJob = (cron: string | null, job: Omit<ScheduledJob, 'nextTime'>): readonly ScheduledJob[] =>
+    cron === null ? [] : [{ ...job, nextTime: createNextTime(cron, timeZone) }];
   return [
-    ...createJob('snapshot-balances', settings.balances, createSnapshotBalances(services)),
-    ...createJob('snapshot-fees', settings.fees, createSnapshotFees(services)),
-    ...createJob('import-interest', settings.interest, createImportInterest(services)),
+    ...createJob(balances, {
+      name: 'snapshot-balances',
+      handler: createSnapshotBalances(services),
+      // Each stands for a time of its schedule.
+      isRunAtStart: false,
+    }),
+    // A machine that is off each night would never keep what is due then.
+    ...createJob(fees, { name: 'snapshot-fees', handler: createSnapshotFees(services), isRunAtStart: true }),
+    ...createJob(interest, {
+      name: 'import-interest',
+      handler: createImportInterest(services),
+      isRunAtStart: true,
+    }),
   ];
 }

@@ -26,11 +26,14 @@ test('a local run keeps balances, fees and interest at their times', async () =>
     },
   };
   const jobs = createSnapshotJobs(settings, { ...world.services, clock });
+  let imports = 0;
   const watched = jobs.map((job) => ({
     ...job,
     async handler(event: unknown) {
       await job.handler(event);
-      if (job.name === 'import-interest') done.resolve();
+      // The last of those at the start, and of those at their time.
+      if (job.name === 'import-interest') imports += 1;
+      if (imports === 2) done.resolve();
     },
   }));
   const loop = startScheduleLoop(watched, clock, world.services.log);
@@ -40,6 +43,22 @@ test('a local run keeps balances, fees and interest at their times', async () =>
   const period = { fromMs: 0, untilMs: 10 ** 14 };
   const [first] = await collect(world.store.balances.list('main', period));
   expect(first?.slotMs).toBe(noonMs + 60_000);
+  expect(await world.store.fees.readCurrent('main')).toHaveLength(5);
+  expect(await collect(world.store.interest.list('main', period))).toHaveLength(250);
+});
+
+test('fees and interest are kept at the start of a local run, balances at their times alone', async () => {
+  const nextNight = 'cron(10 0 * * ? *)';
+  const settings = { timeZone: 'Etc/UTC', balances: nextNight, fees: nextNight, interest: nextNight };
+  const done = Promise.withResolvers<void>();
+  const clock = { nowMs: () => noonMs, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) };
+  const looking = { ...clock, sleep: () => clock.sleep().then(done.resolve) };
+  const loop = startScheduleLoop(createSnapshotJobs(settings, world.services), looking, world.services.log);
+  await done.promise;
+  await loop.stop();
+
+  const period = { fromMs: 0, untilMs: 10 ** 14 };
+  expect(await collect(world.store.balances.list('main', period))).toEqual([]);
   expect(await world.store.fees.readCurrent('main')).toHaveLength(5);
   expect(await collect(world.store.interest.list('main', period))).toHaveLength(250);
 });

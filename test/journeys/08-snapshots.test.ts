@@ -111,11 +111,12 @@ describe('what a relay kept of fees', () => {
     });
     expect(versions.map(({ fees }) => fees)).toEqual(known);
     expect(versions.map(({ fromMs, untilMs }) => [fromMs, untilMs])).toEqual([
-      [at('10:00'), at('11:00')],
+      // The first look at fees is at the start.
+      [at('09:30'), at('11:00')],
       [at('11:00'), at('15:00')],
       [at('15:00'), null],
     ]);
-    expect(table.stdout).toMatch(/^2026-04-01 10:00 +2026-04-01 11:00 +none +0\.0004 +first seen$/m);
+    expect(table.stdout).toMatch(/^2026-04-01 09:30 +2026-04-01 11:00 +none +0\.0004 +first seen$/m);
     expect(table.stdout).toMatch(
       /^2026-04-01 11:00 +2026-04-01 15:00 +none +0\.0005 +withdraw fixed 0\.0004 → 0\.0005$/m,
     );
@@ -244,7 +245,7 @@ describe('what a relay imported of interest', () => {
       ['warn', 'rehearsal'],
     ]);
     expect(stdout).toContain('No payments in this time.');
-    expect(stdout).toContain('Nothing is imported for account rehearsal since 2026-04-01 10:00 UTC');
+    expect(stdout).toContain('Nothing is imported for account rehearsal since 2026-04-01 09:30 UTC');
     expect(stdout).toContain('This action is unauthorized. Once that has changed, ask again');
   });
 });

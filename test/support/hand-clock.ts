@@ -4,6 +4,8 @@ import type { Clock } from '../../lib/base/clock.ts';
 export interface HandClock extends Clock {
   /** Wakes whoever slept until then; resolves as soon as somebody sleeps again: their work is done. */
   moveTo(timeMs: number): Promise<void>;
+  /** Resolves as soon as somebody has slept: what they do first is done. */
+  whenAsleep(): Promise<void>;
   /** Lets time stand for good: sleeps end at once, so that whoever sleeps can see that it shall stop. */
   letGo(): void;
 }
@@ -40,6 +42,7 @@ export function createHandClock(startMs: number): HandClock {
       wakeWhere(({ dueMs }) => dueMs <= timeMs);
       await asleep.promise;
     },
+    whenAsleep: () => asleep.promise,
     letGo() {
       isLetGo = true;
       wakeWhere(() => true);

@@ -140,6 +140,8 @@ async function beginLife(time: string, { folder, log, nextLine }: Surroundings):
     clock,
     log,
   });
+  // What is kept at the start is kept.
+  await clock.whenAsleep();
   const { control } = paper;
   return {
     control,
