@@ -37,16 +37,25 @@ function openBounds(least: number, most: number): [number, number] {
 }
 
 const compactFrom = 1e8;
+const maximumSignificantDigits = 21;
 
+/** As many digits as it takes to tell neighbours apart. */
 function createNumberFormat(step: number, largest: number): (value: number) => string {
-  const digits = Math.min(18, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  const stepPlace = findPlace(step);
+  const digits = Math.min(18, Math.max(0, -stepPlace));
+  const significant = Math.min(maximumSignificantDigits, Math.max(1, findPlace(largest) - stepPlace + 1));
   const format = new Intl.NumberFormat(
     'en',
     largest < compactFrom
       ? { minimumFractionDigits: digits, maximumFractionDigits: digits }
-      : { notation: 'compact', maximumSignificantDigits: 6 },
+      : { notation: 'compact', maximumSignificantDigits: significant },
   );
   return (value) => format.format(value);
+}
+
+/** The place of the first digit: 2 for hundreds, -1 for tenths. */
+function findPlace(value: number): number {
+  return Math.floor(Math.log10(value) + 1e-9);
 }
 
 /** Round times within the period, named by what tells them apart. */

@@ -4,11 +4,14 @@ export interface Stop extends Span {
   readonly column: number;
 }
 
-/** Columns that a line connects, in order; between two runs lies a gap. */
+/** Columns that a line connects, in order; between two runs lies a gap, or nobody knows whether one does. */
 export type Run = readonly Stop[];
 
+/** Two distances can be compared; one alone does not tell whether a snapshot is missing in it. */
+const comparableSnapshots = 3;
+
 export function findRuns(trace: Trace, traces: Traces): readonly Run[] {
-  const breaks = findBreaks(traces);
+  const breaks = traces.snapshots < comparableSnapshots ? new Set(trace.spans.keys()) : findBreaks(traces);
   const runs: Stop[][] = [];
   for (const [column, span] of trace.spans) {
     const run = runs.at(-1);

@@ -75,19 +75,12 @@ export function columnAt({ fromMs, untilMs }: Period, columns: number, atMs: num
   return Math.min(columns - 1, Math.floor(((atMs - fromMs) / (untilMs - fromMs)) * columns));
 }
 
-interface Point {
-  readonly exact: Decimal;
-  readonly value: number;
-}
-
-const nothing: Point = { exact: zero, value: 0 };
-
 class TraceDraft {
   readonly #spans = new Map<number, Span>();
-  #first: Point | null = null;
-  #last = nothing;
-  #least = nothing;
-  #most = nothing;
+  #first: Decimal | null = null;
+  #last = zero;
+  #least = zero;
+  #most = zero;
 
   /** A ticker that was not held at any snapshot of those columns. */
   static ofNothing(columns: Iterable<number>): TraceDraft {
@@ -96,27 +89,26 @@ class TraceDraft {
     return draft;
   }
 
-  add(column: number, exact: Decimal): void {
-    const value = exact === this.#last.exact ? this.#last.value : Number(formatDecimal(exact));
-    const point = { exact, value };
+  add(column: number, amount: Decimal): void {
     if (this.#first === null) {
-      this.#first = point;
-      this.#least = point;
-      this.#most = point;
+      this.#first = amount;
+      this.#least = amount;
+      this.#most = amount;
     }
-    if (value < this.#least.value) this.#least = point;
-    if (value > this.#most.value) this.#most = point;
-    this.#last = point;
-    this.#spans.set(column, widen(this.#spans.get(column), value));
+    // Not by their numbers: two amounts may be the same to a float.
+    if (amount.lt(this.#least)) this.#least = amount;
+    if (amount.gt(this.#most)) this.#most = amount;
+    this.#last = amount;
+    this.#spans.set(column, widen(this.#spans.get(column), Number(formatDecimal(amount))));
   }
 
   finish(ticker: string): Trace {
     return {
       ticker,
-      first: (this.#first ?? nothing).exact,
-      last: this.#last.exact,
-      least: this.#least.exact,
-      most: this.#most.exact,
+      first: this.#first ?? zero,
+      last: this.#last,
+      least: this.#least,
+      most: this.#most,
       spans: this.#spans,
     };
   }

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { zero } from '../../lib/base/decimal.ts';
 import type { Period } from '../../lib/snapshots/snapshot-store.ts';
 import {
   type BalanceKind,
@@ -150,7 +151,10 @@ async function chartBalances(context: Context, options: ChartOptions): Promise<v
   const tickers = traces.traces.map(({ ticker }) => ticker);
   const { period, snapshots, gaps } = traces;
   context.print({ account, kind, ...period, snapshots, gaps, tickers, path: out }, () =>
-    paint(`${out}: ${tickers.length} panels, ${describeRange(period)}, ${snapshots} snapshots`),
+    [
+      paint(`${out}: ${tickers.length} panels, ${describeRange(period)}, ${snapshots} snapshots`),
+      ...describeAbsent(tickers, listHeld(traces)).map(paint),
+    ].join('\n\n'),
   );
 }
 
@@ -167,8 +171,17 @@ async function chartInTerminal(context: Context, options: ChartOptions): Promise
       '',
       drawTerminal({ ...traces, traces: shown }),
       ...(left.length === 0 ? [] : ['', paint(`Held too: ${left.join(', ')}. Name some with --tickers.`)]),
+      ...describeAbsent(
+        traces.traces.map(({ ticker }) => ticker),
+        listHeld(traces),
+      ).flatMap((note) => ['', paint(note)]),
     ].join('\n'),
   );
+}
+
+/** A flat line at zero is drawn for the others. */
+function listHeld({ traces }: Traces): readonly string[] {
+  return traces.filter(({ least, most }) => !(least.eq(zero) && most.eq(zero))).map(({ ticker }) => ticker);
 }
 
 interface Chart {

@@ -112,6 +112,20 @@ describe('a chart of balances', () => {
     expect(lines.filter((line) => line.endsWith('2024-03-05 23:59 UTC'))).toHaveLength(3);
   });
 
+  test('says which of the named tickers were never held, in the terminal and beside a picture', async () => {
+    const named = ['--tickers', 'BTC,BTCC,ETHH'];
+    const [terminal, picture, known] = await Promise.all([
+      runCli(stored.here(...fiveDays, ...named)),
+      runCli(stored.here(...fiveDays, ...named, '--out', `${out}.3.svg`)),
+      runCli(stored.here(...fiveDays, '--tickers', 'BTC,ETH')),
+    ]);
+
+    const note = 'Not held at any of these times: BTCC, ETHH.';
+    expect(terminal.stdout).toContain(note);
+    expect(picture.stdout).toContain(note);
+    expect(known.stdout).not.toContain('Not held');
+  });
+
   test('leaves no half a file behind when it cannot be written', async () => {
     const nowhere = join(stored.path, 'nowhere', 'chart.svg');
 

@@ -4,6 +4,7 @@ import { createScale, createTimeTicks } from '../../../cli/chart/axes.ts';
 import { drawSvg } from '../../../cli/chart/draw-svg.ts';
 import { countDotColumns, drawTerminal } from '../../../cli/chart/draw-terminal.ts';
 import { findGaps } from '../../../cli/chart/find-gaps.ts';
+import { findRuns } from '../../../cli/chart/find-runs.ts';
 import { type Trace, type Traces, traceBalances } from '../../../cli/chart/trace-balances.ts';
 import type { BalanceSnapshot } from '../../../lib/snapshots/snapshot-store.ts';
 import { amountsOf, dayMs, hourMs, startMs } from '../stored-snapshots.ts';
@@ -65,7 +66,7 @@ describe('a trace', () => {
     const { least, most } = await traceOne(['123456789012.12345678', '123456789012.12345679']);
 
     expect(JSON.stringify({ least, most })).toBe(
-      '{"least":"123456789012.12345678","most":"123456789012.12345678"}',
+      '{"least":"123456789012.12345678","most":"123456789012.12345679"}',
     );
   });
 });
@@ -100,6 +101,15 @@ describe('gaps', () => {
     expect(hoursOf([...daily, ...hourly], { fromMs: startMs, untilMs: startMs + 20 * dayMs })).toEqual([]);
   });
 
+  test('are unknown between two snapshots alone: dots are drawn, and no line', async () => {
+    const month = await trace({ 1: { BTC: '1' }, 672: { BTC: '5' } }, { hours: 720, columns: 60 });
+    const svg = drawSvg(month, { title: 'a', subtitle: 'b', legend: 'c' });
+
+    expect(month.gaps).toEqual([]);
+    expect(month.traces.map((one) => findRuns(one, month).map((run) => run.length))).toEqual([[1, 1]]);
+    expect(svg.match(/class="line" d="([^"]*)"/)?.[1]).toMatch(/^M0\.5 [\d.]+h3M56\.5 [\d.]+h3$/);
+  });
+
   test('are everything where nothing was kept, and unknown beside a lone snapshot', () => {
     expect(hoursOf([])).toEqual([[0, 24]]);
     expect(hoursOf([12])).toEqual([]);
@@ -123,6 +133,19 @@ describe('a scale', () => {
       ['0.0000000', '0.0000001', '0.0000002', '0.0000003', '0.0000004'],
     ],
     [['0', '1500000000'], 0, 1.5e9, ['0', '500M', '1B', '1.5B']],
+    [
+      ['123456789', '123456999'],
+      123_456_700,
+      123_457_000,
+      ['123.4567M', '123.4568M', '123.4569M', '123.457M'],
+    ],
+    [
+      ['-123402000', '-123400000'],
+      -123_402_000,
+      -123_400_000,
+      ['-123.402M', '-123.4015M', '-123.401M', '-123.4005M', '-123.4M'],
+    ],
+    [['999000000', '1001000000'], 999_000_000, 1_001_000_000, ['999M', '999.5M', '1B', '1.0005B', '1.001B']],
     [['20000', '25000.75'], 20_000, 26_000, ['20,000', '22,000', '24,000', '26,000']],
   ])('of %j reaches from %d to %d', async (values, low, high, labels) => {
     const scale = createScale(await traceOne(values), 3);
