@@ -51,7 +51,7 @@ export default {
   // What is kept of every account by the clock: cron(minutes hours day-of-month month day-of-week year), null for never.
   snapshots: {
     timeZone: 'Etc/UTC',
-    // What it holds, at each of these times.
+    // What its main balance holds, and its collateral balance in the live dialect, at each of these times.
     balances: 'cron(0 * * * ? *)',
     // What moving each currency costs; only changes are kept.
     fees: 'cron(10 0 * * ? *)',

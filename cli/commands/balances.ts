@@ -49,7 +49,7 @@ export function addBalanceCommands(program: Command): void {
   const balances = program
     .command('balances')
     .description(
-      'show what an account held over time, as the relay kept it; `balance` asks what it holds now',
+      'show what the main balance of an account held over time, as the relay kept it; `balance` asks what it holds now',
     )
     .helpCommand(false);
   addBalanceOptions(balances)
