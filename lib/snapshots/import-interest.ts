@@ -32,8 +32,8 @@ export async function retryRefusedImport(interest: InterestStore, account: strin
   if (progress.refusal !== null) await interest.writeProgress(account, { ...progress, refusal: null });
 }
 
-/** Payments may be entered with a time that is past: so far back everything is looked at again. */
-const lookBackMs = 24 * 3_600_000;
+/** Payments may be entered with a time that is past: so far back all is looked at again, a request for each hundred. */
+const lookBackMs = 31 * 24 * 3_600_000;
 
 async function importAccount(services: ImportServices, account: string): Promise<void> {
   const progress = await services.store.interest.readProgress(account);

@@ -116,6 +116,18 @@ describe('an import of interest', () => {
     ]);
   });
 
+  test('finds a payment that was entered days late, though pages of newer ones were stored before', async () => {
+    const day = 86_400;
+    // Sixty days, a payment every hour: 31 days are eight pages.
+    const history = createHistory(Array.from({ length: 60 * 24 }, (_, hour) => listed(hour * 3600)));
+    const importAll = () => importMain({ exchangeFor: async () => clientOf(history) });
+    await importAll();
+    history.add(listed(57 * day + 1, 'late'), listed(29 * day + 1, 'late'));
+    await importAll();
+    const late = (await stored()).filter(({ investmentId }) => investmentId === 'late');
+    expect(late.map(({ paidAtMs }) => paidAtMs / 1000)).toEqual([29 * day + 1, 57 * day + 1]);
+  });
+
   test('that overlaps with another stores each payment once', async () => {
     await Promise.all([importMain(), importMain(), importMain()]);
     expect(await stored()).toHaveLength(250);
@@ -316,7 +328,7 @@ describe('a history longer than the exchange shows', () => {
     expect(await countOf('plan-3')).toBe(1);
   });
 
-  test('has none when all that came since the last import is shown, though not the day before it', async () => {
+  test('has none when all that came since the last import is shown, though not all it looks back to', async () => {
     const day = 86_400;
     const history = createHistory(payFor(day, day + 9_000));
     await importFrom(history);
