@@ -128,6 +128,18 @@ describe('an import of interest', () => {
     expect(late.map(({ paidAtMs }) => paidAtMs / 1000)).toEqual([29 * day + 1, 57 * day + 1]);
   });
 
+  test('does not look for a payment that was entered with a time beyond its look-back', async () => {
+    const day = 86_400;
+    const history = createHistory(Array.from({ length: 60 * 24 }, (_, hour) => listed(hour * 3600)));
+    const importAll = () => importMain({ exchangeFor: async () => clientOf(history) });
+    await importAll();
+    // More than a page lies between the two: the older one is in none that shows the end of the look-back.
+    history.add(listed(30 * day + 1, 'late'), listed(20 * day + 1, 'late'));
+    await importAll();
+    const late = (await stored()).filter(({ investmentId }) => investmentId === 'late');
+    expect(late.map(({ paidAtMs }) => paidAtMs / 1000)).toEqual([30 * day + 1]);
+  });
+
   test('that overlaps with another stores each payment once', async () => {
     await Promise.all([importMain(), importMain(), importMain()]);
     expect(await stored()).toHaveLength(250);
