@@ -61,8 +61,9 @@ async function importSince(importing: Importing, progress: ImportProgress): Prom
   const sinceMs = completeUntilMs === null ? Number.NEGATIVE_INFINITY : completeUntilMs - lookBackMs;
   const reading = await readPayments(askFor(importing, null), sinceMs);
   const gap = findGap(reading, completeUntilMs);
-  let added = gap === null ? 0 : await fillGap(importing, reading, sinceMs, gap);
-  added += await storeNew(services.store.interest, account, reading.payments);
+  // What was read is stored first: a plan that cannot be read holds nothing newer back.
+  let added = await storeNew(services.store.interest, account, reading.payments);
+  if (gap !== null) added += await fillGap(importing, reading, sinceMs, gap);
   await finish(services, account, progress, { reading, gap, added });
 }
 

@@ -371,6 +371,27 @@ describe('a history longer than the exchange shows', () => {
     expect(await countOf('plan-1')).toBe(9_999);
   });
 
+  test('has its newest payments kept though a plan cannot be read', async () => {
+    const history = createHistory(payFor(1, 20_000));
+    const client = clientOf(history);
+    const stuck = override(client, {
+      call(endpoint, params, options) {
+        if (JSON.stringify(params).includes('plan-2')) throw new Error('no answer came');
+        return client.call(endpoint, params, options);
+      },
+    });
+    const importing = () => importMain({ exchangeFor: async () => stuck });
+    await expect(importing()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    expect((await stored()).at(-1)?.paidAtMs).toBe(20_000_000);
+    history.add(...payFor(20_001, 20_050));
+    await expect(importing()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    expect((await stored()).at(-1)?.paidAtMs).toBe(20_050_000);
+    // What is older than that is still to come: the import has not ended, and begins again.
+    expect((await world.store.interest.readProgress('main')).version).toBe(0);
+    await importFrom(history);
+    expect(await countOf('plan-2')).toBe(200);
+  });
+
   test('that is one second alone cannot be read', async () => {
     const history = createHistory(Array.from({ length: 10_200 }, () => listed(5)));
     await expect(importFrom(history)).rejects.toMatchObject({ cause: { code: 'history_unreadable' } });
