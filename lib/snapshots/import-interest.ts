@@ -58,13 +58,14 @@ interface Importing {
 async function importSince(importing: Importing, progress: ImportProgress): Promise<void> {
   const { services, account } = importing;
   const { completeUntilMs } = progress;
+  const importedAtMs = services.clock.nowMs();
   const sinceMs = completeUntilMs === null ? Number.NEGATIVE_INFINITY : completeUntilMs - lookBackMs;
   const reading = await readPayments(askFor(importing, null), sinceMs);
   const gap = findGap(reading, completeUntilMs);
   // What was read is stored first: a plan that cannot be read holds nothing newer back.
   let added = await storeNew(services.store.interest, account, reading.payments);
   if (gap !== null) added += await fillGap(importing, reading, sinceMs, gap);
-  await finish(services, account, progress, { reading, gap, added });
+  await finish(services, account, progress, { importedAtMs, reading, gap, added });
 }
 
 /** What lies between the last import and what the exchange still shows; null when they meet. */
@@ -141,6 +142,7 @@ const earlier = (one: number, other: number): number => Math.min(one, other);
 const later = (one: number, other: number): number => Math.max(one, other);
 
 interface Imported {
+  readonly importedAtMs: number;
   readonly reading: PaymentReading;
   readonly gap: Period | null;
   readonly added: number;
@@ -151,12 +153,13 @@ async function finish(
   { store, log }: ImportServices,
   account: string,
   progress: ImportProgress,
-  { reading, gap, added }: Imported,
+  { importedAtMs, reading, gap, added }: Imported,
 ): Promise<void> {
   const newestMs = reading.payments.map(({ paidAtMs }) => paidAtMs).reduce(later, Number.NEGATIVE_INFINITY);
   const completeUntilMs = Math.max(progress.completeUntilMs ?? Number.NEGATIVE_INFINITY, newestMs);
   const isWritten = await store.interest.writeProgress(account, {
     ...progress,
+    importedAtMs,
     completeUntilMs: Number.isFinite(completeUntilMs) ? completeUntilMs : null,
     gaps: gap === null ? progress.gaps : [...progress.gaps, gap],
     refusal: null,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
@@ -35,6 +36,7 @@ const ofPlan9 = (payments: readonly InterestPayment[]) =>
 
 const importMain = (changes: Partial<ImportServices> = {}) =>
   importInterest({ ...world.services, accounts: ['main'], ...changes });
+const clockAt = (nowMs: number): Clock => ({ ...systemClock, nowMs: () => nowMs });
 
 describe('an import of interest', () => {
   test('takes the whole history at first, each payment as it is listed', async () => {
@@ -146,10 +148,32 @@ describe('an import of interest', () => {
     expect((await world.store.interest.readProgress('main')).version).toBe(1);
   });
 
-  test('of an account that was paid nothing yet is no failure', async () => {
-    await importMain({ exchangeFor: async () => clientOf(createHistory([])) });
+  test('of an account that was paid nothing yet is no failure, and has ended', async () => {
+    await importMain({ exchangeFor: async () => clientOf(createHistory([])), clock: clockAt(7) });
     expect(await stored()).toEqual([]);
-    expect(await world.store.interest.readProgress('main')).toMatchObject({ completeUntilMs: null });
+    expect(await world.store.interest.readProgress('main')).toMatchObject({
+      importedAtMs: 7,
+      completeUntilMs: null,
+    });
+  });
+
+  test('keeps when it began, though nothing new was paid', async () => {
+    await importMain({ clock: clockAt(5) });
+    let nowMs = 8;
+    world.beforeCall = () => {
+      nowMs = 9_000;
+    };
+    await importMain({ clock: { ...systemClock, nowMs: () => nowMs } });
+    expect((await world.store.interest.readProgress('main')).importedAtMs).toBe(8);
+  });
+
+  test('that fails leaves the time of the last that ended', async () => {
+    await importMain({ clock: clockAt(5) });
+    world.beforeCall = () => {
+      throw new Error('no answer came');
+    };
+    await expect(importMain({ clock: clockAt(8) })).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    expect((await world.store.interest.readProgress('main')).importedAtMs).toBe(5);
   });
 
   test.each([
