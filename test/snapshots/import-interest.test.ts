@@ -310,6 +310,70 @@ describe('an account that is no business partner', () => {
   });
 });
 
+describe('what is told of an import', () => {
+  /** The progress is stored, and then this happens instead of its answer. */
+  function writtenAnd(afterwards: () => boolean): SnapshotStore {
+    const { interest } = world.store;
+    return {
+      ...world.store,
+      interest: override(interest, {
+        async writeProgress(account, progress) {
+          await interest.writeProgress(account, progress);
+          return afterwards();
+        },
+      }),
+    };
+  }
+  const breaks = () => {
+    throw new Error('the process ends here');
+  };
+  const isLost = () => false;
+  const tooLong = () =>
+    clientOf(createHistory(Array.from({ length: 10_200 }, (_, index) => listed(index + 1))));
+  const told = (level: string) =>
+    world.logged.filter((line) => line.level === level).map(({ facts }) => facts);
+
+  test.each([
+    ['breaks', breaks],
+    ['has its answer lost', isLost],
+  ])('is its gap, though it %s when its progress is stored', async (_, afterwards) => {
+    const changes = { exchangeFor: async () => tooLong() };
+    await importMain({ ...changes, store: writtenAnd(afterwards) }).catch(() => undefined);
+    await importMain(changes);
+    expect((await world.store.interest.readProgress('main')).gaps).toHaveLength(1);
+    expect(world.logged.filter(({ facts }) => facts['alarm'] === true)).toHaveLength(1);
+  });
+
+  test.each([
+    ['breaks', breaks],
+    ['has its answer lost', isLost],
+  ])('is the refusal, though it %s when that is stored', async (_, afterwards) => {
+    const accounts = ['second'];
+    await importMain({ accounts, store: writtenAnd(afterwards) }).catch(() => undefined);
+    await importMain({ accounts });
+    expect((await world.store.interest.readProgress('second')).refusal).not.toBeNull();
+    expect(told('warn')).toHaveLength(1);
+  });
+
+  test('is how many payments were new, though the answer of the store is lost', async () => {
+    await importMain({ store: writtenAnd(isLost) });
+    expect(told('info')).toEqual([{ account: 'main', payments: 250 }]);
+  });
+
+  test('is not what another import, which was quicker, has told', async () => {
+    const { interest } = world.store;
+    const overtaken = override(interest, {
+      async writeProgress(account, progress) {
+        await interest.writeProgress(account, { ...progress, importedAtMs: 1 });
+        return interest.writeProgress(account, progress);
+      },
+    });
+    await importMain({ store: { ...world.store, interest: overtaken } });
+    expect(told('info')).toEqual([]);
+    expect(await interest.readProgress('main')).toMatchObject({ version: 1, importedAtMs: 1 });
+  });
+});
+
 /** A client whose exchange lists that history, all of it or one plan's. */
 function clientOf(history: ListedHistory, echo: { limit?: number; offset?: number } = {}): ExchangeClient {
   const call = async (_: unknown, params: { offset: number; limit: number; planId?: string }) => {
