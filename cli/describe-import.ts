@@ -2,16 +2,28 @@ import type { ImportProgress, Period } from '../lib/snapshots/snapshot-store.ts'
 import { formatMinute } from './print.ts';
 import { describeRange } from './time-range.ts';
 
-/** What the import of interest could not do, and what to do about it, in sentences. */
-export function describeImport(
-  { gaps, refusal, completeUntilMs }: ImportProgress,
-  account: string,
-  period: Period,
-): readonly string[] {
+/** What the import of interest could not do, or has not done yet, and what to do about it, in sentences. */
+export function describeImport(progress: ImportProgress, account: string, period: Period): readonly string[] {
+  const { gaps, refusal } = progress;
   return [
     ...(refusal === null ? [] : [describeRefusal(account, refusal)]),
-    ...(refusal === null && completeUntilMs === null ? [describeUnfinished(account)] : []),
+    ...describeReach(progress, account, period),
     ...gaps.filter((gap) => overlap(gap, period)).map(describeGap),
+  ];
+}
+
+/** Up to when it was imported, where the period ends later; that no import has ended, where none has. */
+function describeReach(
+  { importedAtMs, completeUntilMs, refusal }: ImportProgress,
+  account: string,
+  { untilMs }: Period,
+): readonly string[] {
+  const reachMs = importedAtMs ?? completeUntilMs;
+  if (reachMs === null) return refusal === null ? [describeUnfinished(account)] : [];
+  if (untilMs <= reachMs) return [];
+  const done = importedAtMs === undefined ? 'is known to be imported up to' : 'was last imported at';
+  return [
+    `Interest of account ${account} ${done} ${formatMinute(reachMs)} UTC: what was paid since may be missing.`,
   ];
 }
 

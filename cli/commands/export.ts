@@ -53,10 +53,11 @@ async function exportSubject(
   const { name: account } = chooseAccount(session.settings, options.account);
   const period = chooseRange(options, session.clock.nowMs(), () => 0);
   const store = session.openSnapshots();
+  // First, for an import that ends meanwhile must not vouch for payments that were read before it.
+  const notes = what === 'interest' ? await readNotes(store, account, period) : [];
   const rows = openRows[what](store, account, period);
   const counter = { rows: 0 };
   await writeOutput(format === 'csv' ? listCsv(rows, counter) : listJson(rows, counter), out ?? null);
-  const notes = what === 'interest' ? await readNotes(store, account, period) : [];
   if (out !== undefined)
     print({ account, what, format, ...period, rows: counter.rows, path: out, notes }, () =>
       [`${out}: ${counter.rows} rows of ${what}`, ...notes].map(paint).join('\n'),

@@ -75,11 +75,10 @@ async function showTotals(context: Context, { by, format, ...options }: TotalOpt
   const { name: account } = chooseAccount(session.settings, options.account);
   const period = chooseRange(options, session.clock.nowMs(), startOfMonths);
   const store = session.openSnapshots().interest;
-  const [sums, progress] = await Promise.all([
-    sumPayments(store.list(account, period), by),
-    store.readProgress(account),
-  ]);
+  // First, for an import that ends meanwhile must not vouch for payments that were read before it.
+  const progress = await store.readProgress(account);
   const { version: _, ...imported } = progress;
+  const sums = await sumPayments(store.list(account, period), by);
   await printResult(context, format, {
     document: { account, ...period, by, ...sums, import: imported },
     table: () => `${renderHead(account, describeRange(period))}\n\n${renderTotals(sums, by)}`,

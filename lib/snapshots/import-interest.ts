@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { RelayError } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import { interestPayments } from '../exchange/endpoints/interest-payments.ts';
 import { describeFailure, ExchangeError } from '../exchange/errors.ts';
@@ -32,8 +34,8 @@ export async function retryRefusedImport(interest: InterestStore, account: strin
   if (progress.refusal !== null) await interest.writeProgress(account, { ...progress, refusal: null });
 }
 
-/** Payments may be entered with a time that is past: so far back everything is looked at again. */
-const lookBackMs = 24 * 3_600_000;
+/** Payments may be entered with a time that is past: so far back all is looked at again, a request for each hundred. */
+const lookBackMs = 31 * 24 * 3_600_000;
 
 async function importAccount(services: ImportServices, account: string): Promise<void> {
   const progress = await services.store.interest.readProgress(account);
@@ -58,12 +60,14 @@ interface Importing {
 async function importSince(importing: Importing, progress: ImportProgress): Promise<void> {
   const { services, account } = importing;
   const { completeUntilMs } = progress;
+  const importedAtMs = services.clock.nowMs();
   const sinceMs = completeUntilMs === null ? Number.NEGATIVE_INFINITY : completeUntilMs - lookBackMs;
   const reading = await readPayments(askFor(importing, null), sinceMs);
   const gap = findGap(reading, completeUntilMs);
-  let added = gap === null ? 0 : await fillGap(importing, reading, sinceMs, gap);
-  added += await storeNew(services.store.interest, account, reading.payments);
-  await finish(services, account, progress, { reading, gap, added });
+  // What was read is stored first: a plan that cannot be read holds nothing newer back.
+  let added = await storeNew(services.store.interest, account, reading.payments);
+  if (gap !== null) added += await fillGap(importing, reading, sinceMs, gap);
+  await finish(services, account, progress, { importedAtMs, reading, gap, added });
 }
 
 /** What lies between the last import and what the exchange still shows; null when they meet. */
@@ -140,6 +144,7 @@ const earlier = (one: number, other: number): number => Math.min(one, other);
 const later = (one: number, other: number): number => Math.max(one, other);
 
 interface Imported {
+  readonly importedAtMs: number;
   readonly reading: PaymentReading;
   readonly gap: Period | null;
   readonly added: number;
@@ -150,26 +155,43 @@ async function finish(
   { store, log }: ImportServices,
   account: string,
   progress: ImportProgress,
-  { reading, gap, added }: Imported,
+  { importedAtMs, reading, gap, added }: Imported,
 ): Promise<void> {
+  // Once it is stored no import finds the gap again: an alarm that comes twice is better than one that never comes.
+  if (gap !== null) raiseGap(log, account, gap);
   const newestMs = reading.payments.map(({ paidAtMs }) => paidAtMs).reduce(later, Number.NEGATIVE_INFINITY);
   const completeUntilMs = Math.max(progress.completeUntilMs ?? Number.NEGATIVE_INFINITY, newestMs);
-  const isWritten = await store.interest.writeProgress(account, {
+  const isWritten = await advance(store.interest, account, {
     ...progress,
+    importedAtMs,
     completeUntilMs: Number.isFinite(completeUntilMs) ? completeUntilMs : null,
     gaps: gap === null ? progress.gaps : [...progress.gaps, gap],
     refusal: null,
   });
-  // Another import of the account was quicker; whatever this one stored is stored all the same.
-  if (!isWritten) return;
-  if (added > 0) log.info('interest payments imported', { account, payments: added });
-  if (gap !== null)
-    log.error('the exchange shows too little of its history: interest payments may be missing', {
-      account,
-      from: new Date(gap.fromMs).toISOString(),
-      until: new Date(gap.untilMs).toISOString(),
-      alarm: true,
-    });
+  // Else another import of the account was quicker; whatever this one stored is stored all the same.
+  if (isWritten && added > 0) log.info('interest payments imported', { account, payments: added });
+}
+
+function raiseGap(log: Log, account: string, { fromMs, untilMs }: Period): void {
+  log.error('the exchange shows too little of its history: interest payments may be missing', {
+    account,
+    from: new Date(fromMs).toISOString(),
+    until: new Date(untilMs).toISOString(),
+    alarm: true,
+  });
+}
+
+/**
+ * Writes progress, and looks for it where the store says that it is not the next version.
+ *
+ * When the answer to a write is lost, the client of DynamoDB sends it again, and that one finds the first in its way.
+ *
+ * @returns whether it is stored
+ */
+async function advance(interest: InterestStore, account: string, progress: ImportProgress): Promise<boolean> {
+  if (await interest.writeProgress(account, progress)) return true;
+  const stored = await interest.readProgress(account);
+  return isDeepStrictEqual(stored, { ...progress, version: progress.version + 1 });
 }
 
 /** Codes of HTTP 403 that stay until the account or its key is another one; a disabled key has another code. */
@@ -189,11 +211,12 @@ async function noteRefusal(
   progress: ImportProgress,
   { keyName, reason }: { readonly keyName: string; readonly reason: string },
 ): Promise<void> {
+  // Once it is stored nobody asks the exchange again: what is told twice is better than what is never told.
+  log.warn('no interest payments for this account: it is not a business partner, or its key may not', {
+    account,
+    reason: `${reason}; it is asked again when its key is another one`,
+  });
   const refusal = { atMs: clock.nowMs(), keyName, reason };
-  const isWritten = await store.interest.writeProgress(account, { ...progress, refusal });
-  if (isWritten)
-    log.warn('no interest payments for this account: it is not a business partner, or its key may not', {
-      account,
-      reason: `${reason}; it is asked again when its key is another one`,
-    });
+  // Where another import was quicker, it has noted what the exchange said to it.
+  await store.interest.writeProgress(account, { ...progress, refusal });
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { formatDecimal } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import type { InterestPayment } from './snapshot-store.ts';
@@ -25,8 +26,10 @@ export interface PaymentReading {
 /** The most the exchange gives at once, and the most it leaves out. @see HTTP API v4, endpoint 3 */
 export const pageLimit = 100;
 const maximumOffset = 10_000;
-/** A second of more payments than a page holds is read until nothing arrives meanwhile, so often. */
+/** A second of more payments than a page holds is read until two readings agree, so often. */
 const maximumTries = 10;
+/** How much of its first page every other of those readings takes. */
+const otherCut = 63;
 
 /**
  * Reads the history from its newest payment back to a time.
@@ -37,7 +40,8 @@ const maximumTries = 10;
  * like payments is exact, whatever else arrives.
  *
  * @param sinceMs seconds at or before it need not be read
- * @throws RelayError `history_unreadable` when the list is not newest first, loses payments, or moves too fast
+ * @throws RelayError `history_unreadable` when the list is not newest first, loses payments, moves too fast, or gives a
+ *   second that no page can show whole in another order each time
  */
 export async function readPayments(ask: AskPage, sinceMs: number): Promise<PaymentReading> {
   const seconds = new Map<number, readonly ListedPayment[]>();
@@ -122,30 +126,51 @@ interface Crowd {
  * Reads a second that no page can show whole.
  *
  * Where it ends in the list is the count of all payments that are as new or newer, and so grows with every one that
- * arrives: when two readings find the same end, nothing arrived during the second of them, and its pages fit together.
+ * arrives: when two readings find the same end, nothing arrived during the second of them. Its pages fit together when
+ * payments of one second keep their order from request to request; where they do not, one is seen twice and another
+ * never. So the pages of the two readings are cut at other places, and both must find the same payments.
  *
  * @param from where the second began in the list, or later
  * @returns null when it goes on beyond what the exchange shows
  */
 async function readCrowdedSecond(ask: AskPage, paidAtMs: number, from: number): Promise<Crowd | null> {
-  let last = await readThrough(ask, paidAtMs, from);
+  let last = await readThrough(ask, paidAtMs, from, pageLimit);
   for (let tries = 1; tries < maximumTries && last !== null; tries += 1) {
-    const again = await readThrough(ask, paidAtMs, from);
-    if (again?.end === last.end) return again;
+    const again = await readThrough(ask, paidAtMs, from, tries % 2 === 1 ? otherCut : pageLimit);
+    if (again !== null && isSameCrowd(again, last)) return again;
     last = again;
   }
   if (last === null) return null;
-  throw unreadable('payments arrive faster than they can be read');
+  throw unreadable(
+    'payments of one second arrive faster than they can be read, or change their order from request to request',
+  );
 }
 
-async function readThrough(ask: AskPage, paidAtMs: number, from: number): Promise<Crowd | null> {
+function isSameCrowd(one: Crowd, other: Crowd): boolean {
+  return one.end === other.end && isDeepStrictEqual(listNames(one), listNames(other));
+}
+
+function listNames({ payments }: Crowd): readonly string[] {
+  return payments.map(nameListed).sort();
+}
+
+/** @param firstLength how many payments of its first page are taken: all pages behind it begin there */
+async function readThrough(
+  ask: AskPage,
+  paidAtMs: number,
+  from: number,
+  firstLength: number,
+): Promise<Crowd | null> {
   const found: ListedPayment[] = [];
-  for (let offset = from; offset <= maximumOffset; offset += pageLimit) {
+  let [offset, length] = [from, firstLength];
+  while (offset <= maximumOffset) {
     const { payments } = await askPage(ask, offset);
-    found.push(...payments.filter((payment) => payment.paidAtMs === paidAtMs));
-    const older = payments.findIndex((payment) => payment.paidAtMs < paidAtMs);
+    const taken = payments.slice(0, length);
+    found.push(...taken.filter((payment) => payment.paidAtMs === paidAtMs));
+    const older = taken.findIndex((payment) => payment.paidAtMs < paidAtMs);
     if (older >= 0) return { payments: found, end: offset + older };
-    if (payments.length < pageLimit) return { payments: found, end: offset + payments.length };
+    if (payments.length < length) return { payments: found, end: offset + payments.length };
+    [offset, length] = [offset + length, pageLimit];
   }
   return null;
 }

@@ -107,7 +107,9 @@ export interface InterestPayment {
 export interface ImportProgress {
   /** How often it was written; 0 when never. */
   readonly version: number;
-  /** Every payment up to this time is stored, but for the gaps; null before the first import. */
+  /** When the last import that came to its end began; absent when none did, or when its time was not kept yet. */
+  readonly importedAtMs?: number;
+  /** Every payment up to this time is stored, but for the gaps; null when there was none yet. */
   readonly completeUntilMs: number | null;
   /** Where the exchange showed too little of its history: payments of these times may be missing. Oldest first. */
   readonly gaps: readonly Period[];

@@ -30,7 +30,7 @@ const everything: readonly (readonly [what: string, args: readonly string[]])[] 
   ['`export interest`', ['export', 'interest', '--out', join(folder, 'interest.csv')]],
 ];
 /** What is garbage must be collected at once there: what is left is needed. */
-const smallHeapMb = 24;
+const smallHeapMb = 32;
 const smallHeap = [`--max-old-space-size=${smallHeapMb}`, '--max-semi-space-size=4'];
 
 const small = await fill('one-year', oneYear);

@@ -110,7 +110,11 @@ describe('an export', () => {
     const { stdout } = await runCli(stored.here('export', 'interest', '--format', 'jsonl', '--out', path));
 
     expect(stdout.split('\n')[0]).toBe(`${path}: 5 rows of interest`);
-    expect(stdout.split('\n')[1]).toMatch(/^Payments from .* may be missing/);
+    expect(stdout.split('\n').slice(1)).toEqual([
+      expect.stringMatching(/^Interest of account main was last imported at 2024-05-01 00:00 UTC/),
+      expect.stringMatching(/^Payments from .* may be missing/),
+      '',
+    ]);
   });
 
   test('of nothing has titles only', async () => {

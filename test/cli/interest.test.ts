@@ -67,6 +67,7 @@ describe('interest that was imported', () => {
       ],
       newestMs: endOfMarchMs,
       import: {
+        importedAtMs: startMs + 61 * dayMs,
         completeUntilMs: endOfMarchMs,
         gaps: [{ fromMs: startMs - 7 * dayMs, untilMs: startMs }],
         refusal: null,
@@ -104,6 +105,19 @@ describe('interest that was imported', () => {
     expect(csv.stdout).toBe('month,ticker,payments,amount\r\n2024-03,BTC,2,0.2\r\n');
   });
 
+  test('tells up to when it was imported where the range ends later', async () => {
+    const later = ['--from', '2024-03-01', '--to', '2024-05-01'];
+    const [table, exported] = await Promise.all([
+      runCli(stored.here('interest', ...later)),
+      runCli(stored.here('export', 'interest', ...later)),
+    ]);
+
+    const note =
+      'Interest of account main was last imported at 2024-05-01 00:00 UTC: what was paid since may be missing.';
+    expect(table.stdout).toContain(note);
+    expect(exported.stderr).toBe(`${note}\n`);
+  });
+
   test('is nothing for an account that the exchange refused, until somebody asks again', async () => {
     const rehearsal = (...args: string[]) => stored.here('interest', ...args, '--account', 'rehearsal');
 
@@ -128,6 +142,7 @@ describe('interest that was imported', () => {
   test('whose oldest payments were never shown says so', async () => {
     await stored.store.interest.writeProgress('rehearsal', {
       ...(await stored.store.interest.readProgress('rehearsal')),
+      importedAtMs: startMs + 61 * dayMs,
       completeUntilMs: startMs,
       gaps: [{ fromMs: 0, untilMs: startMs }],
       refusal: null,
@@ -135,7 +150,16 @@ describe('interest that was imported', () => {
 
     const early = await runCli(stored.here('export', 'interest', '--account', 'rehearsal'));
     const later = await runCli(
-      stored.here('export', 'interest', '--account', 'rehearsal', '--from', '2024-03-01'),
+      stored.here(
+        'export',
+        'interest',
+        '--account',
+        'rehearsal',
+        '--from',
+        '2024-03-01',
+        '--to',
+        '2024-04-30',
+      ),
     );
 
     expect(early.stderr).toContain('Payments before 2024-03-01 00:00 UTC may be missing');

@@ -129,11 +129,12 @@ function paymentOf(
   return { planId, investmentId, ticker, amount: parseDecimal(amount), paidAtMs, nth };
 }
 
-/** Imported up to the last payment; what was paid in February's last week may be missing. */
+/** Imported on 2024-05-01; what was paid in February's last week may be missing. */
 export async function storePayments({ interest }: SnapshotStore): Promise<void> {
   await interest.write('main', payments);
   await interest.writeProgress('main', {
     version: 0,
+    importedAtMs: startMs + 61 * dayMs,
     completeUntilMs: startMs + 31 * dayMs,
     gaps: [{ fromMs: startMs - 7 * dayMs, untilMs: startMs }],
     refusal: null,

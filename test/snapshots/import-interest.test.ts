@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
@@ -35,6 +36,7 @@ const ofPlan9 = (payments: readonly InterestPayment[]) =>
 
 const importMain = (changes: Partial<ImportServices> = {}) =>
   importInterest({ ...world.services, accounts: ['main'], ...changes });
+const clockAt = (nowMs: number): Clock => ({ ...systemClock, nowMs: () => nowMs });
 
 describe('an import of interest', () => {
   test('takes the whole history at first, each payment as it is listed', async () => {
@@ -116,16 +118,62 @@ describe('an import of interest', () => {
     ]);
   });
 
+  test('finds a payment that was entered days late, though pages of newer ones were stored before', async () => {
+    const day = 86_400;
+    // Sixty days, a payment every hour: 31 days are eight pages.
+    const history = createHistory(Array.from({ length: 60 * 24 }, (_, hour) => listed(hour * 3600)));
+    const importAll = () => importMain({ exchangeFor: async () => clientOf(history) });
+    await importAll();
+    history.add(listed(57 * day + 1, 'late'), listed(29 * day + 1, 'late'));
+    await importAll();
+    const late = (await stored()).filter(({ investmentId }) => investmentId === 'late');
+    expect(late.map(({ paidAtMs }) => paidAtMs / 1000)).toEqual([29 * day + 1, 57 * day + 1]);
+  });
+
+  test('does not look for a payment that was entered with a time beyond its look-back', async () => {
+    const day = 86_400;
+    const history = createHistory(Array.from({ length: 60 * 24 }, (_, hour) => listed(hour * 3600)));
+    const importAll = () => importMain({ exchangeFor: async () => clientOf(history) });
+    await importAll();
+    // More than a page lies between the two: the older one is in none that shows the end of the look-back.
+    history.add(listed(30 * day + 1, 'late'), listed(20 * day + 1, 'late'));
+    await importAll();
+    const late = (await stored()).filter(({ investmentId }) => investmentId === 'late');
+    expect(late.map(({ paidAtMs }) => paidAtMs / 1000)).toEqual([30 * day + 1]);
+  });
+
   test('that overlaps with another stores each payment once', async () => {
     await Promise.all([importMain(), importMain(), importMain()]);
     expect(await stored()).toHaveLength(250);
     expect((await world.store.interest.readProgress('main')).version).toBe(1);
   });
 
-  test('of an account that was paid nothing yet is no failure', async () => {
-    await importMain({ exchangeFor: async () => clientOf(createHistory([])) });
+  test('of an account that was paid nothing yet is no failure, and has ended', async () => {
+    await importMain({ exchangeFor: async () => clientOf(createHistory([])), clock: clockAt(7) });
     expect(await stored()).toEqual([]);
-    expect(await world.store.interest.readProgress('main')).toMatchObject({ completeUntilMs: null });
+    expect(await world.store.interest.readProgress('main')).toMatchObject({
+      importedAtMs: 7,
+      completeUntilMs: null,
+    });
+  });
+
+  test('keeps when it began, though nothing new was paid', async () => {
+    await importMain({ clock: clockAt(5) });
+    let nowMs = 8;
+    world.beforeCall = () => {
+      nowMs = 9_000;
+    };
+    await importMain({ clock: { ...systemClock, nowMs: () => nowMs } });
+    expect((await world.store.interest.readProgress('main')).importedAtMs).toBe(8);
+  });
+
+  test('that fails leaves the time of the last that ended', async () => {
+    await importMain({ clock: clockAt(5) });
+    world.beforeCall = () => {
+      throw new Error('no answer came');
+    };
+    await expect(importMain({ clock: clockAt(8) })).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    expect((await world.store.interest.readProgress('main')).importedAtMs).toBe(5);
   });
 
   test.each([
@@ -262,6 +310,70 @@ describe('an account that is no business partner', () => {
   });
 });
 
+describe('what is told of an import', () => {
+  /** The progress is stored, and then this happens instead of its answer. */
+  function writtenAnd(afterwards: () => boolean): SnapshotStore {
+    const { interest } = world.store;
+    return {
+      ...world.store,
+      interest: override(interest, {
+        async writeProgress(account, progress) {
+          await interest.writeProgress(account, progress);
+          return afterwards();
+        },
+      }),
+    };
+  }
+  const breaks = () => {
+    throw new Error('the process ends here');
+  };
+  const isLost = () => false;
+  const tooLong = () =>
+    clientOf(createHistory(Array.from({ length: 10_200 }, (_, index) => listed(index + 1))));
+  const told = (level: string) =>
+    world.logged.filter((line) => line.level === level).map(({ facts }) => facts);
+
+  test.each([
+    ['breaks', breaks],
+    ['has its answer lost', isLost],
+  ])('is its gap, though it %s when its progress is stored', async (_, afterwards) => {
+    const changes = { exchangeFor: async () => tooLong() };
+    await importMain({ ...changes, store: writtenAnd(afterwards) }).catch(() => undefined);
+    await importMain(changes);
+    expect((await world.store.interest.readProgress('main')).gaps).toHaveLength(1);
+    expect(world.logged.filter(({ facts }) => facts['alarm'] === true)).toHaveLength(1);
+  });
+
+  test.each([
+    ['breaks', breaks],
+    ['has its answer lost', isLost],
+  ])('is the refusal, though it %s when that is stored', async (_, afterwards) => {
+    const accounts = ['second'];
+    await importMain({ accounts, store: writtenAnd(afterwards) }).catch(() => undefined);
+    await importMain({ accounts });
+    expect((await world.store.interest.readProgress('second')).refusal).not.toBeNull();
+    expect(told('warn')).toHaveLength(1);
+  });
+
+  test('is how many payments were new, though the answer of the store is lost', async () => {
+    await importMain({ store: writtenAnd(isLost) });
+    expect(told('info')).toEqual([{ account: 'main', payments: 250 }]);
+  });
+
+  test('is not what another import, which was quicker, has told', async () => {
+    const { interest } = world.store;
+    const overtaken = override(interest, {
+      async writeProgress(account, progress) {
+        await interest.writeProgress(account, { ...progress, importedAtMs: 1 });
+        return interest.writeProgress(account, progress);
+      },
+    });
+    await importMain({ store: { ...world.store, interest: overtaken } });
+    expect(told('info')).toEqual([]);
+    expect(await interest.readProgress('main')).toMatchObject({ version: 1, importedAtMs: 1 });
+  });
+});
+
 /** A client whose exchange lists that history, all of it or one plan's. */
 function clientOf(history: ListedHistory, echo: { limit?: number; offset?: number } = {}): ExchangeClient {
   const call = async (_: unknown, params: { offset: number; limit: number; planId?: string }) => {
@@ -316,7 +428,7 @@ describe('a history longer than the exchange shows', () => {
     expect(await countOf('plan-3')).toBe(1);
   });
 
-  test('has none when all that came since the last import is shown, though not the day before it', async () => {
+  test('has none when all that came since the last import is shown, though not all it looks back to', async () => {
     const day = 86_400;
     const history = createHistory(payFor(day, day + 9_000));
     await importFrom(history);
@@ -345,6 +457,27 @@ describe('a history longer than the exchange shows', () => {
     await importMain({ exchangeFor: async () => forgetful });
     expect(await countOf('plan-2')).toBe(200);
     expect(await countOf('plan-1')).toBe(9_999);
+  });
+
+  test('has its newest payments kept though a plan cannot be read', async () => {
+    const history = createHistory(payFor(1, 20_000));
+    const client = clientOf(history);
+    const stuck = override(client, {
+      call(endpoint, params, options) {
+        if (JSON.stringify(params).includes('plan-2')) throw new Error('no answer came');
+        return client.call(endpoint, params, options);
+      },
+    });
+    const importing = () => importMain({ exchangeFor: async () => stuck });
+    await expect(importing()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    expect((await stored()).at(-1)?.paidAtMs).toBe(20_000_000);
+    history.add(...payFor(20_001, 20_050));
+    await expect(importing()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
+    expect((await stored()).at(-1)?.paidAtMs).toBe(20_050_000);
+    // What is older than that is still to come: the import has not ended, and begins again.
+    expect((await world.store.interest.readProgress('main')).version).toBe(0);
+    await importFrom(history);
+    expect(await countOf('plan-2')).toBe(200);
   });
 
   test('that is one second alone cannot be read', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { createRandom, type Random } from '../../lib/base/random.ts';
 import { readPayments } from '../../lib/snapshots/read-payments.ts';
 import { alike, countPayments, createHistory, type ListedHistory, listed } from './listed-history.ts';
 
@@ -127,8 +128,54 @@ describe('a history that goes on while it is read', () => {
     const history = createHistory(alike(250, 100), (self) => self.add(listed(100)));
     await expect(read(history)).rejects.toMatchObject({
       code: 'history_unreadable',
-      message: 'the interest payments cannot be read: payments arrive faster than they can be read',
+      message:
+        'the interest payments cannot be read: payments of one second arrive faster than they can be read, or change their order from request to request',
     });
+  });
+});
+
+describe('a history whose order within a second is not always the same', () => {
+  const crowd = Array.from({ length: 150 }, (_, index) => listed(100, `i-${index}`));
+
+  function shuffle<T>(items: readonly T[], random: Random): readonly T[] {
+    const ranks = new Map(items.map((item) => [item, random()]));
+    return items.toSorted((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0));
+  }
+
+  /** @param randomFor decides the order of the crowded second in an answer */
+  function readUnstable(newer: number, randomFor: (offset: number, count: number) => Random) {
+    let count = 0;
+    return readPayments(async (offset) => {
+      count += 1;
+      const mixed = shuffle(crowd, randomFor(offset, count));
+      const list = [...seconds(101, 100 + newer).toReversed(), ...mixed, listed(99)];
+      return list.slice(offset, offset + 100);
+    }, 0);
+  }
+
+  const refusal = { code: 'history_unreadable' };
+
+  test.each([0, 1, 5, 60, 99])(
+    'is refused when it is another in every answer, after %i newer payments',
+    async (newer) => {
+      const random = createRandom(7);
+      await expect(readUnstable(newer, () => random)).rejects.toMatchObject(refusal);
+    },
+  );
+
+  test.each([0, 1, 5, 60, 99])(
+    'is refused when it depends on where the page begins, after %i newer payments',
+    async (newer) => {
+      const reading = readUnstable(newer, (offset) => createRandom(offset + 1));
+      await expect(reading).rejects.toMatchObject(refusal);
+    },
+  );
+
+  test('is read once it stays the same', async () => {
+    const { payments } = await readUnstable(1, (_, count) => createRandom(Math.min(count, 5)));
+    expect(payments).toHaveLength(152);
+    expect(new Set(payments.map(({ investmentId }) => investmentId)).size).toBe(151);
+    expect(payments.every(({ nth }) => nth === 1)).toBe(true);
   });
 });
 

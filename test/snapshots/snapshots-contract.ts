@@ -380,6 +380,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
     test('comes back as it was, as the next version', async () => {
       const progress = {
         version: 0,
+        importedAtMs: noonMs + 7,
         completeUntilMs: noonMs,
         gaps: [{ fromMs: 0, untilMs: 5 }],
         refusal: { atMs: noonMs, keyName: 'k', reason: 'no' },
