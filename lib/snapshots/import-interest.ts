@@ -3,7 +3,7 @@ import { RelayError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import { interestPayments } from '../exchange/endpoints/interest-payments.ts';
-import { describeFailure, ExchangeError } from '../exchange/errors.ts';
+import { describeFailure, ExchangeError, isDenied } from '../exchange/errors.ts';
 import { forEachAccount, type SnapshotServices } from './each-account.ts';
 import { type AskPage, namePayment, type PaymentReading, pageLimit, readPayments } from './read-payments.ts';
 import type { ImportProgress, InterestPayment, InterestStore, Period } from './snapshot-store.ts';
@@ -194,15 +194,10 @@ async function advance(interest: InterestStore, account: string, progress: Impor
   return isDeepStrictEqual(stored, { ...progress, version: progress.version + 1 });
 }
 
-/** Codes of HTTP 403 that stay until the account or its key is another one; a disabled key has another code. */
-const lastingRefusals: ReadonlySet<number | null> = new Set([0, 4]);
-
 /** @returns the exchange's words when it says that the account may not see interest payments, else null */
 function refusalOf(error: unknown): string | null {
-  if (!(error instanceof ExchangeError) || error.failure.kind !== 'rejected') return null;
-  const { httpStatus, exchangeCode } = error.failure;
-  const isLasting = httpStatus === 403 && lastingRefusals.has(exchangeCode);
-  return isLasting ? describeFailure(error.failure) : null;
+  if (!(error instanceof ExchangeError) || !isDenied(error)) return null;
+  return describeFailure(error.failure);
 }
 
 async function noteRefusal(
@@ -214,7 +209,7 @@ async function noteRefusal(
   // Once it is stored nobody asks the exchange again: what is told twice is better than what is never told.
   log.warn('no interest payments for this account: it is not a business partner, or its key may not', {
     account,
-    reason: `${reason}; it is asked again when its key is another one`,
+    reason: `${reason.replace(/\.$/, '')}; it is asked again when its key is another one`,
   });
   const refusal = { atMs: clock.nowMs(), keyName, reason };
   // Where another import was quicker, it has noted what the exchange said to it.
