@@ -23,7 +23,8 @@ export function createLogOutput(logPath: string, terminal: NodeJS.WritableStream
     decodeStrings: false,
     write(chunk: string, _encoding, done) {
       if (terminal !== null)
-        for (const line of chunk.split('\n')) if (line !== '') terminal.write(`${describeLine(line)}\n`);
+        for (const line of chunk.split('\n'))
+          if (line !== '' && !isRoutine(line)) terminal.write(`${describeLine(line)}\n`);
       file.write(chunk);
       done();
     },
@@ -70,6 +71,11 @@ function createLogFile(path: string): LogFile {
       else stream.end(() => done());
     },
   };
+}
+
+/** That a run of the clock went well is for the file: once a minute it would bury what somebody watches for. */
+function isRoutine(line: string): boolean {
+  return line.includes('"message":"scheduled run done"');
 }
 
 /** `08:31:45.120  signal placed  main h-1f… BTC_USDT  buy 0.01 …` */

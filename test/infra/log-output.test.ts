@@ -50,6 +50,23 @@ describe('the log of a local run', () => {
     );
   });
 
+  test('keeps for the file that a run of the clock went well', async () => {
+    const terminal = new PassThrough();
+    const output = createLogOutput(join(folder, 'relay.log'), terminal);
+    const line = (message: string) =>
+      `${JSON.stringify({ level: 'INFO', message, schedule: 'reconcile-signals' })}\n`;
+
+    output.write(line('scheduled run done'));
+    output.write(line('scheduled run failed'));
+    output.end();
+    await once(output, 'finish');
+
+    expect(readFileSync(join(folder, 'relay.log'), 'utf8').split('\n')).toHaveLength(3);
+    expect(stripVTControlCharacters(String(terminal.read()))).toBe(
+      'scheduled run failed  reconcile-signals\n',
+    );
+  });
+
   test('that finds no room is dropped, and whoever writes it goes on', async () => {
     const output = createLogOutput('/dev/full', null);
 
