@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
-
-export type Item = Record<string, AttributeValue>;
 
 /**
  * The ledger's table. Everything of an account has the account's name as partition key `account`; the sort key
@@ -87,20 +86,6 @@ export function entryOf(item: Item): Entry {
     orderOpen: item['openOrder'] !== undefined,
     look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as Look),
   };
-}
-
-export function textOf(item: Item, name: string): string {
-  return item[name]?.S ?? '';
-}
-
-export function numberOf(item: Item, name: string): number {
-  return Number(item[name]?.N);
-}
-
-/** The attribute names of expressions, in which every name is written `#name`: many words are reserved. */
-export function namesIn(...expressions: readonly string[]): Record<string, string> {
-  const names = expressions.join(' ').matchAll(/#(\w+)/g);
-  return Object.fromEntries([...names].map(([alias, name = '']) => [alias, name]));
 }
 
 /** When an entry may be deleted that has no open order; null while something can still become of it. */

@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import {
   entryOf,
   expiryAttribute,
   expiryOf,
   formatCursor,
-  type Item,
   indexes,
   itemOf,
   keyItem,
-  numberOf,
   openOrderPrefix,
   parseCursor,
   signalKind,
-  textOf,
 } from './dynamodb-items.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';

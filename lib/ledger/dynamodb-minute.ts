@@ -1,5 +1,6 @@
+import { type Item, numberOf } from '../base/dynamodb.ts';
 import { RelayError } from '../base/errors.ts';
-import { type Item, numberOf, shortNameOf } from './dynamodb-items.ts';
+import { shortNameOf } from './dynamodb-items.ts';
 import type { DynamodbTable } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
 import { limitWindowMs, type MinuteLimit } from './ledger.ts';

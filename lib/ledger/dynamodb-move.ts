@@ -1,4 +1,5 @@
-import { expiryAttribute, expiryOf, type Item, keyItem, stepList, textOf } from './dynamodb-items.ts';
+import { type Item, textOf } from '../base/dynamodb.ts';
+import { expiryAttribute, expiryOf, keyItem, stepList } from './dynamodb-items.ts';
 import type { Update, Written } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
 import { createFirstLook, isOpenAfter, type Move } from './ledger.ts';

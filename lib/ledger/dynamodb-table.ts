@@ -11,8 +11,8 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
+import { type Item, namesIn } from '../base/dynamodb.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
-import { type Item, namesIn } from './dynamodb-items.ts';
 
 /** A conditional write: done, with the item as it is now, or refused, with the item that stood against it. */
 export type Written =

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
-import { type Item, type KeyRange, numberOf, SnapshotTable, textOf } from './dynamodb-table.ts';
+import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { type KeyRange, SnapshotTable } from './dynamodb-table.ts';
 import {
   type BalanceSnapshot,
   type BalanceStore,

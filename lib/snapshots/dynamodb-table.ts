@@ -1,5 +1,4 @@
 import {
-  type AttributeValue,
   ConditionalCheckFailedException,
   type DynamoDBClient,
   GetItemCommand,
@@ -8,9 +7,8 @@ import {
   TransactionCanceledException,
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
+import { type Item, namesIn } from '../base/dynamodb.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
-
-export type Item = Record<string, AttributeValue>;
 
 /** A put that happens only when the condition holds of what stands under its key. */
 export interface ConditionalPut {
@@ -111,12 +109,11 @@ export class SnapshotTable {
   }
 
   #inputOf({ item, condition, values }: ConditionalPut) {
-    const names = [...condition.matchAll(/#(\w+)/g)].map(([alias, name = '']) => [alias, name]);
     return {
       TableName: this.#name,
       Item: item,
       ConditionExpression: condition,
-      ExpressionAttributeNames: Object.fromEntries(names) as Record<string, string>,
+      ExpressionAttributeNames: namesIn(condition),
       ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
     };
   }
@@ -126,14 +123,6 @@ export class SnapshotTable {
 function isConditionRefused(error: unknown): boolean {
   if (!(error instanceof TransactionCanceledException)) return false;
   return error.CancellationReasons?.some(({ Code }) => Code === 'ConditionalCheckFailed') ?? false;
-}
-
-export function textOf(item: Item, name: string): string {
-  return item[name]?.S ?? '';
-}
-
-export function numberOf(item: Item, name: string): number {
-  return Number(item[name]?.N);
 }
 
 function failReading(error: unknown): never {

@@ -1,46 +1,27 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { DynamodbTable } from '../../lib/ledger/dynamodb-table.ts';
-import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
+import {
+  answers,
+  fails,
+  type ScriptedDynamodb,
+  startScriptedDynamodb,
+} from '../support/scripted-dynamodb.ts';
+import type { ScriptStep } from '../support/scripted-server.ts';
 import { orderEntry } from './ledger-contract.ts';
 
-/** What an emulator does not show: answers that are cut, lost or refused for other reasons than a condition. */
-let server: ScriptedServer;
-let client: DynamoDBClient;
-
-afterEach(async () => {
-  client.destroy();
-  await server.close();
-});
-
-function answers(content: unknown): ScriptStep {
-  return { status: 200, body: JSON.stringify(content) };
-}
-
-function fails(kind: string): ScriptStep {
-  const __type = `com.amazonaws.dynamodb.v20120810#${kind}`;
-  return {
-    status: 400,
-    body: JSON.stringify({ __type, message: 'arn:aws:dynamodb:eu-central-1:111122223333' }),
-  };
-}
+let dynamodb: ScriptedDynamodb;
+afterEach(() => dynamodb.close());
 
 const hangUp: ScriptStep = (response) => response.destroy();
 
 async function open(...steps: readonly ScriptStep[]): Promise<DynamodbTable> {
-  server = await startScriptedServer(steps);
-  client = new DynamoDBClient({
-    endpoint: server.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  });
-  return new DynamodbTable(client, 'ledger');
+  dynamodb = await startScriptedDynamodb(steps);
+  return new DynamodbTable(dynamodb.client, 'ledger');
 }
 
 const itemNamed = (name: string) => ({ account: { S: 'main' }, item: { S: name } });
-const seenBodies = () => server.seen.map(({ body }) => JSON.parse(body));
+const seenBodies = () => dynamodb.server.seen.map(({ body }) => JSON.parse(body));
 
 describe('reading many items', () => {
   test('asks again for what an answer left out, and keeps the order asked for', async () => {
@@ -72,7 +53,7 @@ describe('reading many items', () => {
   test('asks nothing for nothing', async () => {
     const table = await open();
     expect(await table.getMany([])).toEqual([]);
-    expect(server.seen).toHaveLength(0);
+    expect(dynamodb.server.seen).toHaveLength(0);
   });
 });
 
@@ -124,7 +105,7 @@ describe('a failure', () => {
 describe('a ledger', () => {
   test('does not count for ever when it is overtaken every time', async () => {
     await open(answers({}), ...Array<ScriptStep>(200).fill(fails('ConditionalCheckFailedException')));
-    const ledger = createDynamodbLedger({ client, tableName: 'ledger', keepDays: 1 });
+    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
     await expect(ledger.accept(orderEntry('a'), { maxPerMinute: 5 })).rejects.toMatchObject({
       code: 'store_unavailable',
       message: 'the ledger could not count this minute: too many at once',
@@ -143,7 +124,7 @@ describe('a ledger', () => {
       }),
     };
     await open(answers({}), full, answers({}));
-    const ledger = createDynamodbLedger({ client, tableName: 'ledger', keepDays: 1 });
+    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
     expect((await ledger.accept(orderEntry('a'), null)).result).toBe('created');
     expect(seenBodies().map((body) => Object.keys(body).includes('Item'))).toEqual([false, false, true]);
   });

@@ -1,40 +1,24 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
-import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
+import {
+  answers,
+  fails,
+  type ScriptedDynamodb,
+  startScriptedDynamodb,
+} from '../support/scripted-dynamodb.ts';
+import type { ScriptStep } from '../support/scripted-server.ts';
 import { collect, feesOf, noonMs, paymentAt, snapshotAt } from './snapshots-contract.ts';
 
-/** What an emulator does not show: answers that are cut, and refusals for other reasons than a condition. */
-let server: ScriptedServer;
-let client: DynamoDBClient;
-
-afterEach(async () => {
-  client.destroy();
-  await server.close();
-});
-
-function answers(content: unknown): ScriptStep {
-  return { status: 200, body: JSON.stringify(content) };
-}
-
-function fails(kind: string, more: object = {}): ScriptStep {
-  const __type = `com.amazonaws.dynamodb.v20120810#${kind}`;
-  return { status: 400, body: JSON.stringify({ __type, message: 'arn:aws:dynamodb:eu-central-1', ...more }) };
-}
+let dynamodb: ScriptedDynamodb;
+afterEach(() => dynamodb.close());
 
 async function open(...steps: readonly ScriptStep[]): Promise<SnapshotStore> {
-  server = await startScriptedServer(steps);
-  client = new DynamoDBClient({
-    endpoint: server.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  });
-  return createDynamodbSnapshots({ client, tableName: 'snapshots' });
+  dynamodb = await startScriptedDynamodb(steps);
+  return createDynamodbSnapshots({ client: dynamodb.client, tableName: 'snapshots' });
 }
 
-const seenBodies = () => server.seen.map(({ body }) => JSON.parse(body));
+const seenBodies = () => dynamodb.server.seen.map(({ body }) => JSON.parse(body));
 const balanceItem = (slotMs: number) => ({
   account: { S: 'main' },
   item: { S: `balance#${String(slotMs).padStart(15, '0')}` },
