@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { escapeText } from '../lib/signals/faults.ts';
 import { createUsageFailure } from './failure.ts';
 import { openSession, type SessionOptions } from './open-session.ts';
 import type { Session } from './session.ts';
@@ -64,4 +65,19 @@ export function readCount(least: number, most: number): (text: string) => number
       throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
     return count;
   };
+}
+
+const longestText = 200;
+
+/**
+ * Reads a text that is stored and shown: trimmed, and with nothing in it that a terminal would take for a command.
+ *
+ * @param what names it in the failure
+ * @throws CommandFailure (usage) when it is empty or too long
+ */
+export function readText(what: string, text: string): string {
+  const clean = escapeText(text.trim());
+  if (clean === '' || clean.length > longestText)
+    throw createUsageFailure(`${what} is empty or too long`, `Give 1 to ${longestText} characters.`);
+  return clean;
 }

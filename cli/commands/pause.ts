@@ -1,13 +1,9 @@
 import type { Command } from 'commander';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { escapeText } from '../../lib/signals/faults.ts';
-import { type Context, runCommand } from '../command.ts';
-import { createUsageFailure } from '../failure.ts';
+import { type Context, readText, runCommand } from '../command.ts';
 import { formatSecond, paint } from '../print.ts';
 import { chooseAccount } from '../session.ts';
-
-const longestReason = 200;
 
 export function addPauseCommands(program: Command): void {
   program
@@ -32,9 +28,7 @@ async function pauseAccounts(
   name: string | undefined,
   text: string,
 ): Promise<void> {
-  const reason = escapeText(text.trim());
-  if (reason === '' || reason.length > longestReason)
-    throw createUsageFailure('the reason is empty or too long', `Give 1 to ${longestReason} characters.`);
+  const reason = readText('the reason', text);
   const ledger = session.openLedger();
   const sinceMs = session.clock.nowMs();
   const paused = accountNames(session.settings, name);

@@ -11,8 +11,7 @@ import {
   sightings,
   sightingsOf,
 } from '../../lib/relay/resolve-signal.ts';
-import { escapeText } from '../../lib/signals/faults.ts';
-import { type Context, readCount, runCommand } from '../command.ts';
+import { type Context, readCount, readText, runCommand } from '../command.ts';
 import { timeoutMs } from '../exchange.ts';
 import { createUsageFailure } from '../failure.ts';
 import { findEntry } from '../find-entry.ts';
@@ -115,15 +114,6 @@ function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach 
       'Add --note, for example "order history, 14:05".',
     );
   return { kind: 'saw', status: saw, note: readText('--note', note), orderId: orderId ?? null };
-}
-
-const longestText = 200;
-
-function readText(option: string, text: string): string {
-  const clean = escapeText(text.trim());
-  if (clean === '' || clean.length > longestText)
-    throw createUsageFailure(`${option} is empty or too long`, `Give 1 to ${longestText} characters.`);
-  return clean;
 }
 
 function describe(resolution: Resolution, alarms: readonly string[]): string {

@@ -175,14 +175,10 @@ async function nameTarget(
   if (target.by === 'clientOrderId') return { clientOrderId: target.clientOrderId, placedBy: null };
   // An order that is named by the exchange's id was looked up when the cancellation was sent.
   const signalId = target.by === 'signalId' ? target.signalId : placedByOf(steps);
-  const placedBy =
-    signalId === null
-      ? await findOpenOrder(ledger, {
-          account,
-          market,
-          orderId: target.by === 'orderId' ? target.orderId : 0,
-        })
-      : await ledger.read({ account, signalId });
+  let placedBy: Entry | null = null;
+  if (signalId !== null) placedBy = await ledger.read({ account, signalId });
+  else if (target.by === 'orderId')
+    placedBy = await findOpenOrder(ledger, { account, market, orderId: target.orderId });
   if (placedBy === null || placedBy.clientOrderId === null) return null;
   return { clientOrderId: placedBy.clientOrderId, placedBy };
 }

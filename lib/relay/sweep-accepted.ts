@@ -29,7 +29,7 @@ const always: SweepWindow = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.
  * Enqueues signals that are stored but still `accepted`, oldest first: a crash between storing and enqueuing must not
  * leave one behind. A message that still waits is not doubled.
  *
- * @param window absent: all of them
+ * @param window absent: whenever they were stored
  * @throws RelayError `store_unavailable`
  */
 export async function sweepAccepted(
