@@ -13,6 +13,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { messagesOf } from '../../lib/relay/message-of.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { startHttpServer } from './http-server.ts';
@@ -56,7 +57,6 @@ export async function startLocalRelay(options: {
   const file = openSqlite(folder.databasePath);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
-  const ledger = createSqliteLedger(file);
   const queue = createSqliteQueue(file, {
     maxReceives,
     clock,
@@ -66,6 +66,8 @@ export async function startLocalRelay(options: {
         alarm: true,
       }),
   });
+  // A signal and its place in the queue are one write: neither is ever there without the other.
+  const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
   const shared = { clock, log, settings, ledger };
 
   const receiveSignal = createReceiveSignal({ ...shared, queue, webhookTokens: secrets.webhookTokens });

@@ -84,6 +84,12 @@ export const catalogue = {
     retryMayHelp: false,
     action: 'Nothing: another worker moved this signal on; its entry tells the outcome.',
   },
+  earlier_signals_wait: {
+    httpStatus: 503,
+    logLevel: 'warn',
+    retryMayHelp: true,
+    action: 'Nothing: signals of a market are carried out in the order in which they were stored.',
+  },
   signal_under_way: {
     httpStatus: 409,
     logLevel: 'warn',
@@ -101,6 +107,12 @@ export const catalogue = {
     logLevel: 'error',
     retryMayHelp: true,
     action: 'Check the disk or the database; nothing was sent to the exchange.',
+  },
+  entry_damaged: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Restore the ledger from a copy, or compare this signal with the exchange by hand.',
   },
   snapshot_incomplete: {
     httpStatus: 502,

@@ -1,25 +1,32 @@
 import { hash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { RelayError } from '../base/errors.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
+import { boundStep } from './bound-step.ts';
+import { createDamagedEntry } from './damaged-entry.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 
 /**
  * The ledger's table. Everything of an account has the account's name as partition key `account`; the sort key
- * `item` tells its things apart: `signal#<id>`, `signals-of-a-minute`, `orders-of-a-minute`, `pause`.
+ * `item` tells its things apart: `signal#<id>`, `order#<id at the exchange>`, `signals-of-a-minute`,
+ * `orders-of-a-minute`, `pause`.
  *
- * `openOrders` is a local index, because only local ones can be read consistently, and an order placed a moment ago
- * must not escape a "cancel all". The price: an account's items may come to 10 GB, some three million signals.
+ * `openOrders` is a local index, because only local ones can be read consistently: an order placed a moment ago must
+ * not escape a "cancel all", nor a signal stored a moment ago the one that follows it. The price: an account's items
+ * may come to 10 GB, some three million signals.
  * The other indexes hold keys only; a page of them is then read from the table, as it is by now.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LSI.html
  */
 export const indexes = {
-  /** `account`, then `openOrder`: sparse, there while the exchange may hold the order. */
+  /** `account`, then `openOrder`: sparse, there while the signal waits, and while the exchange may hold its order. */
   openOrders: 'open-orders',
   /** `kind`, then `place`. One key for all: writes to it come to far less than what one key takes, 1000 a second. */
   byTime: 'by-time',
+  /** `account`, then `place`. */
+  byAccount: 'by-account',
   /** `status`, then `place`. */
   byStatus: 'by-status',
   /** `status`, then `lookDueAtMs`: sparse, there while the entry is `unknown`. */
@@ -58,12 +65,13 @@ export function itemOf(entry: Entry, arrival: number): Item {
       : {
           signal: { S: JSON.stringify(entry.signal) },
           orderPlace: { S: `${openOrderPrefix(entry.signal.market)}${place}` },
+          openOrder: { S: `${waitingPrefix(entry.signal.market)}${place}` },
         }),
   };
 }
 
 export function stepList(...steps: readonly Step[]): AttributeValue {
-  return { L: steps.map((step) => ({ S: JSON.stringify(step) })) };
+  return { L: steps.map((step) => ({ S: JSON.stringify(boundStep(step)) })) };
 }
 
 /** What the open orders of a market begin with in their index. */
@@ -71,10 +79,54 @@ export function openOrderPrefix(market: string): string {
   return `${market}#`;
 }
 
+const waiting = 'waiting ';
+
+/** What the waiting signals of a market begin with in the same index; no market's name has a space. */
+export function waitingPrefix(market: string): string {
+  return `${waiting}${openOrderPrefix(market)}`;
+}
+
+/** The item that tells which signal placed an order, by the exchange's id of it. */
+export function orderKeyItem(account: string, orderId: number): Item {
+  return { account: { S: account }, item: { S: `order#${orderId}` } };
+}
+
+/** @throws RelayError `entry_damaged` when its text is no JSON any more */
 export function entryOf(item: Item): Entry {
+  try {
+    return readItem(item);
+  } catch (error) {
+    const { account, signalId } = keyOf(item);
+    throw new RelayError(
+      'entry_damaged',
+      `the entry of signal "${signalId}" of account ${account} cannot be read`,
+      { cause: error },
+    );
+  }
+}
+
+/** Every entry of a page; one that cannot be read is stood in for. */
+export function entriesOf(items: readonly Item[]): readonly Entry[] {
+  return items.map((item) => {
+    try {
+      return readItem(item);
+    } catch {
+      const times = {
+        createdAtMs: numberOf(item, 'createdAtMs'),
+        updatedAtMs: numberOf(item, 'updatedAtMs'),
+      };
+      return createDamagedEntry({ ...keyOf(item), ...times, status: textOf(item, 'status') });
+    }
+  });
+}
+
+function keyOf(item: Item): EntryKey {
+  return { account: textOf(item, 'account'), signalId: textOf(item, 'item').slice('signal#'.length) };
+}
+
+function readItem(item: Item): Entry {
   return {
-    account: textOf(item, 'account'),
-    signalId: textOf(item, 'item').slice('signal#'.length),
+    ...keyOf(item),
     status: textOf(item, 'status') as Status,
     signal: item['signal'] === undefined ? null : (JSON.parse(textOf(item, 'signal')) as Signal),
     clientOrderId: item['clientOrderId']?.S ?? null,
@@ -83,14 +135,33 @@ export function entryOf(item: Item): Entry {
     updatedAtMs: numberOf(item, 'updatedAtMs'),
     steps: (item['steps']?.L ?? []).map(({ S = '' }) => JSON.parse(S) as Step),
     orderId: item['orderId'] === undefined ? null : numberOf(item, 'orderId'),
-    orderOpen: item['openOrder'] !== undefined,
+    orderOpen: isOpenOrder(item),
     look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as Look),
   };
 }
 
-/** When an entry may be deleted that has no open order; null while something can still become of it. */
-export function expiryOf(status: Status, updatedAtMs: number, keepDays: number): number | null {
-  return isFinal(status) ? Math.ceil(updatedAtMs / 1000) + keepDays * 86_400 : null;
+function isOpenOrder(item: Item): boolean {
+  const place = item['openOrder']?.S;
+  return place !== undefined && !place.startsWith(waiting);
+}
+
+/** An order that nobody ever saw end is kept at least this long; an exchange forgets sooner. */
+const keepOpenDays = 400;
+
+/**
+ * When an entry may be deleted, in seconds since the Unix epoch; null while something can still become of it.
+ *
+ * @param mayBeOpen whether the exchange may hold its order
+ */
+export function expiryOf(
+  status: Status,
+  updatedAtMs: number,
+  keepDays: number,
+  mayBeOpen: boolean,
+): number | null {
+  if (!isFinal(status)) return null;
+  const days = mayBeOpen ? Math.max(keepDays, keepOpenDays) : keepDays;
+  return Math.ceil(updatedAtMs / 1000) + days * 86_400;
 }
 
 /** Where an entry stands among all: by time, then by arrival in the process that stored it; unique by its key. */

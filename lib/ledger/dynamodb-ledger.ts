@@ -1,25 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
-import {
-  entryOf,
-  expiryAttribute,
-  expiryOf,
-  formatCursor,
-  indexes,
-  itemOf,
-  keyItem,
-  openOrderPrefix,
-  parseCursor,
-  signalKind,
-} from './dynamodb-items.ts';
+import { boundLook } from './bound-step.ts';
+import { DynamodbEntrance } from './dynamodb-entrance.ts';
+import { entryOf, expiryAttribute, expiryOf, keyItem, orderKeyItem } from './dynamodb-items.ts';
+import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
 import { DynamodbTable, type Written } from './dynamodb-table.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
   type Accepted,
-  createAcceptedEntry,
   createConflict,
   createRefusedEntry,
   type EntryPage,
@@ -50,41 +41,36 @@ export function createDynamodbLedger(options: {
 class DynamodbLedger implements Ledger {
   readonly #table: DynamodbTable;
   readonly #keepDays: number;
-  readonly #signals: MinuteCount;
+  readonly #entrance: DynamodbEntrance;
+  readonly #lists: DynamodbLists;
   readonly #orders: MinuteCount;
-  #arrivals = 0;
 
   constructor(table: DynamodbTable, keepDays: number) {
     this.#table = table;
     this.#keepDays = keepDays;
-    this.#signals = new MinuteCount(table, 'signals-of-a-minute');
+    this.#entrance = new DynamodbEntrance(table, keepDays);
+    this.#lists = new DynamodbLists(table);
     this.#orders = new MinuteCount(table, 'orders-of-a-minute');
   }
 
-  async accept(newEntry: NewEntry, limit: MinuteLimit | null): Promise<Accepted> {
-    // A resend takes no place of the minute, so it is told apart first.
-    const existing = await this.read(newEntry);
-    if (existing !== null) return { result: 'exists', entry: existing };
-    const place = await this.#signals.take(newEntry, newEntry.atMs, limit);
-    if (!place.free) return { result: 'over_limit', count: place.count };
-    const entry = createAcceptedEntry(newEntry);
-    const written = await this.#create(entry);
-    if (written.done) return { result: 'created', entry };
-    return { result: 'exists', entry: entryOf(written.found ?? {}) };
+  accept(entries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
+    return this.#entrance.accept(entries, limit);
   }
 
   async refuse(refused: RefusedEntry): Promise<void> {
-    await this.#create(createRefusedEntry(refused));
+    await this.#entrance.create([createRefusedEntry(refused)]);
   }
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
     const move: Move = { from: 'accepted', step };
-    const entry = await this.read(key);
-    if (entry === null) throw createConflict(key, move, null);
-    if (entry.status !== 'accepted') return { result: 'conflict', entry };
-    if (entry.clientOrderId !== null) {
-      const place = await this.#orders.take(key, step.atMs, limit);
-      if (!place.free) return { result: 'over_limit', count: place.count };
+    if (limit !== null) {
+      const entry = await this.read(key);
+      if (entry === null) throw createConflict(key, move, null);
+      if (entry.status !== 'accepted') return { result: 'conflict', entry };
+      if (entry.clientOrderId !== null) {
+        const place = await this.#orders.take([key], step.atMs, limit);
+        if (!place.free) return { result: 'over_limit', count: place.count };
+      }
     }
     const written = await this.#advance(key, move);
     if (written.done) return { result: 'started' };
@@ -94,9 +80,9 @@ class DynamodbLedger implements Ledger {
 
   async move(key: EntryKey, move: Move): Promise<Entry> {
     refuseIllegalMove(key, move);
-    if (move.step.status === 'sending') await this.#countOrder(key, move.step.atMs);
     const written = await this.#advance(key, move);
     if (!written.done) throw createConflict(key, move, written.found && entryOf(written.found));
+    if (move.orderId !== undefined) await this.#nameOrder(key, move.orderId, move.step.atMs);
     return await this.#expire(written.item);
   }
 
@@ -114,49 +100,31 @@ class DynamodbLedger implements Ledger {
     return item === null ? null : entryOf(item);
   }
 
-  async list(query: EntryQuery): Promise<EntryPage> {
-    const { status, limit } = query;
-    // One more than asked for tells whether there is another page.
-    const { items, next } = await this.#queryPlaces({ ...query, limit: limit + 1 });
-    const page = items.slice(0, limit);
-    const last = page.at(-1);
-    const entries = (await this.#table.getMany(page.map(keyOf))).map(entryOf);
-    return {
-      // The index may lag behind; the entries do not.
-      entries: entries.filter((entry) => status === undefined || entry.status === status),
-      next:
-        last !== undefined && (items.length > limit || next !== null)
-          ? formatCursor(textOf(last, 'place'))
-          : null,
-    };
+  list(query: EntryQuery): Promise<EntryPage> {
+    return this.#lists.list(query);
   }
 
-  async openOrders(account: string, market: string): Promise<readonly Entry[]> {
-    const items = await this.#table.queryAll({
-      IndexName: indexes.openOrders,
-      KeyConditionExpression: '#account = :account AND begins_with(#openOrder, :prefix)',
-      ExpressionAttributeValues: { ':account': { S: account }, ':prefix': { S: openOrderPrefix(market) } },
-      ConsistentRead: true,
-    });
-    return items.map(entryOf);
+  waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.waiting(account, market, limit);
   }
 
-  async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    const { items } = await this.#table.query({
-      IndexName: indexes.byLook,
-      KeyConditionExpression: '#status = :unknown AND #lookDueAtMs <= :now',
-      ExpressionAttributeValues: { ':unknown': { S: 'unknown' }, ':now': { N: String(nowMs) } },
-      Limit: limit,
-    });
-    const entries = (await this.#table.getMany(items.map(keyOf))).map(entryOf);
-    // The index may lag behind a look or an end.
-    return entries.filter(
-      ({ status, look }) => status === 'unknown' && look !== null && look.dueAtMs <= nowMs,
-    );
+  openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.openOrders(account, market, limit);
+  }
+
+  dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.dueLooks(nowMs, limit);
+  }
+
+  async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
+    const name = await this.#table.get(orderKeyItem(account, orderId));
+    if (name === null) return null;
+    const entry = await this.read({ account, signalId: textOf(name, 'signalId') });
+    return entry?.orderId === orderId && entry.signal?.market === market ? entry : null;
   }
 
   async postpone(key: EntryKey, seen: Look, look: Look): Promise<boolean> {
-    const text = JSON.stringify(look);
+    const text = JSON.stringify(boundLook(look));
     const written = await this.#table.update({
       Key: keyItem(key),
       set: 'SET #look = :look, #lookDueAtMs = :due',
@@ -183,22 +151,15 @@ class DynamodbLedger implements Ledger {
       await this.#table.put({ ...key, sinceMs: { N: String(pause.sinceMs) }, reason: { S: pause.reason } });
   }
 
-  async #create(entry: Entry): Promise<Written> {
-    this.#arrivals += 1;
-    const writer = randomUUID();
-    const expiresAt = expiryOf(entry.status, entry.updatedAtMs, this.#keepDays);
-    const item = {
-      ...itemOf(entry, this.#arrivals),
-      writer: { S: writer },
-      ...(expiresAt === null ? {} : { [expiryAttribute]: { N: String(expiresAt) } }),
+  /** After the outcome, which counts; without it an order is found by its signal all the same. */
+  async #nameOrder({ account, signalId }: EntryKey, orderId: number, atMs: number): Promise<void> {
+    const expiresAt = expiryOf('placed', atMs, this.#keepDays, true);
+    const name = {
+      ...orderKeyItem(account, orderId),
+      signalId: { S: signalId },
+      [expiryAttribute]: { N: String(expiresAt) },
     };
-    return recogniseOwn(await this.#table.create(item), writer);
-  }
-
-  /** Counts an order that goes to `sending` by a plain move. */
-  async #countOrder(key: EntryKey, atMs: number): Promise<void> {
-    const entry = await this.read(key);
-    if (entry !== null && entry.clientOrderId !== null) await this.#orders.take(key, atMs, null);
+    await this.#table.put(name).catch(() => undefined);
   }
 
   async #advance(key: EntryKey, move: Move): Promise<Written> {
@@ -206,26 +167,12 @@ class DynamodbLedger implements Ledger {
     return recogniseOwn(await this.#table.update(updateOf(key, move, this.#keepDays, writer)), writer);
   }
 
-  #queryPlaces({ status, limit, cursor, oldestFirst = false }: EntryQuery) {
-    const start = cursor === undefined ? null : parseCursor(cursor);
-    const beyond = start === null ? '' : ` AND #place ${oldestFirst ? '>' : '<'} :start`;
-    return this.#table.query({
-      IndexName: status === undefined ? indexes.byTime : indexes.byStatus,
-      KeyConditionExpression: `${status === undefined ? '#kind' : '#status'} = :which${beyond}`,
-      ExpressionAttributeValues: {
-        ':which': { S: status ?? signalKind },
-        ...(start === null ? {} : { ':start': { S: start } }),
-      },
-      ScanIndexForward: oldestFirst,
-      Limit: limit,
-    });
-  }
-
-  /** Has an entry deleted in time that is settled and whose order is closed by now; a crash before it keeps it. */
+  /** Has DynamoDB delete an entry in time, sooner once its order is closed; a crash before it keeps it. */
   async #expire(item: Item): Promise<Entry> {
     const entry = entryOf(item);
-    const expiresAt = entry.orderOpen ? null : expiryOf(entry.status, entry.updatedAtMs, this.#keepDays);
-    if (expiresAt !== null && item[expiryAttribute] === undefined)
+    const { status, updatedAtMs, orderOpen } = entry;
+    const expiresAt = expiryOf(status, updatedAtMs, this.#keepDays, orderOpen);
+    if (expiresAt !== null && item[expiryAttribute]?.N !== String(expiresAt))
       await this.#table.update({
         Key: keyItem(entry),
         set: `SET #${expiryAttribute} = :expiry`,
@@ -234,10 +181,6 @@ class DynamodbLedger implements Ledger {
       });
     return entry;
   }
-}
-
-function keyOf({ account, item }: Item): Item {
-  return { account: account ?? { NULL: true }, item: item ?? { NULL: true } };
 }
 
 function pauseKey(account: string): Item {

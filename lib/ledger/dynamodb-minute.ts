@@ -3,15 +3,11 @@ import { RelayError } from '../base/errors.ts';
 import { shortNameOf } from './dynamodb-items.ts';
 import type { DynamodbTable } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
-import { limitWindowMs, type MinuteLimit } from './ledger.ts';
+import { countsAt, limitWindowMs, type MinuteLimit } from './ledger.ts';
 
 /** Whether there was a place left, and how many are taken. */
 export type Place = { readonly free: true } | { readonly free: false; readonly count: number };
 
-/** No limit is above it (the configuration's maximum), so what is beyond need not be counted. */
-const mostCounted = 10_000;
-/** Without a limit the times are kept all the same, for a limit may follow; beyond so many the old ones are dropped. */
-const roomWithoutLimit = 100;
 /** Whoever is refused was overtaken by somebody who succeeded; this many in a row is something else. */
 const maximumTries = 100;
 
@@ -34,13 +30,20 @@ export class MinuteCount {
     this.#itemName = itemName;
   }
 
-  /** @throws RelayError `store_unavailable` */
-  async take(key: EntryKey, atMs: number, limit: MinuteLimit | null): Promise<Place> {
+  /**
+   * Takes a place for each of the keys, or none. Without a limit there is nothing to count; one that is set later
+   * begins to count then.
+   *
+   * @param keys of one account
+   * @throws RelayError `store_unavailable`
+   */
+  async take(keys: readonly EntryKey[], atMs: number, limit: MinuteLimit | null): Promise<Place> {
+    const [first] = keys;
+    if (limit === null || first === undefined) return { free: true };
     const taking: Taking = {
-      key: { account: { S: key.account }, item: { S: this.#itemName } },
-      name: shortNameOf(key),
+      key: { account: { S: first.account }, item: { S: this.#itemName } },
+      names: keys.map(shortNameOf),
       atMs,
-      sinceMs: atMs - limitWindowMs,
       limit,
     };
     for (let tries = 0; tries < maximumTries; tries += 1) {
@@ -52,17 +55,19 @@ export class MinuteCount {
 
   /** While the map has room there is no need to look at the times in it. @returns null when it is full */
   async #takeFree(taking: Taking): Promise<Place | null> {
-    const { key, name, atMs, sinceMs, limit } = taking;
+    const { key, names, atMs, limit } = taking;
+    const places = names.map((_, index) => `#times.#name${index}`);
     const written = await this.#table.update({
       Key: key,
-      set: 'SET #times.#name = :at ADD #version :one',
-      condition: 'size(#times) < :most OR #times.#name > :since',
-      names: { '#name': name },
+      set: `SET ${places.map((place) => `${place} = :at`).join(', ')} ADD #version :one`,
+      // A repeat finds its own places and takes no others.
+      condition: `size(#times) <= :room OR (${places.map((place) => `${place} > :since`).join(' AND ')})`,
+      names: Object.fromEntries(names.map((name, index) => [`#name${index}`, name])),
       values: {
         ':at': { N: String(atMs) },
         ':one': { N: '1' },
-        ':most': { N: String(limit?.maxPerMinute ?? roomWithoutLimit) },
-        ':since': { N: String(sinceMs) },
+        ':room': { N: String(limit.maxPerMinute - names.length) },
+        ':since': { N: String(atMs - limitWindowMs) },
       },
     });
     if (written.done) return { free: true };
@@ -70,12 +75,14 @@ export class MinuteCount {
     return null;
   }
 
-  /** Drops the times that are over, if that makes room. @returns null when somebody else wrote meanwhile */
-  async #makeRoom({ key, name, atMs, sinceMs, limit, found = null }: Taking): Promise<Place | null> {
-    const live = Object.entries(found?.['times']?.M ?? {}).filter(([, time]) => Number(time.N) > sinceMs);
-    if (limit !== null && live.length >= limit.maxPerMinute) return { free: false, count: live.length };
-    if (live.length >= mostCounted) return { free: true };
-    const times: Item = { ...Object.fromEntries(live), [name]: { N: String(atMs) } };
+  /** Drops the times that do not count, if that makes room. @returns null when somebody else wrote meanwhile */
+  async #makeRoom({ key, names, atMs, limit, found = null }: Taking): Promise<Place | null> {
+    const live = Object.entries(found?.['times']?.M ?? {}).filter(([, time]) =>
+      countsAt(Number(time.N), atMs),
+    );
+    if (live.length + names.length > limit.maxPerMinute) return { free: false, count: live.length };
+    const taken = names.map((name) => [name, { N: String(atMs) }]);
+    const times: Item = { ...Object.fromEntries(live), ...Object.fromEntries(taken) };
     const version = found === null ? 0 : numberOf(found, 'version');
     const written = await this.#table.update({
       Key: key,
@@ -93,11 +100,9 @@ export class MinuteCount {
 
 interface Taking {
   readonly key: Item;
-  readonly name: string;
+  readonly names: readonly string[];
   readonly atMs: number;
-  /** Times after this one count. */
-  readonly sinceMs: number;
-  readonly limit: MinuteLimit | null;
+  readonly limit: MinuteLimit;
   /** What stood in the way; null: nothing was counted yet. */
   found?: Item | null;
 }

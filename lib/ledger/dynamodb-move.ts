@@ -50,7 +50,7 @@ function expirySettings(move: Move, keepDays: number): readonly Setting[] {
   const { from, step } = move;
   // An order may be left open from before only where its answer was lost.
   const mayBeOpen = isOpenAfter(move) ?? from === 'unknown';
-  const expiresAt = mayBeOpen ? null : expiryOf(step.status, step.atMs, keepDays);
+  const expiresAt = expiryOf(step.status, step.atMs, keepDays, mayBeOpen);
   if (expiresAt === null) return [];
   return [{ set: `#${expiryAttribute} = :expiry`, values: { ':expiry': { N: String(expiresAt) } } }];
 }

@@ -1,5 +1,6 @@
 import {
   BatchGetItemCommand,
+  type CancellationReason,
   ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
@@ -8,6 +9,8 @@ import {
   type PutItemCommandInput,
   QueryCommand,
   type QueryCommandInput,
+  TransactionCanceledException,
+  TransactWriteItemsCommand,
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
@@ -18,6 +21,10 @@ import { createStoreFailure } from '../base/store-failure.ts';
 export type Written =
   | { readonly done: true; readonly item: Item }
   | { readonly done: false; readonly found: Item | null };
+
+export type CreatedAll =
+  | { readonly done: true }
+  | { readonly done: false; readonly found: readonly (Item | null)[] };
 
 export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
   readonly set: string;
@@ -98,6 +105,31 @@ export class DynamodbTable {
     }
   }
 
+  /**
+   * Puts every item where none of its key is, or none of them.
+   *
+   * @returns done; or refused, with the item that stood against each, null where none did: then another transaction
+   * was at work on the same keys
+   */
+  async createAll(items: readonly Item[]): Promise<CreatedAll> {
+    const condition = 'attribute_not_exists(#account)';
+    const TransactItems = items.map((item) => ({
+      Put: {
+        TableName: this.#name,
+        Item: item,
+        ConditionExpression: condition,
+        ExpressionAttributeNames: namesIn(condition),
+        ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+      },
+    }));
+    try {
+      await this.#client.send(new TransactWriteItemsCommand({ TransactItems }));
+      return { done: true };
+    } catch (error) {
+      return { done: false, found: reasonsOf(error).map(({ Item: found }) => found ?? null) };
+    }
+  }
+
   async update({ Key, set, condition, values, names }: Update): Promise<Written> {
     const input: UpdateItemCommandInput = {
       TableName: this.#name,
@@ -154,6 +186,15 @@ function nameOf({ account, item }: Item): string {
 function refusalOf(error: unknown): Written {
   if (error instanceof ConditionalCheckFailedException) return { done: false, found: error.Item ?? null };
   return failWriting(error);
+}
+
+const contested = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
+
+/** Why a transaction was turned away, item by item; other reasons than those of the items are failures. */
+function reasonsOf(error: unknown): readonly CancellationReason[] {
+  const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+  if (reasons.length === 0 || !reasons.every(({ Code = 'None' }) => contested.has(Code))) failWriting(error);
+  return reasons;
 }
 
 function failReading(error: unknown): never {

@@ -30,6 +30,15 @@ export interface Entry extends EntryKey {
   readonly look: Look | null;
 }
 
+/** An entry of an alert that was understood: an order or a cancellation. */
+export interface SignalEntry extends Entry {
+  readonly signal: Signal;
+}
+
+export function isSignal(entry: Entry): entry is SignalEntry {
+  return entry.signal !== null;
+}
+
 /** How far looking for an order has come whose answer was lost. */
 export interface Look {
   /** How often it was looked for. */

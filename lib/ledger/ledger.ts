@@ -22,10 +22,18 @@ export interface RefusedEntry extends EntryKey {
   readonly step: Step;
 }
 
+/** A signal as the ledger holds it after an alert came. */
+export interface StoredSignal {
+  readonly entry: Entry;
+  /** False for a signal that was there before: the alert is a resend. */
+  readonly isNew: boolean;
+}
+
 export type Accepted =
-  | { readonly result: 'created'; readonly entry: Entry }
-  | { readonly result: 'exists'; readonly entry: Entry }
-  | { readonly result: 'over_limit'; readonly count: number };
+  | { readonly result: 'stored'; readonly signals: readonly StoredSignal[] }
+  | { readonly result: 'over_limit'; readonly count: number }
+  /** Another alert, of other bytes, has used one of the ids. */
+  | { readonly result: 'id_taken'; readonly by: Entry };
 
 export type Started =
   | { readonly result: 'started' }
@@ -44,6 +52,7 @@ export interface Move {
 
 export interface EntryQuery {
   readonly status?: Status;
+  readonly account?: string;
   /** At most this many. */
   readonly limit: number;
   /** Absent: newest first. */
@@ -70,10 +79,13 @@ export interface Pause {
  */
 export interface Ledger {
   /**
-   * Stores a signal as `accepted`, unless one of that key is there already or the account had its share of
+   * Stores the signals of one alert as `accepted`, all of them or none; those that are there already stay as they are.
+   * Nothing is stored when an id belongs to another alert, or when the new ones would go over the account's share of
    * signals in the last 60 seconds.
+   *
+   * @param entries of one account, with ids that differ, in the order in which they are to be carried out
    */
-  accept(entry: NewEntry, limit: MinuteLimit | null): Promise<Accepted>;
+  accept(entries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted>;
 
   /** Records a refused alert as `invalid`; a resend of the same bytes changes nothing. */
   refuse(entry: RefusedEntry): Promise<void>;
@@ -108,8 +120,14 @@ export interface Ledger {
    */
   list(query: EntryQuery): Promise<EntryPage>;
 
-  /** Entries whose order the ledger believes open (placed, or sent with an unknown end), oldest first. */
-  openOrders(account: string, market: string): Promise<readonly Entry[]>;
+  /** Signals of a market that are still `accepted`, in the order in which they were stored; at most `limit`. */
+  waiting(account: string, market: string, limit: number): Promise<readonly Entry[]>;
+
+  /** Entries whose order the ledger believes open (placed, or sent with an unknown end), newest first; at most `limit`. */
+  openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]>;
+
+  /** The entry whose order has this id at the exchange, open or not; null when the ledger knows of none. */
+  findOrder(account: string, market: string, orderId: number): Promise<Entry | null>;
 
   /**
    * Entries that are `unknown` and due to be looked for, at most `limit`, longest due first. Every entry is due as
@@ -133,6 +151,17 @@ export interface Ledger {
 
 /** An event counts against a limit for this long; after exactly this time it no longer does. */
 export const limitWindowMs = 60_000;
+
+/**
+ * How far the times of two writers may lie apart. What lies further ahead was written before a clock was set back: it
+ * counts against no limit, or the account would be locked out until that time comes again.
+ */
+export const clockToleranceMs = 5_000;
+
+/** Whether something of that time counts against a limit now. */
+export function countsAt(atMs: number, nowMs: number): boolean {
+  return atMs > nowMs - limitWindowMs && atMs <= nowMs + clockToleranceMs;
+}
 
 /** A signal's entry as it begins, in every store. */
 export function createAcceptedEntry(entry: NewEntry): Entry {
@@ -188,6 +217,11 @@ export function createFirstLook(atMs: number): Look {
 export function refuseIllegalMove(key: EntryKey, { from, step }: Move): void {
   if (statusTransitions[from].includes(step.status)) return;
   throw new RelayError('entry_conflict', `${nameOf(key)} cannot go from ${from} to ${step.status}`);
+}
+
+/** The alert that an id belongs to is told by its bytes. */
+export function isOtherAlert(entry: NewEntry, found: Entry): boolean {
+  return found.fingerprint !== entry.fingerprint;
 }
 
 /**

@@ -1,5 +1,7 @@
+import { RelayError } from '../base/errors.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
+import { createDamagedEntry } from './damaged-entry.ts';
 import type { Entry, Look, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
 
@@ -43,28 +45,28 @@ export const migrations: readonly string[] = [
      'firstMissAtMs', NULL, 'lastAtMs', NULL, 'dueAtMs', updated_at_ms, 'alarmedAtMs', updated_at_ms, 'finding', NULL)
      WHERE status = 'unknown';
    CREATE INDEX looks_due ON entries (look_due_at_ms) WHERE look_due_at_ms IS NOT NULL;`,
+  `CREATE INDEX entries_waiting ON entries (account, market, seq) WHERE status = 'accepted' AND market IS NOT NULL;
+   CREATE INDEX entries_by_order ON entries (account, order_id) WHERE order_id IS NOT NULL;
+   CREATE INDEX entries_by_account ON entries (account, created_at_ms);`,
 ];
 
 const columns = `account, signal_id, status, signal, market, client_order_id, fingerprint,
   created_at_ms, updated_at_ms, steps, accepted_at_ms`;
 const values = '?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, iif(?4 IS NULL, NULL, ?8)';
-const unlessThere = 'ON CONFLICT (account, signal_id) DO NOTHING';
 
 const orderedAt = (atMs: string) => `iif(client_order_id IS NULL, NULL, ${atMs})`;
 
-const signalsSince = (sinceMs: string) =>
-  `SELECT count(*) AS n FROM entries WHERE account = ?1 AND accepted_at_ms > ${sinceMs}`;
-const ordersSince = (sinceMs: string) =>
-  `SELECT count(*) AS n FROM entries WHERE account = ?1 AND ordered_at_ms > ${sinceMs}`;
+const ordersWithin = (sinceMs: string, untilMs: string) =>
+  `SELECT count(*) AS n FROM entries
+    WHERE account = ?1 AND ordered_at_ms > ${sinceMs} AND ordered_at_ms <= ${untilMs}`;
 
-/** Limits are counted inside the statement that writes, so that no two writes can share the last free place. */
+/** Orders are counted inside the statement that starts one, so that no two can share the last free place. */
 export const sql = {
-  accept: `INSERT INTO entries (${columns}) SELECT ${values}
-    WHERE ?11 IS NULL OR (${signalsSince('?10')}) < ?11 ${unlessThere}`,
-  refuse: `INSERT INTO entries (${columns}) VALUES (${values}) ${unlessThere}`,
+  insert: `INSERT INTO entries (${columns}) VALUES (${values}) ON CONFLICT (account, signal_id) DO NOTHING`,
   start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = ${orderedAt('?3')},
       steps = json_insert(steps, '$[#]', json(?4))
-    WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted' AND (?6 IS NULL OR (${ordersSince('?5')}) < ?6)`,
+    WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted'
+      AND (?7 IS NULL OR (${ordersWithin('?5', '?6')}) < ?7)`,
   move: `UPDATE entries SET status = ?4, updated_at_ms = ?5, steps = json_insert(steps, '$[#]', json(?6)),
       ordered_at_ms = iif(?4 = 'sending', ${orderedAt('?5')}, ordered_at_ms),
       order_id = coalesce(?7, order_id), order_open = coalesce(?8, order_open),
@@ -72,25 +74,36 @@ export const sql = {
     WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
   closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
-  countSignals: signalsSince('?2'),
-  countOrders: ordersSince('?2'),
-  list: `SELECT * FROM entries WHERE (created_at_ms, seq) < (?, ?)
-    ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
-  listStatus: `SELECT * FROM entries WHERE status = ? AND (created_at_ms, seq) < (?, ?)
-    ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
-  listOldest: `SELECT * FROM entries WHERE (created_at_ms, seq) > (?, ?)
-    ORDER BY created_at_ms, seq LIMIT ?`,
-  listStatusOldest: `SELECT * FROM entries WHERE status = ? AND (created_at_ms, seq) > (?, ?)
-    ORDER BY created_at_ms, seq LIMIT ?`,
+  countSignals: `SELECT count(*) AS n FROM entries
+    WHERE account = ?1 AND accepted_at_ms > ?2 AND accepted_at_ms <= ?3`,
+  countOrders: ordersWithin('?2', '?3'),
   dueLooks: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
   postpone: `UPDATE entries SET look = ?4, look_due_at_ms = ?5
     WHERE account = ?1 AND signal_id = ?2 AND look_due_at_ms = ?3`,
+  waiting: `SELECT * FROM entries WHERE account = ? AND market = ? AND status = 'accepted' ORDER BY seq LIMIT ?`,
   openOrders: `SELECT * FROM entries WHERE account = ? AND market = ? AND order_open = 1
-    ORDER BY created_at_ms, seq`,
+    ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
+  findOrder:
+    'SELECT * FROM entries WHERE account = ? AND order_id = ? AND market = ? ORDER BY seq DESC LIMIT 1',
   readPause: 'SELECT since_ms, reason FROM pauses WHERE account = ?',
   pause: 'INSERT OR REPLACE INTO pauses VALUES (?, ?, ?)',
   resume: 'DELETE FROM pauses WHERE account = ?',
 } as const;
+
+/**
+ * The statement that lists a page of such a query. Its parameters are the values of `status` and `account`, those
+ * that are given, then the place at which the page before ended (`startOf`), then how many rows.
+ */
+export function listStatement({ status, account, oldestFirst = false }: EntryQuery): string {
+  const conditions = [
+    ...(status === undefined ? [] : ['status = ?']),
+    ...(account === undefined ? [] : ['account = ?']),
+    `(created_at_ms, seq) ${oldestFirst ? '>' : '<'} (?, ?)`,
+  ];
+  const direction = oldestFirst ? '' : ' DESC';
+  return `SELECT * FROM entries WHERE ${conditions.join(' AND ')}
+    ORDER BY created_at_ms${direction}, seq${direction} LIMIT ?`;
+}
 
 /** A row of `SELECT *`; the table is STRICT, so its columns hold these types and no others. */
 export interface EntryRow {
@@ -126,7 +139,37 @@ export function rowOf(entry: Entry): readonly Bound[] {
   ];
 }
 
+/** @throws RelayError `entry_damaged` when its text is no JSON any more */
 export function entryOf(row: EntryRow): Entry {
+  try {
+    return readRow(row);
+  } catch (error) {
+    throw new RelayError(
+      'entry_damaged',
+      `the entry of signal "${row.signal_id}" of account ${row.account} cannot be read`,
+      { cause: error },
+    );
+  }
+}
+
+/** Every entry of a page; one that cannot be read is stood in for. */
+export function entriesOf(rows: readonly EntryRow[]): readonly Entry[] {
+  return rows.map((row) => {
+    try {
+      return readRow(row);
+    } catch {
+      return createDamagedEntry({
+        account: row.account,
+        signalId: row.signal_id,
+        status: row.status,
+        createdAtMs: row.created_at_ms,
+        updatedAtMs: row.updated_at_ms,
+      });
+    }
+  });
+}
+
+function readRow(row: EntryRow): Entry {
   return {
     account: row.account,
     signalId: row.signal_id,

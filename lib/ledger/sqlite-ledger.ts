@@ -1,8 +1,10 @@
 import type { StatementSync } from 'node:sqlite';
 import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
+import { boundLook, boundStep } from './bound-step.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
   type Accepted,
+  clockToleranceMs,
   createAcceptedEntry,
   createConflict,
   createFirstLook,
@@ -10,6 +12,7 @@ import {
   type EntryPage,
   type EntryQuery,
   isOpenAfter,
+  isOtherAlert,
   type Ledger,
   limitWindowMs,
   type MinuteLimit,
@@ -19,61 +22,108 @@ import {
   type RefusedEntry,
   refuseIllegalMove,
   type Started,
+  type StoredSignal,
 } from './ledger.ts';
-import { type EntryRow, entryOf, formatCursor, migrations, rowOf, sql, startOf } from './sqlite-entries.ts';
+import {
+  type EntryRow,
+  entriesOf,
+  entryOf,
+  formatCursor,
+  listStatement,
+  migrations,
+  rowOf,
+  sql,
+  startOf,
+} from './sqlite-entries.ts';
 
 type Statements = Readonly<Record<keyof typeof sql, StatementSync>>;
 
 /**
- * The ledger in an embedded database: every method one statement, or two in one transaction.
+ * Gives new entries what belongs to them in the same file, inside the transaction that stores them.
  *
+ * It may run more than once, when the transaction is tried again, and must touch nothing but the database.
+ *
+ * @returns what is to be done once they are on the disk
+ */
+export type Alongside = (entries: readonly Entry[]) => () => void;
+
+/**
+ * The ledger in an embedded database: every method one transaction.
+ *
+ * @param standInLine absent: the entries stand in no queue of this file
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
-export function createSqliteLedger(file: SqliteFile): Ledger {
+export function createSqliteLedger(file: SqliteFile, standInLine: Alongside = () => () => undefined): Ledger {
   migrateTables(file, 'ledger', migrations);
-  return new SqliteLedger(file);
+  return new SqliteLedger(file, standInLine);
 }
 
 class SqliteLedger implements Ledger {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
+  readonly #standInLine: Alongside;
+  readonly #listings = new Map<string, StatementSync>();
 
-  constructor(file: SqliteFile) {
+  constructor(file: SqliteFile, standInLine: Alongside) {
     this.#file = file;
+    this.#standInLine = standInLine;
     const prepared = Object.entries(sql).map(([name, text]) => [name, file.database.prepare(text)]);
     this.#statements = Object.fromEntries(prepared) as Statements;
   }
 
-  accept(newEntry: NewEntry, limit: MinuteLimit | null): Promise<Accepted> {
-    const entry = createAcceptedEntry(newEntry);
-    const row = rowOf(entry);
-    const sinceMs = newEntry.atMs - limitWindowMs;
-    return this.#file.write(() => {
-      const { changes } = this.#statements.accept.run(...row, sinceMs, limit?.maxPerMinute ?? null);
-      if (changes === 1) return { result: 'created', entry };
-      const existing = this.#find(newEntry);
-      if (existing !== null) return { result: 'exists', entry: existing };
-      return { result: 'over_limit', count: count(this.#statements.countSignals, newEntry, sinceMs) };
-    });
+  accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
+    let afterCommit = () => {};
+    return this.#file
+      .write((): Accepted => {
+        const signals = newEntries.map((newEntry): StoredSignal => {
+          const found = this.#find(newEntry);
+          return { entry: found ?? createAcceptedEntry(newEntry), isNew: found === null };
+        });
+        const taken = signals.find(({ entry }, index) => isOtherAlert(newEntries[index] as NewEntry, entry));
+        if (taken !== undefined) return { result: 'id_taken', by: taken.entry };
+        const fresh = signals.filter(({ isNew }) => isNew).map(({ entry }) => entry);
+        const count = this.#countBefore(newEntries[0], limit);
+        if (limit !== null && fresh.length > 0 && count + fresh.length > limit.maxPerMinute)
+          return { result: 'over_limit', count };
+        for (const entry of fresh) this.#statements.insert.run(...rowOf(entry));
+        afterCommit = this.#standInLine(fresh);
+        return { result: 'stored', signals };
+      })
+      .then((accepted) => {
+        afterCommit();
+        return accepted;
+      });
+  }
+
+  #countBefore(newEntry: NewEntry | undefined, limit: MinuteLimit | null): number {
+    if (newEntry === undefined || limit === null) return 0;
+    return this.#count('countSignals', newEntry, newEntry.atMs);
+  }
+
+  /** What is ahead of the clock is left out: see `clockToleranceMs`. */
+  #count(name: 'countSignals' | 'countOrders', { account }: EntryKey, nowMs: number): number {
+    const row = this.#statements[name].get(account, nowMs - limitWindowMs, nowMs + clockToleranceMs);
+    return Number(row?.['n']);
   }
 
   async refuse(refused: RefusedEntry): Promise<void> {
     const row = rowOf(createRefusedEntry(refused));
-    await this.#file.write(() => this.#statements.refuse.run(...row));
+    await this.#file.write(() => this.#statements.insert.run(...row));
   }
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
     const { account, signalId } = key;
-    const sinceMs = step.atMs - limitWindowMs;
-    const text = JSON.stringify(step);
+    const { atMs } = step;
+    const text = JSON.stringify(boundStep(step));
+    const window = [atMs - limitWindowMs, atMs + clockToleranceMs] as const;
     return this.#file.write(() => {
-      const { start, countOrders } = this.#statements;
-      const { changes } = start.run(account, signalId, step.atMs, text, sinceMs, limit?.maxPerMinute ?? null);
+      const { start } = this.#statements;
+      const { changes } = start.run(account, signalId, atMs, text, ...window, limit?.maxPerMinute ?? null);
       if (changes === 1) return { result: 'started' };
       const entry = this.#find(key);
       if (entry === null) throw createConflict(key, { from: 'accepted', step }, null);
       if (entry.status !== 'accepted') return { result: 'conflict', entry };
-      return { result: 'over_limit', count: count(countOrders, key, sinceMs) };
+      return { result: 'over_limit', count: this.#count('countOrders', key, atMs) };
     });
   }
 
@@ -81,7 +131,7 @@ class SqliteLedger implements Ledger {
     refuseIllegalMove(key, move);
     const { from, step, orderId = null } = move;
     const { account, signalId } = key;
-    const text = JSON.stringify(step);
+    const text = JSON.stringify(boundStep(step));
     const isOpen = isOpenAfter(move);
     const open = isOpen === undefined ? null : Number(isOpen);
     const look = step.status === 'unknown' ? JSON.stringify(createFirstLook(step.atMs)) : null;
@@ -113,35 +163,38 @@ class SqliteLedger implements Ledger {
   }
 
   async list(query: EntryQuery): Promise<EntryPage> {
-    const { status, limit, oldestFirst = false } = query;
+    const { status, account, limit } = query;
     const { createdAtMs, seq } = startOf(query);
-    const { list, listStatus, listOldest, listStatusOldest } = this.#statements;
+    const filters = [status, account].filter((value) => value !== undefined);
     // One more than asked for tells whether there is another page.
-    const rows = this.#file.read(() =>
-      status === undefined
-        ? (oldestFirst ? listOldest : list).all(createdAtMs, seq, limit + 1)
-        : (oldestFirst ? listStatusOldest : listStatus).all(status, createdAtMs, seq, limit + 1),
-    ) as unknown as readonly EntryRow[];
+    const rows = this.#rows(this.#listing(query), ...filters, createdAtMs, seq, limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return {
-      entries: page.map(entryOf),
+      entries: entriesOf(page),
       next: rows.length > limit && last !== undefined ? formatCursor(last) : null,
     };
   }
 
-  async openOrders(account: string, market: string): Promise<readonly Entry[]> {
-    const rows = this.#file.read(() => this.#statements.openOrders.all(account, market));
-    return (rows as unknown as readonly EntryRow[]).map(entryOf);
+  async waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return entriesOf(this.#rows(this.#statements.waiting, account, market, limit));
+  }
+
+  async openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return entriesOf(this.#rows(this.#statements.openOrders, account, market, limit));
+  }
+
+  async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
+    const [row] = this.#rows(this.#statements.findOrder, account, orderId, market);
+    return row === undefined ? null : entryOf(row);
   }
 
   async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    const rows = this.#file.read(() => this.#statements.dueLooks.all(nowMs, limit));
-    return (rows as unknown as readonly EntryRow[]).map(entryOf);
+    return entriesOf(this.#rows(this.#statements.dueLooks, nowMs, limit));
   }
 
   postpone({ account, signalId }: EntryKey, seen: Look, look: Look): Promise<boolean> {
-    const text = JSON.stringify(look);
+    const text = JSON.stringify(boundLook(look));
     return this.#file.write(() => {
       const { changes } = this.#statements.postpone.run(account, signalId, seen.dueAtMs, text, look.dueAtMs);
       return changes === 1;
@@ -163,12 +216,20 @@ class SqliteLedger implements Ledger {
   #find({ account, signalId }: EntryKey): Entry | null {
     return toEntry(this.#statements.read.get(account, signalId));
   }
+
+  #rows(statement: StatementSync, ...values: readonly (string | number)[]): readonly EntryRow[] {
+    return this.#file.read(() => statement.all(...values)) as unknown as readonly EntryRow[];
+  }
+
+  /** Prepared when it is first asked for: there are eight, and a relay uses two. */
+  #listing(query: EntryQuery): StatementSync {
+    const text = listStatement(query);
+    const known = this.#listings.get(text) ?? this.#file.read(() => this.#file.database.prepare(text));
+    this.#listings.set(text, known);
+    return known;
+  }
 }
 
 function toEntry(row: ReturnType<StatementSync['get']>): Entry | null {
   return row === undefined ? null : entryOf(row as unknown as EntryRow);
-}
-
-function count(statement: StatementSync, { account }: EntryKey, sinceMs: number): number {
-  return Number(statement.get(account, sinceMs)?.['n']);
 }

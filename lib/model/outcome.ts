@@ -30,6 +30,8 @@ export const transitions: readonly Transition[] = [
   { name: 'deny', from: 'accepted', to: 'denied' },
   { name: 'rehearse', from: 'accepted', to: 'dry_run' },
   { name: 'fail to prepare', from: 'accepted', to: 'not_sent' },
+  // An order by a later cancellation, before it was sent; a cancellation that found nothing more to do than that.
+  { name: 'withdraw', from: 'accepted', to: 'cancelled' },
   { name: 'start sending', from: 'accepted', to: 'sending' },
   { name: 'hear of the order', from: 'sending', to: 'placed' },
   { name: 'hear of the cancellation', from: 'sending', to: 'cancelled' },
@@ -59,7 +61,7 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   accepted: 'stored and queued; not yet executed',
   sending: 'about to be, or being, sent to the exchange',
   placed: 'the exchange took the order',
-  cancelled: 'cancelled; what a cancel_all found gone already counts as done',
+  cancelled: 'cancelled, or withdrawn before it was sent; what a cancel_all found gone counts as done',
   denied: 'one of your own rules stopped it; nothing was sent',
   dry_run: 'everything but the wire; nothing was sent',
   rejected: 'refused, or without effect; what a cancellation was to cancel may still be open',

@@ -89,3 +89,22 @@ export function checkConditionalQuery(read: FieldReader, defaultLimit: number): 
   const market = checkMarket(read);
   return market.valid ? { valid: true, value: { market: market.value.name, ...page.value } } : market;
 }
+
+/** What a query for open orders asks for; a null client order id stands for all of the market. */
+export interface OpenQuery extends Page {
+  readonly market: string;
+  readonly clientOrderId: string | null;
+}
+
+const openRules: PageRules = { ...conditionalRules, defaultLimit: 50, maximumOffset: 4_294_967_295 };
+
+export function checkOpenQuery(read: FieldReader): Checked<OpenQuery> {
+  const page = checkPage(read, openRules);
+  if (!page.valid) return page;
+  const market = checkMarket(read);
+  if (!market.valid) return market;
+  const clientOrderId = read('clientOrderId') ?? null;
+  if (clientOrderId !== null && typeof clientOrderId !== 'string')
+    return { valid: false, refusals: [{ name: 'client_order_id_not_text' }] };
+  return { valid: true, value: { market: market.value.name, clientOrderId, ...page.value } };
+}

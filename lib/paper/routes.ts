@@ -16,7 +16,7 @@ import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
 import { isOrderEnd } from '../model/order.ts';
 import { type Command, findOpenByClientOrderId } from './engine.ts';
 import { listMarket, paperMarkets } from './markets.ts';
-import { checkConditionalQuery, checkInterestQuery } from './paging.ts';
+import { checkConditionalQuery, checkInterestQuery, checkOpenQuery } from './paging.ts';
 import type { Refusal, RefusalName } from './refusals.ts';
 import {
   reportCancelled,
@@ -76,7 +76,7 @@ export const routes: readonly Route[] = [
   trading(stopLimit, serveStopLimit),
   reading(conditionalOrders, serveConditionalOrders),
   trading(cancelOrder, serveCancelOrder),
-  reading(openOrder, serveOpenOrder),
+  reading(openOrder, serveOpenOrders),
   reading(endedOrder, serveEndedOrder),
 ];
 
@@ -174,12 +174,23 @@ function serveConditionalOrders(visit: Visit): Reply {
   });
 }
 
-function serveOpenOrder(visit: Visit): Reply {
+function serveOpenOrders(visit: Visit): Reply {
   const { account, read, trading } = visit;
-  return serveChecked(checkLookup(read), (lookup) => {
-    const order = findOpenByClientOrderId(trading.world, { account, ...lookup });
-    const isListed = order !== undefined && hasComeThrough(visit, order.createdAtMs);
-    return succeed(isListed ? [reportOpen(order)] : []);
+  return serveChecked(checkOpenQuery(read), ({ market, clientOrderId, limit, offset }) => {
+    const listed = [...trading.world.open.values()].filter(
+      (order) =>
+        order.account === account &&
+        order.market === market &&
+        (clientOrderId === null || order.clientOrderId === clientOrderId) &&
+        hasComeThrough(visit, order.createdAtMs),
+    );
+    // Newest first: what is added while the pages are read pushes orders to later pages, never out of them.
+    return succeed(
+      listed
+        .toReversed()
+        .slice(offset, offset + limit)
+        .map(reportOpen),
+    );
   });
 }
 

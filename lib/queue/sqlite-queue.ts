@@ -30,6 +30,13 @@ export interface DeadLetter {
 }
 
 export interface SqliteQueue extends SignalQueue, SignalSource {
+  /**
+   * Puts messages at the ends of their groups, inside a transaction of the caller's on the same file, which may run
+   * more than once before it is on the disk.
+   *
+   * @returns what hands them out: to be called once they are on the disk
+   */
+  stage(messages: readonly SignalMessage[]): () => void;
   /** At most this many, newest first. */
   deadLetters(limit: number): Promise<readonly DeadLetter[]>;
   /**
@@ -98,20 +105,33 @@ class EmbeddedQueue implements SqliteQueue {
       const version = Number(this.#statements.dataVersion.get()?.['data_version']);
       if (version === this.#dataVersion) return;
       for (const row of this.#statements.waiting.all() as unknown as readonly Waiting[])
-        if (!this.#line.has(row)) this.#line.add(row);
+        if (!this.#line.has(row.id)) this.#line.add(row);
       this.#dataVersion = version;
     });
   }
 
   async enqueue(message: SignalMessage): Promise<void> {
+    if (this.#line.has(deduplicationIdOf(message))) return;
+    const handOut = await this.#file.write(() => this.stage([message]));
+    handOut();
+  }
+
+  stage(messages: readonly SignalMessage[]): () => void {
+    const staged = messages.flatMap((message) => this.#insert(message));
+    return () => {
+      for (const waiting of staged) if (!this.#line.has(waiting.id)) this.#line.add(waiting);
+    };
+  }
+
+  /** @returns nothing when it waits already */
+  #insert(message: SignalMessage): readonly Waiting[] {
+    const id = deduplicationIdOf(message);
     const group = groupOf(message);
     const body = JSON.stringify(message);
     const sentAtMs = this.#options.clock.nowMs();
-    const { changes, lastInsertRowid } = await this.#file.write(() =>
-      this.#statements.insert.run(deduplicationIdOf(message), group, body, sentAtMs),
-    );
-    if (changes === 1)
-      this.#line.add({ position: Number(lastInsertRowid), group, body, sentAtMs, failedCount: 0 });
+    const { changes, lastInsertRowid } = this.#statements.insert.run(id, group, body, sentAtMs);
+    if (changes === 0) return [];
+    return [{ id, position: Number(lastInsertRowid), group, body, sentAtMs, failedCount: 0 }];
   }
 
   async receive(maxMessages: number): Promise<readonly Delivery[]> {
@@ -197,7 +217,8 @@ class EmbeddedQueue implements SqliteQueue {
 function prepareStatements({ database }: SqliteFile) {
   return {
     waiting: database.prepare(
-      `SELECT position, group_name AS "group", body, sent_at_ms AS sentAtMs, failed_count AS failedCount
+      `SELECT deduplication_id AS id, position, group_name AS "group", body, sent_at_ms AS sentAtMs,
+         failed_count AS failedCount
        FROM messages ORDER BY position`,
     ),
     // Changes when another connection has written, and only then.

@@ -1,5 +1,7 @@
 /** A message in its place; the same object for as long as it waits. */
 export interface Waiting {
+  /** Tells it from every other message. */
+  readonly id: string;
   /** Where it stands among all messages: the smaller, the older. */
   readonly position: number;
   readonly group: string;
@@ -20,10 +22,12 @@ interface Group {
 /** The order of hand-outs, in memory: first in, first out within a group, and one hand-out per group at a time. */
 export class WaitingLine {
   readonly #groups = new Map<string, Group>();
+  readonly #ids = new Set<string>();
   readonly #waiters = new Set<() => void>();
 
   /** Takes its place by position, but never before one that was handed out. */
   add(message: Waiting): void {
+    this.#ids.add(message.id);
     const group = this.#groups.get(message.group);
     if (group === undefined)
       this.#groups.set(message.group, { messages: [message], handedOut: 0, resting: 0 });
@@ -35,8 +39,8 @@ export class WaitingLine {
     this.#wakeWaiters();
   }
 
-  has({ group, position }: Pick<Waiting, 'group' | 'position'>): boolean {
-    return this.#groups.get(group)?.messages.some((message) => message.position === position) ?? false;
+  has(id: string): boolean {
+    return this.#ids.has(id);
   }
 
   /** The oldest messages of the free group that has waited longest; empty when no group is free. */
@@ -51,6 +55,7 @@ export class WaitingLine {
   remove(message: Waiting): void {
     const group = this.#groups.get(message.group);
     if (group === undefined) return;
+    this.#ids.delete(message.id);
     group.messages.splice(group.messages.indexOf(message), 1);
     group.handedOut -= 1;
     if (group.messages.length === 0) this.#groups.delete(message.group);

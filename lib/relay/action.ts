@@ -5,6 +5,8 @@ import type { Denial, Status } from '../model/outcome.ts';
 /** What executing a signal comes down to, decided before anything is sent. */
 export type Plan =
   | { readonly verdict: 'denied'; readonly denial: Denial }
+  /** Nothing is left to send. */
+  | { readonly verdict: 'ended'; readonly ending: Ending }
   | { readonly verdict: 'ready'; readonly action: Action };
 
 /** Requests that are ready to go: nothing that can fail is left but the wire. */

@@ -1,42 +1,92 @@
 import { RelayError } from '../base/errors.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import type { Entry, EntryKey, Step } from '../ledger/entry.ts';
+import { type Entry, type EntryKey, isSignal, type SignalEntry, type Step } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
-import { type Status, statusTransitions } from '../model/outcome.ts';
+import { type Denial, type Status, statusTransitions } from '../model/outcome.ts';
 import { findAccount } from '../model/settings.ts';
-import type { Signal } from '../model/signal.ts';
 import { checkMarket, checkPause, denyOrderRate } from '../risk/check-order.ts';
 import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
 import type { Action, Ending, Plan } from './action.ts';
-import { planCancel, planCancelAll } from './plan-cancel.ts';
+import { carryOutEarlier, listEarlier } from './earlier-signals.ts';
+import { planCancel } from './plan-cancel.ts';
+import { planCancelAll } from './plan-cancel-all.ts';
 import { planOrder } from './plan-order.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
 import { denialEnding, isConflict, lostAnswerEnding, settleEntry, tellEnding } from './settle-entry.ts';
+import { withdrawWaiting } from './withdraw-waiting.ts';
 
 /**
- * Carries one stored signal out, at most once, and writes down how it ended.
+ * Carries one stored signal out, at most once, and writes down how it ended. Signals of its market that were stored
+ * before it and still wait go first.
  *
  * Safe to call again for the same signal at any time: a signal that is past `accepted` is never sent again.
  *
  * @returns the status the entry has now
- * @throws RelayError `store_unavailable` when the ledger cannot be read or written; the message should come again
+ * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait` when there
+ * were too many before it; the message should come again
  */
 export async function executeSignal(services: ExecuteServices, key: EntryKey): Promise<Status> {
-  const entry = await services.ledger.read(key);
-  if (entry === null || entry.signal === null)
-    throw new RelayError(
-      'entry_conflict',
-      `the ledger holds no signal "${key.signalId}" of account ${key.account}`,
-    );
+  const entry = await readSignal(services, key);
+  if (entry.status !== 'accepted') return await executeAlone(services, entry, []);
+  const earlier = await listEarlier(services, entry);
+  // Cancellations first of all, so that no order is sent that one of them is about.
+  const withdrawn = new Map<string, readonly string[]>();
+  for (const waiting of [...earlier, entry])
+    if (mayCancel(services, waiting))
+      withdrawn.set(waiting.signalId, await withdrawWaiting(services, waiting));
+  const withdrawnBy = ({ signalId }: EntryKey) => withdrawn.get(signalId) ?? [];
+  await carryOutEarlier(services, earlier, async (other) =>
+    executeAlone(services, await readSignal(services, other), withdrawnBy(other)),
+  );
+  return await executeAlone(services, entry, withdrawnBy(entry));
+}
+
+async function readSignal({ ledger }: ExecuteServices, key: EntryKey): Promise<SignalEntry> {
+  const entry = await ledger.read(key);
+  if (entry !== null && isSignal(entry)) return entry;
+  throw new RelayError(
+    'entry_conflict',
+    `the ledger holds no signal "${key.signalId}" of account ${key.account}`,
+  );
+}
+
+/** Whether it is a cancellation that none of the account's rules stops. */
+function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
+  if (!isSignal(entry) || entry.signal.action === 'order') return false;
+  const account = findAccount(services.settings, entry.account);
+  const arrival = arrivalOf(services, entry.createdAtMs);
+  return (
+    account !== null &&
+    checkStaleness(entry.signal, arrival, services.clock.nowMs()) === null &&
+    checkMarket(entry.signal, account) === null
+  );
+}
+
+/** @param withdrawn the signals that it has withdrawn, if it is a cancellation */
+async function executeAlone(
+  services: ExecuteServices,
+  entry: SignalEntry,
+  withdrawn: readonly string[],
+): Promise<Status> {
   if (entry.status === 'sending') return await settleEntry(services, entry, lostAnswerEnding(entry));
   if (entry.status !== 'accepted') return retell(services, entry);
   const account = findAccount(services.settings, entry.account);
-  if (account === null) return await settleEntry(services, entry, unknownAccountEnding(entry.account));
-  const plan = await planSafely(services, account, entry, entry.signal);
-  if ('status' in plan) return await settleEntry(services, entry, plan);
-  if (plan.verdict === 'denied') return await settleEntry(services, entry, denialEnding(plan.denial));
-  return await carryOut(services, account, entry, entry.signal, plan.action);
+  if (account === null) return await settleUnsent(services, entry, unknownAccountEnding(entry.account));
+  const plan = await planSafely(services, account, entry, withdrawn);
+  if ('status' in plan) return await settleUnsent(services, entry, plan);
+  if (plan.verdict === 'denied') return await settleUnsent(services, entry, denialEnding(plan.denial));
+  if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.ending);
+  return await carryOut(services, account, entry, plan.action);
 }
+
+/** A cancellation that comes to nothing may leave something open that its owner wants closed. */
+function settleUnsent(services: ExecuteServices, entry: SignalEntry, ending: Ending): Promise<Status> {
+  const isHarmless = entry.signal.action === 'order' || !comesToNothing.has(ending.status);
+  const alarm = 'a cancellation was not carried out: orders may still be open';
+  return settleEntry(services, entry, isHarmless ? ending : { ...ending, alarm });
+}
+
+const comesToNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
 
 /** The worker that wrote `unknown` may have died before it said so, and its alarm is owed. */
 function retell(services: ExecuteServices, entry: Entry): Status {
@@ -53,11 +103,11 @@ function retell(services: ExecuteServices, entry: Entry): Status {
 async function planSafely(
   services: ExecuteServices,
   account: Account,
-  entry: Entry,
-  signal: Signal,
+  entry: SignalEntry,
+  withdrawn: readonly string[],
 ): Promise<Plan | Ending> {
   try {
-    return await planSignal(services, account, entry, signal);
+    return await planSignal(services, account, entry, withdrawn);
   } catch (error) {
     if (!(error instanceof RelayError) || !endsPlanning(error)) throw error;
     return {
@@ -80,46 +130,46 @@ function endsPlanning(error: RelayError): boolean {
 async function planSignal(
   services: ExecuteServices,
   account: Account,
-  entry: Entry,
-  signal: Signal,
+  entry: SignalEntry,
+  withdrawn: readonly string[],
 ): Promise<Plan> {
+  const { signal, clientOrderId } = entry;
   const denial =
     checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs()) ??
-    checkPause(await services.ledger.readPause(entry.account)) ??
+    (await checkKillSwitch(services, entry)) ??
     checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
-  return await planAction(services, account, signal, entry.clientOrderId ?? '');
-}
-
-function planAction(
-  services: ExecuteServices,
-  account: Account,
-  signal: Signal,
-  clientOrderId: string,
-): Promise<Plan> {
   switch (signal.action) {
     case 'order':
-      return planOrder(services, account, signal, clientOrderId);
+      return await planOrder(services, account, signal, clientOrderId ?? '');
     case 'cancel':
-      return planCancel(services, account, signal);
+      return await planCancel(services, account, signal, withdrawn);
     case 'cancel_all':
-      return planCancelAll(services, account, signal);
+      return await planCancelAll(services, account, signal, withdrawn);
   }
+}
+
+/** The kill switch stops what may open risk; a cancellation never does, and always goes through. */
+async function checkKillSwitch(
+  { ledger }: ExecuteServices,
+  { account, signal }: SignalEntry,
+): Promise<Denial | null> {
+  return signal.action === 'order' ? checkPause(await ledger.readPause(account)) : null;
 }
 
 /** Preparing took its time: check age and kill switch once more, write `sending`, send, write the outcome. */
 async function carryOut(
   services: ExecuteServices,
   account: Account,
-  entry: Entry,
-  signal: Signal,
+  entry: SignalEntry,
   action: Action,
 ): Promise<Status> {
-  const pause = await services.ledger.readPause(account.name);
+  const isPaused = await checkKillSwitch(services, entry);
   const atMs = services.clock.nowMs();
+  const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
-  const denial = checkStaleness(signal, arrival, atMs) ?? checkPause(pause);
-  if (denial !== null) return await settleEntry(services, entry, denialEnding(denial));
+  const denial = checkStaleness(signal, arrival, atMs) ?? isPaused;
+  if (denial !== null) return await settleUnsent(services, entry, denialEnding(denial));
   if (account.mode === 'dry-run') return await settleEntry(services, entry, dryRunEnding(action));
 
   const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;

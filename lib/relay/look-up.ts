@@ -6,7 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import type { Ending } from './action.ts';
-import { findOpenOrder, placedByOf } from './cancel-target.ts';
+import { placedByOf } from './cancel-target.ts';
 
 /** What looking tells of an entry whose answer was lost. */
 export type Sight =
@@ -177,14 +177,14 @@ async function nameTarget(
   const signalId = target.by === 'signalId' ? target.signalId : placedByOf(steps);
   let placedBy: Entry | null = null;
   if (signalId !== null) placedBy = await ledger.read({ account, signalId });
-  else if (target.by === 'orderId')
-    placedBy = await findOpenOrder(ledger, { account, market, orderId: target.orderId });
+  else if (target.by === 'orderId') placedBy = await ledger.findOrder(account, market, target.orderId);
   if (placedBy === null || placedBy.clientOrderId === null) return null;
   return { clientOrderId: placedBy.clientOrderId, placedBy };
 }
 
 /** A function's time is limited; what is found ended is closed in the ledger, so the next look has fewer. */
 const mostTargets = 25;
+const mostBelieved = 200;
 
 /** It is done when none of the orders is open any more that the ledger believed open when it was sent. */
 async function lookUpCancelAll(
@@ -194,7 +194,8 @@ async function lookUpCancelAll(
   { market }: CancelAllSignal,
   options: SendOptions,
 ): Promise<Sight> {
-  const believed = (await services.ledger.openOrders(entry.account, market)).flatMap((placedBy) =>
+  const open = await services.ledger.openOrders(entry.account, market, mostBelieved);
+  const believed = open.flatMap((placedBy) =>
     sentAtMs(placedBy) <= sentAtMs(entry) && placedBy.clientOrderId !== null
       ? [{ clientOrderId: placedBy.clientOrderId, placedBy }]
       : [],

@@ -6,9 +6,9 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
-import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
+import type { CancelSignal } from '../model/signal.ts';
 import { deny, type Ending, type Plan } from './action.ts';
-import { findOpenOrder, placedByEvidence } from './cancel-target.ts';
+import { placedByEvidence } from './cancel-target.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
@@ -28,18 +28,24 @@ interface TargetEnding {
   readonly evidence: Json;
 }
 
-/** Finds the one order an alert names and builds the request that cancels it. */
+/**
+ * Finds the one order an alert names and builds the request that cancels it.
+ *
+ * @param withdrawn the signal of that order, if it was still waiting and was ended for this
+ */
 export async function planCancel(
   services: ExecuteServices,
   account: Account,
   signal: CancelSignal,
+  withdrawn: readonly string[],
 ): Promise<Plan> {
+  if (withdrawn.length > 0) return { verdict: 'ended', ending: withdrawnEnding(withdrawn) };
   const client = await services.exchangeFor(account.name);
   const { market, target } = signal;
   switch (target.by) {
     case 'orderId': {
       const { orderId } = target;
-      const placedBy = await findOpenOrder(services.ledger, { account: account.name, market, orderId });
+      const placedBy = await services.ledger.findOrder(account.name, market, orderId);
       return ready(services, 'rejected', [
         { request: client.prepare(cancelOrder, { market, orderId }), placedBy },
       ]);
@@ -60,6 +66,8 @@ export async function planCancel(
           target.signalId,
           `the ledger knows no order signal "${target.signalId}" of ${market}; nothing was cancelled`,
         );
+      if (placedBy.status === 'cancelled' || placedBy.status === 'dry_run')
+        return { verdict: 'ended', ending: endedLike(placedBy, target.signalId) };
       if (!mayExist(placedBy.status))
         return deny(
           'cancel_target',
@@ -72,20 +80,15 @@ export async function planCancel(
   }
 }
 
-/** Builds the requests that cancel every order the ledger knows as open in the market. */
-export async function planCancelAll(
-  services: ExecuteServices,
-  account: Account,
-  signal: CancelAllSignal,
-): Promise<Plan> {
-  const client = await services.exchangeFor(account.name);
-  const open = await services.ledger.openOrders(account.name, signal.market);
-  return ready(
-    services,
-    'cancelled',
-    // Newest first: what was placed long ago has most likely been filled, and time may run out.
-    open.toReversed().map((entry) => targetOf(client, entry, signal.market)),
-  );
+function withdrawnEnding(withdrawn: readonly string[]): Ending {
+  const note = `signal "${withdrawn.join('", "')}" was withdrawn before it was sent`;
+  return { status: 'cancelled', note, evidence: { withdrawn } };
+}
+
+/** What was withdrawn before it was sent, or only rehearsed, leaves nothing for the exchange to cancel. */
+function endedLike({ status }: Entry, signalId: string): Ending {
+  const end = status === 'dry_run' ? 'was only rehearsed' : 'was cancelled before';
+  return { status, note: `signal "${signalId}" ${end}: nothing was sent`, evidence: { signalId } };
 }
 
 function mayExist(status: Status): boolean {
@@ -93,7 +96,7 @@ function mayExist(status: Status): boolean {
 }
 
 /** The client order id names the order even when the answer that held the exchange's own id was lost. */
-function targetOf(client: ExchangeClient, entry: Entry, market: string): Target {
+export function targetOf(client: ExchangeClient, entry: Entry, market: string): Target {
   const request =
     entry.orderId !== null
       ? client.prepare(cancelOrder, { market, orderId: entry.orderId })
@@ -101,8 +104,23 @@ function targetOf(client: ExchangeClient, entry: Entry, market: string): Target 
   return { request, placedBy: entry };
 }
 
+/** What a cancellation comes to beside its targets. */
+interface Beside {
+  /** How many more orders may be open that there is no time for. */
+  readonly leftOut: number;
+  /** Signals that it ended before they were sent. */
+  readonly withdrawn: readonly string[];
+}
+
+const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
+
 /** @param goneStatus what it means when the exchange holds no such open order */
-function ready(services: ExecuteServices, goneStatus: Status, targets: readonly Target[]): Plan {
+export function ready(
+  services: ExecuteServices,
+  goneStatus: Status,
+  targets: readonly Target[],
+  beside: Beside = nothingBeside,
+): Plan {
   const [only] = targets;
   const placedBy = targets.length === 1 ? (only?.placedBy ?? null) : null;
   return {
@@ -111,7 +129,7 @@ function ready(services: ExecuteServices, goneStatus: Status, targets: readonly 
       isOrder: false,
       ...(placedBy === null ? {} : { evidence: placedByEvidence(placedBy) }),
       requests: targets.map(({ request }) => describeRequest(request)),
-      send: (options) => cancelTargets(services, goneStatus, targets, options),
+      send: (options) => cancelTargets(services, goneStatus, { targets, beside }, options),
     },
   };
 }
@@ -122,7 +140,7 @@ const actionTimeouts = 2;
 async function cancelTargets(
   services: ExecuteServices,
   goneStatus: Status,
-  targets: readonly Target[],
+  { targets, beside }: { readonly targets: readonly Target[]; readonly beside: Beside },
   options: SendOptions,
 ): Promise<Ending> {
   const endings: TargetEnding[] = [];
@@ -133,23 +151,49 @@ async function cancelTargets(
     // With no time left the request is not sent, and says so.
     endings.push(await cancelTarget(services, goneStatus, target, { ...options, timeoutMs }));
   }
-  const [only] = endings;
-  if (only !== undefined && endings.length === 1) return only;
-  const worst = worstFirst.find((status) => endings.some((ending) => ending.status === status));
+  const mayLeaveOpen = beside.leftOut > 0 || endings.some(leavesOpen);
   return {
-    status: worst ?? 'cancelled',
-    note: summarise(endings),
-    evidence: { orders: endings.map((ending) => ({ ...ending })) },
+    ...joinEndings(endings, beside),
+    ...(mayLeaveOpen
+      ? { alarm: 'a cancellation was not carried out in full: orders may still be open' }
+      : {}),
   };
 }
+
+/** An outcome that nobody knows has an alarm of its own. */
+function leavesOpen({ status, wasGone }: TargetEnding): boolean {
+  return status === 'not_sent' || (status === 'rejected' && !wasGone);
+}
+
+function joinEndings(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside): Ending {
+  const [only] = endings;
+  if (only !== undefined && endings.length === 1 && leftOut === 0 && withdrawn.length === 0) {
+    const { status, note, evidence } = only;
+    return { status, note, evidence };
+  }
+  const found: readonly Status[] = [...endings.map(({ status }) => status), ...(leftOut > 0 ? notSent : [])];
+  return {
+    status: worstFirst.find((status) => found.includes(status)) ?? 'cancelled',
+    note: summarise(endings, { leftOut, withdrawn }),
+    evidence: { orders: endings.map((ending) => ({ ...ending })), leftOut, withdrawn },
+  };
+}
+
+const notSent: readonly Status[] = ['not_sent'];
 
 /** Several cancellations in one signal end as the one that needs most attention. */
 const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cancelled'];
 
-function summarise(endings: readonly TargetEnding[]): string {
-  if (endings.length === 0) return 'nothing was open in this market, as far as the ledger knows';
+function summarise(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside): string {
   const groups = Map.groupBy(endings, ({ status, wasGone }) => (wasGone ? 'no longer open' : status));
-  return `of ${endings.length} orders: ${[...groups].map(([word, group]) => `${group.length} ${word}`).join(', ')}`;
+  const counts = [...groups].map(([word, group]) => `${group.length} ${word}`).join(', ');
+  return [
+    ...(withdrawn.length === 0 ? [] : [`${withdrawn.length} signals were withdrawn before they were sent`]),
+    endings.length === 0
+      ? 'nothing was open in this market, as far as the ledger knows'
+      : `of ${endings.length} orders: ${counts}`,
+    ...(leftOut === 0 ? [] : [`${leftOut} older ones were not asked for: send the cancellation again`]),
+  ].join('; ');
 }
 
 async function cancelTarget(

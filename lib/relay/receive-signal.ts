@@ -1,13 +1,14 @@
 import { type Issue, RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { MinuteLimit, NewEntry } from '../ledger/ledger.ts';
+import type { NewEntry, StoredSignal } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import { findAccount } from '../model/settings.ts';
 import { checkToken } from '../signals/authenticate.ts';
 import { clientOrderIdOf, fingerprintOf, refusalIdOf, signalIdOf } from '../signals/identity.ts';
 import { type Alert, parseAlert } from '../signals/parse-alert.ts';
 import { checkStaleness } from '../signals/staleness.ts';
+import { messagesOf } from './message-of.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from './services.ts';
 
 /** One delivery of an alert, as bytes. */
@@ -114,70 +115,53 @@ async function refuseLateComers(services: ReceiveServices, entries: readonly New
   if (issues.length > 0) throw new RelayError('stale', 'the alert came too late', { issues });
 }
 
-interface Stored {
-  readonly entry: Entry;
-  readonly isNew: boolean;
-}
-
-/** Everything is stored before anything is enqueued, so that an alert of several signals is not torn apart. */
+/** An alert of several signals is stored as a whole, or not at all. */
 async function accept(
   services: ReceiveServices,
   account: Account,
   entries: readonly NewEntry[],
-): Promise<readonly Stored[]> {
-  if (entries.length > 1)
-    for (const entry of entries) refuseReusedId(entry, await services.ledger.read(entry));
-  const stored: Stored[] = [];
-  for (const [index, entry] of entries.entries()) {
-    // The alert passes or fails as a whole: its first signal is held against the room for all of them.
-    const limit = index === 0 ? signalLimit(account, entries.length) : null;
-    const accepted = await services.ledger.accept(entry, limit);
-    if (accepted.result === 'over_limit')
+): Promise<readonly StoredSignal[]> {
+  const { maxSignalsPerMinute } = account;
+  const limit = maxSignalsPerMinute === null ? null : { maxPerMinute: maxSignalsPerMinute };
+  const accepted = await services.ledger.accept(entries, limit);
+  switch (accepted.result) {
+    case 'stored':
+      return accepted.signals;
+    case 'over_limit':
       throw new RelayError(
         'rate_limited',
-        `${accepted.count} signals in the last minute; the account takes ${account.maxSignalsPerMinute}`,
+        `${accepted.count} signals in the last minute; the account takes ${maxSignalsPerMinute}`,
       );
-    if (accepted.result === 'exists') refuseReusedId(entry, accepted.entry);
-    stored.push({ entry: accepted.entry, isNew: accepted.result === 'created' });
+    case 'id_taken':
+      throw createIdTaken(accepted.by);
   }
-  return stored;
-}
-
-function signalLimit(account: Account, signalCount: number): MinuteLimit | null {
-  if (account.maxSignalsPerMinute === null) return null;
-  return { maxPerMinute: account.maxSignalsPerMinute - (signalCount - 1) };
 }
 
 /** The same id on other bytes is another signal in disguise: neither a resend nor safe to send. */
-function refuseReusedId(entry: NewEntry, existing: Entry | null): void {
-  if (existing === null || existing.fingerprint === entry.fingerprint) return;
-  throw new RelayError('invalid_signal', `the id "${entry.signalId}" was used before, by a different alert`, {
-    issues: [
-      {
-        path: 'id',
-        message: `"${entry.signalId}" was used before, by a different alert`,
-        hint: 'give every signal an id of its own, or leave "id" out and send "time": "{{timenow}}"',
-      },
-    ],
-  });
+function createIdTaken({ signalId }: Entry): RelayError {
+  const message = `"${signalId}" was used before, by a different alert`;
+  const hint = 'give every signal an id of its own, or leave "id" out and send "time": "{{timenow}}"';
+  return new RelayError('invalid_signal', `the id ${message}`, { issues: [{ path: 'id', message, hint }] });
 }
 
-/** A known signal that still waits may have lost its message in a crash; queue and executor drop a double. */
-async function enqueueWaiting(services: ReceiveServices, stored: readonly Stored[]): Promise<void> {
+/**
+ * A known signal that still waits may have lost its message in a crash; queue and executor drop a double. What the
+ * queue is not told of now is swept later, and keeps its place: see `executeSignal`.
+ */
+async function enqueueWaiting(services: ReceiveServices, stored: readonly StoredSignal[]): Promise<void> {
   for (const { entry, isNew } of stored) {
-    if (entry.status !== 'accepted' || entry.signal === null) continue;
-    const { account, signalId, signal } = entry;
-    await services.queue.enqueue({ account, signalId, market: signal.market });
+    if (entry.status !== 'accepted') continue;
+    for (const message of messagesOf([entry])) await services.queue.enqueue(message);
     services.log.info(isNew ? 'signal accepted' : 'signal enqueued again', {
-      account,
-      signalId,
-      market: signal.market,
-      action: signal.action,
+      account: entry.account,
+      signalId: entry.signalId,
+      market: entry.signal?.market ?? null,
+      action: entry.signal?.action ?? null,
     });
   }
 }
 
-function receiptOf(alert: Alert, stored: readonly Stored[]): Receipt {
+function receiptOf(alert: Alert, stored: readonly StoredSignal[]): Receipt {
   const signals = stored.map(({ entry, isNew }) => ({
     signalId: entry.signalId,
     status: entry.status,

@@ -4,6 +4,7 @@ import type { Entry, Look } from '../ledger/entry.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { Ending } from './action.ts';
+import { closeEnded } from './close-ended.ts';
 import { lookUp, type Sight } from './look-up.ts';
 import { lostAnswerEnding, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
@@ -31,6 +32,8 @@ export interface Reconciliation {
   /** Of those `unknown`: looked for, and settled. */
   readonly lookedFor: number;
   readonly settled: number;
+  /** Believed open, and ended at the exchange: closed. */
+  readonly closed: number;
 }
 
 /** Who settles, in the ledger's words. */
@@ -65,7 +68,16 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   ]);
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;
-  return { ...swept.value, ...found.value };
+  return { ...swept.value, ...found.value, closed: await closeNowAndThen(services, startedAtMs) };
+}
+
+const closeEveryMinutes = 10;
+
+/** An order that has ended and is believed open costs time, never money: now and then is enough. */
+async function closeNowAndThen(services: ReconcileServices, startedAtMs: number): Promise<number> {
+  if (Math.floor(startedAtMs / 60_000) % closeEveryMinutes !== 0) return 0;
+  const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
+  return await closeEnded(services, options);
 }
 
 async function settleLost(services: ReconcileServices, startedAtMs: number) {

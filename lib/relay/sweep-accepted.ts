@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import { checkStaleness } from '../signals/staleness.ts';
+import { messagesOf } from './message-of.ts';
 import { arrivalOf } from './services.ts';
 import { denialEnding, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
@@ -38,8 +39,7 @@ export async function sweepAccepted(
 ): Promise<Sweep> {
   const waiting = await listAccepted(services.ledger, untilMs);
   const due = waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs);
-  for (const { account, signalId, signal } of due)
-    if (signal !== null) await services.queue.enqueue({ account, signalId, market: signal.market });
+  for (const message of messagesOf(due)) await services.queue.enqueue(message);
   return { enqueued: due.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
 }
 

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 import { buySignal } from './stored-signals.ts';
@@ -96,7 +97,8 @@ describe('doctor', () => {
     bury('lost');
     await relay.world.ledger.writePause('rehearsal', { sinceMs: 1, reason: 'a test' });
     const key = { account: 'main', signalId: 'unsure' };
-    await relay.world.ledger.accept(
+    await acceptOne(
+      relay.world.ledger,
       { ...key, signal: buySignal, clientOrderId: 'tr-1', fingerprint: 'f1', atMs: Date.now() },
       null,
     );
@@ -184,7 +186,8 @@ describe('redrive', () => {
     relay.world.setPrice('BTC_USDT', '60000');
     const key = { account: 'main', signalId: 'revived' };
     const signal = { ...buySignal, timeMs: null };
-    await relay.world.ledger.accept(
+    await acceptOne(
+      relay.world.ledger,
       { ...key, signal, clientOrderId: 'tr-revived', fingerprint: 'f1', atMs: Date.now() },
       null,
     );

@@ -5,6 +5,7 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import type { FaultKind } from '../../lib/paper/faults.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
@@ -131,7 +132,11 @@ describe('relay resolve', () => {
     const { signal } = await entry();
     if (signal === null) throw new Error('the signal is gone');
     const atMs = Date.now();
-    await relay.world.ledger.accept({ ...key, signal, clientOrderId: 'tr-1', fingerprint: 'f', atMs }, null);
+    await acceptOne(
+      relay.world.ledger,
+      { ...key, signal, clientOrderId: 'tr-1', fingerprint: 'f', atMs },
+      null,
+    );
     await relay.world.ledger.start(key, { status: 'sending', atMs, note: 'on its way' }, null);
 
     const failure = await runForFailure(relay.here('resolve', 'fresh', '--saw', 'placed', '--note', 'seen'));

@@ -7,6 +7,7 @@ import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { OrderSignal, Signal } from '../../lib/model/signal.ts';
+import { acceptOne } from '../support/accept-one.ts';
 
 /** The folder of a relay that is not running, with a few signals in its ledger. */
 export interface StoredSignals {
@@ -60,7 +61,8 @@ export async function storeSignals(): Promise<StoredSignals> {
 
 async function storePlaced(ledger: Ledger): Promise<void> {
   const key = { account: 'main', signalId: 'demo-1' };
-  await ledger.accept(
+  await acceptOne(
+    ledger,
     { ...key, signal: buySignal, clientOrderId: 'tr-1', fingerprint: 'f1', atMs: startMs },
     null,
   );
@@ -83,7 +85,7 @@ async function storeDenied(ledger: Ledger): Promise<void> {
   const key = { account: 'main', signalId: 'demo-2' };
   const signal: Signal = { ...buySignal, size: { unit: 'money', quoteQuantity: '500' }, limitPrice: null };
   const atMs = startMs + 1000;
-  await ledger.accept({ ...key, signal, clientOrderId: 'tr-2', fingerprint: 'f2', atMs }, null);
+  await acceptOne(ledger, { ...key, signal, clientOrderId: 'tr-2', fingerprint: 'f2', atMs }, null);
   await ledger.move(key, {
     from: 'accepted',
     step: {
@@ -107,7 +109,11 @@ function storeRefused(ledger: Ledger): Promise<void> {
 async function storeDryRun(ledger: Ledger): Promise<void> {
   const key = { account: 'rehearsal', signalId: 'demo-1' };
   const atMs = startMs + 3000;
-  await ledger.accept({ ...key, signal: buySignal, clientOrderId: 'tr-3', fingerprint: 'f1', atMs }, null);
+  await acceptOne(
+    ledger,
+    { ...key, signal: buySignal, clientOrderId: 'tr-3', fingerprint: 'f1', atMs },
+    null,
+  );
   await ledger.move(key, { from: 'accepted', step: { status: 'dry_run', atMs, note: 'would have gone' } });
 }
 
@@ -120,7 +126,8 @@ async function storeCancels(ledger: Ledger): Promise<void> {
     { ...base, action: 'cancel_all' },
   ];
   for (const [index, signal] of cancels.entries())
-    await ledger.accept(
+    await acceptOne(
+      ledger,
       {
         account: 'main',
         signalId: `cancel-${index + 1}`,

@@ -6,6 +6,7 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { describeLedger, orderEntry } from '../ledger/ledger-contract.ts';
 import { describeLooks } from '../ledger/look-contract.ts';
 import { describeStateMachine } from '../ledger/state-machine.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
 import { createStackTable, deleteTable } from './stack-tables.ts';
 
@@ -67,7 +68,7 @@ describe('the time of deletion', () => {
 
   test('is not set while a signal is on its way, or its outcome unknown', async () => {
     const { ledger, tableName, close } = await open();
-    await ledger.accept(orderEntry('a'), null);
+    await acceptOne(ledger, orderEntry('a'), null);
     expect(await expiryOf(tableName)).toBeUndefined();
     await ledger.start(key, sending, null);
     expect(await expiryOf(tableName)).toBeUndefined();
@@ -81,7 +82,7 @@ describe('the time of deletion', () => {
 
   test('is the configured days after an end', async () => {
     const { ledger, tableName, close } = await open(7);
-    await ledger.accept(orderEntry('a'), null);
+    await acceptOne(ledger, orderEntry('a'), null);
     await ledger.move(key, { from: 'accepted', step: { ...placed, status: 'denied' } });
     expect(await expiryOf(tableName)).toBe(String(settledAtS + 7 * 86_400));
     await close();
@@ -98,7 +99,7 @@ describe('the time of deletion', () => {
     'comes with the end when a lost one turns out %s',
     async (status) => {
       const { ledger, tableName, close } = await open(7);
-      await ledger.accept(orderEntry('a'), null);
+      await acceptOne(ledger, orderEntry('a'), null);
       await ledger.start(key, sending, null);
       await ledger.move(key, { from: 'sending', step: { ...sending, status: 'unknown' }, orderOpen: true });
       await ledger.move(key, { from: 'unknown', step: { ...placed, status } });
@@ -112,7 +113,7 @@ describe('the time of deletion', () => {
 
   test('waits for the order to be closed', async () => {
     const { ledger, tableName, close } = await open(7);
-    await ledger.accept(orderEntry('a'), null);
+    await acceptOne(ledger, orderEntry('a'), null);
     await ledger.start(key, sending, null);
     await ledger.move(key, { from: 'sending', step: { ...placed, status: 'unknown' }, orderOpen: true });
     await ledger.move(key, { from: 'unknown', step: placed });
@@ -141,13 +142,13 @@ describe('a write whose answer was lost and that is sent again', () => {
   test('of a new signal is recognised: it is new, not a double', async () => {
     const { tableName, close } = await open();
     const ledger = createDynamodbLedger({ client: repeatWrites('PutItemCommand'), tableName, keepDays: 1 });
-    expect((await ledger.accept(orderEntry('a'), { maxPerMinute: 1 })).result).toBe('created');
+    expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 })).result).toBe('created');
     await close();
   });
 
   test('of `sending` is recognised: the order goes on the wire', async () => {
     const { ledger: first, tableName, close } = await open();
-    await first.accept(orderEntry('a'), null);
+    await acceptOne(first, orderEntry('a'), null);
     const ledger = createDynamodbLedger({
       client: repeatWrites('UpdateItemCommand'),
       tableName,
@@ -161,7 +162,7 @@ describe('a write whose answer was lost and that is sent again', () => {
 
   test('of an outcome is recognised, and stored once', async () => {
     const { ledger: first, tableName, close } = await open();
-    await first.accept(orderEntry('a'), null);
+    await acceptOne(first, orderEntry('a'), null);
     await first.start(key, sending, null);
     const ledger = createDynamodbLedger({
       client: repeatWrites('UpdateItemCommand'),
@@ -183,7 +184,7 @@ describe('the count of a minute', () => {
       ['b', noonMs + 1],
       ['c', noonMs + 60_001],
     ] as const)
-      await ledger.accept(orderEntry(id, { atMs }), limit);
+      await acceptOne(ledger, orderEntry(id, { atMs }), limit);
     const times = (await readItem(tableName, 'signals-of-a-minute'))?.['times']?.M ?? {};
     expect(Object.values(times)).toEqual([{ N: String(noonMs + 60_001) }]);
     await close();
@@ -192,8 +193,8 @@ describe('the count of a minute', () => {
   test('takes a place once, however often a start is repeated after a crash', async () => {
     const { ledger, tableName, close } = await open();
     const TableName = tableName;
-    await ledger.accept(orderEntry('a'), null);
-    await ledger.accept(orderEntry('b'), null);
+    await acceptOne(ledger, orderEntry('a'), null);
+    await acceptOne(ledger, orderEntry('b'), null);
     const stored = await readItem(tableName, 'signal#a');
     await ledger.start(key, sending, { maxPerMinute: 1 });
     // The process stopped between taking the place and writing `sending`.
@@ -210,7 +211,7 @@ describe('the count of a minute', () => {
 describe('the indexes', () => {
   test('of open orders holds these alone', async () => {
     const { ledger, tableName, close } = await open();
-    for (const id of ['a', 'b', 'c']) await ledger.accept(orderEntry(id), null);
+    for (const id of ['a', 'b', 'c']) await acceptOne(ledger, orderEntry(id), null);
     await ledger.start(key, sending, null);
     await ledger.move(key, { from: 'sending', step: placed, orderOpen: true });
     const { Count, ScannedCount } = await client.send(
@@ -228,7 +229,7 @@ describe('the indexes', () => {
 
   test('of time tells the order of what came in the same millisecond', async () => {
     const { ledger, close } = await open();
-    for (const id of ['z', 'm', 'a']) await ledger.accept(orderEntry(id), null);
+    for (const id of ['z', 'm', 'a']) await acceptOne(ledger, orderEntry(id), null);
     const { entries } = await ledger.list({ limit: 5 });
     expect(entries.map(({ signalId }) => signalId)).toEqual(['a', 'm', 'z']);
     await close();
@@ -243,7 +244,7 @@ test('a ledger without its table says that it can be neither read nor written, a
   });
   await expect(ledger.read(key)).rejects.toMatchObject(failure('read'));
   await expect(ledger.list({ limit: 1 })).rejects.toMatchObject(failure('read'));
-  await expect(ledger.openOrders('main', 'BTC_USDT')).rejects.toMatchObject(failure('read'));
+  await expect(ledger.openOrders('main', 'BTC_USDT', 100)).rejects.toMatchObject(failure('read'));
   await expect(ledger.writePause('main', { sinceMs: 1, reason: '' })).rejects.toMatchObject(
     failure('written'),
   );

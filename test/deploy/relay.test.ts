@@ -17,6 +17,7 @@ import type { OrderSignal } from '../../lib/model/signal.ts';
 import { interestPaymentRecords } from '../../lib/paper/accounts.ts';
 import type { BalanceSnapshot, Holdings, Period } from '../../lib/snapshots/snapshot-store.ts';
 import { collect } from '../snapshots/snapshots-contract.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { type Deployment, deployRelay, post } from './deployment.ts';
 import { invokeFunction } from './invoke-function.ts';
 import { installPythonTools } from './python-tools.ts';
@@ -135,7 +136,8 @@ const solSignal: OrderSignal = {
 
 /** Stores a signal and does not enqueue it. */
 async function store(signalId: string, ageMs: number): Promise<void> {
-  await deployment.ledger.accept(
+  await acceptOne(
+    deployment.ledger,
     {
       account: 'main',
       signalId,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { collect } from '../snapshots/snapshots-contract.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { type Deployment, deployRelay, type Resource, type Template } from './deployment.ts';
 import { invokeFunction } from './invoke-function.ts';
 import { findResource } from './template-facts.ts';
@@ -62,7 +63,8 @@ async function store(signal: Signal, ageMs = 0): Promise<string> {
   const signalId = nextId();
   const clientOrderId = signal.action === 'order' ? `tr-${signalId}` : null;
   const atMs = Date.now() - ageMs;
-  await deployment.ledger.accept(
+  await acceptOne(
+    deployment.ledger,
     { account: 'main', signalId, signal, clientOrderId, fingerprint: signalId, atMs },
     null,
   );

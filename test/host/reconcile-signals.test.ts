@@ -7,6 +7,7 @@ import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { orderEntry, signal } from '../ledger/ledger-contract.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { testConfig } from '../support/world.ts';
 
@@ -44,7 +45,7 @@ describe('looking after signals that were left behind', () => {
   }
 
   const accept = (signalId: string, ageMs: number) =>
-    ledger.accept(orderEntry(signalId, { atMs: noonMs - ageMs }), null);
+    acceptOne(ledger, orderEntry(signalId, { atMs: noonMs - ageMs }), null);
 
   test('enqueues those that wait since 30 seconds to 15 minutes, oldest first', async () => {
     await accept('too-old', 900_001);
@@ -66,7 +67,7 @@ describe('looking after signals that were left behind', () => {
 
   test('tells those that it denied, too old by now, from those that are stuck', async () => {
     const timeMs = noonMs - 3_600_000;
-    await ledger.accept(orderEntry('stale', { atMs: timeMs, signal: { ...signal, timeMs } }), null);
+    await acceptOne(ledger, orderEntry('stale', { atMs: timeMs, signal: { ...signal, timeMs } }), null);
     await accept('stuck', 900_001);
     await reconcile();
     expect(await ledger.read({ account: 'main', signalId: 'stale' })).toMatchObject({ status: 'denied' });

@@ -27,7 +27,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
 
     expect(status).toBe('cancelled');
     expect(orderStatuses()).toEqual(['cancelled']);
-    expect(await world.ledger.openOrders('main', 'BTC_USDT')).toEqual([]);
+    expect(await world.ledger.openOrders('main', 'BTC_USDT', 100)).toEqual([]);
   });
 
   test("an order is cancelled by the exchange's own id", async () => {
@@ -110,7 +110,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
       status: 'cancelled',
       note: 'of 2 orders: 1 cancelled, 1 no longer open',
     });
-    expect(await world.ledger.openOrders('main', 'BTC_USDT')).toEqual([]);
+    expect(await world.ledger.openOrders('main', 'BTC_USDT', 100)).toEqual([]);
   });
 
   test('an array cancels first and orders then', async () => {
@@ -174,7 +174,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
 
     await send({ action: 'cancel', signalId: 'lost' });
 
-    const open = await world.ledger.openOrders('main', 'BTC_USDT');
+    const open = await world.ledger.openOrders('main', 'BTC_USDT', 100);
     expect(open.map(({ signalId }) => signalId)).toContain('lost');
   });
 });

@@ -4,6 +4,7 @@ import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { parseSignalMessage } from '../../lib/queue/queue.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { acceptOne } from '../support/accept-one.ts';
 
 /**
  * A relay's storing and nothing else, without end: signals are stored and queued by some lanes, carried out and taken
@@ -26,7 +27,7 @@ async function storeForever(): Promise<void> {
     const market = `M${count % 5}_USDT`;
     const signal = { action: 'cancel_all', ticker: 'X', market, timeMs: null, maxLagMs: null } as const;
     const atMs = systemClock.nowMs();
-    await ledger.accept({ ...key, signal, clientOrderId: `r-${count}`, fingerprint: 'f', atMs }, null);
+    await acceptOne(ledger, { ...key, signal, clientOrderId: `r-${count}`, fingerprint: 'f', atMs }, null);
     await queue.enqueue({ ...key, market });
     tell('stored', signalId);
   }

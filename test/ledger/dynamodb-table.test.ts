@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { DynamodbTable } from '../../lib/ledger/dynamodb-table.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import {
   answers,
   fails,
@@ -106,7 +107,7 @@ describe('a ledger', () => {
   test('does not count for ever when it is overtaken every time', async () => {
     await open(answers({}), ...Array<ScriptStep>(200).fill(fails('ConditionalCheckFailedException')));
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
-    await expect(ledger.accept(orderEntry('a'), { maxPerMinute: 5 })).rejects.toMatchObject({
+    await expect(acceptOne(ledger, orderEntry('a'), { maxPerMinute: 5 })).rejects.toMatchObject({
       code: 'store_unavailable',
       message: 'the ledger could not count this minute: too many at once',
     });
@@ -125,7 +126,7 @@ describe('a ledger', () => {
     };
     await open(answers({}), full, answers({}));
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
-    expect((await ledger.accept(orderEntry('a'), null)).result).toBe('created');
+    expect((await acceptOne(ledger, orderEntry('a'), null)).result).toBe('created');
     expect(seenBodies().map((body) => Object.keys(body).includes('Item'))).toEqual([false, false, true]);
   });
 });

@@ -3,6 +3,7 @@ import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger, NewEntry } from '../../lib/ledger/ledger.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { StopLimitSignal } from '../../lib/model/signal.ts';
+import { acceptOne } from '../support/accept-one.ts';
 
 /** A ledger with nothing in it. */
 export interface LedgerFixture {
@@ -84,7 +85,7 @@ async function bringTo(ledger: Ledger, status: Status, signalId: string): Promis
       fingerprint: 'f',
       step: { status, atMs: noonMs, note: 'no' },
     });
-  await ledger.accept(orderEntry(signalId), null);
+  await acceptOne(ledger, orderEntry(signalId), null);
   let from: Status = 'accepted';
   for (const next of waysTo[status]) {
     await ledger.move(keyOf(signalId), { from, step: { status: next, atMs: noonMs, note: next } });
@@ -120,7 +121,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
   describe(`${name}: accept`, () => {
     test('stores a signal whole, and gives back what it stored', async () => {
-      const accepted = await ledger.accept(orderEntry('a'), null);
+      const accepted = await acceptOne(ledger, orderEntry('a'), null);
       const expected: Entry = {
         account: 'main',
         signalId: 'a',
@@ -141,14 +142,18 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
     test('finds the entry of a resend, as it is by now, and changes nothing', async () => {
       await bringTo(ledger, 'placed', 'a');
-      const again = await ledger.accept(orderEntry('a', { fingerprint: 'other', atMs: noonMs + 5000 }), null);
+      const again = await acceptOne(
+        ledger,
+        orderEntry('a', { fingerprint: 'other', atMs: noonMs + 5000 }),
+        null,
+      );
       expect(again).toMatchObject({ result: 'exists', entry: { status: 'placed', fingerprint: 'f1' } });
       expect(await ledger.read(keyOf('a'))).toMatchObject({ createdAtMs: noonMs, steps: { length: 3 } });
     });
 
     test('creates one entry when the same signal comes fifty times at once', async () => {
       const results = await Promise.all(
-        Array.from({ length: 50 }, (_, i) => ledger.accept(orderEntry('a', { atMs: noonMs + i }), null)),
+        Array.from({ length: 50 }, (_, i) => acceptOne(ledger, orderEntry('a', { atMs: noonMs + i }), null)),
       );
       expect(results.filter(({ result }) => result === 'created')).toHaveLength(1);
       expect(results.filter(({ result }) => result === 'exists')).toHaveLength(49);
@@ -156,8 +161,12 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
 
     test('keeps the same signal id of two accounts apart', async () => {
-      await ledger.accept(orderEntry('a'), null);
-      const other = await ledger.accept(orderEntry('a', { account: 'second', clientOrderId: 'r-2' }), null);
+      await acceptOne(ledger, orderEntry('a'), null);
+      const other = await acceptOne(
+        ledger,
+        orderEntry('a', { account: 'second', clientOrderId: 'r-2' }),
+        null,
+      );
       expect(other.result).toBe('created');
       expect(await ledger.read(keyOf('a', 'second'))).toMatchObject({
         account: 'second',
@@ -179,47 +188,51 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         ['b', noonMs + 1],
         ['c', noonMs + 59_999],
       ] as const)
-        expect((await ledger.accept(orderEntry(id, { atMs }), limit)).result).toBe('created');
+        expect((await acceptOne(ledger, orderEntry(id, { atMs }), limit)).result).toBe('created');
 
-      expect(await ledger.accept(orderEntry('d', { atMs: noonMs + 59_999 }), limit)).toEqual({
+      expect(await acceptOne(ledger, orderEntry('d', { atMs: noonMs + 59_999 }), limit)).toEqual({
         result: 'over_limit',
         count: 3,
       });
-      expect((await ledger.accept(orderEntry('d', { atMs: noonMs + 60_000 }), limit)).result).toBe('created');
-      expect((await ledger.accept(orderEntry('e', { atMs: noonMs + 60_000 }), limit)).result).toBe(
+      expect((await acceptOne(ledger, orderEntry('d', { atMs: noonMs + 60_000 }), limit)).result).toBe(
+        'created',
+      );
+      expect((await acceptOne(ledger, orderEntry('e', { atMs: noonMs + 60_000 }), limit)).result).toBe(
         'over_limit',
       );
-      expect((await ledger.accept(orderEntry('e', { atMs: noonMs + 60_001 }), limit)).result).toBe('created');
+      expect((await acceptOne(ledger, orderEntry('e', { atMs: noonMs + 60_001 }), limit)).result).toBe(
+        'created',
+      );
     });
 
     test('stores nothing of a signal that is over it', async () => {
-      await ledger.accept(orderEntry('a'), { maxPerMinute: 1 });
-      await ledger.accept(orderEntry('b'), { maxPerMinute: 1 });
+      await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 });
+      await acceptOne(ledger, orderEntry('b'), { maxPerMinute: 1 });
       expect(await ledger.read(keyOf('b'))).toBeNull();
     });
 
     test('is no obstacle to a resend', async () => {
-      await ledger.accept(orderEntry('a'), { maxPerMinute: 1 });
-      expect((await ledger.accept(orderEntry('a'), { maxPerMinute: 1 })).result).toBe('exists');
-      expect((await ledger.accept(orderEntry('a'), { maxPerMinute: 0 })).result).toBe('exists');
+      await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 });
+      expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 })).result).toBe('exists');
+      expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 0 })).result).toBe('exists');
     });
 
     test('counts what was accepted without a limit, whatever became of it', async () => {
       await bringTo(ledger, 'denied', 'a');
       await bringTo(ledger, 'placed', 'b');
-      await ledger.accept(cancelEntry('c'), null);
-      expect(await ledger.accept(orderEntry('d'), limit)).toEqual({ result: 'over_limit', count: 3 });
+      await acceptOne(ledger, cancelEntry('c'), null);
+      expect(await acceptOne(ledger, orderEntry('d'), limit)).toEqual({ result: 'over_limit', count: 3 });
     });
 
     test('counts neither refused alerts nor other accounts', async () => {
       await bringTo(ledger, 'invalid', 'refused');
-      await ledger.accept(orderEntry('a', { account: 'second' }), null);
-      expect((await ledger.accept(orderEntry('a'), { maxPerMinute: 1 })).result).toBe('created');
+      await acceptOne(ledger, orderEntry('a', { account: 'second' }), null);
+      expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 })).result).toBe('created');
     });
 
     test('holds when everything comes at once', async () => {
       const results = await Promise.all(
-        Array.from({ length: 20 }, (_, i) => ledger.accept(orderEntry(`s-${i}`), { maxPerMinute: 7 })),
+        Array.from({ length: 20 }, (_, i) => acceptOne(ledger, orderEntry(`s-${i}`), { maxPerMinute: 7 })),
       );
       expect(results.filter(({ result }) => result === 'created')).toHaveLength(7);
       expect(results.filter(({ result }) => result === 'over_limit')).toHaveLength(13);
@@ -260,7 +273,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
   describe(`${name}: start`, () => {
     test('moves an accepted signal to sending', async () => {
-      await ledger.accept(orderEntry('a'), null);
+      await acceptOne(ledger, orderEntry('a'), null);
       expect(await ledger.start(keyOf('a'), sendingAt(noonMs + 7), null)).toEqual({ result: 'started' });
       expect(await ledger.read(keyOf('a'))).toMatchObject({
         status: 'sending',
@@ -271,7 +284,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
 
     test('lets exactly one of fifty workers send', async () => {
-      await ledger.accept(orderEntry('a'), null);
+      await acceptOne(ledger, orderEntry('a'), null);
       const results = await Promise.all(
         Array.from({ length: 50 }, () => ledger.start(keyOf('a'), sendingAt(noonMs), null)),
       );
@@ -300,7 +313,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
 
     test('holds the account to its orders in any 60 seconds, to the edge', async () => {
-      for (const id of ['a', 'b', 'c']) await ledger.accept(orderEntry(id), null);
+      for (const id of ['a', 'b', 'c']) await acceptOne(ledger, orderEntry(id), null);
       const limit = { maxPerMinute: 2 };
       expect((await ledger.start(keyOf('a'), sendingAt(noonMs), limit)).result).toBe('started');
       expect((await ledger.start(keyOf('b'), sendingAt(noonMs + 1), limit)).result).toBe('started');
@@ -313,13 +326,13 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
 
     test('counts an order by when it was sent, whatever became of it', async () => {
-      await ledger.accept(orderEntry('a', { atMs: noonMs - 300_000 }), null);
+      await acceptOne(ledger, orderEntry('a', { atMs: noonMs - 300_000 }), null);
       await ledger.start(keyOf('a'), sendingAt(noonMs), null);
       await ledger.move(keyOf('a'), {
         from: 'sending',
         step: { status: 'rejected', atMs: noonMs + 90, note: '' },
       });
-      await ledger.accept(orderEntry('b', { atMs: noonMs + 100 }), null);
+      await acceptOne(ledger, orderEntry('b', { atMs: noonMs + 100 }), null);
       expect(await ledger.start(keyOf('b'), sendingAt(noonMs + 100), { maxPerMinute: 1 })).toEqual({
         result: 'over_limit',
         count: 1,
@@ -328,25 +341,25 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
     test('counts an order that went to sending by a plain move', async () => {
       await bringTo(ledger, 'sending', 'a');
-      await ledger.accept(orderEntry('b'), null);
+      await acceptOne(ledger, orderEntry('b'), null);
       expect((await ledger.start(keyOf('b'), sendingAt(noonMs), { maxPerMinute: 1 })).result).toBe(
         'over_limit',
       );
     });
 
     test('counts neither cancellations, nor waiting signals, nor other accounts', async () => {
-      await ledger.accept(cancelEntry('cancel'), null);
+      await acceptOne(ledger, cancelEntry('cancel'), null);
       await ledger.start(keyOf('cancel'), sendingAt(noonMs), null);
-      await ledger.accept(orderEntry('waiting'), null);
-      await ledger.accept(orderEntry('a', { account: 'second' }), null);
+      await acceptOne(ledger, orderEntry('waiting'), null);
+      await acceptOne(ledger, orderEntry('a', { account: 'second' }), null);
       await ledger.start(keyOf('a', 'second'), sendingAt(noonMs), null);
-      await ledger.accept(orderEntry('a'), null);
+      await acceptOne(ledger, orderEntry('a'), null);
       expect((await ledger.start(keyOf('a'), sendingAt(noonMs), { maxPerMinute: 1 })).result).toBe('started');
     });
 
     test('holds when everything starts at once', async () => {
       const ids = Array.from({ length: 20 }, (_, i) => `s-${i}`);
-      for (const id of ids) await ledger.accept(orderEntry(id), null);
+      for (const id of ids) await acceptOne(ledger, orderEntry(id), null);
       const results = await Promise.all(
         ids.map((id) => ledger.start(keyOf(id), sendingAt(noonMs), { maxPerMinute: 7 })),
       );
@@ -398,7 +411,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         await ledger.move(keyOf('a'), { from: 'sending', step: lost, orderOpen: true });
         const end = { from: 'unknown', step: { status: to, atMs: noonMs, note: 'seen' } } as const;
         expect(await ledger.move(keyOf('a'), end)).toMatchObject({ status: to, orderOpen: false });
-        expect(await ledger.openOrders('main', 'BTC_USDT')).toEqual([]);
+        expect(await ledger.openOrders('main', 'BTC_USDT', 100)).toEqual([]);
       },
     );
 
@@ -433,7 +446,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   describe(`${name}: open orders`, () => {
     async function place(id: string, atMs: number, changes: Partial<NewEntry> = {}): Promise<EntryKey> {
       const entry = orderEntry(id, { atMs, ...changes });
-      await ledger.accept(entry, null);
+      await acceptOne(ledger, entry, null);
       await ledger.start(entry, sendingAt(atMs), null);
       await ledger.move(entry, {
         from: 'sending',
@@ -443,7 +456,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       return { account: entry.account, signalId: id };
     }
 
-    test('are those of the account and market that were not closed, oldest first', async () => {
+    test('are those of the account and market that were not closed, newest first', async () => {
       await place('newer', noonMs + 2);
       await place('older', noonMs + 1);
       await place('other-market', noonMs, { signal: { ...signal, market: 'ETH_USDT' } });
@@ -452,22 +465,22 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       await bringTo(ledger, 'placed', 'filled-at-once');
       await ledger.closeOrder(closed);
 
-      const open = await ledger.openOrders('main', 'BTC_USDT');
+      const open = await ledger.openOrders('main', 'BTC_USDT', 100);
 
-      expect(open.map(({ signalId }) => signalId)).toEqual(['older', 'newer']);
-      expect(open[0]).toStrictEqual(await ledger.read(keyOf('older')));
+      expect(open.map(({ signalId }) => signalId)).toEqual(['newer', 'older']);
+      expect(open[1]).toStrictEqual(await ledger.read(keyOf('older')));
     });
 
     test('hold an order whose answer was lost until it is found not to exist', async () => {
       await bringTo(ledger, 'sending', 'a');
       const lost = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
       await ledger.move(keyOf('a'), { from: 'sending', step: lost, orderOpen: true });
-      expect(await ledger.openOrders('main', 'BTC_USDT')).toMatchObject([
+      expect(await ledger.openOrders('main', 'BTC_USDT', 100)).toMatchObject([
         { signalId: 'a', status: 'unknown' },
       ]);
       const none = { status: 'not_placed', atMs: noonMs, note: 'looked up' } as const;
       await ledger.move(keyOf('a'), { from: 'unknown', step: none, orderOpen: false });
-      expect(await ledger.openOrders('main', 'BTC_USDT')).toEqual([]);
+      expect(await ledger.openOrders('main', 'BTC_USDT', 100)).toEqual([]);
     });
 
     test('can be closed twice, and closing changes nothing else', async () => {
@@ -492,7 +505,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         ['c', noonMs + 3],
         ['a', noonMs + 1],
       ] as const)
-        await ledger.accept(orderEntry(id, { atMs }), null);
+        await acceptOne(ledger, orderEntry(id, { atMs }), null);
       const { entries } = await ledger.list({ limit: 10 });
       expect(entries.map(({ signalId }) => signalId)).toEqual(['c', 'b', 'a']);
       expect(entries[1]).toStrictEqual(await ledger.read(keyOf('b')));
@@ -504,11 +517,11 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         const ids = Array.from({ length: 23 }, (_, i) => `s-${i}`);
         // Some of them came in the same millisecond.
         for (const [i, id] of ids.entries())
-          await ledger.accept(orderEntry(id, { atMs: noonMs + Math.floor(i / 5) }), null);
+          await acceptOne(ledger, orderEntry(id, { atMs: noonMs + Math.floor(i / 5) }), null);
         let late = 0;
         const arrive = async () => {
           late += 1;
-          await ledger.accept(orderEntry(`late-${late}`, { atMs: noonMs + 1000 + late }), null);
+          await acceptOne(ledger, orderEntry(`late-${late}`, { atMs: noonMs + 1000 + late }), null);
         };
 
         const all = await readAll(ledger, limit, arrive);
@@ -569,8 +582,8 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(before).toHaveLength(2);
       expect(await readAll(again, 10)).toStrictEqual(before);
       expect(await again.readPause('main')).toStrictEqual({ sinceMs: noonMs, reason: 'news' });
-      expect((await again.accept(orderEntry('a'), null)).result).toBe('exists');
-      expect((await again.accept(orderEntry('c'), { maxPerMinute: 1 })).result).toBe('over_limit');
+      expect((await acceptOne(again, orderEntry('a'), null)).result).toBe('exists');
+      expect((await acceptOne(again, orderEntry('c'), { maxPerMinute: 1 })).result).toBe('over_limit');
     });
   });
 }

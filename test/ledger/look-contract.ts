@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Entry, EntryKey, Look } from '../../lib/ledger/entry.ts';
 import type { EntryQuery, Ledger } from '../../lib/ledger/ledger.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { type LedgerFixture, orderEntry } from './ledger-contract.ts';
 
 const noonMs = 1_767_268_800_000;
@@ -20,7 +21,7 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
 
   async function start(signalId: string): Promise<EntryKey> {
     const key = keyOf(signalId);
-    await ledger.accept(orderEntry(signalId), null);
+    await acceptOne(ledger, orderEntry(signalId), null);
     await ledger.start(key, { status: 'sending', atMs: noonMs, note: '' }, null);
     return key;
   }
@@ -84,7 +85,7 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
     });
 
     test('are those of unknown entries alone', async () => {
-      await ledger.accept(orderEntry('accepted'), null);
+      await acceptOne(ledger, orderEntry('accepted'), null);
       await start('sending');
       const found = await lose('found', noonMs);
       await ledger.move(found, { from: 'unknown', step: settled });
@@ -197,7 +198,7 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
     async function arrive(): Promise<void> {
       for (const index of [3, 0, 6, 2, 5, 1, 4]) {
         const key = keyOf(`s-${index}`);
-        await ledger.accept(orderEntry(key.signalId, { atMs: noonMs + index }), null);
+        await acceptOne(ledger, orderEntry(key.signalId, { atMs: noonMs + index }), null);
         if (index % 2 === 1)
           await ledger.start(key, { status: 'sending', atMs: noonMs + 100 - index, note: '' }, null);
       }
@@ -226,14 +227,14 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
     });
 
     test('shows what came in the same millisecond once each', async () => {
-      for (const id of ids) await ledger.accept(orderEntry(id), null);
+      for (const id of ids) await acceptOne(ledger, orderEntry(id), null);
 
       expect(await readPages({ limit: 2, oldestFirst: true })).toEqual(ids);
     });
 
     test('misses nothing while what is shown moves on', async () => {
       for (const [index, id] of ids.entries())
-        await ledger.accept(orderEntry(id, { atMs: noonMs + index }), null);
+        await acceptOne(ledger, orderEntry(id, { atMs: noonMs + index }), null);
       const waiting = [...ids];
       const deny = async () => {
         for (const id of waiting.splice(0, 2))

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
 import { describeLooks } from './look-contract.ts';
 import { describeStateMachine, type SharedLedger } from './state-machine.ts';
@@ -119,7 +120,7 @@ describe('the cost of a statement', () => {
 describe('a ledger on SQLite', () => {
   test('shows what came in the same millisecond with the latest first', async () => {
     const { ledger, close } = await openInMemory();
-    for (const id of ['first', 'second', 'third']) await ledger.accept(orderEntry(id), null);
+    for (const id of ['first', 'second', 'third']) await acceptOne(ledger, orderEntry(id), null);
     const pages = [await ledger.list({ limit: 2 })];
     pages.push(await ledger.list({ limit: 2, cursor: pages[0]?.next ?? '' }));
     expect(pages.flatMap(({ entries }) => entries.map(({ signalId }) => signalId))).toEqual([
@@ -132,7 +133,7 @@ describe('a ledger on SQLite', () => {
 
   test('ends a page that is exactly full with no cursor', async () => {
     const { ledger, close } = await openInMemory();
-    for (const id of ['a', 'b']) await ledger.accept(orderEntry(id), null);
+    for (const id of ['a', 'b']) await acceptOne(ledger, orderEntry(id), null);
     expect(await ledger.list({ limit: 2 })).toMatchObject({ entries: { length: 2 }, next: null });
     await close();
   });
@@ -141,7 +142,7 @@ describe('a ledger on SQLite', () => {
     const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
     const [relay, tool] = [openSqlite(join(folder, 'relay.db')), openSqlite(join(folder, 'relay.db'))];
     const [writer, reader] = [createSqliteLedger(relay), createSqliteLedger(tool)];
-    await writer.accept(orderEntry('a'), null);
+    await acceptOne(writer, orderEntry('a'), null);
     await reader.writePause('main', { sinceMs: 5, reason: 'by hand' });
     expect(await reader.read({ account: 'main', signalId: 'a' })).toMatchObject({ status: 'accepted' });
     expect(await writer.readPause('main')).toEqual({ sinceMs: 5, reason: 'by hand' });
@@ -154,7 +155,9 @@ describe('a ledger on SQLite', () => {
     const file = openSqlite(':memory:');
     const ledger = createSqliteLedger(file);
     file.close();
-    await expect(ledger.accept(orderEntry('a'), null)).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(acceptOne(ledger, orderEntry('a'), null)).rejects.toMatchObject({
+      code: 'store_unavailable',
+    });
     await expect(ledger.read({ account: 'main', signalId: 'a' })).rejects.toMatchObject({
       code: 'store_unavailable',
     });

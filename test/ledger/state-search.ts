@@ -1,6 +1,7 @@
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { Ledger, Move } from '../../lib/ledger/ledger.ts';
 import { type Status, statuses, type Transition, transitions } from '../../lib/model/outcome.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { orderEntry } from './ledger-contract.ts';
 
 const noonMs = 1_767_268_800_000;
@@ -29,7 +30,11 @@ function nameOf({ name }: Transition, { orderOpen, orderId }: Pick<Move, 'orderO
 }
 
 const operations: readonly Operation[] = [
-  { name: 'accept', from: null, run: (ledger, key) => ledger.accept(orderEntry(key.signalId, key), null) },
+  {
+    name: 'accept',
+    from: null,
+    run: (ledger, key) => acceptOne(ledger, orderEntry(key.signalId, key), null),
+  },
   { name: 'refuse', from: null, run: (ledger, key) => ledger.refuse(refusalOf(key)) },
   { name: 'start', from: null, run: (ledger, key) => ledger.start(key, stepTo('sending'), null) },
   { name: 'close the order', from: null, run: (ledger, key) => ledger.closeOrder(key) },

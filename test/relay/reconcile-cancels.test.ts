@@ -36,7 +36,7 @@ async function loseCancel(fields: object, fault: FaultKind): Promise<void> {
 const undo = () => relay.entry('undo');
 const lastStep = async () => (await undo()).steps.at(-1);
 const openIds = async () =>
-  (await relay.services.ledger.openOrders('main', 'BTC_USDT')).map(({ signalId }) => signalId);
+  (await relay.services.ledger.openOrders('main', 'BTC_USDT', 100)).map(({ signalId }) => signalId);
 
 const ways: Readonly<Record<string, (placedBy: Entry) => object>> = {
   "the signal's id": ({ signalId }) => ({ action: 'cancel', signalId }),

@@ -6,6 +6,7 @@ import { parseConfig } from '../../lib/host/config.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
 import { orderEntry } from '../ledger/ledger-contract.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 import { testConfig } from '../support/world.ts';
@@ -19,14 +20,14 @@ test('A look of many requests on a slow exchange ends with its run, and goes on 
   const step = { atMs: noonMs, note: '' };
   for (let number = 1; number <= 25; number += 1) {
     const key = { account: 'main', signalId: `order-${number}` };
-    await ledger.accept(orderEntry(key.signalId), null);
+    await acceptOne(ledger, orderEntry(key.signalId), null);
     await ledger.start(key, { ...step, status: 'sending' }, null);
     await ledger.move(key, { from: 'sending', step: { ...step, status: 'placed' }, orderOpen: true });
   }
   const all = { account: 'main', signalId: 'all' };
   const cancelAll = { ticker: 'BTCUSDT', market: 'BTC_USDT', timeMs: null, maxLagMs: null };
   const signal = { ...cancelAll, action: 'cancel_all' } as const;
-  await ledger.accept(orderEntry('all', { signal, clientOrderId: null }), null);
+  await acceptOne(ledger, orderEntry('all', { signal, clientOrderId: null }), null);
   await ledger.start(all, { ...step, status: 'sending' }, null);
   await ledger.move(all, { from: 'sending', step: { ...step, status: 'unknown' } });
 

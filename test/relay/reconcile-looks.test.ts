@@ -4,6 +4,7 @@ import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import type { Look } from '../../lib/ledger/entry.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';
@@ -61,7 +62,9 @@ describe('an order that was placed, but whose answer was lost', () => {
       note: 'found at the exchange as order 10000000001, open (0 of 0.01 executed)',
       evidence: { order: { orderId: 10_000_000_001, side: 'buy', amount: '0.01' } },
     });
-    expect(await relay.services.ledger.openOrders('main', 'BTC_USDT')).toMatchObject([{ signalId: 'buy-1' }]);
+    expect(await relay.services.ledger.openOrders('main', 'BTC_USDT', 100)).toMatchObject([
+      { signalId: 'buy-1' },
+    ]);
     expect([orders().length, creates()]).toEqual([1, 1]);
   });
 
@@ -309,7 +312,7 @@ describe('while the exchange cannot be asked', () => {
     const { signal, clientOrderId, fingerprint } = await entry();
     if (signal === null) throw new Error('the signal is gone');
     const slow = { account: 'slow', signalId: 'older' };
-    await ledger.accept({ ...slow, signal, clientOrderId, fingerprint, atMs: noonMs - 1 }, null);
+    await acceptOne(ledger, { ...slow, signal, clientOrderId, fingerprint, atMs: noonMs - 1 }, null);
     await ledger.start(slow, { status: 'sending', atMs: noonMs - 1, note: '' }, null);
     await ledger.move(slow, { from: 'sending', step: { status: 'unknown', atMs: noonMs - 1, note: '' } });
 

@@ -4,6 +4,7 @@ import type { Status } from '../../lib/model/outcome.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { acceptOne } from '../support/accept-one.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';
@@ -27,7 +28,7 @@ async function leaveBehind(status: 'sending' | 'unknown', signalId: string, atMs
   const { signal } = await entry();
   if (signal === null) throw new Error('the signal is gone');
   const key = { account: 'main', signalId };
-  await ledger.accept({ ...key, signal, clientOrderId: `tr-${signalId}`, fingerprint: 'f', atMs }, null);
+  await acceptOne(ledger, { ...key, signal, clientOrderId: `tr-${signalId}`, fingerprint: 'f', atMs }, null);
   await ledger.start(key, { status: 'sending', atMs, note: '' }, null);
   if (status === 'unknown')
     await ledger.move(key, { from: 'sending', step: { status, atMs, note: '' }, orderOpen: true });

@@ -29,6 +29,8 @@ export interface WireSend {
   readonly relayNowMs: number;
   readonly path: string;
   readonly invocation: Invocation | null;
+  /** The signal it was sent for. */
+  readonly key: EntryKey | null;
   /** What its sender heard; null when it died before. */
   outcome: WireOutcome | null;
 }
@@ -66,8 +68,8 @@ export class History {
   readonly sends: WireSend[] = [];
   /** By key: every status the entry was seen to have, in order, and since when. */
   readonly statuses = new Map<string, { readonly status: Status; readonly atMs: number }[]>();
-  /** By key: the signals whose messages have stood in the queue, in the order in which they first did. */
-  readonly enqueued = new Set<string>();
+  /** By key: signals in the order in which they were stored. */
+  readonly stored = new Set<string>();
   /** By key: signals whose order on the wire proves nothing any more, with why. */
   readonly outOfTurn = new Map<string, string>();
   readonly pauses: PauseSpan[] = [];

@@ -94,10 +94,13 @@ function ignoreStaleness(ledger: Ledger): Ledger {
 /** The same bytes are another signal each time they come. */
 function renameDeliveries(ledger: Ledger, drawNumber: () => number): Ledger {
   return override(ledger, {
-    accept(entry, limit) {
-      const signalId = `${entry.signalId}-${drawNumber()}`.slice(-60);
-      const clientOrderId = entry.clientOrderId === null ? null : `tr-${drawNumber()}`;
-      return ledger.accept({ ...entry, signalId, clientOrderId }, limit);
+    accept(entries, limit) {
+      const renamed = entries.map((entry) => {
+        const signalId = `${entry.signalId}-${drawNumber()}`.slice(-60);
+        const clientOrderId = entry.clientOrderId === null ? null : `tr-${drawNumber()}`;
+        return { ...entry, signalId, clientOrderId };
+      });
+      return ledger.accept(renamed, limit);
     },
   });
 }

@@ -1,8 +1,10 @@
 import { startWorkerLoop } from '../../infra/local/worker-loop.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { SignalSource } from '../../lib/queue/queue.ts';
 import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { messagesOf } from '../../lib/relay/message-of.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import type { Alert } from './alerts.ts';
 import { noteDeadLetters, redriveFromOutside } from './dead-letters.ts';
@@ -84,7 +86,8 @@ export class LocalDeployment implements Deployment {
       looksMs: exchangeTimeoutMs,
     };
     const secrets = createLocalSecrets(process, world.secrets);
-    const stories = composeStories({ world, process, queue, secrets, timeouts });
+    const ledger = createSqliteLedger(world.file, (entries) => queue.stage(messagesOf(entries)));
+    const stories = composeStories({ world, process, queue, ledger, secrets, timeouts });
     await sweepAccepted(stories.stores());
     this.#door = stories.receive();
     startWorkerLoop(sourceOf(process, queue), nameInvocations(process, stories.execute()), process.log);

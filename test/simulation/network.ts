@@ -98,11 +98,13 @@ class Passage {
     const { stage, clock } = this.#process;
     const { path, body } = this.#request;
     if (body === null) return;
+    const invocation = currentInvocation();
     this.#send = {
       atMs: stage.loop.nowMs,
       relayNowMs: clock.nowMs(),
       path,
-      invocation: currentInvocation(),
+      invocation,
+      key: invocation?.sender ?? invocation?.key ?? null,
       outcome: null,
     };
     stage.history.sends.push(this.#send);

@@ -27,8 +27,10 @@ export interface Invocation {
   /** Which one of its story, for example a signal's id. */
   readonly name: string;
   readonly startedAtMs: number;
-  /** The signal it executes. */
+  /** The signal whose message it handles. */
   readonly key: EntryKey | null;
+  /** The signal it last set out to send something for: earlier ones of the same market are carried out first. */
+  sender?: EntryKey;
 }
 
 const invocations = new AsyncLocalStorage<Invocation>();

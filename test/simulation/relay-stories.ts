@@ -7,6 +7,7 @@ import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { SecretStore } from '../../lib/host/secrets.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
@@ -22,6 +23,8 @@ export interface StoryParts {
   readonly world: SimulatedWorld;
   readonly process: Process;
   readonly queue: SignalQueue;
+  /** Where the queue is part of the ledger's file: the ledger that keeps both. */
+  readonly ledger?: Ledger;
   readonly secrets: SecretStore;
   /** Absent where the queue itself says when a message comes again. */
   readonly postponeMessage?: PostponeMessage;
@@ -105,7 +108,7 @@ function shareServices(parts: StoryParts, story: Story) {
   const { world, process } = parts;
   const { mutation, settings } = world;
   const tools = toolsOf(parts, story);
-  const ledger = createSteppedLedger(process, world.ledger);
+  const ledger = createSteppedLedger(process, parts.ledger ?? world.ledger);
   const queue = createSteppedQueue(process, parts.queue);
   return {
     clock: process.clock,

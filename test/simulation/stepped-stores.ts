@@ -8,6 +8,13 @@ import { currentInvocation, type Process } from './process.ts';
 export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   const { loop, history } = process.stage;
 
+  async function noteStored(key: EntryKey): Promise<void> {
+    const entry = await ledger.read(key);
+    if (entry === null) return;
+    history.noteStatus(key, entry.status, loop.nowMs);
+    if (entry.signal !== null) history.stored.add(keyText(key));
+  }
+
   /** A step about one entry; whatever it did to the entry is written down at the same moment. */
   function stepOn<T>(name: string, key: EntryKey, detail: string, operate: () => Promise<T>): Promise<T> {
     return process.step(`ledger.${name}`, `${keyText(key)}${detail}`, async () => {
@@ -21,10 +28,18 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   }
 
   return {
-    accept: (entry, limit) => stepOn('accept', entry, '', () => ledger.accept(entry, limit)),
+    accept: (entries, limit) =>
+      process.step('ledger.accept', entries.map(keyText).join(', '), async () => {
+        try {
+          return await ledger.accept(entries, limit);
+        } finally {
+          for (const entry of entries) await noteStored(entry);
+        }
+      }),
     refuse: (entry) => stepOn('refuse', entry, '', () => ledger.refuse(entry)),
     start: (key, step, limit) =>
       stepOn('start', key, '', async () => {
+        noteSender(key);
         const started = await ledger.start(key, step, limit);
         if (started.result === 'started') noteCancelTargets(history, key);
         return started;
@@ -35,9 +50,15 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
     list: (query) => process.step('ledger.list', query.status ?? '', () => ledger.list(query)),
     dueLooks: (nowMs, limit) => process.step('ledger.dueLooks', '', () => ledger.dueLooks(nowMs, limit)),
-    openOrders: (account, market) =>
+    waiting: (account, market, limit) =>
+      process.step('ledger.waiting', `${account} ${market}`, () => ledger.waiting(account, market, limit)),
+    findOrder: (account, market, orderId) =>
+      process.step('ledger.findOrder', `${account} ${market} ${orderId}`, () =>
+        ledger.findOrder(account, market, orderId),
+      ),
+    openOrders: (account, market, limit) =>
       process.step('ledger.openOrders', `${account} ${market}`, async () => {
-        const entries = await ledger.openOrders(account, market);
+        const entries = await ledger.openOrders(account, market, limit);
         const invocation = currentInvocation();
         if (invocation !== null) history.foundOpen.set(invocation, entries.map(keyText));
         return entries;
@@ -46,6 +67,12 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     writePause: (account, pause) =>
       process.step('ledger.writePause', account, () => ledger.writePause(account, pause)),
   };
+}
+
+/** From here on, what goes on the wire goes for this signal, whichever message made its worker begin. */
+function noteSender(key: EntryKey): void {
+  const invocation = currentInvocation();
+  if (invocation !== null) invocation.sender = key;
 }
 
 /** Several workers may have looked; what counts is what the one found that goes on to the wire. */
@@ -57,12 +84,8 @@ function noteCancelTargets(history: History, key: EntryKey): void {
 
 /** The queue as the door and the sweeps reach it. */
 export function createSteppedQueue(process: Process, queue: SignalQueue): SignalQueue {
-  const { history } = process.stage;
   return {
     enqueue: (message: SignalMessage) =>
-      process.step('queue.enqueue', keyText(message), async () => {
-        await queue.enqueue(message);
-        history.enqueued.add(keyText(message));
-      }),
+      process.step('queue.enqueue', keyText(message), () => queue.enqueue(message)),
   };
 }

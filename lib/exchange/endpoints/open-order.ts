@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { OrderField } from '../fields.ts';
 
-/** The open order of that client order id, as a list of one; an empty list when there is none. May lag a create. */
+/**
+ * Open orders of a market, a page at a time; with a client order id the one of that name, or none. May lag a create by
+ * seconds.
+ */
 export const openOrder = defineEndpoint({
   name: 'open-order',
   method: 'POST',
@@ -11,7 +14,13 @@ export const openOrder = defineEndpoint({
   availability: 'live-only',
   repeatable: true,
   requestsPer10s: 1000,
-  params: z.strictObject({ market: z.string(), clientOrderId: z.string() }),
+  params: z.strictObject({
+    market: z.string(),
+    clientOrderId: z.string().optional(),
+    /** 50 unless told. */
+    limit: z.int().min(1).max(100).optional(),
+    offset: z.int().min(0).max(4_294_967_295).optional(),
+  }),
   result: z.array(OrderField),
   // M: the live service documents one shape of an order for creating, cancelling and listing.
   fields: { live: { activationPrice: 'activation_price' } },

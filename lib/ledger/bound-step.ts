@@ -1,0 +1,78 @@
+import type { Json } from '../base/json.ts';
+import type { Look, Step } from './entry.ts';
+
+/**
+ * A DynamoDB item holds 400 KB. An entry has a handful of steps, a signal of 16 KB at most and little else, so that
+ * steps of this size always fit, whatever an exchange answers.
+ *
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+ */
+export const maximumStepBytes = 32 * 1024;
+const maximumNoteBytes = 4 * 1024;
+
+/** How much of evidence is kept: the first of these that makes it fit. */
+const bounds = [
+  { textBytes: 4096, listItems: 1000, depth: 16 },
+  { textBytes: 512, listItems: 50, depth: 8 },
+  { textBytes: 128, listItems: 10, depth: 6 },
+] as const;
+type Bound = (typeof bounds)[number];
+
+/** The step as it is stored: what is too long in it is cut, and says by how much. */
+export function boundStep(step: Step): Step {
+  const { evidence, ...rest } = step;
+  const bounded = { ...rest, note: boundText(step.note, maximumNoteBytes) };
+  return evidence === undefined ? bounded : { ...bounded, evidence: boundEvidence(evidence) };
+}
+
+/** The same for what a look found. */
+export function boundLook(look: Look): Look {
+  return { ...look, finding: look.finding === null ? null : boundText(look.finding, maximumNoteBytes) };
+}
+
+function boundEvidence(evidence: Json): Json {
+  const mostBytes = maximumStepBytes - maximumNoteBytes;
+  if (sizeOf(evidence) <= mostBytes) return evidence;
+  for (const bound of bounds) {
+    const bounded = boundJson(evidence, bound, 0);
+    if (sizeOf(bounded) <= mostBytes) return bounded;
+  }
+  return { leftOut: `evidence of ${sizeOf(evidence)} bytes` };
+}
+
+function boundJson(value: Json, bound: Bound, depth: number): Json {
+  if (typeof value === 'string') return boundText(value, bound.textBytes);
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= bound.depth) return `(${sizeOf(value)} bytes left out)`;
+  if (isList(value)) return boundList(value, bound, depth);
+  const fields = Object.entries(value);
+  const kept = fields
+    .slice(0, bound.listItems)
+    .map(([name, field]) => [boundText(name, 128), boundJson(field, bound, depth + 1)]);
+  const leftOut = fields.length - kept.length;
+  return { ...Object.fromEntries(kept), ...(leftOut > 0 ? { leftOut: `${leftOut} more fields` } : {}) };
+}
+
+function boundList(list: readonly Json[], bound: Bound, depth: number): Json {
+  const kept = list.slice(0, bound.listItems).map((item) => boundJson(item, bound, depth + 1));
+  const leftOut = list.length - kept.length;
+  return leftOut > 0 ? [...kept, { leftOut: `${leftOut} more of ${list.length}` }] : kept;
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}
+
+/** Cut between characters, never within one. */
+function boundText(text: string, mostBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= mostBytes) return text;
+  let end = mostBytes;
+  // Bytes of the form 10xxxxxx continue a character.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return `${bytes.subarray(0, end).toString()}… (${bytes.length - end} more bytes)`;
+}
+
+function sizeOf(value: Json): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { type Item, textOf } from '../base/dynamodb.ts';
+import { RelayError } from '../base/errors.ts';
+import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem } from './dynamodb-items.ts';
+import { MinuteCount } from './dynamodb-minute.ts';
+import { recogniseOwn } from './dynamodb-move.ts';
+import type { DynamodbTable } from './dynamodb-table.ts';
+import type { Entry, EntryKey } from './entry.ts';
+import {
+  type Accepted,
+  createAcceptedEntry,
+  isOtherAlert,
+  type MinuteLimit,
+  type NewEntry,
+  type StoredSignal,
+} from './ledger.ts';
+
+/** Whoever finds another at the same alert reads what that one stored; this many in a row is something else. */
+const maximumTries = 10;
+
+/** How new entries come into the table: those of one alert together, or none of them. */
+export class DynamodbEntrance {
+  readonly #table: DynamodbTable;
+  readonly #keepDays: number;
+  readonly #signals: MinuteCount;
+  #arrivals = 0;
+
+  constructor(table: DynamodbTable, keepDays: number) {
+    this.#table = table;
+    this.#keepDays = keepDays;
+    this.#signals = new MinuteCount(table, 'signals-of-a-minute');
+  }
+
+  async accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
+    // A resend takes no place of the minute, so it is told apart first; without a limit the write itself tells.
+    let found = limit === null && newEntries.length === 1 ? [null] : await this.#readAll(newEntries);
+    for (let tries = 0; tries < maximumTries; tries += 1) {
+      const taken = found.find(
+        (entry, index) => entry !== null && isOtherAlert(newEntries[index] as NewEntry, entry),
+      );
+      if (taken) return { result: 'id_taken', by: taken };
+      const fresh = newEntries.filter((_, index) => found[index] === null);
+      const place = await this.#signals.take(fresh, newEntries[0]?.atMs ?? 0, limit);
+      if (!place.free) return { result: 'over_limit', count: place.count };
+      const created = fresh.map(createAcceptedEntry);
+      if (await this.create(created)) return { result: 'stored', signals: storedOf(created, found) };
+      found = await this.#readAll(newEntries);
+    }
+    throw new RelayError(
+      'store_unavailable',
+      'the alert could not be stored: the same one comes too often at once',
+    );
+  }
+
+  /** All of them or none. @returns false when one of them was there already; then none was created */
+  async create(entries: readonly Entry[]): Promise<boolean> {
+    const writer = randomUUID();
+    const items = entries.map((entry) => this.#itemOf(entry, writer));
+    const [only] = items;
+    if (only === undefined) return true;
+    // A transaction costs twice what a single write does.
+    if (items.length === 1) return recogniseOwn(await this.#table.create(only), writer).done;
+    const created = await this.#table.createAll(items);
+    // When an answer is lost, the repeat finds its own write in the way: that one succeeded.
+    return created.done || created.found.some((item) => item !== null && textOf(item, 'writer') === writer);
+  }
+
+  async #readAll(keys: readonly EntryKey[]): Promise<readonly (Entry | null)[]> {
+    const items = await this.#table.getMany(keys.map(keyItem));
+    const entries = new Map(items.map((item) => [textOf(item, 'item'), entryOf(item)]));
+    return keys.map(({ signalId }) => entries.get(`signal#${signalId}`) ?? null);
+  }
+
+  #itemOf(entry: Entry, writer: string): Item {
+    this.#arrivals += 1;
+    const expiresAt = expiryOf(entry.status, entry.updatedAtMs, this.#keepDays, false);
+    return {
+      ...itemOf(entry, this.#arrivals),
+      writer: { S: writer },
+      ...(expiresAt === null ? {} : { [expiryAttribute]: { N: String(expiresAt) } }),
+    };
+  }
+}
+
+/** Every signal of the alert, in its order: those found, and those created in the gaps. */
+function storedOf(created: readonly Entry[], found: readonly (Entry | null)[]): readonly StoredSignal[] {
+  const fresh = created.values();
+  return found.map((entry) =>
+    entry === null ? { entry: fresh.next().value as Entry, isNew: true } : { entry, isNew: false },
+  );
+}

@@ -1,0 +1,102 @@
+import { type Item, textOf } from '../base/dynamodb.ts';
+import {
+  entriesOf,
+  formatCursor,
+  indexes,
+  openOrderPrefix,
+  parseCursor,
+  signalKind,
+  waitingPrefix,
+} from './dynamodb-items.ts';
+import type { DynamodbTable } from './dynamodb-table.ts';
+import type { Entry } from './entry.ts';
+import type { EntryPage, EntryQuery } from './ledger.ts';
+
+/** How entries are listed: each page costs what is on it. */
+export class DynamodbLists {
+  readonly #table: DynamodbTable;
+
+  constructor(table: DynamodbTable) {
+    this.#table = table;
+  }
+
+  async list(query: EntryQuery): Promise<EntryPage> {
+    const { status, account, limit } = query;
+    // One more than asked for tells whether there is another page.
+    const { items, next } = await this.#queryPlaces({ ...query, limit: limit + 1 });
+    const page = items.slice(0, limit);
+    const last = page.at(-1);
+    const asked = page.filter((item) => account === undefined || textOf(item, 'account') === account);
+    const entries = entriesOf(await this.#table.getMany(asked.map(keyOf)));
+    return {
+      // The index may lag behind; the entries do not.
+      entries: entries.filter((entry) => status === undefined || entry.status === status),
+      next:
+        last !== undefined && (items.length > limit || next !== null)
+          ? formatCursor(textOf(last, 'place'))
+          : null,
+    };
+  }
+
+  waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return this.#queryOpenOrders(account, waitingPrefix(market), { Limit: limit });
+  }
+
+  openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return this.#queryOpenOrders(account, openOrderPrefix(market), { Limit: limit, ScanIndexForward: false });
+  }
+
+  async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    const { items } = await this.#table.query({
+      IndexName: indexes.byLook,
+      KeyConditionExpression: '#status = :unknown AND #lookDueAtMs <= :now',
+      ExpressionAttributeValues: { ':unknown': { S: 'unknown' }, ':now': { N: String(nowMs) } },
+      Limit: limit,
+    });
+    const entries = entriesOf(await this.#table.getMany(items.map(keyOf)));
+    // The index may lag behind a look or an end.
+    return entries.filter(
+      ({ status, look }) => status === 'unknown' && look !== null && look.dueAtMs <= nowMs,
+    );
+  }
+
+  async #queryOpenOrders(
+    account: string,
+    prefix: string,
+    page: { readonly Limit: number; readonly ScanIndexForward?: boolean },
+  ): Promise<readonly Entry[]> {
+    const { items } = await this.#table.query({
+      IndexName: indexes.openOrders,
+      KeyConditionExpression: '#account = :account AND begins_with(#openOrder, :prefix)',
+      ExpressionAttributeValues: { ':account': { S: account }, ':prefix': { S: prefix } },
+      ConsistentRead: true,
+      ...page,
+    });
+    return entriesOf(items);
+  }
+
+  #queryPlaces({ status, account, limit, cursor, oldestFirst = false }: EntryQuery) {
+    const start = cursor === undefined ? null : parseCursor(cursor);
+    const beyond = start === null ? '' : ` AND #place ${oldestFirst ? '>' : '<'} :start`;
+    const [index, key, value] =
+      status !== undefined
+        ? ([indexes.byStatus, '#status', status] as const)
+        : account !== undefined
+          ? ([indexes.byAccount, '#account', account] as const)
+          : ([indexes.byTime, '#kind', signalKind] as const);
+    return this.#table.query({
+      IndexName: index,
+      KeyConditionExpression: `${key} = :which${beyond}`,
+      ExpressionAttributeValues: {
+        ':which': { S: value },
+        ...(start === null ? {} : { ':start': { S: start } }),
+      },
+      ScanIndexForward: oldestFirst,
+      Limit: limit,
+    });
+  }
+}
+
+function keyOf({ account, item }: Item): Item {
+  return { account: account ?? { NULL: true }, item: item ?? { NULL: true } };
+}

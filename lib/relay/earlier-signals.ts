@@ -1,0 +1,71 @@
+import { RelayError } from '../base/errors.ts';
+import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
+import type { ExecuteServices } from './services.ts';
+import { denialEnding, settleEntry, unlessMoved } from './settle-entry.ts';
+
+/** A page of what waits in one market; mostly there is nothing but the signal itself. */
+const pageSize = 50;
+/** A function's time is limited: what still waits after this is left to the next delivery. */
+const longestMs = 10_000;
+
+/**
+ * Signals of the same market that were stored before this one and are still to be carried out, oldest first.
+ *
+ * A signal can be stored without its message: the relay died in between, or the queue was out of order. Its message
+ * comes later then, and must not let the signal be overtaken by the ones after it.
+ */
+export async function listEarlier(
+  { ledger }: Pick<ExecuteServices, 'ledger'>,
+  { account, signalId, signal }: SignalEntry,
+): Promise<readonly Entry[]> {
+  const waiting = await ledger.waiting(account, signal.market, pageSize);
+  const own = waiting.findIndex((entry) => entry.signalId === signalId);
+  return own === -1 ? waiting : waiting.slice(0, own);
+}
+
+/**
+ * Carries those signals out first, each by itself.
+ *
+ * One that cannot be carried out is ended as `denied`, with an alarm: the ones after it would wait for ever, and must
+ * not overtake it.
+ *
+ * @throws RelayError of a kind that may pass, for example `store_unavailable`: then all of them wait
+ */
+export async function carryOutEarlier(
+  services: ExecuteServices,
+  earlier: readonly Entry[],
+  carryOut: (key: EntryKey) => Promise<unknown>,
+): Promise<void> {
+  const startedAtMs = services.clock.nowMs();
+  for (const entry of earlier) {
+    if (services.clock.nowMs() - startedAtMs > longestMs)
+      throw new RelayError(
+        'earlier_signals_wait',
+        `${earlier.length} signals of ${entry.account} were stored before this one; they are carried out first`,
+      );
+    try {
+      await carryOut(entry);
+    } catch (error) {
+      if (error instanceof RelayError && error.row.retryMayHelp) throw error;
+      await giveUp(services, entry, error);
+    }
+  }
+}
+
+async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): Promise<void> {
+  const ending = {
+    ...denialEnding({
+      rule: 'overtaken',
+      limit: 'in the order in which signals were stored',
+      actual: error instanceof RelayError ? error.code : 'unexpected failure',
+      message:
+        'it could not be carried out in its turn, and later signals of its market must not wait for it',
+    }),
+    alarm: 'a signal could not be carried out, and the next ones of its market go on without it',
+  };
+  await unlessMoved(() => settleEntry(services, entry, ending)).catch((failure: unknown) => {
+    if (failure instanceof RelayError && failure.row.retryMayHelp) throw failure;
+    const { account, signalId } = entry;
+    services.log.error(ending.alarm, { account, signalId, alarm: true });
+  });
+}

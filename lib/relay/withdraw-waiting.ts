@@ -1,0 +1,76 @@
+import type { Entry, SignalEntry } from '../ledger/entry.ts';
+import type { CancelSignal } from '../model/signal.ts';
+import type { Ending } from './action.ts';
+import { listEarlier } from './earlier-signals.ts';
+import type { ExecuteServices } from './services.ts';
+import { settleEntry, unlessMoved } from './settle-entry.ts';
+
+/**
+ * Ends the orders that a cancellation is about and that are still waiting: an order must not go out after its own
+ * cancellation. Of a `cancel_all` these are the orders stored before it in its market.
+ *
+ * @returns the signals that are withdrawn by it, now or at an earlier delivery of it
+ * @throws RelayError `store_unavailable`
+ */
+export async function withdrawWaiting(
+  services: ExecuteServices,
+  entry: SignalEntry,
+): Promise<readonly string[]> {
+  const { signal } = entry;
+  switch (signal.action) {
+    case 'order':
+      return [];
+    case 'cancel':
+      return await withdrawAll(services, await findTarget(services, entry, signal), entry);
+    case 'cancel_all':
+      return await withdrawEarlier(services, entry);
+  }
+}
+
+/** Page by page: what is withdrawn waits no more. */
+async function withdrawEarlier(services: ExecuteServices, entry: SignalEntry): Promise<readonly string[]> {
+  const withdrawn: string[] = [];
+  for (;;) {
+    const orders = (await listEarlier(services, entry)).filter(({ signal }) => signal?.action === 'order');
+    const ended = await withdrawAll(services, orders, entry);
+    if (ended.length === 0) return withdrawn;
+    withdrawn.push(...ended);
+  }
+}
+
+async function findTarget(
+  { ledger }: ExecuteServices,
+  { account, signal: { market } }: SignalEntry,
+  { target }: CancelSignal,
+): Promise<readonly Entry[]> {
+  // The exchange's id is known of orders only that were sent.
+  if (target.by === 'orderId') return [];
+  if (target.by === 'signalId') {
+    const found = await ledger.read({ account, signalId: target.signalId });
+    return found?.status === 'accepted' && found.signal?.action === 'order' && found.signal.market === market
+      ? [found]
+      : [];
+  }
+  const waiting = await ledger.waiting(account, market, mostWaiting);
+  return waiting.filter(({ clientOrderId }) => clientOrderId === target.clientOrderId);
+}
+
+const mostWaiting = 1000;
+
+async function withdrawAll(
+  services: ExecuteServices,
+  orders: readonly Entry[],
+  { signalId }: Entry,
+): Promise<readonly string[]> {
+  const withdrawn: string[] = [];
+  for (const order of orders) {
+    const ending: Ending = {
+      status: 'cancelled',
+      note: `withdrawn by signal "${signalId}" before it was sent`,
+      evidence: { withdrawnBy: signalId },
+    };
+    // Somebody else may just be sending it: then there is an order to cancel.
+    if (await unlessMoved(() => settleEntry(services, order, ending))) withdrawn.push(order.signalId);
+  }
+  return withdrawn;
+}
