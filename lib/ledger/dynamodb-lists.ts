@@ -10,7 +10,7 @@ import {
 } from './dynamodb-items.ts';
 import type { DynamodbTable } from './dynamodb-table.ts';
 import type { Entry } from './entry.ts';
-import type { EntryPage, EntryQuery } from './ledger.ts';
+import { type EntryPage, type EntryQuery, farthestLookMs } from './ledger.ts';
 
 /** How entries are listed: each page costs what is on it. */
 export class DynamodbLists {
@@ -47,17 +47,24 @@ export class DynamodbLists {
   }
 
   async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    const { items } = await this.#table.query({
-      IndexName: indexes.byLook,
-      KeyConditionExpression: '#status = :unknown AND #lookDueAtMs <= :now',
-      ExpressionAttributeValues: { ':unknown': { S: 'unknown' }, ':now': { N: String(nowMs) } },
-      Limit: limit,
-    });
+    const isDue = (dueAtMs: number) => dueAtMs <= nowMs || dueAtMs > nowMs + farthestLookMs;
+    const items = [
+      ...(await this.#queryLooks('<=', nowMs, limit)),
+      ...(await this.#queryLooks('>', nowMs + farthestLookMs, limit)),
+    ].slice(0, limit);
     const entries = entriesOf(await this.#table.getMany(items.map(keyOf)));
     // The index may lag behind a look or an end.
-    return entries.filter(
-      ({ status, look }) => status === 'unknown' && look !== null && look.dueAtMs <= nowMs,
-    );
+    return entries.filter(({ status, look }) => status === 'unknown' && look !== null && isDue(look.dueAtMs));
+  }
+
+  async #queryLooks(relation: '<=' | '>', dueAtMs: number, limit: number): Promise<readonly Item[]> {
+    const { items } = await this.#table.query({
+      IndexName: indexes.byLook,
+      KeyConditionExpression: `#status = :unknown AND #lookDueAtMs ${relation} :due`,
+      ExpressionAttributeValues: { ':unknown': { S: 'unknown' }, ':due': { N: String(dueAtMs) } },
+      Limit: limit,
+    });
+    return items;
   }
 
   async #queryOpenOrders(

@@ -131,7 +131,8 @@ export interface Ledger {
 
   /**
    * Entries that are `unknown` and due to be looked for, at most `limit`, longest due first. Every entry is due as
-   * soon as it becomes `unknown`.
+   * soon as it becomes `unknown`. What is due only after `farthestLookMs` was put off by a clock that has been set back
+   * since: it is due, too.
    */
   dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]>;
 
@@ -157,6 +158,9 @@ export const limitWindowMs = 60_000;
  * counts against no limit, or the account would be locked out until that time comes again.
  */
 export const clockToleranceMs = 5_000;
+
+/** No look is put off for longer. */
+export const farthestLookMs = 2 * 60 * 60_000;
 
 /** Whether something of that time counts against a limit now. */
 export function countsAt(atMs: number, nowMs: number): boolean {

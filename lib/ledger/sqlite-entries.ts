@@ -77,7 +77,8 @@ export const sql = {
   countSignals: `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND accepted_at_ms > ?2 AND accepted_at_ms <= ?3`,
   countOrders: ordersWithin('?2', '?3'),
-  dueLooks: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
+  dueLooks: `SELECT * FROM entries WHERE look_due_at_ms <= ?1 OR look_due_at_ms > ?2
+    ORDER BY look_due_at_ms, seq LIMIT ?3`,
   postpone: `UPDATE entries SET look = ?4, look_due_at_ms = ?5
     WHERE account = ?1 AND signal_id = ?2 AND look_due_at_ms = ?3`,
   waiting: `SELECT * FROM entries WHERE account = ? AND market = ? AND status = 'accepted' ORDER BY seq LIMIT ?`,

@@ -11,6 +11,7 @@ import {
   createRefusedEntry,
   type EntryPage,
   type EntryQuery,
+  farthestLookMs,
   isOpenAfter,
   isOtherAlert,
   type Ledger,
@@ -190,7 +191,7 @@ class SqliteLedger implements Ledger {
   }
 
   async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.dueLooks, nowMs, limit));
+    return entriesOf(this.#rows(this.#statements.dueLooks, nowMs, nowMs + farthestLookMs, limit));
   }
 
   postpone({ account, signalId }: EntryKey, seen: Look, look: Look): Promise<boolean> {

@@ -86,7 +86,7 @@ async function settleLost(services: ReconcileServices, startedAtMs: number) {
 }
 
 async function sweep(services: ReconcileServices, nowMs: number) {
-  const window = { fromMs: nowMs - oldestMs, untilMs: nowMs - youngestMs };
+  const window = { fromMs: nowMs - oldestMs, untilMs: nowMs - youngestMs, aheadMs: nowMs + leaseMs };
   const { enqueued, tooOld } = await sweepAccepted(services, window);
   const denied = await denyForgotten(services, tooOld, reconciler);
   return { enqueued, denied, stuck: tooOld.length - denied };
@@ -106,8 +106,9 @@ async function lookForLost(services: ReconcileServices, startedAtMs: number) {
 
 async function takeOverLost(services: ReconcileServices): Promise<number> {
   const { entries } = await services.ledger.list({ status: 'sending', oldestFirst: true, limit: mostLooks });
-  const beforeMs = services.clock.nowMs() - leaseMs;
-  const lost = entries.filter(({ updatedAtMs }) => updatedAtMs <= beforeMs);
+  const nowMs = services.clock.nowMs();
+  // What lies ahead was written before the clock was set back, however long ago that is.
+  const lost = entries.filter(({ updatedAtMs }) => Math.abs(nowMs - updatedAtMs) >= leaseMs);
   let takenOver = 0;
   for (const entry of lost) if (await settle(services, entry, lostAnswerEnding(entry))) takenOver += 1;
   return takenOver;

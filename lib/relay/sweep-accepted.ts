@@ -7,10 +7,12 @@ import { messagesOf } from './message-of.ts';
 import { arrivalOf } from './services.ts';
 import { denialEnding, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
-/** Signals stored at or after `fromMs` and before `untilMs`. */
+/** Signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`. */
 export interface SweepWindow {
   readonly fromMs: number;
   readonly untilMs: number;
+  /** No clock is that far ahead: what was stored later was stored before the clock was set back. */
+  readonly aheadMs: number;
 }
 
 /** What a sweep found `accepted`. */
@@ -24,7 +26,11 @@ export interface Sweep {
 const pageSize = 100;
 /** More are left for the next sweep: by then these have gone on. */
 const mostSwept = 1000;
-const always: SweepWindow = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
+const always: SweepWindow = {
+  fromMs: Number.NEGATIVE_INFINITY,
+  untilMs: Number.POSITIVE_INFINITY,
+  aheadMs: Number.POSITIVE_INFINITY,
+};
 
 /**
  * Enqueues signals that are stored but still `accepted`, oldest first: a crash between storing and enqueuing must not
@@ -35,12 +41,18 @@ const always: SweepWindow = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.
  */
 export async function sweepAccepted(
   services: { readonly ledger: Ledger; readonly queue: SignalQueue },
-  { fromMs, untilMs }: SweepWindow = always,
+  { fromMs, untilMs, aheadMs }: SweepWindow = always,
 ): Promise<Sweep> {
   const waiting = await listAccepted(services.ledger, untilMs);
-  const due = waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs);
+  const ahead = aheadMs === Number.POSITIVE_INFINITY ? [] : await listAhead(services.ledger, aheadMs);
+  const due = [...waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs), ...ahead];
   for (const message of messagesOf(due)) await services.queue.enqueue(message);
   return { enqueued: due.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
+}
+
+async function listAhead(ledger: Ledger, aheadMs: number): Promise<readonly Entry[]> {
+  const { entries } = await ledger.list({ status: 'accepted', limit: pageSize });
+  return entries.filter(({ createdAtMs }) => createdAtMs > aheadMs).toReversed();
 }
 
 /** @param untilMs only what was stored before */

@@ -16,6 +16,7 @@ export interface Arrival {
 export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number): Denial | null {
   const { firedAtMs, maxLagMs } = ageOf(signal, arrival);
   const ageMs = nowMs - firedAtMs;
+  if (ageMs < -clockToleranceMs) return denyUnknownAge(-ageMs);
   if (ageMs <= maxLagMs) return null;
   const limit = secondsText(maxLagMs);
   const actual = secondsText(ageMs);
@@ -24,6 +25,19 @@ export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number):
     limit,
     actual,
     message: `the alert is ${actual} old and may be ${limit}; raise maxLag if that delay is acceptable`,
+  };
+}
+
+/** Clocks of two machines, and of one before and after it was set, differ by less. */
+const clockToleranceMs = 60_000;
+
+/** A clock that was ahead when the signal came, and was set back since, does not tell how long it has waited. */
+function denyUnknownAge(aheadMs: number): Denial {
+  return {
+    rule: 'stale',
+    limit: 'a time that has passed',
+    actual: `${secondsText(aheadMs)} ahead`,
+    message: `the alert's time lies ${secondsText(aheadMs)} ahead of this machine's clock, so its age is not known; set the clock right`,
   };
 }
 

@@ -86,7 +86,14 @@ export class AlertDraw {
       return { account, isForged, body: this.#write([this.#cancelAll(ground), this.#order(ground)], true) };
     if (roll < 0.91)
       return { account, isForged, body: this.#write([this.#order(ground), this.#order(ground)], true) };
+    if (roll < 0.93)
+      return { account, isForged, body: this.#write([this.#order(ground), this.#borrower(ground)], true) };
     return { account, isForged, body: this.#write([this.#oddOne(ground)]) };
+  }
+
+  /** An order under the id of another alert. */
+  #borrower(ground: Ground): object {
+    return this.#order(ground, { id: this.#named.at(-1)?.id ?? 's1' });
   }
 
   #write(signals: readonly object[], isArray = false): string {

@@ -39,7 +39,7 @@ function isTrade(path: string): boolean {
   return isCreate(path) || path.endsWith('/order/cancel');
 }
 
-function isCreate(path: string): boolean {
+export function isCreate(path: string): boolean {
   return path.endsWith('/order/collateral/stop-limit');
 }
 

@@ -17,11 +17,12 @@ function bodyOf({ body }: APIGatewayProxyEvent): string {
 /** Relays that misuse their door, their queue or their log. */
 export const doorMutants: readonly Mutant[] = [
   {
-    name: 'unordered-queue',
-    breaks: 'every message is a group of its own',
+    name: 'unordered-market',
+    breaks: 'neither the queue nor the ledger keeps the order of a market',
     seeds: 100,
     dialect: 'live',
     mutation: {
+      ledger: (ledger) => override(ledger, { waiting: async () => [] }),
       queue: (queue, { process }) => ({
         enqueue: (message) =>
           queue.enqueue({
@@ -69,6 +70,19 @@ export const doorMutants: readonly Mutant[] = [
       log: (log) =>
         override(log, {
           error: (message, facts) => (facts['alarm'] === true ? undefined : log.error(message, facts)),
+        }),
+    },
+  },
+  {
+    name: 'silent-cancel',
+    breaks: 'a cancellation that comes to nothing raises no alarm',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      log: (log) =>
+        override(log, {
+          error: (message, facts) =>
+            message.startsWith('a cancellation') ? undefined : log.error(message, facts),
         }),
     },
   },

@@ -1,8 +1,10 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { World } from '../../lib/paper/world.ts';
+import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import type { History } from './history.ts';
+import { findWrongIntake } from './intake-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 
 /** What must hold after every run, whatever went wrong in it. */
@@ -16,6 +18,9 @@ export const invariants = {
   I7: 'every move is legal, and what is final stays',
   I8: 'the limits of an account are kept',
   I9: 'nothing is taken in without a valid token',
+  I10: 'an alert is stored as a whole, or not at all',
+  I11: 'no order is sent after its cancellation has ended, and no cancellation comes to nothing in silence',
+  I12: 'an account is full for a minute at most, whatever its clock does',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -37,5 +42,10 @@ export interface Facts {
 }
 
 export function findViolations(facts: Facts): readonly Violation[] {
-  return [...findWrongOutcomes(facts), ...findUnlawfulConduct(facts)];
+  return [
+    ...findWrongOutcomes(facts),
+    ...findUnlawfulConduct(facts),
+    ...findBrokenCancels(facts),
+    ...findWrongIntake(facts),
+  ];
 }

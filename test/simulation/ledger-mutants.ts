@@ -1,6 +1,13 @@
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Entry, EntryKey, Step } from '../../lib/ledger/entry.ts';
-import { createFirstLook, type Ledger, type MinuteLimit, type Move } from '../../lib/ledger/ledger.ts';
+import {
+  createFirstLook,
+  type Ledger,
+  limitWindowMs,
+  type MinuteLimit,
+  type Move,
+  type StoredSignal,
+} from '../../lib/ledger/ledger.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
@@ -117,6 +124,50 @@ function concludeHastily(ledger: Ledger): Ledger {
   });
 }
 
+/** One after the other, as if they were alerts of their own. */
+function storeOneByOne(ledger: Ledger): Ledger {
+  return override(ledger, {
+    async accept(entries, limit) {
+      const signals: StoredSignal[] = [];
+      for (const entry of entries) {
+        const accepted = await ledger.accept([entry], limit);
+        if (accepted.result !== 'stored') return accepted;
+        signals.push(...accepted.signals);
+      }
+      return { result: 'stored', signals };
+    },
+  });
+}
+
+/** What lies ahead of the clock counts against the limit. */
+function countAhead(ledger: Ledger, { database }: SqliteFile): Ledger {
+  const statement = 'SELECT count(*) AS n FROM entries WHERE account = ? AND accepted_at_ms > ?';
+  return override(ledger, {
+    async accept(entries, limit) {
+      const [first] = entries;
+      if (first === undefined || limit === null) return await ledger.accept(entries, limit);
+      const row = database.prepare(statement).get(first.account, first.atMs - limitWindowMs);
+      const count = Number(row?.['n']);
+      if (count + entries.length > limit.maxPerMinute) return { result: 'over_limit', count };
+      return await ledger.accept(entries, limit);
+    },
+  });
+}
+
+/** The kill switch ends cancellations, too. */
+function stopCancels(ledger: Ledger): Ledger {
+  return override(ledger, {
+    async start(key, step, limit) {
+      const entry = await ledger.read(key);
+      const isStopped = entry?.clientOrderId === null && (await ledger.readPause(key.account)) !== null;
+      if (!isStopped) return await ledger.start(key, step, limit);
+      const evidence = { rule: 'paused' };
+      const denied: Step = { status: 'denied', atMs: step.atMs, note: 'paused', evidence };
+      return { result: 'conflict', entry: await ledger.move(key, { from: 'accepted', step: denied }) };
+    },
+  });
+}
+
 /** What has that status is never found by looking for it. */
 function hideStatus(ledger: Ledger, status: Status): Ledger {
   return override(ledger, {
@@ -180,6 +231,34 @@ export const ledgerMutants: readonly Mutant[] = [
     seeds: 300,
     dialect: 'live',
     mutation: { ledger: (ledger) => hideStatus(ledger, 'sending') },
+  },
+  {
+    name: 'unseen-waiting',
+    breaks: 'what is stored and waits without a message is not looked for',
+    seeds: 300,
+    dialect: 'live',
+    mutation: { ledger: (ledger) => override(ledger, { waiting: async () => [] }) },
+  },
+  {
+    name: 'torn-array',
+    breaks: 'the signals of an alert are stored one by one',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: storeOneByOne },
+  },
+  {
+    name: 'count-ahead',
+    breaks: 'what lies ahead of the clock counts against the limit',
+    seeds: 300,
+    dialect: 'live',
+    mutation: { ledger: (ledger, { file }) => countAhead(ledger, file) },
+  },
+  {
+    name: 'pause-stops-cancels',
+    breaks: 'the kill switch stops cancellations, too',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { ledger: stopCancels },
   },
   {
     name: 'ignore-pause',

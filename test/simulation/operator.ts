@@ -137,6 +137,21 @@ function perhapsStepClocks(world: SimulatedWorld, deployment: Deployment): void 
   note(world, `the clocks jump to ${skewMs} ms from the true time`, 'hazard: clock_step');
 }
 
+const longestAheadMs = 40 * 60_000;
+
+/** The clocks begin far ahead, until somebody sets them right. */
+export function perhapsStartAhead(world: SimulatedWorld, deployment: Deployment, untilMs: number): void {
+  const { faults, random, loop } = world.stage;
+  if (!faults.strikes('clock_set_back')) return;
+  const skewMs = rollWhole(random, 120 * secondMs, longestAheadMs);
+  deployment.setClocks(skewMs);
+  note(world, `the clocks are ${skewMs} ms ahead`, 'hazard: clock_set_back');
+  loop.schedule(rollWhole(random, 10 * secondMs, untilMs - loop.nowMs), () => {
+    deployment.setClocks(rollWhole(random, -1000, 1000));
+    note(world, 'the clocks are set right', 'clocks: set back');
+  });
+}
+
 interface Trend {
   readonly name: string;
   readonly price: number;

@@ -81,7 +81,10 @@ export class Sender {
       this.#note(alert, 'is answered 502 by a proxy', 'hazard: gateway_502');
       return true;
     }
-    return reply.httpStatus >= 500 && reply.httpStatus !== 504;
+    if (reply.httpStatus < 500 || reply.httpStatus === 504) return false;
+    if (!faults.strikes('sender_gives_up')) return true;
+    this.#note(alert, 'is not sent again', 'hazard: sender_gives_up');
+    return false;
   }
 
   #note({ name }: Alert, what: string, fault: string | null): void {

@@ -14,8 +14,9 @@ import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
 import { LocalDeployment } from './local-deployment.ts';
 import type { Mutation } from './mutation.ts';
+import { isOldOrder, storeOldOrders } from './old-orders.ts';
 import { openSimulatedWorld } from './open-world.ts';
-import { scheduleInterventions, wanderPrices } from './operator.ts';
+import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
 import type { Stage } from './process.ts';
 import { resolveUnknown } from './resolving.ts';
 import { Sender } from './sender.ts';
@@ -61,6 +62,8 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
+  perhapsStartAhead(world, deployment, calmFromMs);
+  if (rollChance(random, 0.02)) storeOldOrders(world);
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);
   deployment.start();
@@ -119,6 +122,6 @@ async function isAtRest({ ledger, dialect }: SimulatedWorld): Promise<boolean> {
 }
 
 export async function listEntries(ledger: Ledger): Promise<readonly Entry[]> {
-  const { entries } = await ledger.list({ limit: 1000, oldestFirst: true });
-  return entries;
+  const { entries } = await ledger.list({ limit: 3000, oldestFirst: true });
+  return entries.filter((entry) => !isOldOrder(entry));
 }

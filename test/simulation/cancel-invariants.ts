@@ -1,0 +1,82 @@
+import type { Json } from '../../lib/base/json.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { isFinal } from '../../lib/model/outcome.ts';
+import { isCreate } from './conduct-invariants.ts';
+import { keyText } from './history.ts';
+import type { Facts, Violation } from './invariants.ts';
+
+/** Whether cancellations did what their owner trusts them to do. */
+export function findBrokenCancels(facts: Facts): readonly Violation[] {
+  const cancels = facts.entries.filter(({ signal }) => signal !== null && signal.action !== 'order');
+  return cancels.flatMap((cancel) => [
+    ...findOvertaken(facts, cancel),
+    ...findSilence(facts, cancel),
+    ...findStopped(cancel),
+  ]);
+}
+
+/** An order that goes on the wire when its cancellation is over. */
+function findOvertaken({ history, entries }: Facts, cancel: Entry): readonly Violation[] {
+  const seen = history.statuses.get(keyText(cancel)) ?? [];
+  const over = seen.find(({ status }) => isFinal(status));
+  if (over === undefined || ruleOf(cancel) === 'stale' || ruleOf(cancel) === 'market_not_allowed') return [];
+  const places = new Map([...history.stored].map((key, place) => [key, place]));
+  const isBefore = (order: Entry) =>
+    (places.get(keyText(order)) ?? Number.POSITIVE_INFINITY) < (places.get(keyText(cancel)) ?? -1);
+  const about = new Set(entries.filter((order) => isAbout(cancel, order) && isBefore(order)).map(keyText));
+  return history.sends
+    .filter(
+      ({ path, key, atMs }) => isCreate(path) && key !== null && about.has(keyText(key)) && atMs > over.atMs,
+    )
+    .map(({ key }) => ({
+      invariant: 'I11',
+      harm: 'other',
+      text: `the order of ${key === null ? '' : keyText(key)} was sent after ${keyText(cancel)}, its cancellation, had ended`,
+    }));
+}
+
+function isAbout({ account, signal }: Entry, order: Entry): boolean {
+  if (order.account !== account || order.signal?.action !== 'order' || signal === null) return false;
+  if (order.signal.market !== signal.market) return false;
+  if (signal.action === 'cancel_all') return true;
+  if (signal.action !== 'cancel' || signal.target.by === 'orderId') return false;
+  return signal.target.by === 'signalId'
+    ? signal.target.signalId === order.signalId
+    : signal.target.clientOrderId === order.clientOrderId;
+}
+
+function ruleOf({ status, steps }: Entry): Json {
+  const evidence = steps.at(-1)?.evidence;
+  const isRule = typeof evidence === 'object' && evidence !== null && !Array.isArray(evidence);
+  return status === 'denied' && isRule
+    ? ((evidence as Readonly<Record<string, Json>>)['rule'] ?? null)
+    : null;
+}
+
+const comesToNothing: ReadonlySet<string> = new Set(['denied', 'not_sent']);
+
+/** Something may be open that its owner takes for cancelled. */
+function findSilence({ history }: Facts, cancel: Entry): readonly Violation[] {
+  const { account, signalId, status } = cancel;
+  if (!comesToNothing.has(status)) return [];
+  const isTold = history.logs.some(
+    ({ facts }) => facts['alarm'] === true && facts['account'] === account && facts['signalId'] === signalId,
+  );
+  return isTold
+    ? []
+    : [
+        {
+          invariant: 'I11',
+          harm: 'silent',
+          text: `${keyText(cancel)} is ${status}, and no alarm was raised`,
+        },
+      ];
+}
+
+/** The kill switch stops what opens risk, and nothing else. */
+function findStopped(cancel: Entry): readonly Violation[] {
+  if (ruleOf(cancel) !== 'paused') return [];
+  return [
+    { invariant: 'I11', harm: 'other', text: `${keyText(cancel)} was denied because its account is paused` },
+  ];
+}

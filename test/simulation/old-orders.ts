@@ -1,0 +1,36 @@
+import type { EntryKey } from '../../lib/ledger/entry.ts';
+import { startMs } from './simulate.ts';
+import type { SimulatedWorld } from './simulated-world.ts';
+
+const prefix = 'old-';
+const count = 1000;
+const hourMs = 3_600_000;
+
+export function isOldOrder({ signalId }: EntryKey): boolean {
+  return signalId.startsWith(prefix);
+}
+
+/** Orders of a month ago that filled long since, without the ledger having heard of it. */
+export function storeOldOrders({ file, stage }: SimulatedWorld): void {
+  const insert = file.database.prepare(
+    `INSERT INTO entries (account, signal_id, status, signal, market, client_order_id, fingerprint, created_at_ms,
+       updated_at_ms, accepted_at_ms, ordered_at_ms, steps, order_id, order_open)
+     VALUES ('main', ?1, 'placed', ?2, 'BTC_USDT', ?1, 'old', ?3, ?3, ?3, ?3, ?4, ?5, 1)`,
+  );
+  const signal = JSON.stringify({
+    action: 'order',
+    orderType: 'stop_limit',
+    ticker: 'BTCUSDT',
+    market: 'BTC_USDT',
+    limitPrice: null,
+  });
+  for (let index = 0; index < count; index += 1) {
+    const atMs = startMs - 720 * hourMs + index;
+    const steps = JSON.stringify([{ status: 'placed', atMs, note: 'long ago' }]);
+    const signalId = `${prefix}${index}`;
+    insert.run(signalId, signal, atMs, steps, 900_000_000 + index);
+    for (const status of ['accepted', 'sending', 'placed'] as const)
+      stage.history.noteStatus({ account: 'main', signalId }, status, startMs);
+  }
+  stage.history.note(startMs, 'ledger', `believes ${count} old orders open`, 'ledger: old orders');
+}
