@@ -6,8 +6,8 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { describeLedger, orderEntry } from '../ledger/ledger-contract.ts';
 import { describeLooks } from '../ledger/look-contract.ts';
 import { describeStateMachine } from '../ledger/state-machine.ts';
+import { createStackTable, deleteTable } from '../support/stack-tables.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
-import { createStackTable, deleteTable } from './stack-tables.ts';
 
 let aws: MiniStack;
 let client: DynamoDBClient;

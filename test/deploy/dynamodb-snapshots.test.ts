@@ -12,8 +12,8 @@ import {
   paymentAt,
   snapshotAt,
 } from '../snapshots/snapshots-contract.ts';
+import { createStackTable, deleteTable } from '../support/stack-tables.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
-import { createStackTable, deleteTable } from './stack-tables.ts';
 
 let aws: MiniStack;
 let client: DynamoDBClient;
