@@ -4,14 +4,13 @@ import type {
   DeleteItemInput,
   PutItemInput,
   QueryInput,
-  ScanInput,
   UpdateItemInput,
 } from '@aws-sdk/client-dynamodb';
 import type { Item } from '../../../lib/base/dynamodb.ts';
 import type { Random } from '../../../lib/base/random.ts';
 import { createInvalid, Failure } from './failure.ts';
 import type { Lag } from './lagging-copy.ts';
-import { findItems, getItem } from './reads.ts';
+import { getItem, query } from './reads.ts';
 import { Table } from './table.ts';
 import { Transactions } from './transactions.ts';
 import { sizeOfItem } from './values.ts';
@@ -27,6 +26,15 @@ import {
 const mostKeysOfABatch = 100;
 const largestBatchBytes = 16 * 1_048_576;
 
+/** All a request may ask for; what else DynamoDB knows, the stand-in would pass over in silence. */
+const knownParameters = new Set(
+  `TableName IndexName Key Item RequestItems TransactItems ClientRequestToken Limit ConditionExpression
+  UpdateExpression KeyConditionExpression FilterExpression ProjectionExpression ExpressionAttributeNames
+  ExpressionAttributeValues ConsistentRead ScanIndexForward ExclusiveStartKey ReturnValues
+  ReturnValuesOnConditionCheckFailure AttributeDefinitions KeySchema BillingMode LocalSecondaryIndexes
+  GlobalSecondaryIndexes`.split(/\s+/),
+);
+
 type Operation = (input: never) => object | Promise<object>;
 
 /** DynamoDB's tables, and what may be asked of them; what it does not know, it refuses. */
@@ -41,8 +49,7 @@ export class Operations {
     DeleteTable: ({ TableName }: { TableName: string }) => this.#deleteTable(TableName),
     GetItem: (input: Parameters<typeof getItem>[1]) => getItem(this.#find(input.TableName), input),
     BatchGetItem: (input: BatchGetItemInput) => this.#batchGet(input),
-    Query: (input: QueryInput) => this.#query(input),
-    Scan: (input: ScanInput) => findItems(this.#find(input.TableName), input as QueryInput & ScanInput),
+    Query: (input: QueryInput) => query(this.#find(input.TableName), input),
     PutItem: (input: PutItemInput) => this.#write('Put', input as WriteInput),
     UpdateItem: (input: UpdateItemInput) => this.#write('Update', input as WriteInput),
     DeleteItem: (input: DeleteItemInput) => this.#write('Delete', input as WriteInput),
@@ -57,8 +64,9 @@ export class Operations {
   async handle(name: string, input: object): Promise<object> {
     this.#lag.requests += 1;
     const operation = this.#operations[name];
-    if (operation === undefined)
-      throw new Failure('UnknownOperationException', `the stand-in knows no operation "${name}"`);
+    const unknown = Object.keys(input).filter((parameter) => !knownParameters.has(parameter));
+    if (operation === undefined || unknown.length > 0)
+      throw new Failure('UnknownOperationException', `the stand-in knows no ${[name, ...unknown].join(' ')}`);
     return await operation(input as never);
   }
 
@@ -84,14 +92,6 @@ export class Operations {
     const table = this.#tables.get(name ?? '');
     if (table !== undefined) return table;
     throw new Failure('ResourceNotFoundException', 'Requested resource not found');
-  }
-
-  #query(input: QueryInput): object {
-    if (input.KeyConditionExpression === undefined)
-      throw createInvalid(
-        'Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.',
-      );
-    return findItems(this.#find(input.TableName), input as QueryInput & ScanInput);
   }
 
   #write(kind: WriteKind, input: WriteInput): object {

@@ -1,4 +1,4 @@
-import type { AttributeValue, GetItemInput, QueryInput, ScanInput } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, GetItemInput, QueryInput } from '@aws-sdk/client-dynamodb';
 import type { Item } from '../../../lib/base/dynamodb.ts';
 import { holds, parseCondition } from './conditions.ts';
 import { type Path, Placeholders, type TokenReader, valueAt } from './expressions.ts';
@@ -21,8 +21,8 @@ export function getItem(table: Table, input: GetItemInput): { readonly Item?: It
   return item === undefined ? {} : { Item: project(item) };
 }
 
-/** Query when there is a key condition, else Scan. */
-export function findItems(table: Table, input: QueryInput & ScanInput): object {
+/** One page of a query. @throws Failure when it is badly put */
+export function query(table: Table, input: QueryInput): object {
   const index = findIndex(table, input.IndexName);
   if (index?.isGlobal === true && input.ConsistentRead === true)
     throw createInvalid('Consistent reads are not supported on global secondary indexes');
@@ -41,7 +41,7 @@ export function findItems(table: Table, input: QueryInput & ScanInput): object {
   const found = page.filter(search.isWanted);
   const last = page.at(-1);
   return {
-    ...(input.Select === 'COUNT' ? {} : { Items: found.map(search.project) }),
+    Items: found.map(search.project),
     Count: found.length,
     ScannedCount: page.length,
     ...(isCut && last !== undefined
@@ -60,17 +60,11 @@ interface Search {
   readonly start: Item | null;
 }
 
-function readSearch(table: Table, index: Index | null, input: QueryInput & ScanInput): Search {
+function readSearch(table: Table, index: Index | null, input: QueryInput): Search {
   const keys = index?.keys ?? table.keys;
   const placeholders = new Placeholders(input.ExpressionAttributeNames, input.ExpressionAttributeValues);
-  const isWithin =
-    input.KeyConditionExpression === undefined
-      ? () => true
-      : parseKeyCondition(
-          placeholders.open(input.KeyConditionExpression, 'KeyConditionExpression'),
-          table,
-          keys,
-        );
+  const condition = placeholders.open(input.KeyConditionExpression ?? '', 'KeyConditionExpression');
+  const isWithin = parseKeyCondition(condition, table, keys);
   const filter =
     input.FilterExpression === undefined
       ? null

@@ -35,6 +35,9 @@ export function normalize(value: AttributeValue): AttributeValue {
       return { SS: checkSet(value.SS ?? [], 'string') };
     case 'NS':
       return { NS: checkSet((value.NS ?? []).map(normalizeNumber), 'number') };
+    case 'NULL':
+      if (value.NULL === true) return value;
+      throw createInvalidParameter('Null attribute value types must have the value of true');
     default:
       return value;
   }
