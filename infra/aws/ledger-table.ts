@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 const text = (name: string) => ({ name, type: AttributeType.STRING });
 const number = (name: string) => ({ name, type: AttributeType.NUMBER });
 
-export type LedgerIndex = 'open-orders' | 'by-time' | 'by-status' | 'by-look';
+export type LedgerIndex = 'open-orders' | 'by-time' | 'by-account' | 'by-status' | 'by-look';
 
 /**
  * The ledger: one table, paid by request, with a way back to any second of the last 35 days.
@@ -28,6 +28,12 @@ export class LedgerTable extends Construct {
         {
           indexName: 'by-time',
           partitionKey: text('kind'),
+          sortKey: text('place'),
+          projectionType: ProjectionType.KEYS_ONLY,
+        },
+        {
+          indexName: 'by-account',
+          partitionKey: text('account'),
           sortKey: text('place'),
           projectionType: ProjectionType.KEYS_ONLY,
         },

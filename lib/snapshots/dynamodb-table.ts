@@ -26,6 +26,12 @@ export interface KeyRange {
 }
 
 /**
+ * DynamoDB turns transactions away that meet over an item, and its client does not send them again by itself. Whoever
+ * was turned away was overtaken by somebody whose write decides; so many in a row is something else.
+ */
+const maximumTries = 10;
+
+/**
  * The snapshots' table: the account's name is the partition key `account`, the sort key `item` tells its things
  * apart. Everything is read consistently: an acknowledged write is seen.
  */
@@ -67,13 +73,15 @@ export class SnapshotTable {
    */
   async putTogether(puts: readonly ConditionalPut[]): Promise<boolean> {
     const TransactItems = puts.map((put) => ({ Put: this.#inputOf(put) }));
-    try {
-      await this.#client.send(new TransactWriteItemsCommand({ TransactItems }));
-      return true;
-    } catch (error) {
-      if (isConditionRefused(error)) return false;
-      return failWriting(error);
-    }
+    for (let tries = 1; ; tries += 1)
+      try {
+        await this.#client.send(new TransactWriteItemsCommand({ TransactItems }));
+        return true;
+      } catch (error) {
+        if (isCancelledFor('ConditionalCheckFailed', error)) return false;
+        if (tries === maximumTries || !isCancelledFor('TransactionConflict', error))
+          return failWriting(error);
+      }
   }
 
   /** Items of the range in the order of their keys; DynamoDB answers with pages of a megabyte at most. */
@@ -119,10 +127,10 @@ export class SnapshotTable {
   }
 }
 
-/** A transaction is cancelled for other reasons too, and those are failures. */
-function isConditionRefused(error: unknown): boolean {
+/** A transaction is cancelled for many reasons; most of them are failures. */
+function isCancelledFor(code: string, error: unknown): boolean {
   if (!(error instanceof TransactionCanceledException)) return false;
-  return error.CancellationReasons?.some(({ Code }) => Code === 'ConditionalCheckFailed') ?? false;
+  return error.CancellationReasons?.some(({ Code }) => Code === code) ?? false;
 }
 
 function failReading(error: unknown): never {

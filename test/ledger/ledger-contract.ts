@@ -471,6 +471,15 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(open[1]).toStrictEqual(await ledger.read(keyOf('older')));
     });
 
+    test.each([
+      ['BTC_USD', 'usd'],
+      ['BTC_USDT', 'usdt'],
+    ])('of %s are not those of a market whose name begins like it', async (market, signalId) => {
+      await place('usd', noonMs, { signal: { ...signal, market: 'BTC_USD' } });
+      await place('usdt', noonMs + 1, { signal: { ...signal, market: 'BTC_USDT' } });
+      expect(await ledger.openOrders('main', market)).toMatchObject([{ signalId }]);
+    });
+
     test('hold an order whose answer was lost until it is found not to exist', async () => {
       await bringTo(ledger, 'sending', 'a');
       const lost = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;

@@ -76,11 +76,19 @@ describe('a write that DynamoDB refuses', () => {
     expect(await store.interest.writeProgress('main', progress)).toBe(false);
   });
 
-  test('for any other reason is a failure, for the run to come again', async () => {
-    const conflict = { CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }] };
+  const conflict = fails('TransactionCanceledException', {
+    CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }],
+  });
+
+  test('because another one was under way is asked for again', async () => {
+    const store = await open(conflict, conflict, answers({}));
+    expect(await store.fees.append('main', null, version)).toBe(true);
+  });
+
+  test('for any other reason, or for ever, is a failure, for the run to come again', async () => {
     const store = await open(
-      fails('TransactionCanceledException', conflict),
-      fails('TransactionCanceledException'),
+      ...Array.from({ length: 10 }, () => conflict),
+      fails('TransactionCanceledException', { CancellationReasons: [{ Code: 'ThrottlingError' }] }),
       fails('AccessDeniedException'),
       fails('AccessDeniedException'),
     );

@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { acceptOne } from '../support/accept-one.ts';
+import type { DynamodbFixture } from '../support/dynamodb/fixture.ts';
+import { createStackTable, deleteTable } from '../support/stack-tables.ts';
+import { describeLedger, orderEntry } from './ledger-contract.ts';
+import { describeLooks } from './look-contract.ts';
+import { describeStateMachine } from './state-machine.ts';
+
+interface Opened {
+  readonly ledger: Ledger;
+  readonly tableName: string;
+  close(): Promise<void>;
+}
+
+const noonMs = 1_767_268_800_000;
+const key = { account: 'main', signalId: 'a' };
+const sending = { status: 'sending', atMs: noonMs, note: '' } as const;
+const placed = { status: 'placed', atMs: noonMs + 1, note: '' } as const;
+
+/** What every ledger keeps to, and what only one on DynamoDB does. */
+export function describeDynamodbLedger(name: string, start: () => Promise<DynamodbFixture>): void {
+  let dynamodb: DynamodbFixture;
+  let client: DynamoDBClient;
+
+  beforeAll(async () => {
+    dynamodb = await start();
+    client = new DynamoDBClient(dynamodb.clientOptions);
+  }, 180_000);
+
+  afterAll(async () => {
+    client.destroy();
+    await dynamodb.close();
+  });
+
+  async function open(keepDays = 400): Promise<Opened> {
+    const tableName = `ledger-${randomUUID()}`;
+    await createStackTable(client, 'ledger', tableName);
+    return {
+      ledger: createDynamodbLedger({ client, tableName, keepDays }),
+      tableName,
+      close: () => deleteTable(client, tableName),
+    };
+  }
+
+  async function openFixture() {
+    const { ledger, tableName, close } = await open();
+    return { ledger, close, reopen: async () => createDynamodbLedger({ client, tableName, keepDays: 400 }) };
+  }
+
+  describeLedger(name, openFixture);
+  describeLooks(name, openFixture);
+  describeStateMachine(name, async () => {
+    const { ledger, tableName, close } = await open();
+    return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
+  });
+
+  async function readItem(tableName: string, item: string) {
+    const Key = { account: { S: 'main' }, item: { S: item } };
+    return (await client.send(new GetItemCommand({ TableName: tableName, Key }))).Item;
+  }
+
+  describe(`${name}: the time of deletion`, () => {
+    const settledAtS = 1_767_268_801;
+    const expiryOf = async (tableName: string) => (await readItem(tableName, 'signal#a'))?.['expiresAt']?.N;
+
+    test('is not set while a signal is on its way, or its outcome unknown', async () => {
+      const { ledger, tableName, close } = await open();
+      await acceptOne(ledger, orderEntry('a'), null);
+      expect(await expiryOf(tableName)).toBeUndefined();
+      await ledger.start(key, sending, null);
+      expect(await expiryOf(tableName)).toBeUndefined();
+      await ledger.move(key, { from: 'sending', step: { ...placed, status: 'unknown' }, orderOpen: true });
+      await ledger.closeOrder(key);
+      expect(await expiryOf(tableName)).toBeUndefined();
+      await ledger.move(key, { from: 'unknown', step: placed });
+      expect(await expiryOf(tableName)).toBe(String(settledAtS + 400 * 86_400));
+      await close();
+    });
+
+    test('is the configured days after an end', async () => {
+      const { ledger, tableName, close } = await open(7);
+      await acceptOne(ledger, orderEntry('a'), null);
+      await ledger.move(key, { from: 'accepted', step: { ...placed, status: 'denied' } });
+      expect(await expiryOf(tableName)).toBe(String(settledAtS + 7 * 86_400));
+      await close();
+    });
+
+    test('is set for a refused alert at once', async () => {
+      const { ledger, tableName, close } = await open(7);
+      await ledger.refuse({ ...key, fingerprint: 'f', step: { ...placed, status: 'invalid' } });
+      expect(await expiryOf(tableName)).toBe(String(settledAtS + 7 * 86_400));
+      await close();
+    });
+
+    test.each(['rejected', 'cancelled', 'not_placed', 'not_sent'] as const)(
+      'comes with the end when a lost one turns out %s',
+      async (status) => {
+        const { ledger, tableName, close } = await open(7);
+        await acceptOne(ledger, orderEntry('a'), null);
+        await ledger.start(key, sending, null);
+        await ledger.move(key, { from: 'sending', step: { ...sending, status: 'unknown' }, orderOpen: true });
+        await ledger.move(key, { from: 'unknown', step: { ...placed, status } });
+        expect(await readItem(tableName, 'signal#a')).toMatchObject({
+          expiresAt: { N: String(settledAtS + 7 * 86_400) },
+          look: { S: expect.stringContaining('"count":0') },
+        });
+        await close();
+      },
+    );
+
+    test('waits for the order to be closed', async () => {
+      const { ledger, tableName, close } = await open(7);
+      await acceptOne(ledger, orderEntry('a'), null);
+      await ledger.start(key, sending, null);
+      await ledger.move(key, { from: 'sending', step: { ...placed, status: 'unknown' }, orderOpen: true });
+      await ledger.move(key, { from: 'unknown', step: placed });
+      expect(await expiryOf(tableName)).toBeUndefined();
+      await ledger.closeOrder(key);
+      expect(await expiryOf(tableName)).toBe(String(settledAtS + 7 * 86_400));
+      await close();
+    });
+  });
+
+  /** Sends the write of that name twice, as the SDK does when the first answer is lost on the way back. */
+  function repeatWrites(name: string): DynamoDBClient {
+    const repeating = new DynamoDBClient(dynamodb.clientOptions);
+    repeating.middlewareStack.add(
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName === name) await next({ ...args }).catch(() => undefined);
+          return await next(args);
+        },
+      { step: 'finalizeRequest', priority: 'low' },
+    );
+    return repeating;
+  }
+
+  describe(`${name}: a write whose answer was lost and that is sent again`, () => {
+    test('of a new signal is recognised: it is new, not a double', async () => {
+      const { tableName, close } = await open();
+      const ledger = createDynamodbLedger({ client: repeatWrites('PutItemCommand'), tableName, keepDays: 1 });
+      expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 })).result).toBe('created');
+      await close();
+    });
+
+    test('of `sending` is recognised: the order goes on the wire', async () => {
+      const { ledger: first, tableName, close } = await open();
+      await acceptOne(first, orderEntry('a'), null);
+      const ledger = createDynamodbLedger({
+        client: repeatWrites('UpdateItemCommand'),
+        tableName,
+        keepDays: 1,
+      });
+      expect(await ledger.start(key, sending, { maxPerMinute: 1 })).toEqual({ result: 'started' });
+      expect((await first.read(key))?.steps).toHaveLength(2);
+      expect(await first.start(key, sending, null)).toMatchObject({ result: 'conflict' });
+      await close();
+    });
+
+    test('of an outcome is recognised, and stored once', async () => {
+      const { ledger: first, tableName, close } = await open();
+      await acceptOne(first, orderEntry('a'), null);
+      await first.start(key, sending, null);
+      const ledger = createDynamodbLedger({
+        client: repeatWrites('UpdateItemCommand'),
+        tableName,
+        keepDays: 1,
+      });
+      expect(await ledger.move(key, { from: 'sending', step: placed })).toMatchObject({ status: 'placed' });
+      expect((await first.read(key))?.steps).toHaveLength(3);
+      await close();
+    });
+  });
+
+  describe(`${name}: the count of a minute`, () => {
+    test('keeps no time that is over once it is full', async () => {
+      const { ledger, tableName, close } = await open();
+      const limit = { maxPerMinute: 2 };
+      for (const [id, atMs] of [
+        ['a', noonMs],
+        ['b', noonMs + 1],
+        ['c', noonMs + 60_001],
+      ] as const)
+        await acceptOne(ledger, orderEntry(id, { atMs }), limit);
+      const times = (await readItem(tableName, 'signals-of-a-minute'))?.['times']?.M ?? {};
+      expect(Object.values(times)).toEqual([{ N: String(noonMs + 60_001) }]);
+      await close();
+    });
+
+    test('takes a place once, however often a start is repeated after a crash', async () => {
+      const { ledger, tableName, close } = await open();
+      const TableName = tableName;
+      await acceptOne(ledger, orderEntry('a'), null);
+      await acceptOne(ledger, orderEntry('b'), null);
+      const stored = await readItem(tableName, 'signal#a');
+      await ledger.start(key, sending, { maxPerMinute: 1 });
+      // The process stopped between taking the place and writing `sending`.
+      await client.send(new PutItemCommand({ TableName, Item: stored ?? {} }));
+      expect(await ledger.start({ ...key, signalId: 'b' }, sending, { maxPerMinute: 1 })).toEqual({
+        result: 'over_limit',
+        count: 1,
+      });
+      expect(await ledger.start(key, sending, { maxPerMinute: 1 })).toEqual({ result: 'started' });
+      await close();
+    });
+  });
+
+  describe(`${name}: the indexes`, () => {
+    test('of open orders holds these alone', async () => {
+      const { ledger, tableName, close } = await open();
+      for (const id of ['a', 'b', 'c']) await acceptOne(ledger, orderEntry(id), null);
+      await ledger.start(key, sending, null);
+      await ledger.move(key, { from: 'sending', step: placed, orderOpen: true });
+      const { Count, ScannedCount } = await client.send(
+        new QueryCommand({
+          TableName: tableName,
+          IndexName: 'open-orders',
+          KeyConditionExpression: 'account = :main',
+          ExpressionAttributeValues: { ':main': { S: 'main' } },
+          ConsistentRead: true,
+        }),
+      );
+      expect([Count, ScannedCount]).toEqual([1, 1]);
+      await close();
+    });
+
+    test('of time tells the order of what came in the same millisecond', async () => {
+      const { ledger, close } = await open();
+      for (const id of ['z', 'm', 'a']) await acceptOne(ledger, orderEntry(id), null);
+      const { entries } = await ledger.list({ limit: 5 });
+      expect(entries.map(({ signalId }) => signalId)).toEqual(['a', 'm', 'z']);
+      await close();
+    });
+  });
+
+  test(`${name} without its table says that it can be neither read nor written, and names nothing`, async () => {
+    const ledger = createDynamodbLedger({ client, tableName: 'gone', keepDays: 1 });
+    const failure = (done: string) => ({
+      code: 'store_unavailable',
+      message: `the ledger could not be ${done}: ResourceNotFoundException`,
+    });
+    await expect(ledger.read(key)).rejects.toMatchObject(failure('read'));
+    await expect(ledger.list({ limit: 1 })).rejects.toMatchObject(failure('read'));
+    await expect(ledger.openOrders('main', 'BTC_USDT', 100)).rejects.toMatchObject(failure('read'));
+    await expect(ledger.writePause('main', { sinceMs: 1, reason: '' })).rejects.toMatchObject(
+      failure('written'),
+    );
+    await expect(ledger.closeOrder(key)).rejects.toMatchObject(failure('written'));
+  });
+}
