@@ -79,11 +79,12 @@ export function openOrderPrefix(market: string): string {
   return `${market}#`;
 }
 
-const waiting = 'waiting ';
+/** What all waiting signals begin with in the same index; no market's name has a space. */
+export const anyWaitingPrefix = 'waiting ';
 
-/** What the waiting signals of a market begin with in the same index; no market's name has a space. */
+/** What the waiting signals of a market begin with in the same index. */
 export function waitingPrefix(market: string): string {
-  return `${waiting}${openOrderPrefix(market)}`;
+  return `${anyWaitingPrefix}${openOrderPrefix(market)}`;
 }
 
 /** The item that tells which signal placed an order, by the exchange's id of it. */
@@ -142,7 +143,7 @@ function readItem(item: Item): Entry {
 
 function isOpenOrder(item: Item): boolean {
   const place = item['openOrder']?.S;
-  return place !== undefined && !place.startsWith(waiting);
+  return place !== undefined && !place.startsWith(anyWaitingPrefix);
 }
 
 /** An order that nobody ever saw end is kept at least this long; an exchange forgets sooner. */

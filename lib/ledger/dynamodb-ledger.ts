@@ -3,7 +3,14 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { boundLook } from './bound-step.ts';
 import { DynamodbEntrance } from './dynamodb-entrance.ts';
-import { entryOf, expiryAttribute, expiryOf, keyItem, orderKeyItem } from './dynamodb-items.ts';
+import {
+  anyWaitingPrefix,
+  entryOf,
+  expiryAttribute,
+  expiryOf,
+  keyItem,
+  orderKeyItem,
+} from './dynamodb-items.ts';
 import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
@@ -90,7 +97,9 @@ class DynamodbLedger implements Ledger {
     const written = await this.#table.update({
       Key: keyItem(key),
       set: 'REMOVE #openOrder',
-      condition: 'attribute_exists(#openOrder)',
+      // What still waits has no order to close.
+      condition: 'attribute_exists(#openOrder) AND NOT begins_with(#openOrder, :waiting)',
+      values: { ':waiting': { S: anyWaitingPrefix } },
     });
     if (written.done) await this.#expire(written.item);
   }

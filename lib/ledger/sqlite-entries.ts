@@ -54,8 +54,6 @@ const columns = `account, signal_id, status, signal, market, client_order_id, fi
   created_at_ms, updated_at_ms, steps, accepted_at_ms`;
 const values = '?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, iif(?4 IS NULL, NULL, ?8)';
 
-const orderedAt = (atMs: string) => `iif(client_order_id IS NULL, NULL, ${atMs})`;
-
 const ordersWithin = (sinceMs: string, untilMs: string) =>
   `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND ordered_at_ms > ${sinceMs} AND ordered_at_ms <= ${untilMs}`;
@@ -63,12 +61,11 @@ const ordersWithin = (sinceMs: string, untilMs: string) =>
 /** Orders are counted inside the statement that starts one, so that no two can share the last free place. */
 export const sql = {
   insert: `INSERT INTO entries (${columns}) VALUES (${values}) ON CONFLICT (account, signal_id) DO NOTHING`,
-  start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = ${orderedAt('?3')},
+  start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = iif(client_order_id IS NULL, NULL, ?3),
       steps = json_insert(steps, '$[#]', json(?4))
     WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted'
       AND (?7 IS NULL OR (${ordersWithin('?5', '?6')}) < ?7)`,
   move: `UPDATE entries SET status = ?4, updated_at_ms = ?5, steps = json_insert(steps, '$[#]', json(?6)),
-      ordered_at_ms = iif(?4 = 'sending', ${orderedAt('?5')}, ordered_at_ms),
       order_id = coalesce(?7, order_id), order_open = coalesce(?8, order_open),
       look = coalesce(?9, look), look_due_at_ms = iif(?9 IS NULL, NULL, ?5)
     WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
@@ -77,8 +74,8 @@ export const sql = {
   countSignals: `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND accepted_at_ms > ?2 AND accepted_at_ms <= ?3`,
   countOrders: ordersWithin('?2', '?3'),
-  dueLooks: `SELECT * FROM entries WHERE look_due_at_ms <= ?1 OR look_due_at_ms > ?2
-    ORDER BY look_due_at_ms, seq LIMIT ?3`,
+  dueLooks: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
+  looksAhead: 'SELECT * FROM entries WHERE look_due_at_ms > ? ORDER BY look_due_at_ms, seq LIMIT ?',
   postpone: `UPDATE entries SET look = ?4, look_due_at_ms = ?5
     WHERE account = ?1 AND signal_id = ?2 AND look_due_at_ms = ?3`,
   waiting: `SELECT * FROM entries WHERE account = ? AND market = ? AND status = 'accepted' ORDER BY seq LIMIT ?`,

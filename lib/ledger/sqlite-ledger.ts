@@ -191,7 +191,9 @@ class SqliteLedger implements Ledger {
   }
 
   async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.dueLooks, nowMs, nowMs + farthestLookMs, limit));
+    const { dueLooks, looksAhead } = this.#statements;
+    const rows = this.#rows(dueLooks, nowMs, limit);
+    return entriesOf([...rows, ...this.#rows(looksAhead, nowMs + farthestLookMs, limit - rows.length)]);
   }
 
   postpone({ account, signalId }: EntryKey, seen: Look, look: Look): Promise<boolean> {

@@ -2,7 +2,7 @@ import { RelayError } from '../base/errors.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { type Entry, type EntryKey, isSignal, type SignalEntry, type Step } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
-import { type Denial, type Status, statusTransitions } from '../model/outcome.ts';
+import type { Denial, Status } from '../model/outcome.ts';
 import { findAccount } from '../model/settings.ts';
 import { checkMarket, checkPause, denyOrderRate } from '../risk/check-order.ts';
 import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
@@ -12,7 +12,8 @@ import { planCancel } from './plan-cancel.ts';
 import { planCancelAll } from './plan-cancel-all.ts';
 import { planOrder } from './plan-order.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
-import { denialEnding, isConflict, lostAnswerEnding, settleEntry, tellEnding } from './settle-entry.ts';
+import { denialEnding, lostAnswerEnding, settleEntry, tellEnding } from './settle-entry.ts';
+import { settleSent } from './settle-sent.ts';
 import { withdrawWaiting } from './withdraw-waiting.ts';
 
 /**
@@ -193,59 +194,6 @@ async function carryOut(
 
 /** Nothing goes on the wire later than this after `sending`; whoever looks for an order begins well after it. */
 export const sendWindowMs = 30_000;
-
-/** Long enough for a neighbour's lock or a throttled table; after that, the next delivery finds `sending`. */
-const settlePausesMs = [100, 300, 1000];
-
-/** What is known of a sent order must not be forgotten because the ledger is busy for a moment. */
-async function settleSent(services: ExecuteServices, sent: Entry, ending: Ending): Promise<Status> {
-  for (const pauseMs of settlePausesMs) {
-    try {
-      return await settleOver(services, sent, ending);
-    } catch (error) {
-      if (!(error instanceof RelayError) || !error.row.retryMayHelp) throw error;
-      const { account, signalId } = sent;
-      const { status, note } = ending;
-      services.log.error('an outcome could not be written; trying again', {
-        account,
-        signalId,
-        status,
-        note,
-      });
-      await services.clock.sleep(pauseMs);
-    }
-  }
-  return await settleOver(services, sent, ending);
-}
-
-/** Another worker may have taken this one for dead and written `unknown`; it lived, and knows better. */
-async function settleOver(services: ExecuteServices, sent: Entry, ending: Ending): Promise<Status> {
-  try {
-    return await settleEntry(services, sent, ending);
-  } catch (error) {
-    const found = isConflict(error) ? await services.ledger.read(sent) : null;
-    if (found === null) throw error;
-    // Our own write, whose answer was lost: it stands, and only its telling is left to do.
-    if (found.status === ending.status) return tellEnding(services, found, ending);
-    if (statusTransitions[found.status].includes(ending.status))
-      return await settleEntry(services, found, ending);
-    tellContradiction(services, found, ending);
-    throw error;
-  }
-}
-
-/** Somebody gave this worker up and settled the signal otherwise: what it knows must not be lost with it. */
-function tellContradiction({ log }: ExecuteServices, found: Entry, { status, note, orderId }: Ending): void {
-  log.error('an outcome came after the signal was settled otherwise: compare with the exchange', {
-    account: found.account,
-    signalId: found.signalId,
-    settledAs: found.status,
-    status,
-    note,
-    orderId: orderId ?? null,
-    alarm: true,
-  });
-}
 
 /** The account was taken out of the configuration while its signal waited. */
 function unknownAccountEnding(account: string): Ending {

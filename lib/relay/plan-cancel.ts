@@ -8,6 +8,7 @@ import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { CancelSignal } from '../model/signal.ts';
 import { deny, type Ending, type Plan } from './action.ts';
+import { type Beside, joinEndings, type TargetEnding } from './cancel-endings.ts';
 import { placedByEvidence } from './cancel-target.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
@@ -17,15 +18,6 @@ import { settleEntry, unlessMoved } from './settle-entry.ts';
 interface Target {
   readonly request: PreparedRequest<Order>;
   readonly placedBy: Entry | null;
-}
-
-/** What became of one target. */
-interface TargetEnding {
-  readonly status: Status;
-  /** Whether the exchange held no such open order any more. */
-  readonly wasGone: boolean;
-  readonly note: string;
-  readonly evidence: Json;
 }
 
 /**
@@ -104,14 +96,6 @@ export function targetOf(client: ExchangeClient, entry: Entry, market: string): 
   return { request, placedBy: entry };
 }
 
-/** What a cancellation comes to beside its targets. */
-interface Beside {
-  /** How many more orders may be open that there is no time for. */
-  readonly leftOut: number;
-  /** Signals that it ended before they were sent. */
-  readonly withdrawn: readonly string[];
-}
-
 const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
 
 /** @param goneStatus what it means when the exchange holds no such open order */
@@ -151,49 +135,7 @@ async function cancelTargets(
     // With no time left the request is not sent, and says so.
     endings.push(await cancelTarget(services, goneStatus, target, { ...options, timeoutMs }));
   }
-  const mayLeaveOpen = beside.leftOut > 0 || endings.some(leavesOpen);
-  return {
-    ...joinEndings(endings, beside),
-    ...(mayLeaveOpen
-      ? { alarm: 'a cancellation was not carried out in full: orders may still be open' }
-      : {}),
-  };
-}
-
-/** An outcome that nobody knows has an alarm of its own. */
-function leavesOpen({ status, wasGone }: TargetEnding): boolean {
-  return status === 'not_sent' || (status === 'rejected' && !wasGone);
-}
-
-function joinEndings(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside): Ending {
-  const [only] = endings;
-  if (only !== undefined && endings.length === 1 && leftOut === 0 && withdrawn.length === 0) {
-    const { status, note, evidence } = only;
-    return { status, note, evidence };
-  }
-  const found: readonly Status[] = [...endings.map(({ status }) => status), ...(leftOut > 0 ? notSent : [])];
-  return {
-    status: worstFirst.find((status) => found.includes(status)) ?? 'cancelled',
-    note: summarise(endings, { leftOut, withdrawn }),
-    evidence: { orders: endings.map((ending) => ({ ...ending })), leftOut, withdrawn },
-  };
-}
-
-const notSent: readonly Status[] = ['not_sent'];
-
-/** Several cancellations in one signal end as the one that needs most attention. */
-const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cancelled'];
-
-function summarise(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside): string {
-  const groups = Map.groupBy(endings, ({ status, wasGone }) => (wasGone ? 'no longer open' : status));
-  const counts = [...groups].map(([word, group]) => `${group.length} ${word}`).join(', ');
-  return [
-    ...(withdrawn.length === 0 ? [] : [`${withdrawn.length} signals were withdrawn before they were sent`]),
-    endings.length === 0
-      ? 'nothing was open in this market, as far as the ledger knows'
-      : `of ${endings.length} orders: ${counts}`,
-    ...(leftOut === 0 ? [] : [`${leftOut} older ones were not asked for: send the cancellation again`]),
-  ].join('; ');
+  return joinEndings(endings, beside);
 }
 
 async function cancelTarget(

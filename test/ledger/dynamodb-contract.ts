@@ -112,13 +112,13 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       },
     );
 
-    test('waits for the order to be closed', async () => {
+    test('lies far ahead until the order is closed', async () => {
       const { ledger, tableName, close } = await open(7);
       await acceptOne(ledger, orderEntry('a'), null);
       await ledger.start(key, sending, null);
       await ledger.move(key, { from: 'sending', step: { ...placed, status: 'unknown' }, orderOpen: true });
       await ledger.move(key, { from: 'unknown', step: placed });
-      expect(await expiryOf(tableName)).toBeUndefined();
+      expect(await expiryOf(tableName)).toBe(String(settledAtS + 400 * 86_400));
       await ledger.closeOrder(key);
       expect(await expiryOf(tableName)).toBe(String(settledAtS + 7 * 86_400));
       await close();
@@ -210,11 +210,15 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
   });
 
   describe(`${name}: the indexes`, () => {
-    test('of open orders holds these alone', async () => {
+    test('of open orders holds these and what waits alone', async () => {
       const { ledger, tableName, close } = await open();
-      for (const id of ['a', 'b', 'c']) await acceptOne(ledger, orderEntry(id), null);
+      for (const id of ['a', 'b', 'c', 'd']) await acceptOne(ledger, orderEntry(id), null);
       await ledger.start(key, sending, null);
       await ledger.move(key, { from: 'sending', step: placed, orderOpen: true });
+      const others = ['c', 'd'].map((signalId) => ({ account: 'main', signalId }));
+      for (const other of others) await ledger.start(other, sending, null);
+      for (const other of others)
+        await ledger.move(other, { from: 'sending', step: { ...placed, status: 'rejected' } });
       const { Count, ScannedCount } = await client.send(
         new QueryCommand({
           TableName: tableName,
@@ -224,7 +228,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
           ConsistentRead: true,
         }),
       );
-      expect([Count, ScannedCount]).toEqual([1, 1]);
+      expect([Count, ScannedCount]).toEqual([2, 2]);
       await close();
     });
 

@@ -142,13 +142,58 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
     test('finds the entry of a resend, as it is by now, and changes nothing', async () => {
       await bringTo(ledger, 'placed', 'a');
-      const again = await acceptOne(
-        ledger,
-        orderEntry('a', { fingerprint: 'other', atMs: noonMs + 5000 }),
-        null,
-      );
+      const again = await acceptOne(ledger, orderEntry('a', { atMs: noonMs + 5000 }), null);
       expect(again).toMatchObject({ result: 'exists', entry: { status: 'placed', fingerprint: 'f1' } });
       expect(await ledger.read(keyOf('a'))).toMatchObject({ createdAtMs: noonMs, steps: { length: 3 } });
+    });
+
+    test('stores nothing of an alert when one of its ids belongs to another', async () => {
+      await acceptOne(ledger, orderEntry('b'), null);
+      const alert = ['a', 'b', 'c'].map((id) => orderEntry(id, { fingerprint: 'f2' }));
+
+      const accepted = await ledger.accept(alert, null);
+
+      expect(accepted).toMatchObject({ result: 'id_taken', by: { signalId: 'b', fingerprint: 'f1' } });
+      expect((await ledger.list({ limit: 10 })).entries).toMatchObject([{ signalId: 'b' }]);
+    });
+
+    test('says that an id of a lone signal belongs to another alert', async () => {
+      await acceptOne(ledger, orderEntry('a'), null);
+      const other = orderEntry('a', { fingerprint: 'f2' });
+      expect(await acceptOne(ledger, other, null)).toMatchObject({
+        result: 'id_taken',
+        entry: { fingerprint: 'f1' },
+      });
+      expect(await acceptOne(ledger, other, { maxPerMinute: 5 })).toMatchObject({ result: 'id_taken' });
+    });
+
+    test('stores what is missing of an alert of which a part is there', async () => {
+      await acceptOne(ledger, orderEntry('b'), null);
+      const accepted = await ledger.accept(
+        ['a', 'b', 'c'].map((id) => orderEntry(id)),
+        null,
+      );
+      expect(accepted).toMatchObject({
+        result: 'stored',
+        signals: [
+          { isNew: true, entry: { signalId: 'a' } },
+          { isNew: false, entry: { signalId: 'b' } },
+          { isNew: true, entry: { signalId: 'c' } },
+        ],
+      });
+      expect((await ledger.list({ limit: 10 })).entries).toHaveLength(3);
+    });
+
+    test('stores an alert of ten signals once when it comes ten times at once', async () => {
+      const ids = Array.from({ length: 10 }, (_, index) => `s-${index}`);
+      const alert = ids.map((id) => orderEntry(id));
+      const results = await Promise.all(Array.from({ length: 10 }, () => ledger.accept(alert, null)));
+      const fresh = results.filter(
+        (accepted) => accepted.result === 'stored' && accepted.signals.every(({ isNew }) => isNew),
+      );
+      expect(fresh).toHaveLength(1);
+      expect(results.map(({ result }) => result)).toEqual(Array(10).fill('stored'));
+      expect((await ledger.waiting('main', 'BTC_USDT', 20)).map(({ signalId }) => signalId)).toEqual(ids);
     });
 
     test('creates one entry when the same signal comes fifty times at once', async () => {
@@ -217,11 +262,39 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 0 })).result).toBe('exists');
     });
 
-    test('counts what was accepted without a limit, whatever became of it', async () => {
-      await bringTo(ledger, 'denied', 'a');
-      await bringTo(ledger, 'placed', 'b');
-      await acceptOne(ledger, cancelEntry('c'), null);
+    test('counts what was accepted, whatever became of it', async () => {
+      for (const id of ['a', 'b']) await acceptOne(ledger, orderEntry(id), limit);
+      await acceptOne(ledger, cancelEntry('c'), limit);
+      const step = { status: 'denied', atMs: noonMs, note: 'no' } as const;
+      await ledger.move(keyOf('a'), { from: 'accepted', step });
       expect(await acceptOne(ledger, orderEntry('d'), limit)).toEqual({ result: 'over_limit', count: 3 });
+    });
+
+    test('counts nothing that lies ahead of a clock that was set back', async () => {
+      const anHourAhead = noonMs + 3_600_000;
+      for (const id of ['a', 'b', 'c']) await acceptOne(ledger, orderEntry(id, { atMs: anHourAhead }), limit);
+      for (const id of ['d', 'e', 'f'])
+        expect((await acceptOne(ledger, orderEntry(id), limit)).result).toBe('created');
+      expect(await acceptOne(ledger, orderEntry('g'), limit)).toEqual({ result: 'over_limit', count: 3 });
+    });
+
+    test('counts what another writer stored a moment ahead', async () => {
+      for (const id of ['a', 'b', 'c'])
+        await acceptOne(ledger, orderEntry(id, { atMs: noonMs + 5000 }), limit);
+      expect((await acceptOne(ledger, orderEntry('d'), limit)).result).toBe('over_limit');
+    });
+
+    test('takes an alert of several signals as a whole or not at all', async () => {
+      await acceptOne(ledger, orderEntry('a'), limit);
+      await acceptOne(ledger, orderEntry('b'), limit);
+      const alert = [orderEntry('c'), orderEntry('d')];
+      expect(await ledger.accept(alert, limit)).toEqual({ result: 'over_limit', count: 2 });
+      expect((await ledger.list({ limit: 10 })).entries).toHaveLength(2);
+      expect(await ledger.accept(alert, { maxPerMinute: 4 })).toMatchObject({ result: 'stored' });
+      expect(await ledger.accept(alert, { maxPerMinute: 4 })).toMatchObject({
+        result: 'stored',
+        signals: [{ isNew: false }, { isNew: false }],
+      });
     });
 
     test('counts neither refused alerts nor other accounts', async () => {
@@ -327,7 +400,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
     test('counts an order by when it was sent, whatever became of it', async () => {
       await acceptOne(ledger, orderEntry('a', { atMs: noonMs - 300_000 }), null);
-      await ledger.start(keyOf('a'), sendingAt(noonMs), null);
+      await ledger.start(keyOf('a'), sendingAt(noonMs), { maxPerMinute: 1 });
       await ledger.move(keyOf('a'), {
         from: 'sending',
         step: { status: 'rejected', atMs: noonMs + 90, note: '' },
@@ -339,12 +412,11 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       });
     });
 
-    test('counts an order that went to sending by a plain move', async () => {
-      await bringTo(ledger, 'sending', 'a');
-      await acceptOne(ledger, orderEntry('b'), null);
-      expect((await ledger.start(keyOf('b'), sendingAt(noonMs), { maxPerMinute: 1 })).result).toBe(
-        'over_limit',
-      );
+    test('counts no order that lies ahead of a clock that was set back', async () => {
+      const limit = { maxPerMinute: 1 };
+      for (const id of ['a', 'b']) await acceptOne(ledger, orderEntry(id), null);
+      await ledger.start(keyOf('a'), sendingAt(noonMs + 3_600_000), limit);
+      expect(await ledger.start(keyOf('b'), sendingAt(noonMs), limit)).toEqual({ result: 'started' });
     });
 
     test('counts neither cancellations, nor waiting signals, nor other accounts', async () => {
@@ -443,6 +515,83 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
   });
 
+  describe(`${name}: waiting signals`, () => {
+    test('are those of the account and market that are accepted, in the order in which they came', async () => {
+      await ledger.accept([cancelEntry('z'), orderEntry('y')], null);
+      await acceptOne(ledger, orderEntry('x', { atMs: noonMs + 1 }), null);
+      await acceptOne(ledger, orderEntry('eth', { signal: { ...signal, market: 'ETH_USDT' } }), null);
+      await acceptOne(ledger, orderEntry('usd', { signal: { ...signal, market: 'BTC_USD' } }), null);
+      await acceptOne(ledger, orderEntry('other', { account: 'second' }), null);
+      for (const status of everyStatus.filter((known) => known !== 'accepted'))
+        await bringTo(ledger, status, status);
+
+      const waiting = await ledger.waiting('main', 'BTC_USDT', 10);
+
+      expect(waiting.map(({ signalId }) => signalId)).toEqual(['z', 'y', 'x']);
+      expect(waiting[1]).toStrictEqual(await ledger.read(keyOf('y')));
+      expect(waiting.map(({ orderOpen }) => orderOpen)).toEqual([false, false, false]);
+      expect(await ledger.waiting('main', 'BTC_USDT', 2)).toHaveLength(2);
+      expect(await ledger.openOrders('main', 'BTC_USDT', 10)).toEqual([]);
+    });
+  });
+
+  describe(`${name}: an order by its id`, () => {
+    async function place(id: string, orderId: number): Promise<EntryKey> {
+      await bringTo(ledger, 'sending', id);
+      const step = { status: 'placed', atMs: noonMs, note: '' } as const;
+      await ledger.move(keyOf(id), { from: 'sending', step, orderId, orderOpen: true });
+      return keyOf(id);
+    }
+
+    test('is found in its account and market, open or not', async () => {
+      const key = await place('a', 9_007_199_254_740_991);
+      await place('b', 2);
+      expect(await ledger.findOrder('main', 'BTC_USDT', 9_007_199_254_740_991)).toStrictEqual(
+        await ledger.read(key),
+      );
+      await ledger.closeOrder(key);
+      expect(await ledger.findOrder('main', 'BTC_USDT', 9_007_199_254_740_991)).toMatchObject({
+        signalId: 'a',
+      });
+      expect(await ledger.findOrder('main', 'ETH_USDT', 2)).toBeNull();
+      expect(await ledger.findOrder('second', 'BTC_USDT', 2)).toBeNull();
+      expect(await ledger.findOrder('main', 'BTC_USDT', 3)).toBeNull();
+    });
+  });
+
+  describe(`${name}: what is too long`, () => {
+    test('of an outcome is cut, and says by how much', async () => {
+      await bringTo(ledger, 'sending', 'a');
+      const orders = Array.from({ length: 1000 }, (_, index) => ({ index, text: 'x'.repeat(2000) }));
+      const step = {
+        status: 'cancelled',
+        atMs: noonMs,
+        note: 'ż'.repeat(5000),
+        evidence: { orders },
+      } as const;
+
+      const moved = await ledger.move(keyOf('a'), { from: 'sending', step });
+
+      const last = moved.steps.at(-1);
+      expect(Buffer.byteLength(JSON.stringify(last))).toBeLessThan(32 * 1024);
+      expect(last?.note).toMatch(/^ż{2048}… \(5904 more bytes\)$/);
+      expect(last?.evidence).toMatchObject({
+        orders: expect.arrayContaining([{ leftOut: '950 more of 1000' }]),
+      });
+      expect(await ledger.read(keyOf('a'))).toStrictEqual(moved);
+    });
+
+    test('of what is kept before an order is sent is cut as well', async () => {
+      await acceptOne(ledger, orderEntry('a'), null);
+      const evidence = { requests: Array(100_000).fill('request') };
+      await ledger.start(keyOf('a'), { ...sendingAt(noonMs), evidence }, null);
+      const steps = (await ledger.read(keyOf('a')))?.steps ?? [];
+      expect(steps.at(-1)?.evidence).toEqual({
+        requests: [...Array(1000).fill('request'), { leftOut: '99000 more of 100000' }],
+      });
+    });
+  });
+
   describe(`${name}: open orders`, () => {
     async function place(id: string, atMs: number, changes: Partial<NewEntry> = {}): Promise<EntryKey> {
       const entry = orderEntry(id, { atMs, ...changes });
@@ -477,7 +626,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     ])('of %s are not those of a market whose name begins like it', async (market, signalId) => {
       await place('usd', noonMs, { signal: { ...signal, market: 'BTC_USD' } });
       await place('usdt', noonMs + 1, { signal: { ...signal, market: 'BTC_USDT' } });
-      expect(await ledger.openOrders('main', market)).toMatchObject([{ signalId }]);
+      expect(await ledger.openOrders('main', market, 100)).toMatchObject([{ signalId }]);
     });
 
     test('hold an order whose answer was lost until it is found not to exist', async () => {
@@ -542,6 +691,28 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       },
     );
 
+    test('shows one account by pages, whatever the others have', async () => {
+      for (const [index, account] of ['main', 'second', 'main', 'second', 'main'].entries())
+        await acceptOne(ledger, orderEntry(`s-${index}`, { account, atMs: noonMs + index }), null);
+      await ledger.refuse({
+        ...keyOf('s-5'),
+        fingerprint: 'f',
+        step: { status: 'invalid', atMs: noonMs + 9, note: 'no' },
+      });
+      const first = await ledger.list({ account: 'main', limit: 3 });
+      const rest = await ledger.list({ account: 'main', limit: 3, cursor: first.next ?? '' });
+      expect(first.entries.map(({ signalId }) => signalId)).toEqual(['s-5', 's-4', 's-2']);
+      expect(rest).toMatchObject({ entries: [{ signalId: 's-0' }], next: null });
+    });
+
+    test('shows one status of one account', async () => {
+      await acceptOne(ledger, orderEntry('a', { account: 'second' }), null);
+      await acceptOne(ledger, orderEntry('b'), null);
+      await bringTo(ledger, 'denied', 'c');
+      const { entries } = await ledger.list({ account: 'main', status: 'accepted', limit: 10 });
+      expect(entries.map(({ account, signalId }) => `${account} ${signalId}`)).toEqual(['main b']);
+    });
+
     test('shows one status by pages, as it is now', async () => {
       for (const id of ['u-1', 'u-2', 'u-3']) await bringTo(ledger, 'unknown', id);
       for (const id of ['p-1', 'p-2']) await bringTo(ledger, 'placed', id);
@@ -581,7 +752,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
   describe(`${name}: restart`, () => {
     test('forgets nothing', async () => {
-      await bringTo(ledger, 'unknown', 'a');
+      await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 });
       await bringTo(ledger, 'invalid', 'b');
       await ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });
       const before = await readAll(ledger, 10);

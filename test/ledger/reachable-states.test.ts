@@ -18,6 +18,6 @@ describe('of the reachable states', () => {
   });
 
   test('nothing is known of an order before it is on its way', () => {
-    expect(namesOf(/^accepted/)).toEqual(['accepted']);
+    expect(namesOf(/^accepted/)).toEqual(['accepted, waiting']);
   });
 });

@@ -64,7 +64,15 @@ function plansOfLedger(): readonly { readonly sql: string; readonly plan: readon
     prepared.push(sql);
     return prepare(sql);
   };
-  createSqliteLedger(file);
+  const ledger = createSqliteLedger(file);
+  const filters = [
+    {},
+    { status: 'unknown' },
+    { account: 'main' },
+    { status: 'unknown', account: 'main' },
+  ] as const;
+  for (const filter of filters)
+    for (const oldestFirst of [false, true]) void ledger.list({ ...filter, oldestFirst, limit: 1 });
   const plans = prepared
     .filter((sql) => /\b(entries|pauses)\b/.test(sql))
     .map((sql) => ({
@@ -102,15 +110,22 @@ describe('the cost of a statement', () => {
       /^SELECT \* FROM entries WHERE status = \? AND \(created_at_ms, seq\) >/,
       'SEARCH entries USING INDEX entries_by_status (status=? AND created_at_ms>?)',
     ],
+    [
+      /^SELECT \* FROM entries WHERE account = \? AND \(created_at_ms, seq\) </,
+      'SEARCH entries USING INDEX entries_by_account (account=? AND created_at_ms<?)',
+    ],
+    [/status = 'accepted' ORDER BY/, 'SEARCH entries USING INDEX entries_waiting (account=? AND market=?)'],
+    [/order_id = \?/, 'SEARCH entries USING INDEX entries_by_order (account=? AND order_id=?)'],
+    [/look_due_at_ms >/, 'SEARCH entries USING INDEX looks_due (look_due_at_ms>?)'],
     [/^SELECT \* .* look_due_at_ms/, 'SEARCH entries USING INDEX looks_due (look_due_at_ms<?)'],
     [/^SELECT \* .* order_open/, 'SEARCH entries USING INDEX open_orders (account=? AND market=?)'],
     [
-      /^INSERT INTO entries .* SELECT/,
-      'SEARCH entries USING COVERING INDEX signals_by_account (account=? AND accepted_at_ms>?)',
+      /^SELECT count.* accepted_at_ms/,
+      'SEARCH entries USING COVERING INDEX signals_by_account (account=? AND accepted_at_ms>? AND accepted_at_ms<?)',
     ],
     [
       /^UPDATE entries SET status = 'sending'/,
-      'SEARCH entries USING COVERING INDEX orders_by_account (account=? AND ordered_at_ms>?)',
+      'SEARCH entries USING COVERING INDEX orders_by_account (account=? AND ordered_at_ms>? AND ordered_at_ms<?)',
     ],
   ])('%s goes by its index', (sql, detail) => {
     expect(plans.find((candidate) => sql.test(candidate.sql))?.plan).toContain(detail);

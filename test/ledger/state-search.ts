@@ -81,11 +81,13 @@ async function accountsDue(ledger: Ledger, nowMs: number): Promise<ReadonlySet<s
 async function describeStates(ledger: Ledger, keys: readonly EntryKey[]): Promise<readonly string[]> {
   const [dueNow, dueEver] = [await accountsDue(ledger, noonMs), await accountsDue(ledger, foreverMs)];
   const entries = await Promise.all(keys.map((key) => ledger.read(key)));
+  const waiting = await Promise.all(keys.map(({ account }) => ledger.waiting(account, 'BTC_USDT', 10)));
   return entries.map((entry, index) => {
     if (entry === null) return 'nothing';
     const account = keys[index]?.account ?? '';
     return [
       entry.status,
+      ...(waiting[index] ?? []).map(() => 'waiting'),
       ...(entry.orderOpen ? ['open'] : []),
       ...(entry.orderId === null ? [] : ['id']),
       ...describeLook(entry, dueNow.has(account), dueEver.has(account)),

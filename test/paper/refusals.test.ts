@@ -321,12 +321,22 @@ describe('a query is refused', () => {
       expect(await post(path, { clientOrderId: 'a' })).toEqual(
         refusal(30, 'market', 'Market field is required.'),
       );
-      expect(await post(path, { market: 'BTC_USDT' })).toEqual(
-        refusal(30, 'clientOrderId', 'ClientOrderId field is required.'),
-      );
       expect(await post(path, { market: 'BTC_USDT', clientOrderId: 1 })).toEqual(
         refusal(36, 'clientOrderId', 'ClientOrderId field should be a string.'),
       );
     },
   );
+
+  test('at the history without a client order id', async () => {
+    expect(await post('/api/v4/trade-account/order/history', { market: 'BTC_USDT' })).toEqual(
+      refusal(30, 'clientOrderId', 'ClientOrderId field is required.'),
+    );
+  });
+
+  test.each([
+    [{ limit: 101 }, 'limit', 'Limit should not be greater than 100.'],
+    [{ offset: -1 }, 'offset', 'Offset should be at least 0.'],
+  ])('for open orders with %j', async (page, key, text) => {
+    expect(await post('/api/v4/orders', { market: 'BTC_USDT', ...page })).toEqual(refusal(30, key, text));
+  });
 });

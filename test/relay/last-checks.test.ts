@@ -34,20 +34,36 @@ describe('the kill switch', () => {
     await executeSignal({ ...services, exchangeFor }, key);
   }
 
-  test.each([
-    ['an order', buyAlert(), createPath],
-    ['a cancel_all', JSON.stringify({ id: 'buy-1', ticker: 'BTCUSDT', action: 'cancel_all' }), cancelPath],
-  ])('stops %s that was being prepared when it was thrown', async (_, alert, path) => {
+  test('stops an order that was being prepared when it was thrown', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert({ id: 'before' }));
     const before = relay.asked.length;
 
-    await executeWhilePausing(await relay.receive(alert));
+    await executeWhilePausing(await relay.receive(buyAlert()));
 
     expect(await statuses('buy-1')).toEqual(['accepted', 'denied']);
     expect((await relay.entry('buy-1')).steps.at(-1)?.evidence).toMatchObject({ rule: 'paused' });
-    expect(relay.asked.slice(before)).not.toContain(path);
+    expect(relay.asked.slice(before)).not.toContain(createPath);
     expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['open']);
+  });
+
+  test.each([
+    { action: 'cancel_all' },
+    { action: 'cancel', signalId: 'before' },
+    { action: 'cancel', orderId: 1 },
+  ])('lets %o through, before it is prepared and after', async (cancel) => {
+    relay = await openAftermath();
+    const { orderId } = await relay.send(buyAlert({ id: 'before' }));
+    await relay.services.ledger.writePause('main', pause);
+    const named = 'orderId' in cancel ? { ...cancel, orderId } : cancel;
+
+    await executeWhilePausing(
+      await relay.receive(JSON.stringify({ id: 'stop', ticker: 'BTCUSDT', ...named })),
+    );
+
+    expect(await statuses('stop')).toEqual(['accepted', 'sending', 'cancelled']);
+    expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['cancelled']);
+    expect(relay.alarms).toEqual([]);
   });
 });
 

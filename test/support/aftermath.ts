@@ -40,6 +40,8 @@ export interface Aftermath {
   receiveAll(alert: string): Promise<void>;
   /** Carries out one signal of the account. */
   execute(signalId: string): Promise<void>;
+  /** The same with another part in the place of one. */
+  executeWith(services: ExecuteServices, signalId: string): Promise<void>;
   /** Takes the alert in and carries its one signal out, on an exchange with that fault. */
   send(alert: string, fault?: FaultRequest): Promise<Entry>;
   /** Looks after what was left behind, and fails if the exchange was asked for anything but lists. */
@@ -137,6 +139,9 @@ export async function openAftermath(
     },
     async execute(signalId) {
       await executeSignal(services, { account: 'main', signalId });
+    },
+    async executeWith(withServices, signalId) {
+      await executeSignal(withServices, { account: 'main', signalId });
     },
     async send(alert, fault) {
       const key = await receive(alert);

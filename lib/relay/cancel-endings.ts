@@ -1,0 +1,63 @@
+import type { Json } from '../base/json.ts';
+import type { Status } from '../model/outcome.ts';
+import type { Ending } from './action.ts';
+
+/** What became of one target. */
+export interface TargetEnding {
+  readonly status: Status;
+  /** Whether the exchange held no such open order any more. */
+  readonly wasGone: boolean;
+  readonly note: string;
+  readonly evidence: Json;
+}
+
+/** What a cancellation comes to beside its targets. */
+export interface Beside {
+  /** How many more orders may be open that there is no time for. */
+  readonly leftOut: number;
+  /** Signals that it ended before they were sent. */
+  readonly withdrawn: readonly string[];
+}
+
+/** How a cancellation ended that had several orders to cancel, or one. */
+export function joinEndings(endings: readonly TargetEnding[], beside: Beside): Ending {
+  const mayLeaveOpen = beside.leftOut > 0 || endings.some(leavesOpen);
+  const alarm = 'a cancellation was not carried out in full: orders may still be open';
+  return { ...endOf(endings, beside), ...(mayLeaveOpen ? { alarm } : {}) };
+}
+
+/** An outcome that nobody knows has an alarm of its own. */
+function leavesOpen({ status, wasGone }: TargetEnding): boolean {
+  return status === 'not_sent' || (status === 'rejected' && !wasGone);
+}
+
+function endOf(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside): Ending {
+  const [only] = endings;
+  if (only !== undefined && endings.length === 1 && leftOut === 0 && withdrawn.length === 0) {
+    const { status, note, evidence } = only;
+    return { status, note, evidence };
+  }
+  const found: readonly Status[] = [...endings.map(({ status }) => status), ...(leftOut > 0 ? notSent : [])];
+  return {
+    status: worstFirst.find((status) => found.includes(status)) ?? 'cancelled',
+    note: summarise(endings, { leftOut, withdrawn }),
+    evidence: { orders: endings.map((ending) => ({ ...ending })), leftOut, withdrawn },
+  };
+}
+
+const notSent: readonly Status[] = ['not_sent'];
+
+/** Several cancellations in one signal end as the one that needs most attention. */
+const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cancelled'];
+
+function summarise(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside): string {
+  const groups = Map.groupBy(endings, ({ status, wasGone }) => (wasGone ? 'no longer open' : status));
+  const counts = [...groups].map(([word, group]) => `${group.length} ${word}`).join(', ');
+  return [
+    ...(withdrawn.length === 0 ? [] : [`${withdrawn.length} signals were withdrawn before they were sent`]),
+    endings.length === 0
+      ? 'nothing was open in this market, as far as the ledger knows'
+      : `of ${endings.length} orders: ${counts}`,
+    ...(leftOut === 0 ? [] : [`${leftOut} older ones were not asked for: send the cancellation again`]),
+  ].join('; ');
+}

@@ -1,0 +1,229 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
+import type { Step } from '../../lib/ledger/entry.ts';
+import { clientOrderIdOf } from '../../lib/signals/identity.ts';
+import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { override } from '../support/override.ts';
+
+let relay: Aftermath;
+
+beforeEach(async () => {
+  relay = await openAftermath();
+});
+afterEach(() => relay.close());
+
+const createPath = '/api/v4/order/collateral/stop-limit';
+const cancelPath = '/api/v4/order/cancel';
+
+function alert(fields: object): string {
+  return JSON.stringify({ ticker: 'BTCUSDT', ...fields });
+}
+
+const statuses = async (id: string) => (await relay.entry(id)).steps.map(({ status }) => status);
+const lastStep = async (id: string): Promise<Step | undefined> => (await relay.entry(id)).steps.at(-1);
+const ordersAtTheExchange = () =>
+  relay.paper.control.state().orders.map(({ clientOrderId, status }) => `${clientOrderId} ${status}`);
+
+/** Stored, and the queue never hears of it. */
+async function leaveBehind(...alerts: readonly string[]): Promise<void> {
+  for (const body of alerts) await relay.receive(body);
+}
+
+describe('an order that waits without a message', () => {
+  test.each([
+    ['its signal', { signalId: 'buy-1' }],
+    ['its client order id', { clientOrderId: clientOrderIdOf('main', 'buy-1') }],
+  ])('is withdrawn by a cancellation that names %s, and never sent', async (_, target) => {
+    await leaveBehind(buyAlert());
+
+    await relay.send(alert({ id: 'stop', action: 'cancel', ...target }));
+
+    expect(await statuses('buy-1')).toEqual(['accepted', 'cancelled']);
+    expect(await lastStep('buy-1')).toMatchObject({
+      note: 'withdrawn by signal "stop" before it was sent',
+      evidence: { withdrawnBy: 'stop' },
+    });
+    expect(await statuses('stop')).toEqual(['accepted', 'cancelled']);
+    await relay.reconcileFor(20);
+    await relay.execute('buy-1');
+    expect(relay.asked).not.toContain(createPath);
+    expect(relay.asked).not.toContain(cancelPath);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('is withdrawn by a cancel_all after it, and one after that is not', async () => {
+    await relay.send(buyAlert({ id: 'open' }));
+    await leaveBehind(
+      buyAlert({ id: 'before' }),
+      alert({ id: 'all', action: 'cancel_all' }),
+      buyAlert({ id: 'after' }),
+      alert({ id: 'eth', ticker: 'ETHUSDT', action: 'cancel_all' }),
+    );
+
+    await relay.execute('all');
+
+    expect(await statuses('before')).toEqual(['accepted', 'cancelled']);
+    expect(await statuses('all')).toEqual(['accepted', 'sending', 'cancelled']);
+    expect(await lastStep('all')).toMatchObject({
+      note: '1 signals were withdrawn before they were sent; of 1 orders: 1 cancelled',
+      evidence: { withdrawn: ['before'] },
+    });
+    expect(await statuses('after')).toEqual(['accepted']);
+    await relay.execute('after');
+    expect(await statuses('after')).toEqual(['accepted', 'sending', 'placed']);
+  });
+
+  test('is withdrawn by a cancel_all of the same alert before it only if it stands before it', async () => {
+    await relay.receiveAll(
+      JSON.stringify([
+        JSON.parse(buyAlert({ id: 'first' })),
+        { id: 'all', ticker: 'BTCUSDT', action: 'cancel_all' },
+        JSON.parse(buyAlert({ id: 'last' })),
+      ]),
+    );
+
+    await relay.execute('last');
+
+    expect(await statuses('first')).toEqual(['accepted', 'cancelled']);
+    expect(await statuses('all')).toEqual(['accepted', 'sending', 'cancelled']);
+    expect(await statuses('last')).toEqual(['accepted', 'sending', 'placed']);
+    expect(ordersAtTheExchange()).toEqual([`${clientOrderIdOf('main', 'last')} open`]);
+  });
+
+  test('stays when the cancellation has grown too old to be carried out', async () => {
+    await leaveBehind(buyAlert({ time: new Date(relay.clock.nowMs()).toISOString(), maxLag: 3600 }));
+    await leaveBehind(alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }));
+    relay.clock.advance(2 * minuteMs);
+
+    await relay.execute('stop');
+
+    expect(await statuses('stop')).toEqual(['accepted', 'denied']);
+    expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'placed']);
+    expect(relay.alarms).toMatchObject([{ signalId: 'stop' }]);
+  });
+
+  test('is placed before a later one of its market', async () => {
+    await leaveBehind(buyAlert({ id: 'older' }), buyAlert({ id: 'other', ticker: 'ETHUSDT' }));
+
+    await relay.send(buyAlert({ id: 'newer' }));
+
+    expect(ordersAtTheExchange()).toEqual([
+      `${clientOrderIdOf('main', 'older')} open`,
+      `${clientOrderIdOf('main', 'newer')} open`,
+    ]);
+    expect(await statuses('other')).toEqual(['accepted']);
+  });
+
+  test('that cannot be carried out ends as denied with an alarm, and the later one goes on', async () => {
+    await leaveBehind(buyAlert({ id: 'poisoned' }), buyAlert({ id: 'newer', quantity: '0.02' }));
+    const { services } = relay;
+    const markets = override(services.markets, {
+      find: async (name) => {
+        const { status } = await relay.entry('poisoned');
+        if (status === 'accepted') throw new TypeError('a fault of the relay');
+        return await services.markets.find(name);
+      },
+    });
+
+    await relay.executeWith({ ...services, markets }, 'newer');
+
+    expect(await lastStep('poisoned')).toMatchObject({
+      status: 'denied',
+      evidence: { rule: 'overtaken', actual: 'unexpected failure' },
+    });
+    expect(await statuses('newer')).toEqual(['accepted', 'sending', 'placed']);
+    expect(relay.alarms).toMatchObject([{ signalId: 'poisoned' }]);
+  });
+
+  test('makes the later one wait while the store is out of order', async () => {
+    await leaveBehind(buyAlert({ id: 'older' }), buyAlert({ id: 'newer' }));
+    const { services } = relay;
+    const ledger = override(services.ledger, {
+      start: async () => {
+        throw new RelayError('store_unavailable', 'no disk');
+      },
+    });
+
+    const execution = relay.executeWith({ ...services, ledger }, 'newer');
+
+    await expect(execution).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await statuses('older')).toEqual(['accepted']);
+    expect(await statuses('newer')).toEqual(['accepted']);
+    expect(relay.asked).not.toContain(createPath);
+  });
+
+  test('among very many is carried out in its turn, some with each message', async () => {
+    const ids = Array.from({ length: 60 }, (_, index) => `s-${index}`);
+    await leaveBehind(...ids.map((id) => buyAlert({ id })));
+    const { services } = relay;
+    const slow = override(services.markets, {
+      find: async (name) => {
+        relay.clock.advance(1000);
+        return await services.markets.find(name);
+      },
+    });
+
+    const execution = relay.executeWith({ ...services, markets: slow }, 's-59');
+
+    await expect(execution).rejects.toMatchObject({ code: 'earlier_signals_wait' });
+    const placed = relay.paper.control.state().orders.map(({ clientOrderId }) => clientOrderId);
+    expect(placed).toEqual(ids.slice(0, 11).map((id) => clientOrderIdOf('main', id)));
+    expect(await statuses('s-59')).toEqual(['accepted']);
+  });
+});
+
+describe('a cancellation', () => {
+  test('of what another worker is sending goes to the exchange', async () => {
+    const key = await relay.receive(buyAlert());
+    const sending: Step = { status: 'sending', atMs: relay.clock.nowMs(), note: 'by another' };
+    await relay.services.ledger.start(key, sending, null);
+
+    await relay.send(alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }));
+
+    expect(await statuses('buy-1')).toEqual(['accepted', 'sending']);
+    expect(relay.asked).toContain(cancelPath);
+    expect(await statuses('stop')).toEqual(['accepted', 'sending', 'rejected']);
+  });
+
+  test('that is delivered again after it has withdrawn its order ends as it would have', async () => {
+    await leaveBehind(buyAlert(), alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }));
+    const { services } = relay;
+    const ledger = override(services.ledger, {
+      move: async (key, move) => {
+        if (key.signalId === 'stop') throw new RelayError('store_unavailable', 'the process died here');
+        return await services.ledger.move(key, move);
+      },
+    });
+    const first = relay.executeWith({ ...services, ledger }, 'stop');
+    await expect(first).rejects.toMatchObject({ code: 'store_unavailable' });
+
+    await relay.execute('stop');
+
+    expect(await statuses('stop')).toEqual(['accepted', 'cancelled']);
+    expect(await lastStep('stop')).toMatchObject({
+      note: 'signal "buy-1" was cancelled before: nothing was sent',
+    });
+  });
+
+  test.each([
+    ['names no signal of the ledger', { signalId: 'nobody' }, ['accepted', 'denied'], 1],
+    ['names an order that is open no more', { orderId: 1 }, ['accepted', 'sending', 'rejected'], 0],
+  ])('that %s: alarms only where something may be open', async (_, target, expected, alarms) => {
+    await relay.send(alert({ id: 'stop', action: 'cancel', ...target }));
+
+    expect(await statuses('stop')).toEqual(expected);
+    expect(relay.alarms).toHaveLength(alarms);
+  });
+
+  test('that the exchange does not hear of is an alarm', async () => {
+    await relay.send(buyAlert());
+    await relay.send(alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }), {
+      fault: 'down',
+      durationMs: 3_600_000,
+    });
+
+    expect(await statuses('stop')).toEqual(['accepted', 'sending', 'not_sent']);
+    expect(relay.alarms).toMatchObject([{ signalId: 'stop' }]);
+  });
+});
