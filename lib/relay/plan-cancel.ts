@@ -1,4 +1,4 @@
-import { type Json, toJson } from '../base/json.ts';
+import { toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';

@@ -23,7 +23,7 @@ function findTorn({ history, entries }: Facts): readonly Violation[] {
       return found > 0 && found < (JSON.parse(alert.body) as readonly unknown[]).length;
     })
     .map(({ alert }) => ({
-      invariant: 'I10',
+      invariant: 'I13',
       harm: 'other',
       text: `of ${alert.name}, an alert of several signals, only some are stored`,
     }));

@@ -18,7 +18,7 @@ export const invariants = {
   I7: 'every move is legal, and what is final stays',
   I8: 'the limits of an account are kept',
   I9: 'nothing is taken in without a valid token',
-  I10: 'an alert is stored as a whole, or not at all',
+  I13: 'an alert is stored as a whole, or not at all',
   I11: 'no order is sent after its cancellation has ended, and no cancellation comes to nothing in silence',
   I12: 'an account is full for a minute at most, whatever its clock does',
 } as const;
