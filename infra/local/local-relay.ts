@@ -13,6 +13,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { startHttpServer } from './http-server.ts';
@@ -68,7 +69,13 @@ export async function startLocalRelay(options: {
   });
   const shared = { clock, log, settings, ledger };
 
-  const receiveSignal = createReceiveSignal({ ...shared, queue, webhookTokens: secrets.webhookTokens });
+  const receiveSignal = createReceiveSignal({
+    ...shared,
+    queue,
+    webhookTokens: secrets.webhookTokens,
+    heldSecrets: secrets.heldSecrets,
+    overload: createOverloadWatch(),
+  });
   const executeSignal = createExecuteSignal({
     ...shared,
     markets: createMarketCatalogue(clients.anonymous, clock, options.exchangeTimeoutMs),

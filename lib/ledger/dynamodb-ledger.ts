@@ -15,6 +15,7 @@ import {
 } from './dynamodb-items.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
+import { queryRefusals } from './dynamodb-refusals.ts';
 import { DynamodbTable, type Written } from './dynamodb-table.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
@@ -112,6 +113,10 @@ class DynamodbLedger implements Ledger {
   async read(key: EntryKey): Promise<Entry | null> {
     const item = await this.#table.get(keyItem(key));
     return item === null ? null : entryOf(item);
+  }
+
+  readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
+    return queryRefusals(this.#table, account, alertId);
   }
 
   async list(query: EntryQuery): Promise<EntryPage> {

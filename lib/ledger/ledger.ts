@@ -101,6 +101,13 @@ export interface Ledger {
   read(key: EntryKey): Promise<Entry | null>;
 
   /**
+   * Refused alerts that carried this id, newest first: at most ten, and which ones is not said where there are more.
+   *
+   * @param alertId the id that the alert chose
+   */
+  readRefusals(account: string, alertId: string): Promise<readonly Entry[]>;
+
+  /**
    * One page; its cost grows with the page, not with the ledger. An entry that arrives or moves between two pages
    * does not shift the others.
    *

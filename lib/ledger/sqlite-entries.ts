@@ -72,6 +72,9 @@ export const sql = {
     WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
   closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
+  /** From the prefix to the first text that does not begin with it: "A" comes next after "@". */
+  readRefusals: `SELECT * FROM entries WHERE account = ?1 AND signal_id >= ?2 AND signal_id < substr(?2, 1, length(?2) - 1) || 'A'
+    ORDER BY signal_id LIMIT ?3`,
   countSignals: signalsSince('?2'),
   countOrders: ordersSince('?2'),
   list: `SELECT * FROM entries WHERE (created_at_ms, seq) < (?, ?)

@@ -1,5 +1,6 @@
 import type { StatementSync } from 'node:sqlite';
 import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
+import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
   type Accepted,
@@ -20,6 +21,7 @@ import {
   refuseIllegalMove,
   type Started,
 } from './ledger.ts';
+import { mostRefusals, sortNewestFirst } from './refusals.ts';
 import { type EntryRow, entryOf, formatCursor, migrations, rowOf, sql, startOf } from './sqlite-entries.ts';
 
 type Statements = Readonly<Record<keyof typeof sql, StatementSync>>;
@@ -110,6 +112,12 @@ class SqliteLedger implements Ledger {
 
   async read(key: EntryKey): Promise<Entry | null> {
     return this.#file.read(() => this.#find(key));
+  }
+
+  async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
+    const { readRefusals } = this.#statements;
+    const rows = this.#file.read(() => readRefusals.all(account, refusalPrefixOf(alertId), mostRefusals));
+    return sortNewestFirst((rows as unknown as readonly EntryRow[]).map(entryOf));
   }
 
   async list(query: EntryQuery): Promise<EntryPage> {

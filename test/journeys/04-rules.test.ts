@@ -85,15 +85,24 @@ describe("the owner's rules", () => {
     });
   });
 
-  test('a sender over its share of signals gets 429, and the ledger keeps the refusal', async () => {
+  test('a sender over its share of signals gets 503 and sends again, and the ledger keeps the refusal', async () => {
     for (const id of ['one', 'two', 'three', 'four']) await world.post(buyAlert({ id }), { account: 'slow' });
 
     const fifth = await world.post(buyAlert({ id: 'five' }), { account: 'slow' });
 
-    expect(fifth.status).toBe(429);
+    expect(fifth.status).toBe(503);
     expect(fifth.body.error?.code).toBe('rate_limited');
-    const { entries } = await world.ledger.list({ status: 'invalid', limit: 10 });
-    expect(entries).toHaveLength(1);
+    const [refusal, ...more] = await world.ledger.readRefusals('slow', 'five');
+    expect(more).toEqual([]);
+    expect(refusal).toMatchObject({
+      status: 'invalid',
+      steps: [
+        {
+          note: '4 signals in the last minute; the account takes 4; the sender was asked to send it again',
+          evidence: { code: 'rate_limited', ticker: 'BTCUSDT' },
+        },
+      ],
+    });
     await Promise.all(['one', 'two', 'three', 'four'].map((id) => world.settled(id, 'slow')));
   });
 
@@ -106,7 +115,11 @@ describe("the owner's rules", () => {
     const posted = await world.post(JSON.stringify(items), { account: 'slow' });
 
     expect(posted.status).toBe(429);
-    expect((await world.ledger.list({ limit: 10 })).entries.map(({ status }) => status)).toEqual(['invalid']);
+    expect(posted.body.error?.message).toBe('the alert holds 5 signals; the account takes 4 in a minute');
+    const { entries } = await world.ledger.list({ limit: 10 });
+    expect(entries.map(({ status }) => status)).toEqual(Array(5).fill('invalid'));
+    for (let index = 0; index < 5; index += 1)
+      expect(await world.ledger.readRefusals('slow', `item-${index}`)).toHaveLength(1);
   });
 });
 

@@ -29,7 +29,7 @@ describe('the identity of a signal', () => {
   });
 
   test('a refusal has an id that no signal can have', () => {
-    const refusalId = refusalIdOf(fingerprint);
+    const refusalId = refusalIdOf(fingerprint, null);
 
     expect(refusalId).toBe('refused-ba7816bf8f01cfea414140de5dae2223');
     expect(isExplicitId(refusalId)).toBe(false);
