@@ -36,6 +36,14 @@ describe('the identity of a signal', () => {
     expect(isSignalId(refusalId)).toBe(false);
   });
 
+  test('a refusal of an alert with an id begins with that id, and no alert can choose one like it', () => {
+    const refusalId = refusalIdOf(fingerprint, 'Long-7');
+
+    expect(refusalId).toBe('Long-7@refused-ba7816bf8f01');
+    expect(isExplicitId(refusalId)).toBe(false);
+    expect(isSignalId(refusalId)).toBe(false);
+  });
+
   test.each(['a', 'Long.7_b:c-d', '2026-01-31T12:00:00Z', 'H-1', 'h', 'x'.repeat(64)])(
     '%j may be chosen as an id',
     (id) => {
