@@ -39,6 +39,7 @@ export const hazards = [
   'message_lost',
   'clock_step',
   'list_lag',
+  'secret_told',
 ] as const;
 export type Hazard = (typeof hazards)[number];
 
@@ -95,6 +96,7 @@ const rates: Readonly<{
     message_lost: 0.1,
     clock_step: 0.3,
     list_lag: 0.5,
+    secret_told: 0.15,
   },
 };
 

@@ -4,6 +4,7 @@ import type { World } from '../../lib/paper/world.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
+import { findLostRefusals } from './refusal-invariants.ts';
 
 /** What must hold after every run, whatever went wrong in it. */
 export const invariants = {
@@ -16,6 +17,7 @@ export const invariants = {
   I7: 'every move is legal, and what is final stays',
   I8: 'the limits of an account are kept',
   I9: 'nothing is taken in without a valid token',
+  I10: 'a refused alert is found by its own id, and an account over its limit is told of',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -34,8 +36,10 @@ export interface Facts {
   readonly entries: readonly Entry[];
   readonly exchange: World;
   readonly dialect: Dialect;
+  /** What is secret at the end. */
+  readonly secrets: readonly string[];
 }
 
 export function findViolations(facts: Facts): readonly Violation[] {
-  return [...findWrongOutcomes(facts), ...findUnlawfulConduct(facts)];
+  return [...findWrongOutcomes(facts), ...findUnlawfulConduct(facts), ...findLostRefusals(facts)];
 }
