@@ -69,9 +69,9 @@ async function authenticate(services: ReceiveServices, delivery: AlertDelivery):
 }
 
 /** The tokens of some account, compared in vain; that they cannot be read is no concern of a stranger. */
-async function askForStandIn({ settings, webhookTokens }: ReceiveServices, age: SecretAge) {
-  const [name = ''] = Object.keys(settings.accounts);
-  return await webhookTokens(name, age).catch(() => []);
+async function askForStandIn(services: ReceiveServices, age: SecretAge): Promise<readonly string[]> {
+  const [name = ''] = Object.keys(services.settings.accounts);
+  return await services.webhookTokens(name, age).catch(() => []);
 }
 
 function readAlert(services: ReceiveServices, { account, body, secrets }: Arrived): Alert {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -103,6 +104,17 @@ describe("the owner's rules", () => {
         },
       ],
     });
+    await Promise.all(['one', 'two', 'three', 'four'].map((id) => world.settled(id, 'slow')));
+  });
+
+  test('a sender over its share of signals is told by HTTP when to come again', async () => {
+    for (const id of ['one', 'two', 'three', 'four']) await world.post(buyAlert({ id }), { account: 'slow' });
+    const [token = ''] = await createFileSecrets(world.secretsPath).webhookTokens('slow');
+    const url = world.webhookUrl.replace(/main\/[^/]+$/, `slow/${token}`);
+
+    const { status, headers } = await fetch(url, { method: 'POST', body: buyAlert({ id: 'five' }) });
+
+    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
     await Promise.all(['one', 'two', 'three', 'four'].map((id) => world.settled(id, 'slow')));
   });
 
