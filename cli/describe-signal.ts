@@ -1,8 +1,7 @@
 import type { OrderSignal, OrderSize, Signal } from '../lib/model/signal.ts';
 
 /** What a signal asks for, in a few words: for a line of a table. */
-export function summariseSignal(signal: Signal | null): string {
-  if (signal === null) return 'refused alert';
+export function summariseSignal(signal: Signal): string {
   switch (signal.action) {
     case 'order':
       return `${signal.side} ${describeSize(signal.size)} at ${signal.stopPrice}`;

@@ -3,8 +3,9 @@ import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import type { EntryQuery, Ledger, Pause } from '../../lib/ledger/ledger.ts';
 import { type Status, statuses, statusMeanings } from '../../lib/model/outcome.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
+import { describeRefusal, refusedTickerOf } from '../describe-refusal.ts';
 import { describeSignal, summariseSignal } from '../describe-signal.ts';
-import { findEntry } from '../find-entry.ts';
+import { findWithRefusals } from '../find-entry.ts';
 import {
   type Cell,
   formatMillisecond,
@@ -100,8 +101,8 @@ function renderSignals(entries: readonly Entry[], { status, limit }: ListOptions
       formatRecent(entry.createdAtMs),
       entry.signalId,
       entry.account,
-      entry.signal?.market ?? '–',
-      summariseSignal(entry.signal),
+      entry.signal?.market ?? refusedTickerOf(entry) ?? '–',
+      entry.signal === null ? describeRefusal(entry) : summariseSignal(entry.signal),
       styleStatus(entry.status),
       entry.orderId === null ? '–' : String(entry.orderId),
     ]),
@@ -133,9 +134,19 @@ async function showSignal(
   account: string | undefined,
 ): Promise<void> {
   const accounts = account === undefined ? Object.keys(session.settings.accounts) : [account];
-  const entry = await findEntry(session.openLedger(), id, accounts);
+  const { entry, refusals } = await findWithRefusals(session.openLedger(), id, accounts);
   const meaning = statusMeanings[entry.status];
-  print({ ...entry, meaning }, () => renderEntry(entry, meaning));
+  print({ ...entry, meaning, refusals }, () =>
+    [renderEntry(entry, meaning), ...renderRefusals(refusals)].join('\n'),
+  );
+}
+
+function renderRefusals(refusals: readonly Entry[]): readonly string[] {
+  if (refusals.length === 0) return [];
+  const lines = refusals.map((entry) =>
+    paint(`  ${formatMillisecond(entry.createdAtMs)} UTC  ${describeRefusal(entry)}  (${entry.signalId})`),
+  );
+  return ['', 'Other alerts of this id were refused:', ...lines];
 }
 
 function renderEntry(entry: Entry, meaning: string): string {
@@ -157,8 +168,13 @@ function renderEntry(entry: Entry, meaning: string): string {
   ].join('\n');
 }
 
-function describeAsked({ signal }: Entry): readonly (readonly [string, string | null])[] {
-  if (signal === null) return [['asked', 'nothing that could be understood']];
+function describeAsked(entry: Entry): readonly (readonly [string, string | null])[] {
+  const { signal } = entry;
+  if (signal === null)
+    return [
+      ['asked', 'nothing that was taken in'],
+      ['ticker', refusedTickerOf(entry)],
+    ];
   const { ticker, timeMs, maxLagMs, strategy, interval, comment, extras } = signal;
   return [
     ['asked', describeSignal(signal)],

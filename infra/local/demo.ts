@@ -100,7 +100,7 @@ async function tell(): Promise<void> {
   const { entries } = await ledger.list({ limit: 10 });
   expectThat(entries.length === 2, `the ledger holds ${entries.length} entries`);
   for (const { status, signalId, steps } of entries.toReversed())
-    say(`   ${paint(status)} ${signalId.slice(0, 20).padEnd(20)}  ${steps.at(-1)?.note}`);
+    say(`   ${paint(status)} ${signalId.slice(0, 31).padEnd(31)}  ${steps.at(-1)?.note}`);
   say(dim('\nNext: npm start, then npm run -s relay -- --help\n'));
 }
 

@@ -14,6 +14,7 @@ import type { Settings } from '../../lib/model/settings.ts';
 import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { messagesOf } from '../../lib/relay/message-of.ts';
+import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { startHttpServer } from './http-server.ts';
@@ -70,7 +71,13 @@ export async function startLocalRelay(options: {
   const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
   const shared = { clock, log, settings, ledger };
 
-  const receiveSignal = createReceiveSignal({ ...shared, queue, webhookTokens: secrets.webhookTokens });
+  const receiveSignal = createReceiveSignal({
+    ...shared,
+    queue,
+    webhookTokens: secrets.webhookTokens,
+    heldSecrets: secrets.heldSecrets,
+    overload: createOverloadWatch(),
+  });
   const executeSignal = createExecuteSignal({
     ...shared,
     markets: createMarketCatalogue(clients.anonymous, clock, options.exchangeTimeoutMs),

@@ -6,6 +6,8 @@ interface CatalogueRow {
   readonly logLevel: LogLevel;
   /** Whether the same request can succeed later without anybody changing it. */
   readonly retryMayHelp: boolean;
+  /** After how long the sender is asked to come again. Absent: it is not told, or had better not. */
+  readonly retryAfterSeconds?: number;
   /** What the person running the relay should do. */
   readonly action: string;
 }
@@ -54,11 +56,22 @@ export const catalogue = {
     retryMayHelp: false,
     action: 'The alert came too late to act on; raise maxLag if that delay is acceptable.',
   },
+  /** TradingView sends again after a 503, every 5 s and three times at most; after a 429 it does not. */
   rate_limited: {
+    httpStatus: 503,
+    logLevel: 'warn',
+    retryMayHelp: true,
+    retryAfterSeconds: 5,
+    action:
+      'Send the same alert again: it is taken as soon as the minute has room; else slow the alerts down, or raise maxSignalsPerMinute of the account.',
+  },
+  flooded: {
     httpStatus: 429,
     logLevel: 'warn',
     retryMayHelp: true,
-    action: 'Slow the alerts down, or raise maxSignalsPerMinute of the account.',
+    retryAfterSeconds: 60,
+    action:
+      'Stop the sender, or raise maxSignalsPerMinute of the account; no order came of the alerts refused.',
   },
   not_stored: {
     httpStatus: 503,

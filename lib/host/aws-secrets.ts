@@ -4,7 +4,7 @@ import { RelayError } from '../base/errors.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
 import type { SecretAge } from '../relay/services.ts';
 import { liveTokensOf, parseKeysContent, parseTokensContent } from './secret-contents.ts';
-import type { SecretStore } from './secrets.ts';
+import type { SecretHolder } from './secrets.ts';
 
 /** Secrets by account: the id or ARN of each. */
 export type SecretIds = Readonly<Record<string, string>>;
@@ -13,6 +13,10 @@ export type SecretIds = Readonly<Record<string, string>>;
 const maximumAgeMs = 5 * 60_000;
 /** Anybody can present wrong tokens; they must not be able to make us ask again and again. */
 const tokenRestMs = 10_000;
+/** An order waits no longer for the secrets of other accounts, which it needs for comparing alone. */
+const longestWaitMs = 250;
+/** Nor does it ask again and again for those that cannot be read. */
+const failureRestMs = 60_000;
 
 /**
  * Secrets Manager, remembered for at most five minutes.
@@ -24,7 +28,7 @@ export function createAwsSecrets(options: {
   readonly clock: Clock;
   readonly webhookTokens: SecretIds;
   readonly exchangeKeys: SecretIds;
-}): SecretStore {
+}): SecretHolder {
   const { client, clock } = options;
   const remember = <T>(ids: SecretIds, parse: (text: string) => T, restMs: number) =>
     new Map(
@@ -44,7 +48,20 @@ export function createAwsSecrets(options: {
       return content === undefined ? [] : liveTokensOf(content, clock.nowMs());
     },
     exchangeKeys: async (account, age = 'remembered') => (await keys.get(account)?.read(age)) ?? null,
+    async heldSecrets() {
+      // All were asked for when the process started: as a rule nothing is waited for.
+      const awaited = [...tokens.values(), ...keys.values()].flatMap((secret) => secret.refresh());
+      if (awaited.length > 0) await Promise.race([Promise.all(awaited), clock.sleep(longestWaitMs)]);
+      return [
+        ...knownOf(tokens).flatMap((content) => liveTokensOf(content, clock.nowMs())),
+        ...knownOf(keys).flatMap((content) => (content === null ? [] : [content.apiKey, content.apiSecret])),
+      ];
+    },
   };
+}
+
+function knownOf<T>(secrets: ReadonlyMap<string, RememberedSecret<T>>): readonly T[] {
+  return [...secrets.values()].flatMap(({ known }) => known);
 }
 
 /** One secret; whoever asks while it is being read waits for the same answer. */
@@ -54,11 +71,29 @@ class RememberedSecret<T> {
   readonly #fetch: () => Promise<T>;
   #known: { readonly value: T; readonly readAtMs: number } | null = null;
   #reading: Promise<T> | null = null;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, restMs: number, fetch: () => Promise<T>) {
     this.#clock = clock;
     this.#restMs = restMs;
     this.#fetch = fetch;
+  }
+
+  /** What was read last, however old; nothing before the first time. */
+  get known(): readonly T[] {
+    return this.#known === null ? [] : [this.#known.value];
+  }
+
+  /**
+   * Has it asked for anew when it is old, and not a moment after a failure.
+   *
+   * @returns what to wait for, where nothing is known yet
+   */
+  refresh(): readonly Promise<unknown>[] {
+    const isResting = this.#reading === null && this.#clock.nowMs() - this.#failedAtMs < failureRestMs;
+    if (isResting) return [];
+    const reading = this.read('remembered').catch(() => undefined);
+    return this.#known === null ? [reading] : [];
   }
 
   read(age: SecretAge): Promise<T> {
@@ -74,9 +109,14 @@ class RememberedSecret<T> {
   async #readAnew(): Promise<T> {
     // The age counts from the question: what changed while it was answered must not be taken for known.
     const readAtMs = this.#clock.nowMs();
-    const value = await this.#fetch();
-    this.#known = { value, readAtMs };
-    return value;
+    try {
+      const value = await this.#fetch();
+      this.#known = { value, readAtMs };
+      return value;
+    } catch (error) {
+      this.#failedAtMs = readAtMs;
+      throw error;
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import type { PostponeMessage, SignalQueue } from '../queue/queue.ts';
 import { createSqsPostpone } from '../queue/sqs-postpone.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
 import { createMarketCatalogue } from '../relay/market-catalogue.ts';
+import { createOverloadWatch } from '../relay/overload.ts';
 import type { ReconcileServices } from '../relay/reconcile-signals.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
@@ -59,6 +60,9 @@ export function openReceiveServices(config: unknown, environment: Environment): 
     ledger: openLedger(host, environment),
     queue: openQueue(environment),
     webhookTokens: secrets.webhookTokens,
+    // Tokens alone: this function is not granted the keys of the exchange.
+    heldSecrets: secrets.heldSecrets,
+    overload: createOverloadWatch(),
   };
 }
 

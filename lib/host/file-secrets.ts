@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Credentials } from '../exchange/client.ts';
-import type { SecretStore } from './secrets.ts';
+import type { SecretHolder } from './secrets.ts';
 
 const Token = z.string().min(16);
 /** A token that was replaced opens for a while longer. */
@@ -25,7 +25,7 @@ type AccountSecrets = Secrets[string];
  *
  * A change of the file takes effect on the next request.
  */
-export function createFileSecrets(path: string, clock: Clock = systemClock): SecretStore {
+export function createFileSecrets(path: string, clock: Clock = systemClock): SecretHolder {
   let known: { readonly version: string; readonly secrets: Secrets } | null = null;
 
   function read(): Secrets {
@@ -37,6 +37,11 @@ export function createFileSecrets(path: string, clock: Clock = systemClock): Sec
   return {
     webhookTokens: async (account) => liveTokensOf(read()[account]?.webhookTokens ?? [], clock.nowMs()),
     exchangeKeys: async (account) => read()[account]?.exchangeKeys ?? null,
+    heldSecrets: async () =>
+      Object.values(read()).flatMap(({ webhookTokens, exchangeKeys }) => [
+        ...liveTokensOf(webhookTokens, clock.nowMs()),
+        ...(exchangeKeys === null ? [] : [exchangeKeys.apiKey, exchangeKeys.apiSecret]),
+      ]),
   };
 }
 

@@ -16,3 +16,12 @@ export interface SecretStore {
    */
   exchangeKeys(account: string, age?: SecretAge): Promise<Credentials | null>;
 }
+
+/** A store that can tell all it holds, so that secrets are found where they do not belong. */
+export interface SecretHolder extends SecretStore {
+  /**
+   * The tokens that open any webhook now, and the keys and secrets of the exchange, as far as they can be read. Costs
+   * no question that is waited for long: what is remembered will do.
+   */
+  heldSecrets(): Promise<readonly string[]>;
+}

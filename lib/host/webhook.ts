@@ -71,8 +71,15 @@ function answerError(log: Log) {
         httpStatus: row.httpStatus,
         body: { error: { code, message, issues: issuesOf(error) } },
       },
-      code === 'method_not_allowed' ? { allow: 'POST' } : {},
+      headersOf(error),
     );
+  };
+}
+
+function headersOf({ code, row }: RelayError): Record<string, string> {
+  return {
+    ...(code === 'method_not_allowed' ? { allow: 'POST' } : {}),
+    ...(row.retryAfterSeconds === undefined ? {} : { 'retry-after': String(row.retryAfterSeconds) }),
   };
 }
 
@@ -84,7 +91,12 @@ function issuesOf({ issues, message, row }: RelayError): Json {
 
 /** Whatever broke unforeseen, nothing of this delivery was promised: a resend completes it. */
 function toRelayError(error: Error | null): RelayError {
-  if (error instanceof RelayError && error.row.httpStatus < 500) return error;
+  // Who is told when to come again is told why.
+  if (
+    error instanceof RelayError &&
+    (error.row.httpStatus < 500 || error.row.retryAfterSeconds !== undefined)
+  )
+    return error;
   const reason = error instanceof RelayError ? error.message : `unexpected ${error?.name ?? 'error'}`;
   return new RelayError('not_stored', `the alert was not stored: ${reason}`, { cause: error });
 }

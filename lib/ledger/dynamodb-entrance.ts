@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Item, textOf } from '../base/dynamodb.ts';
 import { RelayError } from '../base/errors.ts';
+import { createAcceptedEntry } from './create-entry.ts';
 import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem } from './dynamodb-items.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn } from './dynamodb-move.ts';
 import type { DynamodbTable } from './dynamodb-table.ts';
 import type { Entry, EntryKey } from './entry.ts';
-import {
-  type Accepted,
-  createAcceptedEntry,
-  isOtherAlert,
-  type MinuteLimit,
-  type NewEntry,
-  type StoredSignal,
-} from './ledger.ts';
+import { type Accepted, isOtherAlert, type MinuteLimit, type NewEntry, type StoredSignal } from './ledger.ts';
 
 /** Whoever finds another at the same alert reads what that one stored; this many in a row is something else. */
 const maximumTries = 10;

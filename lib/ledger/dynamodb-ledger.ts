@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { boundLook } from './bound-step.ts';
+import { createRefusedEntry } from './create-entry.ts';
 import { DynamodbEntrance } from './dynamodb-entrance.ts';
 import {
   anyWaitingPrefix,
@@ -19,7 +20,6 @@ import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
   type Accepted,
   createConflict,
-  createRefusedEntry,
   type EntryPage,
   type EntryQuery,
   type Ledger,
@@ -107,6 +107,10 @@ class DynamodbLedger implements Ledger {
   async read(key: EntryKey): Promise<Entry | null> {
     const item = await this.#table.get(keyItem(key));
     return item === null ? null : entryOf(item);
+  }
+
+  readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
+    return this.#lists.readRefusals(account, alertId);
   }
 
   list(query: EntryQuery): Promise<EntryPage> {

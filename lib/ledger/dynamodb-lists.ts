@@ -1,8 +1,10 @@
 import { type Item, textOf } from '../base/dynamodb.ts';
+import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import {
   entriesOf,
   formatCursor,
   indexes,
+  keyItem,
   openOrderPrefix,
   parseCursor,
   signalKind,
@@ -11,6 +13,7 @@ import {
 import type { DynamodbTable } from './dynamodb-table.ts';
 import type { Entry } from './entry.ts';
 import { type EntryPage, type EntryQuery, farthestLookMs } from './ledger.ts';
+import { mostRefusals, sortNewestFirst } from './refusals.ts';
 
 /** How entries are listed: each page costs what is on it. */
 export class DynamodbLists {
@@ -65,6 +68,18 @@ export class DynamodbLists {
       Limit: limit,
     });
     return items;
+  }
+
+  /** The refused alerts that carried this id: they stand side by side in the table itself. */
+  async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
+    const { item: prefix = { S: '' } } = keyItem({ account, signalId: refusalPrefixOf(alertId) });
+    const { items } = await this.#table.query({
+      KeyConditionExpression: '#account = :account AND begins_with(#item, :prefix)',
+      ExpressionAttributeValues: { ':account': { S: account }, ':prefix': prefix },
+      ConsistentRead: true,
+      Limit: mostRefusals,
+    });
+    return sortNewestFirst(entriesOf(items));
   }
 
   async #queryOpenOrders(

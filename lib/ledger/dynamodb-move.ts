@@ -1,8 +1,9 @@
 import { type Item, textOf } from '../base/dynamodb.ts';
+import { createFirstLook } from './create-entry.ts';
 import { expiryAttribute, expiryOf, keyItem, stepList } from './dynamodb-items.ts';
 import type { Update, Written } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
-import { createFirstLook, isOpenAfter, type Move } from './ledger.ts';
+import { isOpenAfter, type Move } from './ledger.ts';
 
 /** One attribute that a move sets, and the value its expression names. */
 interface Setting {

@@ -113,6 +113,13 @@ export interface Ledger {
   read(key: EntryKey): Promise<Entry | null>;
 
   /**
+   * Refused alerts that carried this id, newest first: at most ten, and which ones is not said where there are more.
+   *
+   * @param alertId the id that the alert chose
+   */
+  readRefusals(account: string, alertId: string): Promise<readonly Entry[]>;
+
+  /**
    * One page; its cost grows with the page, not with the ledger. An entry that arrives or moves between two pages
    * does not shift the others.
    *
@@ -165,56 +172,6 @@ export const farthestLookMs = 2 * 60 * 60_000;
 /** Whether something of that time counts against a limit now. */
 export function countsAt(atMs: number, nowMs: number): boolean {
   return atMs > nowMs - limitWindowMs && atMs <= nowMs + clockToleranceMs;
-}
-
-/** A signal's entry as it begins, in every store. */
-export function createAcceptedEntry(entry: NewEntry): Entry {
-  const { account, signalId, signal, clientOrderId, fingerprint, atMs } = entry;
-  return {
-    account,
-    signalId,
-    status: 'accepted',
-    signal,
-    clientOrderId,
-    fingerprint,
-    createdAtMs: atMs,
-    updatedAtMs: atMs,
-    steps: [{ status: 'accepted', atMs, note: 'stored' }],
-    orderId: null,
-    orderOpen: false,
-    look: null,
-  };
-}
-
-/** A refused alert's entry: all there will ever be of it. */
-export function createRefusedEntry({ account, signalId, fingerprint, step }: RefusedEntry): Entry {
-  return {
-    account,
-    signalId,
-    status: 'invalid',
-    signal: null,
-    clientOrderId: null,
-    fingerprint,
-    createdAtMs: step.atMs,
-    updatedAtMs: step.atMs,
-    steps: [step],
-    orderId: null,
-    orderOpen: false,
-    look: null,
-  };
-}
-
-/** An entry that has just become `unknown`: somebody is told, and it is to be looked for at once. */
-export function createFirstLook(atMs: number): Look {
-  return {
-    count: 0,
-    misses: 0,
-    firstMissAtMs: null,
-    lastAtMs: null,
-    dueAtMs: atMs,
-    alarmedAtMs: atMs,
-    finding: null,
-  };
 }
 
 /** Refuses what the state machine does not know, before a store is asked. */

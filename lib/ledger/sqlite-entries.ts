@@ -71,6 +71,10 @@ export const sql = {
     WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
   closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
+  /** From the prefix to the first text that does not begin with it: "A" comes next after "@". */
+  readRefusals: `SELECT * FROM entries
+    WHERE account = ?1 AND signal_id >= ?2 AND signal_id < substr(?2, 1, length(?2) - 1) || 'A'
+    ORDER BY signal_id LIMIT ?3`,
   countSignals: `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND accepted_at_ms > ?2 AND accepted_at_ms <= ?3`,
   countOrders: ordersWithin('?2', '?3'),

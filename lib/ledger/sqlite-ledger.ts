@@ -1,14 +1,13 @@
 import type { StatementSync } from 'node:sqlite';
 import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
+import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import { boundLook, boundStep } from './bound-step.ts';
+import { createAcceptedEntry, createFirstLook, createRefusedEntry } from './create-entry.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
   type Accepted,
   clockToleranceMs,
-  createAcceptedEntry,
   createConflict,
-  createFirstLook,
-  createRefusedEntry,
   type EntryPage,
   type EntryQuery,
   farthestLookMs,
@@ -25,6 +24,7 @@ import {
   type Started,
   type StoredSignal,
 } from './ledger.ts';
+import { mostRefusals, sortNewestFirst } from './refusals.ts';
 import {
   type EntryRow,
   entriesOf,
@@ -161,6 +161,13 @@ class SqliteLedger implements Ledger {
 
   async read(key: EntryKey): Promise<Entry | null> {
     return this.#file.read(() => this.#find(key));
+  }
+
+  async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
+    const prefix = refusalPrefixOf(alertId);
+    return sortNewestFirst(
+      entriesOf(this.#rows(this.#statements.readRefusals, account, prefix, mostRefusals)),
+    );
   }
 
   async list(query: EntryQuery): Promise<EntryPage> {

@@ -5,10 +5,12 @@ import type { NewEntry, StoredSignal } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import { findAccount } from '../model/settings.ts';
 import { checkToken } from '../signals/authenticate.ts';
-import { clientOrderIdOf, fingerprintOf, refusalIdOf, signalIdOf } from '../signals/identity.ts';
+import { holdsSecret } from '../signals/find-secret.ts';
+import { clientOrderIdOf, fingerprintOf, signalIdOf } from '../signals/identity.ts';
 import { type Alert, parseAlert } from '../signals/parse-alert.ts';
 import { checkStaleness } from '../signals/staleness.ts';
 import { messagesOf } from './message-of.ts';
+import { type Arrived, maximumBodyBytes, recordRefusal } from './record-refusal.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from './services.ts';
 
 /** One delivery of an alert, as bytes. */
@@ -25,8 +27,6 @@ export interface Receipt {
   readonly body: Json;
 }
 
-/** TradingView states no limit; real alerts stay far below. */
-const maximumBodyBytes = 16 * 1024;
 /** TradingView's clock and ours need not agree to the second. */
 const futureAllowanceMs = 5_000;
 
@@ -35,30 +35,33 @@ const futureAllowanceMs = 5_000;
  *
  * Resending the same bytes completes what is missing and never doubles a signal.
  *
- * @throws RelayError `unauthorized`; a 4xx row for an alert that can never succeed, then recorded as `invalid`;
- * `store_unavailable` when something was not stored or not enqueued
+ * @throws RelayError `unauthorized`; a 4xx row for an alert that can never succeed, or `rate_limited` for one that is
+ * to come again, then recorded as `invalid`; `store_unavailable` when something was not stored or not enqueued
  */
 export async function receiveSignal(services: ReceiveServices, delivery: AlertDelivery): Promise<Receipt> {
   const account = await authenticate(services, delivery);
-  const fingerprint = fingerprintOf(delivery.body);
+  const { body, token } = delivery;
+  const arrived: Arrived = { account, body, secrets: [token, ...(await services.heldSecrets())] };
   try {
-    const alert = readAlert(services, delivery, account);
-    const entries = identify(alert, account, fingerprint, services.clock.nowMs());
+    const alert = readAlert(services, arrived);
+    const entries = identify(alert, account, fingerprintOf(body), services.clock.nowMs());
     await refuseLateComers(services, entries);
     const stored = await accept(services, account, entries);
     await enqueueWaiting(services, stored);
     return receiptOf(alert, stored);
   } catch (error) {
-    await recordRefusal(services, account, fingerprint, error);
-    throw error;
+    throw await recordRefusal(services, arrived, error);
   }
 }
 
-/** An unknown account gets the same answer, and costs the same comparisons, as a wrong token. */
+/** An unknown account gets the same answer, and costs the same questions and comparisons, as a wrong token. */
 async function authenticate(services: ReceiveServices, delivery: AlertDelivery): Promise<Account> {
   const account = findAccount(services.settings, delivery.account);
   const isLive = async (age: SecretAge): Promise<boolean> =>
-    checkToken(delivery.token, account === null ? [] : await services.webhookTokens(account.name, age));
+    checkToken(
+      delivery.token,
+      account === null ? await askForStandIn(services, age) : await services.webhookTokens(account.name, age),
+    );
   // A token that was replaced a moment ago must open at once, whatever is remembered.
   const isAuthentic = (await isLive('remembered')) || (await isLive('newest'));
   if (!isAuthentic || account === null)
@@ -66,24 +69,30 @@ async function authenticate(services: ReceiveServices, delivery: AlertDelivery):
   return account;
 }
 
-function readAlert(services: ReceiveServices, delivery: AlertDelivery, account: Account): Alert {
-  if (delivery.body.byteLength > maximumBodyBytes)
+/** The tokens of some account, compared in vain; that they cannot be read is no concern of a stranger. */
+async function askForStandIn(services: ReceiveServices, age: SecretAge): Promise<readonly string[]> {
+  const [name = ''] = Object.keys(services.settings.accounts);
+  return await services.webhookTokens(name, age).catch(() => []);
+}
+
+function readAlert(services: ReceiveServices, { account, body, secrets }: Arrived): Alert {
+  if (body.byteLength > maximumBodyBytes)
     throw new RelayError(
       'body_too_large',
-      `the alert has ${delivery.body.byteLength} bytes; at most ${maximumBodyBytes} are taken`,
+      `the alert has ${body.byteLength} bytes; at most ${maximumBodyBytes} are taken`,
     );
-  // The message is stored and shown; the token must not travel with it.
-  if (delivery.body.includes(delivery.token))
-    throw new RelayError('invalid_signal', 'the alert message contains the webhook token', {
+  // The message is stored and shown, and its faults are quoted: no secret must travel with it.
+  if (holdsSecret(body.toString(), secrets))
+    throw new RelayError('invalid_signal', 'the alert message contains a secret of the relay', {
       issues: [
         {
           path: '',
-          message: 'the message contains the token of the webhook URL',
-          hint: 'keep the token in the webhook URL only, and rotate it if others can read the alert',
+          message: 'the message contains a webhook token, or a key of the exchange',
+          hint: 'remove it, and replace that token or key if others can read the alert; the token belongs into the webhook URL only',
         },
       ],
     });
-  return parseAlert(delivery.body, {
+  return parseAlert(body, {
     account,
     tickers: services.settings.tickers,
     defaultMaxLagMs: services.settings.defaultMaxLagMs,
@@ -169,26 +178,4 @@ function receiptOf(alert: Alert, stored: readonly StoredSignal[]): Receipt {
   }));
   const httpStatus = stored.some(({ isNew }) => isNew) ? 202 : 200;
   return { httpStatus, body: alert.isArray ? { signals } : (signals[0] ?? null) };
-}
-
-/** An authentic alert that is turned away leaves a trace; what was not stored will come again. */
-async function recordRefusal(
-  services: ReceiveServices,
-  account: Account,
-  fingerprint: string,
-  error: unknown,
-): Promise<void> {
-  if (!(error instanceof RelayError) || error.row.httpStatus >= 500) return;
-  const { code, message, issues } = error;
-  await services.ledger.refuse({
-    account: account.name,
-    signalId: refusalIdOf(fingerprint),
-    fingerprint,
-    step: {
-      status: 'invalid',
-      atMs: services.clock.nowMs(),
-      note: message,
-      evidence: { code, issues: issues.map((issue) => ({ ...issue })) },
-    },
-  });
 }

@@ -6,6 +6,7 @@ import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { Arrival } from '../signals/staleness.ts';
 import type { MarketCatalogue } from './market-catalogue.ts';
+import type { OverloadWatch } from './overload.ts';
 
 /** What a signal that came at that time is held against when it does not say when it fired. */
 export function arrivalOf({ settings }: { readonly settings: Settings }, receivedAtMs: number): Arrival {
@@ -24,6 +25,12 @@ export interface ReceiveServices {
   readonly queue: SignalQueue;
   /** The tokens that are valid now, none for an unknown account. */
   webhookTokens(account: string, age: SecretAge): Promise<readonly string[]>;
+  /**
+   * Every secret this process holds, of all accounts: none of them may travel with an alert, which is stored and
+   * shown. A function that may not read the keys of the exchange, as on AWS, looks for the webhook tokens alone.
+   */
+  heldSecrets(): Promise<readonly string[]>;
+  readonly overload: OverloadWatch;
 }
 
 /** What executing a signal needs of the world. */

@@ -2,8 +2,8 @@ import type { Issue } from '../base/errors.ts';
 
 /** A page of issues helps; a body made of nothing but faults must not cost more than that. */
 const mostFaults = 20;
-/** Long enough for most placeholders. */
-const excerptLength = 32;
+/** Long enough for most placeholders, and shorter than any key of the exchange or token of ours: 32 characters. */
+const excerptLength = 28;
 
 /** Gathers everything that is wrong with one alert, so that its owner mends it in one go. */
 export interface Faults {
@@ -49,9 +49,14 @@ export function escapeText(text: string): string {
   });
 }
 
-/** The beginning of a text in quotes, safe to print: enough to recognise it by. */
-export function quoteText(text: string): string {
+/** The beginning of a text, safe to print: enough to recognise it by, too little to give a secret away. */
+export function shortenText(text: string): string {
   const characters = Array.from(text.slice(0, 2 * excerptLength));
   const shown = escapeText(characters.slice(0, excerptLength).join(''));
-  return characters.length > excerptLength ? `"${shown}…"` : `"${shown}"`;
+  return characters.length > excerptLength ? `${shown}…` : shown;
+}
+
+/** The beginning of a text in quotes. */
+export function quoteText(text: string): string {
+  return `"${shortenText(text)}"`;
 }

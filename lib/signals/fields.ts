@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { escapeText, type Faults, quoteText } from './faults.ts';
+import { type Faults, quoteText, shortenText } from './faults.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 
 /** Every field of an alert, with the other names people know it by. */
@@ -87,8 +87,7 @@ export function collectFields(object: JsonObject, prefix: string, faults: Faults
 
 /** A key of the body as a path may show it. */
 export function pathOf(prefix: string, key: string): string {
-  const shown = escapeText(key.slice(0, longestKeyCompared));
-  return `${prefix}${key.length > longestKeyCompared ? `${shown}…` : shown}`;
+  return `${prefix}${shortenText(key)}`;
 }
 
 function refuseSecond(earlierKey: string, key: string, path: string, faults: Faults): void {

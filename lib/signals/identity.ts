@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
+import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 
 const derivedPrefix = 'h-';
 const refusalPrefix = 'refused-';
 const explicitIdPattern = /^[A-Za-z0-9._:-]{1,64}$/;
 /** 128 bits: enough that two alerts never share them by chance. */
 const derivedIdDigits = 32;
+/** Tells apart the refused alerts of one id, which are few. */
+const refusalDigits = 12;
 const clientOrderIdPrefix = 'tr-';
 /** The exchange recommends at most this many characters. */
 const clientOrderIdLength = 32;
@@ -42,12 +45,16 @@ export function signalIdOf(explicitId: string | null, fingerprint: string, index
 }
 
 /**
- * The id under which a refused alert is recorded; no signal ever has one like it.
+ * The id under which a refused alert is recorded; no signal ever has one like it, so that a refusal never stands in
+ * the way of the alert when it comes again and is taken.
  *
- * @returns `refused-<32 hex>`
+ * @param explicitId the alert's own, by which its owner looks for it; null when it has none that can be read
+ * @returns `<id>@refused-<12 hex>`, or `refused-<32 hex>`
  */
-export function refusalIdOf(fingerprint: string): string {
-  return `${refusalPrefix}${fingerprint.slice(0, derivedIdDigits)}`;
+export function refusalIdOf(fingerprint: string, explicitId: string | null): string {
+  return explicitId === null
+    ? `${refusalPrefix}${fingerprint.slice(0, derivedIdDigits)}`
+    : `${refusalPrefixOf(explicitId)}${refusalPrefix}${fingerprint.slice(0, refusalDigits)}`;
 }
 
 /**

@@ -41,6 +41,24 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function parseJson(body: Uint8Array): JsonNode {
   const text = decode(body);
   const builder = createBuilder(text);
+  build(text, builder);
+  return builder.finish();
+}
+
+/** What stands before the first fault of a body, whole values only; null when that is nothing. */
+export function parseSoundPart(body: Uint8Array): JsonNode | null {
+  let builder: Builder | null = null;
+  try {
+    const text = decode(body);
+    builder = createBuilder(text);
+    build(text, builder);
+  } catch (error) {
+    if (!(error instanceof RelayError)) throw error;
+  }
+  return builder?.finish() ?? null;
+}
+
+function build(text: string, builder: Builder): void {
   visit(
     text,
     {
@@ -57,7 +75,6 @@ export function parseJson(body: Uint8Array): JsonNode {
     },
     strict,
   );
-  return builder.finish();
 }
 
 function decode(body: Uint8Array): string {
@@ -71,6 +88,8 @@ function decode(body: Uint8Array): string {
 type OpenNode =
   | { readonly kind: 'object'; readonly members: JsonMember[] }
   | { readonly kind: 'array'; readonly items: JsonNode[] };
+
+type Builder = ReturnType<typeof createBuilder>;
 
 /** Puts the tree together as the visitor meets its parts. */
 function createBuilder(text: string) {
@@ -99,7 +118,7 @@ function createBuilder(text: string) {
     close(): void {
       ancestors.pop();
     },
-    /** The visitor reports a body without a value as an error, so there is a root by now. */
+    /** The visitor reports a body without a value as an error, so a sound body has a root by now. */
     finish: (): JsonNode => root ?? { kind: 'null' },
   };
 }

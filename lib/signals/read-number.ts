@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
 import type { DecimalText } from '../model/signal.ts';
-import { type Faults, quoteText } from './faults.ts';
+import { type Faults, quoteText, shortenText } from './faults.ts';
 import type { Field } from './fields.ts';
 import type { JsonNode } from './parse-json.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
@@ -72,7 +72,7 @@ export function readMaxLagMs(field: Field, faults: Faults): number | undefined {
   if (maxLagMs >= 1 && seconds.lte(secondsInDay)) return maxLagMs;
   return faults.add(
     field.path,
-    `${formatDecimal(seconds)} s is out of range`,
+    `${shortenText(formatDecimal(seconds))} s is out of range`,
     'write seconds, from 0.001 to 86400 (a day)',
   );
 }

@@ -10,7 +10,8 @@ export interface Instrument {
 
 /** The money a pair can be quoted in; of two that fit, the longer comes first. */
 const quoteCurrencies = ['USDT', 'USDC', 'EUR', 'USD', 'TRY', 'GBP', 'BTC', 'ETH'];
-const tickerPattern = /^[\w.:!/&*+^-]{1,64}$/;
+/** What is longer is not repeated in a hint: it may be anything. */
+const tickerPattern = /^[\w.:!/&*+^-]{1,28}$/;
 
 /**
  * Looks the market of a ticker up: only what the configuration maps is traded, nothing is guessed.

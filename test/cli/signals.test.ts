@@ -33,6 +33,8 @@ describe('signals', () => {
       'main cancel-2 accepted',
       'main cancel-1 accepted',
       'rehearsal demo-1 dry_run',
+      'main demo-2@refused-ba9876543210 invalid',
+      'main late-1@refused-0123456789ab invalid',
       'main refused-1 invalid',
       'main demo-2 denied',
       'main demo-1 placed',
@@ -52,7 +54,7 @@ describe('signals', () => {
   });
 
   test('make a table that says in a few words what each one asked for', async () => {
-    const { stdout, exitCode } = await runCli(here('signals', '--limit', '8'));
+    const { stdout, exitCode } = await runCli(here('signals', '--limit', '10'));
 
     expect(exitCode).toBe(0);
     const rows = stdout.split('\n').map((line) => line.split(/ {2,}/));
@@ -72,10 +74,21 @@ describe('signals', () => {
         'cancel signal demo-1',
         'cancel order tr-1',
         'cancel order 42',
-        'refused alert',
+        'the alert came too late',
         'buy for 500 at 60500',
       ]),
     );
+  });
+
+  test('name the ticker of a refused alert, where it could be read', async () => {
+    const { stdout } = await runCli(here('signals', '--status', 'invalid'));
+
+    const rows = stdout.split('\n').map((line) => line.split(/ {2,}/));
+    expect(rows.filter((row) => row[5] === 'invalid').map((row) => row[3])).toEqual([
+      'BTCUSDT',
+      'SOLUSDT',
+      '–',
+    ]);
   });
 
   test('say so where there are none of a kind', async () => {
@@ -111,6 +124,7 @@ describe('signal', () => {
       orderId: 10_000_000_001,
       orderOpen: true,
       look: null,
+      refusals: [],
     });
   });
 
@@ -140,11 +154,38 @@ describe('signal', () => {
     );
 
     expect(shown.map(({ stdout }) => /^asked +(.*)$/m.exec(stdout)?.[1])).toEqual([
-      'nothing that could be understood',
+      'nothing that was taken in',
       'cancel order 42 of BTC_USDT',
       'cancel signal demo-1 of BTC_USDT',
       'cancel every open order of BTC_USDT',
     ]);
+  });
+
+  test('finds a refused alert by the id it carried', async () => {
+    const byId = await runForJson(here('signal', 'late-1'));
+    const { stdout } = await runCli(here('signal', 'late-1'));
+
+    expect(byId).toMatchObject({
+      signalId: 'late-1@refused-0123456789ab',
+      status: 'invalid',
+      steps: [{ note: 'the alert came too late' }],
+      refusals: [],
+    });
+    expect(stdout).toMatch(/^ticker +SOLUSDT$/m);
+  });
+
+  test('shows beside a signal what was refused under its id', async () => {
+    const document = await runForJson(here('signal', 'demo-2'));
+    const { stdout } = await runCli(here('signal', 'demo-2'));
+
+    expect(document).toMatchObject({
+      signalId: 'demo-2',
+      status: 'denied',
+      refusals: [{ signalId: 'demo-2@refused-ba9876543210', status: 'invalid' }],
+    });
+    expect(stdout).toMatch(
+      /^ +2026-11-20 10:00:02.200 UTC {2}stoplos: "stoplos" is not a field of an alert {2}\(demo-2@refused-ba9876543210\)$/m,
+    );
   });
 
   test('asks which is meant when two accounts have one of that id', async () => {

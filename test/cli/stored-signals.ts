@@ -97,12 +97,33 @@ async function storeDenied(ledger: Ledger): Promise<void> {
   });
 }
 
-function storeRefused(ledger: Ledger): Promise<void> {
-  return ledger.refuse({
-    account: 'main',
+/** One that could not be read at all, one by its own id, and one under the id of a signal that was taken. */
+async function storeRefused(ledger: Ledger): Promise<void> {
+  const base = { account: 'main', fingerprint: 'f3' };
+  await ledger.refuse({
+    ...base,
     signalId: 'refused-1',
-    fingerprint: 'f3',
-    step: { status: 'invalid', atMs: startMs + 2000, note: 'the alert was refused' },
+    step: { status: 'invalid', atMs: startMs + 2000, note: 'the alert is not valid JSON: it ends' },
+  });
+  await ledger.refuse({
+    ...base,
+    signalId: 'late-1@refused-0123456789ab',
+    step: {
+      status: 'invalid',
+      atMs: startMs + 2100,
+      note: 'the alert came too late',
+      evidence: { code: 'stale', ticker: 'SOLUSDT', issues: [] },
+    },
+  });
+  await ledger.refuse({
+    ...base,
+    signalId: 'demo-2@refused-ba9876543210',
+    step: {
+      status: 'invalid',
+      atMs: startMs + 2200,
+      note: 'the alert was refused: stoplos: "stoplos" is not a field of an alert',
+      evidence: { code: 'invalid_signal', ticker: 'BTCUSDT', issues: [] },
+    },
   });
 }
 

@@ -1,7 +1,7 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createAwsSecrets } from '../../lib/host/aws-secrets.ts';
-import type { SecretStore } from '../../lib/host/secrets.ts';
+import type { SecretHolder } from '../../lib/host/secrets.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
 
@@ -30,7 +30,19 @@ afterEach(async () => {
   await server.close();
 });
 
-async function open(...steps: readonly ScriptStep[]): Promise<{ secrets: SecretStore; clock: ManualClock }> {
+interface Opened {
+  readonly secrets: SecretHolder;
+  readonly clock: ManualClock;
+}
+
+async function open(...steps: readonly ScriptStep[]): Promise<Opened> {
+  return await openFor({ main: 'id-of-main' }, ...steps);
+}
+
+async function openFor(
+  webhookTokens: Readonly<Record<string, string>>,
+  ...steps: readonly ScriptStep[]
+): Promise<Opened> {
   server = await startScriptedServer(steps);
   client = new SecretsManagerClient({
     endpoint: server.url,
@@ -41,7 +53,7 @@ async function open(...steps: readonly ScriptStep[]): Promise<{ secrets: SecretS
   const clock = createManualClock(0);
   return {
     clock,
-    secrets: createAwsSecrets({ client, clock, webhookTokens: { main: 'id-of-main' }, exchangeKeys: {} }),
+    secrets: createAwsSecrets({ client, clock, webhookTokens, exchangeKeys: {} }),
   };
 }
 
@@ -63,6 +75,21 @@ describe('secrets kept by AWS', () => {
     expect(await secrets.webhookTokens('main')).toEqual([first]);
     clock.advance(1);
     expect(await secrets.webhookTokens('main')).toEqual([second]);
+  });
+
+  test('are as old as the question: what changed while the answer was on its way is asked for in time', async () => {
+    let clock: ManualClock | null = null;
+    const slowAnswer: ScriptStep = (response) => {
+      clock?.advance(200_000);
+      response.end(JSON.stringify({ SecretString: JSON.stringify(tokens(first)) }));
+    };
+    const opened = await open(slowAnswer, holds(tokens(second)));
+    clock = opened.clock;
+    expect(await opened.secrets.webhookTokens('main')).toEqual([first]);
+    clock.advance(99_999);
+    expect(await opened.secrets.webhookTokens('main')).toEqual([first]);
+    clock.advance(1);
+    expect(await opened.secrets.webhookTokens('main')).toEqual([second]);
   });
 
   test('are not asked for more than every ten seconds, however many wrong tokens come', async () => {
@@ -94,4 +121,64 @@ describe('secrets kept by AWS', () => {
     const { secrets } = await open(fails('ResourceNotFoundException'));
     await expect(secrets.webhookTokens('main')).rejects.toMatchObject({ code: 'secrets_missing' });
   });
+});
+
+describe('all secrets that AWS keeps for a process', () => {
+  /** The order of two questions is not told: whichever comes first is answered first. */
+  const two = { main: 'id-of-main', other: 'id-of-other' };
+  const hangs: ScriptStep = () => undefined;
+
+  test('are those that were asked for at the start, and cost no further question', async () => {
+    const { secrets } = await openFor(two, holds(tokens(first)), holds(tokens(second)));
+    await untilAnswered(secrets);
+
+    const held = [await secrets.heldSecrets(), await secrets.heldSecrets()];
+
+    expect(held.map((all) => [...all].sort())).toEqual([
+      [first, second],
+      [first, second],
+    ]);
+    expect(server.seen).toHaveLength(2);
+  });
+
+  test('are those that can be read: one that is gone keeps nothing from being told, nor is asked for often', async () => {
+    const { secrets, clock } = await openFor(
+      two,
+      holds(tokens(first)),
+      fails('ResourceNotFoundException'),
+      holds(tokens(second)),
+    );
+    await untilAnswered(secrets);
+    const held = [await secrets.heldSecrets()];
+    clock.advance(59_999);
+    held.push(await secrets.heldSecrets());
+    expect(server.seen).toHaveLength(2);
+    clock.advance(1);
+    void secrets.heldSecrets();
+    await untilAnswered(secrets);
+    held.push(await secrets.heldSecrets());
+
+    expect(held.map((all) => [...all].sort())).toEqual([[first], [first], [first, second]]);
+  });
+
+  test('are not waited for where the answer does not come', async () => {
+    const { secrets, clock } = await openFor(two, holds(tokens(first)), hangs);
+    await Promise.race([secrets.webhookTokens('main'), secrets.webhookTokens('other')]);
+
+    expect(await secrets.heldSecrets()).toEqual([first]);
+    expect(clock.sleptMs).toEqual([250]);
+  });
+
+  test('are told as they were while a newer one is on its way', async () => {
+    const { secrets, clock } = await openFor({ main: 'id-of-main' }, holds(tokens(first)), hangs);
+    await secrets.webhookTokens('main');
+    clock.advance(300_000);
+
+    expect(await secrets.heldSecrets()).toEqual([first]);
+    await server.untilSeen(2);
+  });
+
+  async function untilAnswered(secrets: SecretHolder): Promise<void> {
+    await Promise.allSettled([secrets.webhookTokens('main'), secrets.webhookTokens('other')]);
+  }
 });

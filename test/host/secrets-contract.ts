@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Credentials } from '../../lib/exchange/client.ts';
-import type { SecretStore } from '../../lib/host/secrets.ts';
+import type { SecretHolder } from '../../lib/host/secrets.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 
 /** The secrets of one account, as they are stored. */
@@ -14,7 +14,7 @@ export interface StoredSecrets {
 /** A place for secrets with two accounts, `main` and `other`. */
 export interface SecretsFixture {
   /** The store as a process opens it that starts now. */
-  open(clock: ManualClock): SecretStore;
+  open(clock: ManualClock): SecretHolder;
   /** As the operator's tool does it, or somebody by hand. */
   store(account: 'main' | 'other', secrets: StoredSecrets): Promise<void>;
   /** Puts the text where the account's tokens and keys belong. */
@@ -71,6 +71,23 @@ export function describeSecrets(name: string, openFixture: () => Promise<Secrets
       ]);
       clock.advance(1000);
       expect(await secrets.webhookTokens('main')).toEqual(['main-token-0123456789']);
+    });
+
+    test('tells all it holds: every token that opens, every key and its secret, and nothing outlived', async () => {
+      const replaced = { token: 'older-token-0123456789', validUntilMs: noonMs + 1000 };
+      await fixture.store('main', { ...main, replaced });
+      const secrets = fixture.open(clock);
+      for (const account of ['main', 'other'])
+        await Promise.all([secrets.webhookTokens(account), secrets.exchangeKeys(account)]);
+      expect([...(await secrets.heldSecrets())].sort()).toEqual([
+        'main-key',
+        'main-secret',
+        'main-token-0123456789',
+        'older-token-0123456789',
+        'other-token-0123456789',
+      ]);
+      clock.advance(1000);
+      expect(await secrets.heldSecrets()).not.toContain('older-token-0123456789');
     });
 
     test('knows a new key at once when the newest is asked for', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
 import { createWebhook } from '../../lib/host/webhook.ts';
 import { proxyEvent } from '../support/functions.ts';
 
@@ -23,6 +24,15 @@ test('a story that fails after its time does no harm', async () => {
   fail(new Error('late'));
   await new Promise(setImmediate);
   expect(statusCode).toBe(503);
+});
+
+test('a refusal that says when to come again is answered in its own words', async () => {
+  const story = async () => {
+    throw new RelayError('rate_limited', 'too many');
+  };
+  const { statusCode, headers, body } = await createWebhook(log, story)(proxyEvent('{}'));
+  expect([statusCode, headers?.['retry-after']]).toEqual([503, '5']);
+  expect(JSON.parse(body)).toMatchObject({ error: { code: 'rate_limited', message: 'too many' } });
 });
 
 test('a story in time is answered in its own words', async () => {

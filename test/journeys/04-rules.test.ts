@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -85,15 +86,35 @@ describe("the owner's rules", () => {
     });
   });
 
-  test('a sender over its share of signals gets 429, and the ledger keeps the refusal', async () => {
+  test('a sender over its share of signals gets 503 and sends again, and the ledger keeps the refusal', async () => {
     for (const id of ['one', 'two', 'three', 'four']) await world.post(buyAlert({ id }), { account: 'slow' });
 
     const fifth = await world.post(buyAlert({ id: 'five' }), { account: 'slow' });
 
-    expect(fifth.status).toBe(429);
+    expect(fifth.status).toBe(503);
     expect(fifth.body.error?.code).toBe('rate_limited');
-    const { entries } = await world.ledger.list({ status: 'invalid', limit: 10 });
-    expect(entries).toHaveLength(1);
+    const [refusal, ...more] = await world.ledger.readRefusals('slow', 'five');
+    expect(more).toEqual([]);
+    expect(refusal).toMatchObject({
+      status: 'invalid',
+      steps: [
+        {
+          note: '4 signals in the last minute; the account takes 4; the sender was asked to send it again',
+          evidence: { code: 'rate_limited', ticker: 'BTCUSDT' },
+        },
+      ],
+    });
+    await Promise.all(['one', 'two', 'three', 'four'].map((id) => world.settled(id, 'slow')));
+  });
+
+  test('a sender over its share of signals is told by HTTP when to come again', async () => {
+    for (const id of ['one', 'two', 'three', 'four']) await world.post(buyAlert({ id }), { account: 'slow' });
+    const [token = ''] = await createFileSecrets(world.secretsPath).webhookTokens('slow');
+    const url = world.webhookUrl.replace(/main\/[^/]+$/, `slow/${token}`);
+
+    const { status, headers } = await fetch(url, { method: 'POST', body: buyAlert({ id: 'five' }) });
+
+    expect([status, headers.get('retry-after')]).toEqual([503, '5']);
     await Promise.all(['one', 'two', 'three', 'four'].map((id) => world.settled(id, 'slow')));
   });
 
@@ -106,7 +127,11 @@ describe("the owner's rules", () => {
     const posted = await world.post(JSON.stringify(items), { account: 'slow' });
 
     expect(posted.status).toBe(429);
-    expect((await world.ledger.list({ limit: 10 })).entries.map(({ status }) => status)).toEqual(['invalid']);
+    expect(posted.body.error?.message).toBe('the alert holds 5 signals; the account takes 4 in a minute');
+    const { entries } = await world.ledger.list({ limit: 10 });
+    expect(entries.map(({ status }) => status)).toEqual(Array(5).fill('invalid'));
+    for (let index = 0; index < 5; index += 1)
+      expect(await world.ledger.readRefusals('slow', `item-${index}`)).toHaveLength(1);
   });
 });
 

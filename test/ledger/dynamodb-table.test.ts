@@ -113,6 +113,22 @@ describe('a ledger', () => {
     });
   });
 
+  test('asks for the refusals of an id by the beginning of their keys, ten at most', async () => {
+    await open(answers({ Items: [] }));
+    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
+    expect(await ledger.readRefusals('main', 'a')).toEqual([]);
+    expect(seenBodies()).toEqual([
+      {
+        TableName: 'ledger',
+        KeyConditionExpression: '#account = :account AND begins_with(#item, :prefix)',
+        ExpressionAttributeNames: { '#account': 'account', '#item': 'item' },
+        ExpressionAttributeValues: { ':account': { S: 'main' }, ':prefix': { S: 'signal#a@' } },
+        ConsistentRead: true,
+        Limit: 10,
+      },
+    ]);
+  });
+
   test('counts nothing without a limit: a signal is stored by one request', async () => {
     await open(answers({}));
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });

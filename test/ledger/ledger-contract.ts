@@ -344,6 +344,55 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
   });
 
+  describe(`${name}: refusals of an id`, () => {
+    const refuse = (signalId: string, atMs: number, account = 'main') =>
+      ledger.refuse({
+        ...keyOf(signalId, account),
+        fingerprint: 'f9',
+        step: { status: 'invalid', atMs, note: `no ${signalId}` },
+      });
+
+    test('are read newest first, those of the id alone, and not the signal itself', async () => {
+      await acceptOne(ledger, orderEntry('a'), null);
+      await refuse('a@refused-2', noonMs + 1);
+      await refuse('a@refused-1', noonMs + 2);
+      await refuse('a@refused-1', noonMs, 'second');
+      for (const other of [
+        'refused-a',
+        'A@refused-1',
+        'a.b@refused-1',
+        'ab@refused-1',
+        'a-@refused-1',
+        'a:@refused-1',
+      ])
+        await refuse(other, noonMs);
+
+      const refusals = await ledger.readRefusals('main', 'a');
+
+      expect(refusals.map(({ account, signalId }) => `${account} ${signalId}`)).toEqual([
+        'main a@refused-1',
+        'main a@refused-2',
+      ]);
+      expect(refusals[1]).toStrictEqual(await ledger.read(keyOf('a@refused-2')));
+    });
+
+    test('are ten at most', async () => {
+      for (let index = 10; index < 22; index += 1) await refuse(`a@refused-${index}`, noonMs);
+      expect(await ledger.readRefusals('main', 'a')).toHaveLength(10);
+    });
+
+    test('stand in the way of nothing: the same alert is accepted under its own id later', async () => {
+      await refuse('a@refused-1', noonMs);
+      expect(await acceptOne(ledger, orderEntry('a'), null)).toMatchObject({ result: 'created' });
+      expect(await ledger.readRefusals('main', 'a')).toHaveLength(1);
+    });
+
+    test.each(['', 'nobody', '%', '_', 'a@'])('are none of %j', async (alertId) => {
+      await refuse('a@refused-1', noonMs);
+      expect(await ledger.readRefusals('main', alertId)).toEqual([]);
+    });
+  });
+
   describe(`${name}: start`, () => {
     test('moves an accepted signal to sending', async () => {
       await acceptOne(ledger, orderEntry('a'), null);

@@ -50,8 +50,8 @@ describe('a key', () => {
   test('is cut and made printable where it is shown', () => {
     const issue = issueOf(orderWith(`"\\u001b[2J${'x'.repeat(60)}":1`));
 
-    expect(issue.path).toBe(`\\u001b[2J${'x'.repeat(28)}…`);
-    expect(issue.message).toBe(`"\\u001b[2J${'x'.repeat(28)}…" is not a field of an alert`);
+    expect(issue.path).toBe(`\\u001b[2J${'x'.repeat(24)}…`);
+    expect(issue.message).toBe(`"\\u001b[2J${'x'.repeat(24)}…" is not a field of an alert`);
   });
 
   test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s is no field', (key) => {

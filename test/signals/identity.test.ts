@@ -29,9 +29,17 @@ describe('the identity of a signal', () => {
   });
 
   test('a refusal has an id that no signal can have', () => {
-    const refusalId = refusalIdOf(fingerprint);
+    const refusalId = refusalIdOf(fingerprint, null);
 
     expect(refusalId).toBe('refused-ba7816bf8f01cfea414140de5dae2223');
+    expect(isExplicitId(refusalId)).toBe(false);
+    expect(isSignalId(refusalId)).toBe(false);
+  });
+
+  test('a refusal of an alert with an id begins with that id, and no alert can choose one like it', () => {
+    const refusalId = refusalIdOf(fingerprint, 'Long-7');
+
+    expect(refusalId).toBe('Long-7@refused-ba7816bf8f01');
     expect(isExplicitId(refusalId)).toBe(false);
     expect(isSignalId(refusalId)).toBe(false);
   });

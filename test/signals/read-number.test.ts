@@ -40,7 +40,7 @@ describe('a number', () => {
     ['1e41', '"1e41" is beyond what any market trades', size],
     ['1e-41', '"1e-41" is beyond what any market trades', size],
     ['1e999', '"1e999" is beyond what any market trades', size],
-    [`"${'9'.repeat(65)}"`, `"${'9'.repeat(32)}…" is beyond what any market trades`, size],
+    [`"${'9'.repeat(65)}"`, `"${'9'.repeat(28)}…" is beyond what any market trades`, size],
   ])('is not %s', (price, message, hint) => {
     expect(issueOf(orderWith(`"takeProfit":${price}`))).toEqual({ path: 'takeProfit', message, hint });
   });

@@ -124,7 +124,7 @@ const confidential = new RegExp(
   `paper-key|paper-secret|first-token-of|second-token-of|never-valid|${bodyMarker}|[0-9a-f]{128}|eyJyZXF1ZXN0`,
 );
 
-function findLeaks({ history, entries }: Facts): readonly Violation[] {
+function findLeaks({ history, entries, secrets }: Facts): readonly Violation[] {
   const told = [
     ...history.logs.map((line) => ({ where: 'a log line', text: JSON.stringify(line) })),
     ...history.answers.map(({ alert, body }) => ({ where: `the answer to ${alert.name}`, text: body })),
@@ -133,9 +133,19 @@ function findLeaks({ history, entries }: Facts): readonly Violation[] {
       text: JSON.stringify([entry.steps, entry.look]),
     })),
   ];
-  return told
-    .filter(({ text }) => confidential.test(text))
-    .map(({ where, text }) => broken('I6', `${where} tells "${confidential.exec(text)?.[0] ?? ''}"`));
+  return [
+    ...told
+      .filter(({ text }) => confidential.test(text))
+      .map(({ where, text }) => broken('I6', `${where} tells "${confidential.exec(text)?.[0] ?? ''}"`)),
+    ...entries.flatMap((entry) => findStoredSecret(entry, secrets)),
+  ];
+}
+
+/** A signal is kept as it came, comment and all: no secret may have come with it. */
+function findStoredSecret(entry: Entry, secrets: readonly string[]): readonly Violation[] {
+  const kept = JSON.stringify([entry.signalId, entry.signal]);
+  const found = secrets.find((secret) => kept.includes(secret));
+  return found === undefined ? [] : [broken('I6', `${keyText(entry)} is stored with "${found}" in it`)];
 }
 
 function findIllegalMoves(key: string, seen: readonly Pick<Step, 'status'>[]): readonly Violation[] {

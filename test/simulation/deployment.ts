@@ -13,6 +13,8 @@ export interface Deployment {
   redrive(): Promise<void>;
   /** Sets every clock so far ahead of the true time; behind it, when negative. */
   setClocks(skewMs: number): void;
+  /** Secrets that its door holds now, whatever it could or could not ask for. */
+  secretsAtDoor(account: string): readonly string[];
   /** A process that is at work, if there is one. */
   busyProcess(): Process | null;
 }

@@ -1,4 +1,6 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { refusalIdOf } from '../../lib/signals/identity.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
 import type { Mutant } from './mutation.ts';
@@ -13,6 +15,9 @@ function explicitIdOf(event: APIGatewayProxyEvent): string | null {
 function bodyOf({ body }: APIGatewayProxyEvent): string {
   return Buffer.from(body ?? '', 'base64').toString();
 }
+
+/** By delivery: what a mutant of the door holds secrets against. */
+const deliveredBodies = new AsyncLocalStorage<string>();
 
 /** Relays that misuse their door, their queue or their log. */
 export const doorMutants: readonly Mutant[] = [
@@ -99,6 +104,46 @@ export const doorMutants: readonly Mutant[] = [
           if (answer.statusCode >= 400) process.log.warn('refused', { body: bodyOf(event) });
           return answer;
         },
+    },
+  },
+  {
+    name: 'undecoded-secrets',
+    breaks: 'the message is held against the secrets before it is decoded',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      door: (handler) => (event) => deliveredBodies.run(bodyOf(event), () => handler(event)),
+      heldSecrets: (held) => async () => {
+        const body = deliveredBodies.getStore() ?? '';
+        return (await held()).filter((secret) => body.includes(secret));
+      },
+    },
+  },
+  {
+    name: 'nameless-refusal',
+    breaks: 'a refusal is recorded by the bytes of the alert alone',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      ledger: (ledger) =>
+        override(ledger, {
+          refuse: (entry) => ledger.refuse({ ...entry, signalId: refusalIdOf(entry.fingerprint, null) }),
+        }),
+    },
+  },
+  {
+    name: 'silent-overload',
+    breaks: 'an account over its limit of signals raises no alarm',
+    seeds: 300,
+    dialect: 'live',
+    mutation: {
+      log: (log) =>
+        override(log, {
+          error: (message, facts) =>
+            'maxSignalsPerMinute' in facts
+              ? log.warn(message, { ...facts, alarm: false })
+              : log.error(message, facts),
+        }),
     },
   },
 ];

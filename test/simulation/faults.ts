@@ -41,6 +41,7 @@ export const hazards = [
   'clock_step',
   'clock_set_back',
   'list_lag',
+  'secret_told',
 ] as const;
 export type Hazard = (typeof hazards)[number];
 
@@ -99,6 +100,7 @@ const rates: Readonly<{
     clock_step: 0.3,
     clock_set_back: 0.15,
     list_lag: 0.5,
+    secret_told: 0.15,
   },
 };
 

@@ -6,6 +6,7 @@ import { findUnlawfulConduct } from './conduct-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
+import { findLostRefusals } from './refusal-invariants.ts';
 
 /** What must hold after every run, whatever went wrong in it. */
 export const invariants = {
@@ -21,6 +22,7 @@ export const invariants = {
   I13: 'an alert is stored as a whole, or not at all',
   I11: 'no order is sent after its cancellation has ended, and no cancellation comes to nothing in silence',
   I12: 'an account is full for a minute at most, whatever its clock does',
+  I10: 'a refused alert is found by its own id, and an account over its limit is told of',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -39,6 +41,8 @@ export interface Facts {
   readonly entries: readonly Entry[];
   readonly exchange: World;
   readonly dialect: Dialect;
+  /** What is secret at the end. */
+  readonly secrets: readonly string[];
 }
 
 export function findViolations(facts: Facts): readonly Violation[] {
@@ -47,5 +51,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findUnlawfulConduct(facts),
     ...findBrokenCancels(facts),
     ...findWrongIntake(facts),
+    ...findLostRefusals(facts),
   ];
 }

@@ -106,6 +106,11 @@ export class LambdaDeployment implements Deployment {
       for (const process of pool.processes) process.skewMs = skewMs;
   }
 
+  /** Those of other accounts may not have been read yet, or be others by now; keys it may not read at all. */
+  secretsAtDoor(account: string): readonly string[] {
+    return [this.#world.secrets.tokens.get(account)?.current ?? ''];
+  }
+
   busyProcess(): Process | null {
     const [process] = [...this.#execute.atWork, ...this.#receive.atWork, ...this.#reconcile.atWork];
     return process ?? null;

@@ -1,7 +1,7 @@
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
+import { createFirstLook } from '../../lib/ledger/create-entry.ts';
 import type { Entry, EntryKey, Step } from '../../lib/ledger/entry.ts';
 import {
-  createFirstLook,
   type Ledger,
   limitWindowMs,
   type MinuteLimit,

@@ -13,7 +13,7 @@ import { rollWhole } from './dice.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';
 import { nameInvocations } from './queue-event.ts';
 import { composeStories, type Stories, toProxyEvent } from './relay-stories.ts';
-import { createLocalSecrets } from './secrets.ts';
+import { createLocalSecrets, listSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
 
 const maxReceives = 5;
@@ -63,6 +63,11 @@ export class LocalDeployment implements Deployment {
   setClocks(skewMs: number): void {
     this.#skewMs = skewMs;
     if (this.#process !== null) this.#process.skewMs = skewMs;
+  }
+
+  /** One file has them all. */
+  secretsAtDoor(): readonly string[] {
+    return listSecrets(this.#world.secrets, this.#world.stage.loop.nowMs);
   }
 
   busyProcess(): Process | null {

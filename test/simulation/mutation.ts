@@ -6,6 +6,7 @@ import type { Transport } from '../../lib/exchange/transport.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
+import type { ReceiveServices } from '../../lib/relay/services.ts';
 import type { Process, Story } from './process.ts';
 import type { SecretContents } from './secrets.ts';
 
@@ -26,6 +27,8 @@ export interface Mutation {
   readonly client?: (client: ExchangeClient, tools: MutationTools) => ExchangeClient;
   readonly transport?: (transport: Transport, tools: MutationTools) => Transport;
   readonly log?: (log: Log, tools: MutationTools) => Log;
+  /** Between the door and what it looks for in every alert. */
+  readonly heldSecrets?: (held: ReceiveServices['heldSecrets']) => ReceiveServices['heldSecrets'];
   readonly door?: (handler: WebhookHandler, tools: MutationTools) => WebhookHandler;
 }
 

@@ -4,12 +4,13 @@ import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
 import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
-import type { SecretStore } from '../../lib/host/secrets.ts';
+import type { SecretHolder } from '../../lib/host/secrets.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
 import type { Alert } from './alerts.ts';
 import type { MutationTools } from './mutation.ts';
@@ -25,7 +26,7 @@ export interface StoryParts {
   readonly queue: SignalQueue;
   /** Where the queue is part of the ledger's file: the ledger that keeps both. */
   readonly ledger?: Ledger;
-  readonly secrets: SecretStore;
+  readonly secrets: SecretHolder;
   /** Absent where the queue itself says when a message comes again. */
   readonly postponeMessage?: PostponeMessage;
   readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly looksMs: number };
@@ -73,6 +74,8 @@ export function composeStories(parts: StoryParts): Stories {
       const handler = createReceiveSignal({
         ...shareServices(parts, 'receive'),
         webhookTokens: secrets.webhookTokens,
+        heldSecrets: world.mutation.heldSecrets?.(secrets.heldSecrets) ?? secrets.heldSecrets,
+        overload: createOverloadWatch(),
       });
       return world.mutation.door?.(handler, tools) ?? handler;
     },

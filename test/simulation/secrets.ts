@@ -2,7 +2,7 @@ import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { Credentials } from '../../lib/exchange/client.ts';
 import { createAwsSecrets } from '../../lib/host/aws-secrets.ts';
 import { liveTokensOf, type TokensContent } from '../../lib/host/secret-contents.ts';
-import type { SecretStore } from '../../lib/host/secrets.ts';
+import type { SecretHolder } from '../../lib/host/secrets.ts';
 import type { Process } from './process.ts';
 
 /** What is kept secret, as it is at the moment; an operator changes it. */
@@ -11,8 +11,16 @@ export interface SecretContents {
   readonly keys: Map<string, Credentials>;
 }
 
+/** Every token that opens a webhook, and every key. */
+export function listSecrets({ tokens, keys }: SecretContents, nowMs: number): readonly string[] {
+  return [
+    ...[...tokens.values()].flatMap((content) => liveTokensOf(content, nowMs)),
+    ...[...keys.values()].flatMap(({ apiKey, apiSecret }) => [apiKey, apiSecret]),
+  ];
+}
+
 /** Secrets of a local run: read anew each time. */
-export function createLocalSecrets(process: Process, contents: SecretContents): SecretStore {
+export function createLocalSecrets(process: Process, contents: SecretContents): SecretHolder {
   return {
     webhookTokens: (account) =>
       process.step('secrets.webhookTokens', account, async () => {
@@ -21,6 +29,8 @@ export function createLocalSecrets(process: Process, contents: SecretContents): 
       }),
     exchangeKeys: (account) =>
       process.step('secrets.exchangeKeys', account, async () => contents.keys.get(account) ?? null),
+    // Of the same file, which was read a moment before.
+    heldSecrets: async () => listSecrets(contents, process.clock.nowMs()),
   };
 }
 
@@ -29,7 +39,7 @@ export function createFunctionSecrets(
   process: Process,
   contents: SecretContents,
   kinds: { readonly tokens: boolean; readonly keys: boolean },
-): SecretStore {
+): SecretHolder {
   const read = (id: string): string => {
     const [kind, account = ''] = id.split('/');
     return JSON.stringify(kind === 'tokens' ? contents.tokens.get(account) : contents.keys.get(account));

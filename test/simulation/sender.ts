@@ -1,6 +1,8 @@
+import type { Credentials } from '../../lib/exchange/client.ts';
 import type { Alert } from './alerts.ts';
 import type { Deployment, Reply } from './deployment.ts';
-import { rollWhole } from './dice.ts';
+import { pickOne, rollWhole } from './dice.ts';
+import { pickPlace, tellSecret } from './disguise.ts';
 import type { Stage } from './process.ts';
 import type { SecretContents } from './secrets.ts';
 
@@ -11,6 +13,11 @@ const longestWayMs = 300;
 const longestLateMs = 60_000;
 const longestDoubleMs = 60_000;
 const forgedToken = 'a-token-that-was-never-valid';
+
+const isOf =
+  (secret: string) =>
+  ({ apiKey, apiSecret }: Credentials): boolean =>
+    secret === apiKey || secret === apiSecret;
 
 /**
  * Sends alerts as TradingView does: after a 5xx other than 504 the same bytes again, every 5 s and at most three times
@@ -30,9 +37,10 @@ export class Sender {
   }
 
   /** To be called when the alert fires. */
-  fire(alert: Alert): void {
+  fire(drawn: Alert): void {
     const { loop, random, faults } = this.#stage;
-    const token = alert.isForged ? forgedToken : (this.#secrets.tokens.get(alert.account)?.current ?? '');
+    const token = drawn.isForged ? forgedToken : (this.#secrets.tokens.get(drawn.account)?.current ?? '');
+    const alert = this.#perhapsTellSecret(drawn, token);
     const isLate = faults.strikes('alert_late');
     const delayMs = isLate ? rollWhole(random, 5000, longestLateMs) : rollWhole(random, 0, 2000);
     if (isLate) this.#note(alert, 'is late', 'hazard: alert_late');
@@ -40,6 +48,18 @@ export class Sender {
     if (!faults.strikes('alert_doubled')) return;
     this.#note(alert, 'will come twice', 'hazard: alert_doubled');
     loop.schedule(delayMs + rollWhole(random, 0, longestDoubleMs), () => this.#send(alert, token, mostSends));
+  }
+
+  /** Its owner put a secret into the message, and whatever wrote the message escaped a part of it. */
+  #perhapsTellSecret(alert: Alert, token: string): Alert {
+    const { random, faults } = this.#stage;
+    if (!faults.strikes('secret_told')) return alert;
+    const [first = token, ...others] = this.#deployment.secretsAtDoor(alert.account);
+    const secret = pickOne(random, [first, ...others]);
+    // A token of another account may be replaced before the alert comes, and then is no secret any more.
+    const isSureToBeHeld = secret === token || [...this.#secrets.keys.values()].some(isOf(secret));
+    this.#note(alert, 'tells a secret', 'hazard: secret_told');
+    return tellSecret(alert, secret, pickPlace(random, isSureToBeHeld), random);
   }
 
   #send(alert: Alert, token: string, attempt: number): void {

@@ -19,6 +19,7 @@ import { openSimulatedWorld } from './open-world.ts';
 import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
 import type { Stage } from './process.ts';
 import { resolveUnknown } from './resolving.ts';
+import { listSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
@@ -75,7 +76,13 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
 
   const entries = await listEntries(world.ledger);
   world.file.close();
-  const facts = { history: stage.history, entries, exchange: world.exchange.world, dialect: options.dialect };
+  const facts = {
+    history: stage.history,
+    entries,
+    exchange: world.exchange.world,
+    dialect: options.dialect,
+    secrets: listSecrets(world.secrets, loop.nowMs),
+  };
   return { ...facts, violations: findViolations(facts) };
 }
 

@@ -48,6 +48,10 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
     postpone: (key, seen, look) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, look)),
     read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
+    readRefusals: (account, alertId) =>
+      process.step('ledger.readRefusals', `${account} ${alertId}`, () =>
+        ledger.readRefusals(account, alertId),
+      ),
     list: (query) => process.step('ledger.list', query.status ?? '', () => ledger.list(query)),
     dueLooks: (nowMs, limit) => process.step('ledger.dueLooks', '', () => ledger.dueLooks(nowMs, limit)),
     waiting: (account, market, limit) =>

@@ -12,6 +12,7 @@ import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { type Receipt, receiveSignal } from '../../lib/relay/receive-signal.ts';
 import {
   type ReconcileServices,
@@ -94,6 +95,8 @@ export async function openAftermath(
     ledger,
     queue: createSqliteQueue(file, { maxReceives: 5, clock }),
     webhookTokens: async () => [token],
+    heldSecrets: async () => [token, 'paper-secret'],
+    overload: createOverloadWatch(),
     markets: createMarketCatalogue(client, clock, 2_000),
     exchangeTimeoutMs: 2_000,
     exchangeFor: async () => client,

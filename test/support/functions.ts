@@ -11,6 +11,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.ts';
 import { testConfig } from './world.ts';
 
@@ -48,6 +49,8 @@ export async function openFunctions(
     ledger,
     queue: createSqliteQueue(file, { maxReceives: 5, clock }),
     webhookTokens: async () => [token],
+    heldSecrets: async () => [token, 'paper-secret'],
+    overload: createOverloadWatch(),
     markets: createMarketCatalogue(client, clock, 500),
     exchangeTimeoutMs: 2_000,
     exchangeFor: async () => client,

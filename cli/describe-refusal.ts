@@ -1,0 +1,17 @@
+import type { Entry } from '../lib/ledger/entry.ts';
+
+/** What every refusal of an alert that was read begins with; the rest says why. */
+const commonBeginning = 'the alert was refused: ';
+
+/** Why an alert was refused, in a few words; empty for an entry that was not. */
+export function describeRefusal({ status, steps }: Entry): string {
+  const note = status === 'invalid' ? (steps[0]?.note ?? '') : '';
+  return note.startsWith(commonBeginning) ? note.slice(commonBeginning.length) : note;
+}
+
+/** The ticker that a refused alert named; null where it could not be read. */
+export function refusedTickerOf({ steps }: Entry): string | null {
+  const evidence = steps[0]?.evidence;
+  const ticker: unknown = typeof evidence === 'object' ? Object(evidence).ticker : undefined;
+  return typeof ticker === 'string' ? ticker : null;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { createOverloadWatch } from '../../lib/relay/overload.ts';
+import { testConfig } from '../support/world.ts';
+
+const accounts = parseConfig(testConfig).settings.accounts;
+/** Takes four signals a minute. */
+const slow = accounts['slow'] as Account;
+const other: Account = { ...slow, name: 'other' };
+
+test('as many are asked to come again within a minute as the account takes signals, and then no more', () => {
+  const watch = createOverloadWatch();
+
+  const floods = [0, 1, 2, 59_998, 59_999, 60_000, 60_000].map((atMs) => watch.note(slow, atMs).isFlood);
+
+  expect(floods).toEqual([false, false, false, false, true, false, true]);
+});
+
+test('a run of refusals is told once in five minutes, for each account', () => {
+  const watch = createOverloadWatch();
+  const isNewsAt = (atMs: number, account = slow) => watch.note(account, atMs).isNews;
+
+  expect([0, 1, 60_000, 299_999].map((atMs) => isNewsAt(atMs))).toEqual([true, false, false, false]);
+  expect([isNewsAt(299_999, other), isNewsAt(300_000), isNewsAt(300_001)]).toEqual([true, true, false]);
+});
+
+test('a clock set back makes nobody wait for it, and silences no alarm', () => {
+  const watch = createOverloadWatch();
+  for (let count = 0; count < 9; count += 1) watch.note(slow, 3_600_000);
+
+  expect(watch.note(slow, 0)).toEqual({ isFlood: false, isNews: true });
+});

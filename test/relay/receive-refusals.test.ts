@@ -1,0 +1,276 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { LogFacts } from '../../lib/base/log.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { type Functions, openFunctions, proxyEvent } from '../support/functions.ts';
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+
+const startMs = Date.parse('2026-11-20T10:00:00Z');
+let functions: Functions;
+afterEach(() => functions.close());
+
+interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly facts: LogFacts;
+}
+
+interface Door {
+  readonly clock: ManualClock;
+  readonly lines: readonly Line[];
+  /** What the sender is answered, as status and code. */
+  receive(body: string): Promise<string>;
+  /** The ids under which refusals of that id are recorded, with their notes. */
+  refusals(id: string): Promise<readonly string[]>;
+  /** Everything that was logged, answered or stored, as text. */
+  written(): Promise<string>;
+}
+
+/** @param held secrets beside the token of the URL */
+async function openDoor(
+  options: { readonly maxSignalsPerMinute?: number; readonly held?: readonly string[] } = {},
+): Promise<Door> {
+  const clock = createManualClock(startMs);
+  const lines: Line[] = [];
+  const answers: string[] = [];
+  const writer = (level: string) => (message: string, facts: LogFacts) => {
+    lines.push({ level, message, facts });
+  };
+  functions = await openFunctions(({ settings }) => {
+    const main = settings.accounts['main'];
+    if (main === undefined) throw new Error('there is no account main');
+    return {
+      log: { info: writer('info'), warn: writer('warn'), error: writer('error') },
+      heldSecrets: async () => options.held ?? [],
+      settings: {
+        ...settings,
+        accounts: { main: { ...main, maxSignalsPerMinute: options.maxSignalsPerMinute ?? null } },
+      },
+    };
+  }, clock);
+  const { ledger } = functions;
+  return {
+    clock,
+    lines,
+    async receive(body) {
+      const { statusCode, body: answer } = await functions.receive(body);
+      answers.push(answer);
+      const { error } = JSON.parse(answer) as { error?: { code: string } };
+      return `${statusCode} ${error?.code ?? ''}`.trim();
+    },
+    async refusals(id) {
+      const entries = await ledger.readRefusals('main', id);
+      return entries.map(({ signalId, steps }) => `${signalId}: ${steps[0]?.note}`);
+    },
+    written: async () =>
+      JSON.stringify([lines, answers, (await ledger.list({ limit: 100 })).entries]).replaceAll('\\\\', '\\'),
+  };
+}
+
+describe('an alert that holds a secret of the process', () => {
+  const own = 'a-token-of-this-test';
+  const replaced = 'the-token-before-this';
+  const others = 'the-token-of-another-account';
+  const apiKey = 'f00dfacef00dfacef00dfacef00dface';
+  const escapeFirst = (text: string) =>
+    `\\u00${text.charCodeAt(0).toString(16).padStart(2, '0')}${text.slice(1)}`;
+
+  test.each([
+    ['the token of its URL', own],
+    ['the token that is being replaced', replaced],
+    ['the token of another account', others],
+    ['a key of the exchange', apiKey],
+  ])('is refused, disguised or not, and %s is kept nowhere', async (_, secret) => {
+    const door = await openDoor({ held: [replaced, others, apiKey] });
+    const disguised = escapeFirst(secret);
+    const at = (place: Record<string, unknown>) => buyAlert(place).replaceAll('SECRET', disguised);
+
+    const answers = [];
+    for (const body of [
+      buyAlert({ comment: secret }),
+      at({ comment: 'SECRET' }),
+      at({ SECRET: 'x' }),
+      at({ extras: { deep: [{ SECRET: 1 }, 'SECRET'] } }),
+      at({ ticker: 'SECRET' }),
+      at({ quantity: 'SECRET' }),
+      at({ id: 'SECRET' }),
+      `[${buyAlert({ id: 'first' })},${at({ comment: 'SECRET' })}]`,
+      `${at({ comment: 'SECRET' })},`,
+    ])
+      answers.push(await door.receive(body));
+
+    expect(answers).toEqual(Array(9).fill('400 invalid_signal'));
+    expect(await door.refusals('first')).toEqual([
+      expect.stringMatching(/^first@refused-[0-9a-f]{12}: the alert message contains a secret of the relay$/),
+    ]);
+    const written = await door.written();
+    expect(written).not.toContain(secret);
+    expect(written).not.toContain(disguised);
+  });
+
+  test('is told nothing of it by an account there is not', async () => {
+    const door = await openDoor({ held: [others] });
+    const { createReceiveSignal } = await import('../../lib/host/receive-signal.ts');
+    const handler = createReceiveSignal(functions.services);
+    const knock = async (comment: string) => {
+      const event = proxyEvent(buyAlert({ comment }));
+      return await handler({ ...event, pathParameters: { account: 'nobody', token: own } });
+    };
+
+    const [withSecret, without] = [await knock(others), await knock('nothing')];
+
+    expect(withSecret).toEqual(without);
+    expect(withSecret.statusCode).toBe(401);
+    expect(await door.refusals('buy-1')).toEqual([]);
+  });
+
+  test('is no alert that holds a text as short as a word', async () => {
+    const door = await openDoor({ held: ['buy', 'BTCUSDT', ''] });
+    expect(await door.receive(buyAlert())).toBe('202');
+  });
+});
+
+test('an account there is not costs the same questions as a wrong token', async () => {
+  const asked: string[] = [];
+  functions = await openFunctions(() => ({
+    async webhookTokens(_, age) {
+      asked.push(age);
+      return ['another-token-entirely'];
+    },
+  }));
+  const { createReceiveSignal } = await import('../../lib/host/receive-signal.ts');
+  const handler = createReceiveSignal(functions.services);
+  const knock = async (account: string) => {
+    asked.length = 0;
+    const pathParameters = { account, token: 'a-token-of-this-test' };
+    const answer = await handler({ ...proxyEvent(buyAlert()), pathParameters });
+    return { ...answer, asked: [...asked] };
+  };
+
+  const [wrongToken, unknownAccount] = [await knock('main'), await knock('nobody')];
+
+  expect(unknownAccount).toEqual(wrongToken);
+  expect(unknownAccount).toMatchObject({ statusCode: 401, asked: ['remembered', 'newest'] });
+});
+
+describe('an alert over the signals of a minute', () => {
+  const alarmsOf = ({ lines }: Door) => lines.filter(({ facts }) => facts['alarm'] === true);
+
+  test('is answered 503 and says when to come again, is found by its id, and is taken when it does', async () => {
+    const door = await openDoor({ maxSignalsPerMinute: 2 });
+    for (const id of ['a', 'b']) await door.receive(buyAlert({ id }));
+
+    const refused = await functions.receive(buyAlert({ id: 'c' }));
+    const noted = await door.refusals('c');
+    door.clock.advance(60_000);
+    const resent = await door.receive(buyAlert({ id: 'c' }));
+
+    expect(refused).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
+    expect(JSON.parse(refused.body)).toMatchObject({ error: { code: 'rate_limited' } });
+    expect(noted).toEqual([
+      expect.stringMatching(
+        /^c@refused-[0-9a-f]{12}: 2 signals in the last minute; the account takes 2; the sender was asked to send it again$/,
+      ),
+    ]);
+    expect(resent).toBe('202');
+    expect(await functions.ledger.read({ account: 'main', signalId: 'c' })).toMatchObject({
+      status: 'accepted',
+    });
+  });
+
+  test('is answered 429 once as many were refused in that minute, and is recorded all the same', async () => {
+    const door = await openDoor({ maxSignalsPerMinute: 2 });
+
+    const answers = [];
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) answers.push(await door.receive(buyAlert({ id })));
+    door.clock.advance(60_000);
+    const later = [];
+    for (const id of ['g', 'h', 'i']) later.push(await door.receive(buyAlert({ id })));
+
+    expect(answers).toEqual([
+      '202',
+      '202',
+      '503 rate_limited',
+      '503 rate_limited',
+      '429 flooded',
+      '429 flooded',
+    ]);
+    expect(await door.refusals('e')).toEqual([
+      expect.stringMatching(
+        /^e@refused-[0-9a-f]{12}: 2 signals in the last minute; the account takes 2, and 2 were refused in that minute already$/,
+      ),
+    ]);
+    expect(later).toEqual(['202', '202', '503 rate_limited']);
+  });
+
+  test('is answered 429 at once when it holds more signals than a minute may have', async () => {
+    const door = await openDoor({ maxSignalsPerMinute: 1 });
+    expect(await door.receive(`[${buyAlert({ id: 'a' })},${buyAlert({ id: 'b' })}]`)).toBe('429 flooded');
+    expect(await door.refusals('b')).toEqual([
+      expect.stringContaining('the alert holds 2 signals; the account takes 1 in a minute'),
+    ]);
+  });
+
+  test('is an alarm, one for a run of them', async () => {
+    const door = await openDoor({ maxSignalsPerMinute: 1 });
+    for (const id of ['a', 'b', 'c', 'd']) await door.receive(buyAlert({ id }));
+    const first = alarmsOf(door).length;
+    door.clock.advance(299_999);
+    for (const id of ['e', 'f']) await door.receive(buyAlert({ id }));
+    const second = alarmsOf(door).length;
+    door.clock.advance(1);
+    await door.receive(buyAlert({ id: 'g' }));
+
+    expect([first, second, alarmsOf(door).length]).toEqual([1, 1, 2]);
+    expect(alarmsOf(door)[0]).toMatchObject({
+      level: 'error',
+      facts: { account: 'main', maxSignalsPerMinute: 1, alarm: true },
+    });
+  });
+});
+
+describe('a refused alert', () => {
+  test.each([
+    ['an unknown key', buyAlert({ stoplos: '1' }), /is not a field/],
+    ['an old time', buyAlert({ time: '2020-01-01T00:00:00Z' }), /too late/],
+    ['JSON that breaks off behind its id', buyAlert().slice(0, -3), /not valid JSON/],
+    ['nothing but an id', '{"id":"buy-1"}', /\(and 3 more\)|\(and \d more\)/],
+  ])('with %s is found by its own id', async (_, body, reason) => {
+    const door = await openDoor();
+    await door.receive(body);
+    expect(await door.refusals('buy-1')).toEqual([expect.stringMatching(reason)]);
+  });
+
+  test('with the id of another signal is found beside that signal', async () => {
+    const door = await openDoor();
+    await door.receive(buyAlert());
+    expect(await door.receive(buyAlert({ quantity: '0.5' }))).toBe('400 invalid_signal');
+    expect(await door.refusals('buy-1')).toEqual([expect.stringMatching(/was used before/)]);
+    expect(await functions.ledger.read({ account: 'main', signalId: 'buy-1' })).toMatchObject({
+      status: 'accepted',
+    });
+  });
+
+  test('of several signals is found by each of their ids, ten at most', async () => {
+    const door = await openDoor();
+    const items = Array.from({ length: 12 }, (_, index) => buyAlert({ id: `n${index}` }));
+    await door.receive(`[${items.join(',')}]`);
+
+    const { entries } = await functions.ledger.list({ limit: 100 });
+    expect(entries.map(({ signalId }) => signalId.split('@')[0]).sort()).toEqual(
+      Array.from({ length: 10 }, (_, index) => `n${index}`),
+    );
+  });
+
+  test('without an id that can be read is found by its bytes, with its ticker', async () => {
+    const door = await openDoor();
+    await door.receive(buyAlert({ id: undefined }));
+
+    const { entries } = await functions.ledger.list({ limit: 100 });
+    expect(entries).toMatchObject([
+      {
+        signalId: expect.stringMatching(/^refused-[0-9a-f]{32}$/),
+        steps: [{ evidence: { code: 'invalid_signal', ticker: 'BTCUSDT' } }],
+      },
+    ]);
+  });
+});
