@@ -1,4 +1,4 @@
-import { type Json, toJson } from '../base/json.ts';
+import { toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
@@ -8,7 +8,9 @@ import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import { deny, type Ending, type Plan } from './action.ts';
+import { contradictedCancel, joinAlarms, type TargetEnding } from './cancel-endings.ts';
 import { findOpenOrder, placedByEvidence } from './cancel-target.ts';
+import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
@@ -16,16 +18,8 @@ import { settleEntry, unlessMoved } from './settle-entry.ts';
 /** One order to cancel: how the exchange knows it, and the entry that placed it, if one did. */
 interface Target {
   readonly request: PreparedRequest<Order>;
+  readonly name: CancelledName;
   readonly placedBy: Entry | null;
-}
-
-/** What became of one target. */
-interface TargetEnding {
-  readonly status: Status;
-  /** Whether the exchange held no such open order any more. */
-  readonly wasGone: boolean;
-  readonly note: string;
-  readonly evidence: Json;
 }
 
 /** Finds the one order an alert names and builds the request that cancels it. */
@@ -40,17 +34,15 @@ export async function planCancel(
     case 'orderId': {
       const { orderId } = target;
       const placedBy = await findOpenOrder(services.ledger, { account: account.name, market, orderId });
-      return ready(services, 'rejected', [
-        { request: client.prepare(cancelOrder, { market, orderId }), placedBy },
-      ]);
+      const request = client.prepare(cancelOrder, { market, orderId });
+      return ready(services, 'rejected', [{ request, name: nameOf(market, orderId, placedBy), placedBy }]);
     }
-    case 'clientOrderId':
-      return ready(services, 'rejected', [
-        {
-          request: client.prepare(cancelOrder, { market, clientOrderId: target.clientOrderId }),
-          placedBy: null,
-        },
-      ]);
+    case 'clientOrderId': {
+      const { clientOrderId } = target;
+      const request = client.prepare(cancelOrder, { market, clientOrderId });
+      const name = { market, orderId: null, clientOrderId };
+      return ready(services, 'rejected', [{ request, name, placedBy: null }]);
+    }
     case 'signalId': {
       const placedBy = await services.ledger.read({ account: account.name, signalId: target.signalId });
       if (placedBy === null || placedBy.signal?.market !== market || placedBy.clientOrderId === null)
@@ -94,11 +86,17 @@ function mayExist(status: Status): boolean {
 
 /** The client order id names the order even when the answer that held the exchange's own id was lost. */
 function targetOf(client: ExchangeClient, entry: Entry, market: string): Target {
+  const { orderId, clientOrderId } = entry;
   const request =
-    entry.orderId !== null
-      ? client.prepare(cancelOrder, { market, orderId: entry.orderId })
-      : client.prepare(cancelOrder, { market, clientOrderId: entry.clientOrderId ?? '' });
-  return { request, placedBy: entry };
+    orderId !== null
+      ? client.prepare(cancelOrder, { market, orderId })
+      : client.prepare(cancelOrder, { market, clientOrderId: clientOrderId ?? '' });
+  return { request, name: nameOf(market, orderId, entry), placedBy: entry };
+}
+
+/** Every name of the order that is known: an answer may hold both ids, whichever was sent. */
+function nameOf(market: string, orderId: number | null, placedBy: Entry | null): CancelledName {
+  return { market, orderId, clientOrderId: placedBy?.clientOrderId ?? null };
 }
 
 /** @param goneStatus what it means when the exchange holds no such open order */
@@ -140,6 +138,7 @@ async function cancelTargets(
     status: worst ?? 'cancelled',
     note: summarise(endings),
     evidence: { orders: endings.map((ending) => ({ ...ending })) },
+    ...joinAlarms(endings),
   };
 }
 
@@ -160,6 +159,8 @@ async function cancelTarget(
 ): Promise<TargetEnding> {
   try {
     const order = await target.request.send(options);
+    const contradictions = findCancelContradictions(target.name, order);
+    if (contradictions.length > 0) return contradictedCancel(order, contradictions);
     await noteGone(services, target, order);
     return {
       status: 'cancelled',
