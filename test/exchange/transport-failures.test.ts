@@ -137,6 +137,24 @@ describe('the outcome is unknown', () => {
     expect(await line.post(server.url)).toMatchObject(lost);
   });
 
+  test.each<[string, Record<string, string>]>([
+    ['of known length', { 'content-length': '100' }],
+    ['in chunks', { 'transfer-encoding': 'chunked' }],
+  ])('as soon as the connection ends within a body %s, not when the time is up', async (_, headers) => {
+    const server = await line.serve([
+      (response) => {
+        response.writeHead(200, headers).write('{"ok":');
+        response.socket?.end();
+      },
+    ]);
+
+    // The reason tells the two apart, however slow the machine is.
+    expect(await line.post(server.url, { timeoutMs: 30_000 })).toEqual({
+      kind: 'ambiguous',
+      reason: 'the answer was lost after the request was written: ECONNRESET',
+    });
+  });
+
   test('when no answer comes in time', async () => {
     const server = await line.serve([fine, () => undefined]);
     await line.post(server.url);

@@ -1,3 +1,4 @@
+import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 
 /** One row of the README's table: what goes wrong, what the ledger shows, how many orders the exchange holds. */
@@ -5,6 +6,8 @@ export interface FaultRow {
   /** As the README words it. */
   readonly name: string;
   readonly fault: FaultRequest;
+  /** Where it ends so; absent: in both. */
+  readonly dialect?: Dialect;
   readonly status: string;
   readonly orders: 0 | 1;
 }
@@ -47,28 +50,74 @@ export const faultRows: readonly FaultRow[] = [
     orders: 1,
   },
   {
-    name: '`nonce_429` once: signed again at once',
+    name: '`id_used_after`: accepted, then refused for its own id',
+    fault: { fault: 'id_used_after' },
+    status: 'unknown',
+    orders: 1,
+  },
+  {
+    name: '`contradict`: accepted, the answer is about another order',
+    fault: { fault: 'contradict' },
+    status: 'unknown',
+    orders: 1,
+  },
+  {
+    name: '`echo_headers`: accepted, the answer repeats key and signature; they are redacted',
+    fault: { fault: 'echo_headers' },
+    status: 'placed',
+    orders: 1,
+  },
+  {
+    name: '`nonce_429` once: looked for, and signed again at once',
     fault: { fault: 'nonce_429' },
     status: 'placed',
     orders: 1,
   },
   {
-    name: '`nonce_429` throughout',
+    name: '`nonce_429` throughout: given up after three',
     fault: { fault: 'nonce_429', probability: 1 },
-    status: 'not_sent',
+    status: 'unknown',
     orders: 0,
   },
   {
-    name: '`rate_429` once: sent again after a pause',
+    name: '`rate_429` once: looked for after a pause, and sent again',
     fault: { fault: 'rate_429' },
     status: 'placed',
     orders: 1,
   },
   {
-    name: '`rate_429` throughout',
+    name: '`rate_429` throughout: given up after three',
     fault: { fault: 'rate_429', probability: 1 },
-    status: 'not_sent',
+    status: 'unknown',
     orders: 0,
+  },
+  {
+    name: '`nonce_429_after`: accepted, answered 429; live: found in the lists',
+    fault: { fault: 'nonce_429_after' },
+    dialect: 'live',
+    status: 'placed',
+    orders: 1,
+  },
+  {
+    name: '`nonce_429_after`; documented: sent again, and its id is used',
+    fault: { fault: 'nonce_429_after' },
+    dialect: 'documented',
+    status: 'unknown',
+    orders: 1,
+  },
+  {
+    name: '`rate_429_after`: accepted, answered 429; live: found in the lists',
+    fault: { fault: 'rate_429_after' },
+    dialect: 'live',
+    status: 'placed',
+    orders: 1,
+  },
+  {
+    name: '`rate_429_after`; documented: sent again, and its id is used',
+    fault: { fault: 'rate_429_after' },
+    dialect: 'documented',
+    status: 'unknown',
+    orders: 1,
   },
   {
     name: '`down`: nobody listens',
