@@ -52,8 +52,11 @@ export function describeRequest({ method, path, fields }: PreparedRequest<unknow
 }
 
 /**
- * HTTP 429 is no proof that nothing was taken in: where every order is listed, the order is looked for before it is
- * sent again.
+ * HTTP 429 is no proof that nothing was taken in: the order is looked for before it is sent again.
+ *
+ * Where the lists do not hold every order, one that they do not show is sent again all the same: workers that share a
+ * key are turned away by their nonces every day, and an order that was taken in keeps its id from being used twice
+ * for as long as it is open.
  */
 async function placeOrder(
   client: ExchangeClient,
@@ -65,11 +68,10 @@ async function placeOrder(
   const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
     const place = await findSafely(client, asked, limits);
     if (place?.kind === 'found') found = place;
-    return place?.kind === 'nowhere';
+    return place?.kind === 'nowhere' || (place?.kind === 'unlisted' && !listsEveryOrder(client));
   };
   try {
-    const answer = await request.send(listsEveryOrder(client) ? { ...options, maySendAgain } : options);
-    return placed(answer, asked);
+    return placed(await request.send({ ...options, maySendAgain }), asked);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     return found === null ? failedOrder(error) : foundOrder(found, asked);

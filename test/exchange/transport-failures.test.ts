@@ -111,20 +111,6 @@ describe('the outcome is unknown', () => {
   });
 
   test.each<[string, ScriptStep]>([
-    [
-      'within a body of known length',
-      (response) => {
-        response.writeHead(200, { 'content-length': '100' }).write('{"ok":');
-        response.socket?.end();
-      },
-    ],
-    [
-      'within a chunked body',
-      (response) => {
-        response.writeHead(200).write('{"ok":');
-        response.socket?.end();
-      },
-    ],
     ['within the head', (response) => response.socket?.end('HTTP/1.1 200 OK\r\nContent-')],
     ['with what is not HTTP', (response) => response.socket?.end('good morning\r\n\r\n')],
     [

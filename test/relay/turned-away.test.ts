@@ -11,7 +11,8 @@ const openList = '/api/v4/orders';
 const endedList = '/api/v4/trade-account/order/history';
 
 /** Staleness is not what is tested here. */
-const alert = buyAlert({ time: new Date(noonMs).toISOString(), maxLag: 3600 });
+const patience = { time: new Date(noonMs).toISOString(), maxLag: 3600 };
+const alert = buyAlert(patience);
 
 let relay: Aftermath;
 afterEach(() => relay.close());
@@ -126,14 +127,43 @@ describe('an order that is answered with HTTP 429, where every order is listed',
   });
 });
 
-describe('an order that is answered with HTTP 429, where orders are not listed', () => {
-  test('is sent again at once or after a pause, and its id tells when it was taken in', async () => {
+describe('an order that is answered with HTTP 429, where only orders with exits are listed', () => {
+  const list = '/api/v4/orders/conditional';
+  const plainAlert = buyAlert({ ...patience, stopLoss: undefined, takeProfit: undefined });
+
+  test('is found there if it has exits', async () => {
     await open('documented');
 
-    const sent = await relay.send(alert, { fault: 'rate_429_after' });
+    expect(await relay.send(alert, { fault: 'rate_429_after' })).toMatchObject({ status: 'placed' });
+    expect(relay.asked).toEqual([create, list]);
+    expect(orderCount()).toBe(1);
+  });
+
+  test('is sent again if it is not there, and its id tells that it was taken in', async () => {
+    await open('documented');
+
+    const sent = await relay.send(plainAlert, { fault: 'rate_429_after' });
 
     expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
-    expect(relay.asked).toEqual([create, create]);
+    expect(sent.steps.at(-1)?.note).toContain('an order of that id may be there');
+    expect(relay.asked).toEqual([create, list, create]);
     expect(orderCount()).toBe(1);
+  });
+
+  test('is sent again if it is not there, as a refused nonce asks for every day', async () => {
+    await open('documented');
+
+    expect(await relay.send(plainAlert, { fault: 'nonce_429' })).toMatchObject({ status: 'placed' });
+    expect(orderCount()).toBe(1);
+  });
+
+  test('is not sent again while the list cannot be read', async () => {
+    await open('documented');
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'conditional-orders' });
+
+    expect(await relay.send(plainAlert, { fault: 'nonce_429', endpoint: 'stop-limit' })).toMatchObject({
+      status: 'unknown',
+    });
+    expect(relay.asked).toEqual([create, list]);
   });
 });

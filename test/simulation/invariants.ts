@@ -16,6 +16,7 @@ export const invariants = {
   I7: 'every move is legal, and what is final stays',
   I8: 'the limits of an account are kept',
   I9: 'nothing is taken in without a valid token',
+  I10: 'an answer about another order than the one asked for is an alarm',
 } as const;
 export type InvariantName = keyof typeof invariants;
 

@@ -56,6 +56,7 @@ const everyFault: readonly string[] = [
   'stores: back',
   'stores: down',
   'wire: arrives_late',
+  'wire: contradicts_after',
   'wire: crash_after',
   'wire: crash_before',
   'wire: error_after',
@@ -63,10 +64,13 @@ const everyFault: readonly string[] = [
   'wire: garbage_after',
   'wire: gateway_page_after',
   'wire: hung',
+  'wire: id_used_after',
   'wire: lost_after',
   'wire: lost_before',
   'wire: nonce_429',
+  'wire: nonce_429_after',
   'wire: rate_429',
+  'wire: rate_429_after',
   'wire: refusal',
   'wire: refused',
   'wire: slow',
@@ -154,7 +158,7 @@ describe('what is broken on purpose', () => {
 
     const survivors = mutants.filter((_, place) => tallies[place]?.findings.length === 0);
     expect(survivors.map(({ name }) => name)).toEqual([]);
-    expect(mutants).toHaveLength(25);
+    expect(mutants).toHaveLength(28);
   });
 
   test('is told with the command that shows it again', async () => {

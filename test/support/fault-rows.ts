@@ -1,4 +1,3 @@
-import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 
 /** One row of the README's table: what goes wrong, what the ledger shows, how many orders the exchange holds. */
@@ -6,8 +5,6 @@ export interface FaultRow {
   /** As the README words it. */
   readonly name: string;
   readonly fault: FaultRequest;
-  /** Where it ends so; absent: in both. */
-  readonly dialect?: Dialect;
   readonly status: string;
   readonly orders: 0 | 1;
 }
@@ -92,31 +89,15 @@ export const faultRows: readonly FaultRow[] = [
     orders: 0,
   },
   {
-    name: '`nonce_429_after`: accepted, answered 429; live: found in the lists',
+    name: '`nonce_429_after`: accepted, answered 429: looked for, and found',
     fault: { fault: 'nonce_429_after' },
-    dialect: 'live',
     status: 'placed',
     orders: 1,
   },
   {
-    name: '`nonce_429_after`; documented: sent again, and its id is used',
-    fault: { fault: 'nonce_429_after' },
-    dialect: 'documented',
-    status: 'unknown',
-    orders: 1,
-  },
-  {
-    name: '`rate_429_after`: accepted, answered 429; live: found in the lists',
+    name: '`rate_429_after`: accepted, answered 429: looked for, and found',
     fault: { fault: 'rate_429_after' },
-    dialect: 'live',
     status: 'placed',
-    orders: 1,
-  },
-  {
-    name: '`rate_429_after`; documented: sent again, and its id is used',
-    fault: { fault: 'rate_429_after' },
-    dialect: 'documented',
-    status: 'unknown',
     orders: 1,
   },
   {
