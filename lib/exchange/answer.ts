@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { type Dialect, fromWire, wireWord } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
-import type { Failure } from './errors.ts';
+import { describeFailure, type Failure } from './errors.ts';
+import { parseRedacted } from './redaction.ts';
 import type { Answer } from './transport.ts';
 
 /** What an answer proves. */
@@ -32,7 +33,7 @@ const PublicRefusal = z.object({
  * Judges an answer by an allow-list: accepted when the whole result is there, refused when status and body both say
  * so in the exchange's own form. Everything else is ambiguous.
  *
- * @param withheld texts of the request that no message may repeat
+ * @param withheld texts that stand as "[redacted]" in whatever is read of the answer
  */
 export function readAnswer<E extends Endpoint>(
   endpoint: E,
@@ -40,22 +41,33 @@ export function readAnswer<E extends Endpoint>(
   { status, body }: Answer,
   withheld: readonly string[],
 ): Verdict<ResultOf<E>> {
-  if (status >= 200 && status <= 299) return readResult(endpoint, dialect, status, body);
-  const content = parseJson(body);
+  const content = parseBody(body, withheld);
+  if (status >= 200 && status <= 299) return readResult(endpoint, dialect, status, content);
   if (status === 429) return readTurnedAway(content);
   if (status === 404 && body === '')
     return { kind: 'rejected', httpStatus: 404, exchangeCode: null, message: 'no such path', errors: {} };
-  const refusal = refusalStatuses.has(status) ? readRefusal(endpoint, status, content, withheld) : null;
+  const refusal = refusalStatuses.has(status) ? readRefusal(endpoint, status, content) : null;
+  if (refusal !== null && !endpoint.repeatable && isAboutClientOrderId(refusal))
+    return { kind: 'ambiguous', reason: `an order of that id may be there: ${describeFailure(refusal)}` };
   return refusal ?? { kind: 'ambiguous', reason: `HTTP ${status} with a body that proves no refusal` };
+}
+
+/**
+ * "This client order id is already used": by an earlier create, perhaps the very one that seemed to be turned away.
+ * Its texts are not told apart: the relay's own ids are in order, so nothing else can be wrong with them.
+ *
+ * Code 36 stands for nothing else; the key is in the words of the dialect.
+ */
+function isAboutClientOrderId({ exchangeCode, errors }: Refusal): boolean {
+  return exchangeCode === 36 || 'clientOrderId' in errors || 'client_order_id' in errors;
 }
 
 function readResult<E extends Endpoint>(
   endpoint: E,
   dialect: Dialect,
   status: number,
-  body: string,
+  content: unknown,
 ): Verdict<ResultOf<E>> {
-  const content = parseJson(body);
   if (content === undefined) return { kind: 'ambiguous', reason: `HTTP ${status}, but the body is not JSON` };
   try {
     const read = z.safeParse<E['result']>(endpoint.result, fromWire(dialect, endpoint, content));
@@ -102,16 +114,11 @@ function readTurnedAway(content: unknown): Verdict<never> {
   return { kind: 'rate_limited', reason: 'HTTP 429: the exchange takes no more requests for now' };
 }
 
-function readRefusal(
-  { access }: Endpoint,
-  httpStatus: number,
-  content: unknown,
-  withheld: readonly string[],
-): Refusal | null {
+function readRefusal({ access }: Endpoint, httpStatus: number, content: unknown): Refusal | null {
   if (access === 'public') {
     const refusal = PublicRefusal.safeParse(content);
     if (!refusal.success) return null;
-    const message = cleanText(refusal.data.message, withheld);
+    const message = cutText(refusal.data.message);
     return { kind: 'rejected', httpStatus, exchangeCode: null, message, errors: {} };
   }
   const refusal = PrivateRefusal.safeParse(content);
@@ -121,21 +128,21 @@ function readRefusal(
     kind: 'rejected',
     httpStatus,
     exchangeCode: code,
-    message: cleanText(message, withheld),
-    errors: readErrorTexts(errors ?? {}, withheld),
+    message: cutText(message),
+    errors: readErrorTexts(errors ?? {}),
   };
 }
 
-function readErrorTexts(errors: object, withheld: readonly string[]): Record<string, readonly string[]> {
+function readErrorTexts(errors: object): Record<string, readonly string[]> {
   const fields = Object.entries(errors).slice(0, maximumTexts);
   return Object.fromEntries(
     fields.map(([field, texts]) => [
-      cleanText(field, withheld),
+      cutText(field),
       [texts]
         .flat()
         .filter((text) => typeof text === 'string')
         .slice(0, maximumTexts)
-        .map((text) => cleanText(text, withheld)),
+        .map(cutText),
     ]),
   );
 }
@@ -144,23 +151,14 @@ function readErrorTexts(errors: object, withheld: readonly string[]): Record<str
 const maximumTexts = 10;
 const maximumTextLength = 200;
 
-/** Shorter ones would be found in ordinary words. */
-const minimumWithheldLength = 8;
-
-function cleanText(text: string, withheld: readonly string[]): string {
-  let cleaned = text;
-  for (const secret of withheld)
-    if (secret.length >= minimumWithheldLength) cleaned = cleaned.replaceAll(secret, '[withheld]');
-  return cutText(cleaned);
-}
-
 function cutText(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, maximumTextLength);
 }
 
-function parseJson(text: string): unknown {
+/** Undefined when it cannot be read, as text that is not JSON. */
+function parseBody(body: string, withheld: readonly string[]): unknown {
   try {
-    return JSON.parse(text);
+    return parseRedacted(body, withheld);
   } catch {
     return undefined;
   }

@@ -8,7 +8,7 @@ import { baseUrlOf, type Dialect, nonceRules, spokenDialect, toWire } from './di
 import type { Endpoint, ParamsOf, ResultOf } from './endpoint.ts';
 import { type NonceRule, type NonceSequence, nonceFields, nonceSequenceOf } from './nonce.ts';
 import { createRateBudgets, type RateBudgets } from './rate-limit.ts';
-import { type Message, type Sending, sendRequest, type Wire } from './send.ts';
+import { type MaySendAgain, type Message, type Sending, sendRequest, type Wire } from './send.ts';
 import { createSigner, type Signer } from './signing.ts';
 import { createTransport, type Transport } from './transport.ts';
 
@@ -23,6 +23,8 @@ export interface SendOptions {
   readonly timeoutMs?: number;
   /** No attempt starts after this time of the clock; what is not on its way by then is not sent. */
   readonly notAfterMs?: number;
+  /** Asked before a request that must not be repeated is sent again after HTTP 429; absent: nobody can tell. */
+  readonly maySendAgain?: MaySendAgain;
 }
 
 /** A request that is checked and complete, save for its nonce and signature. */
@@ -111,12 +113,19 @@ interface Link {
 
 interface Key {
   readonly signer: Signer;
+  /** What must not come back; asked for, so that nothing that prints an object shows it. */
+  readonly confidential: () => readonly string[];
   readonly nonces: NonceSequence;
   readonly nonceRule: NonceRule;
 }
 
 function createKey({ apiKey, apiSecret }: Credentials, clock: Clock, nonceRule: NonceRule): Key {
-  return { signer: createSigner(apiKey, apiSecret), nonces: nonceSequenceOf(clock, apiKey), nonceRule };
+  return {
+    signer: createSigner(apiKey, apiSecret),
+    confidential: () => [apiKey, apiSecret],
+    nonces: nonceSequenceOf(clock, apiKey),
+    nonceRule,
+  };
 }
 
 function prepareRequest<E extends Endpoint>(
@@ -134,10 +143,11 @@ function prepareRequest<E extends Endpoint>(
     get fields(): Json {
       return JSON.parse(fields);
     },
-    async send({ timeoutMs = defaultTimeoutMs, notAfterMs = Number.POSITIVE_INFINITY } = {}) {
+    async send(options = {}) {
       if (isSpent) throw spentError(endpoint);
       isSpent = !endpoint.repeatable;
-      return await sendRequest(sending, link.wire, { timeoutMs, notAfterMs });
+      const { timeoutMs = defaultTimeoutMs, notAfterMs = Number.POSITIVE_INFINITY, maySendAgain } = options;
+      return await sendRequest(sending, link.wire, { timeoutMs, notAfterMs, maySendAgain });
     },
   };
 }
@@ -206,7 +216,7 @@ function composePrivate(
   { method }: Endpoint,
   path: string,
   fields: string,
-  { signer, nonces, nonceRule }: Key,
+  { signer, confidential, nonces, nonceRule }: Key,
 ): Message {
   const nonce = nonceFields(nonceRule, nonces.next(nonceRule));
   const rest = fields === '{}' ? '}' : `,${fields.slice(1)}`;
@@ -224,6 +234,6 @@ function composePrivate(
       'X-TXC-SIGNATURE': signature,
     },
     body,
-    withheld: [signer.apiKey, payload, signature],
+    withheld: [...confidential(), payload, signature],
   };
 }

@@ -1,10 +1,14 @@
 import { type ErrorCode, RelayError } from '../base/errors.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /** How a request to the exchange failed, told apart by what is proven. */
 export type Failure =
   /** It never reached the exchange: the connection was never made, or our own budget held it back. */
   | { readonly kind: 'not_sent'; readonly reason: string }
-  /** The exchange turned it away unread (HTTP 429, by nonce or by rate). */
+  /**
+   * The exchange says that it took nothing in (HTTP 429, by nonce or by rate). Of a request that may be repeated that
+   * is believed; of one that must not be, it is `ambiguous`.
+   */
   | { readonly kind: 'rate_limited'; readonly reason: string }
   /** The exchange read it and said no, in an answer that proves it. */
   | {
@@ -36,26 +40,31 @@ type Attempts = readonly [...FailedAttempt[], FailedAttempt];
 
 /**
  * A request to the exchange failed. `failure` is what the attempts prove together: the last one's, unless an earlier
- * answer was lost and the exchange has not spoken since.
+ * answer was lost and the exchange has not spoken since. A request that must not be repeated stays ambiguous once
+ * one attempt was.
  */
 export class ExchangeError extends RelayError {
   readonly failure: Failure;
   /** Every attempt, oldest first. */
   readonly attempts: Attempts;
 
-  constructor(endpointName: string, attempts: Attempts) {
-    const failure = weighAttempts(attempts);
-    super(codes[failure.kind], `${endpointName}: ${describeFailure(failure)}`);
+  constructor({ name, repeatable }: Pick<Endpoint, 'name' | 'repeatable'>, attempts: Attempts) {
+    const failure = weighAttempts(attempts, repeatable);
+    super(codes[failure.kind], `${name}: ${describeFailure(failure)}`);
     this.failure = failure;
     this.attempts = attempts;
   }
 }
 
-/** An attempt that went nowhere says nothing about an earlier one that may have arrived. */
-function weighAttempts(attempts: Attempts): Failure {
+/**
+ * An attempt that went nowhere says nothing about an earlier one that may have arrived. Nor does the refusal of a
+ * second create about the first: it may be the first that stands in its way.
+ */
+function weighAttempts(attempts: Attempts, repeatable: boolean): Failure {
   const { failure } = attempts.at(-1) ?? attempts[0];
   const lost = attempts.findLast((attempt) => attempt.failure.kind === 'ambiguous');
-  if (lost === undefined || failure.kind === 'ambiguous' || failure.kind === 'rejected') return failure;
+  const hasSpoken = failure.kind === 'ambiguous' || (failure.kind === 'rejected' && repeatable);
+  if (lost === undefined || hasSpoken) return failure;
   return {
     kind: 'ambiguous',
     reason: `${describeFailure(lost.failure)}; and then: ${describeFailure(failure)}`,

@@ -40,6 +40,15 @@ export const FlagField = z.union([
   z.literal([0, 1]).transform((digit) => digit === 1),
 ]);
 
+/** An order that was taken in has a number above zero; beyond 53 bits it could not be told from its neighbour. */
+export const OrderIdField = z.int().positive();
+
+/** The id its sender gave it; empty when the exchange keeps or tells none. */
+const ClientOrderIdField = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? '');
+
 const OtoField = z.object({
   otoId: z.int(),
   stopLoss: OptionalDecimalField,
@@ -54,8 +63,8 @@ const OtoField = z.object({
  */
 export const OrderField = z
   .object({
-    orderId: z.int(),
-    clientOrderId: z.string(),
+    orderId: OrderIdField,
+    clientOrderId: ClientOrderIdField,
     market: z.string(),
     side: z.enum(sides),
     type: z.string(),

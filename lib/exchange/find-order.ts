@@ -17,15 +17,18 @@ export type ListedOrder = Pick<
   'orderId' | 'clientOrderId' | 'side' | 'status' | 'amount' | 'price' | 'dealStock' | 'dealMoney'
 > & { readonly endReason?: string | undefined };
 
+/** An order that a list shows. */
+export interface FoundOrder {
+  readonly kind: 'found';
+  readonly order: ListedOrder;
+  readonly isOpen: boolean;
+  /** How many more orders of that name there are; any is one too many. */
+  readonly others: number;
+}
+
 /** Where an order was seen. */
 export type OrderPlace =
-  /** `others`: how many more orders of that name there are; any is one too many. */
-  | {
-      readonly kind: 'found';
-      readonly order: ListedOrder;
-      readonly isOpen: boolean;
-      readonly others: number;
-    }
+  | FoundOrder
   /** In none of the lists that hold every order. They may lag behind a create, or an end, by seconds. */
   | { readonly kind: 'nowhere' }
   /** In no list there is, but the lists there are do not hold every order. */
@@ -44,9 +47,14 @@ export async function findOrder(
   name: OrderName,
   options: SendOptions,
 ): Promise<OrderPlace> {
-  return client.dialect === 'live'
+  return listsEveryOrder(client)
     ? await findInAll(client, name, options)
     : await findAmongConditional(client, name, options);
+}
+
+/** Whether `findOrder` can tell that an order is nowhere. */
+export function listsEveryOrder({ dialect }: ExchangeClient): boolean {
+  return dialect === 'live';
 }
 
 /** Open ones first: an order that ends in between is seen twice rather than not at all. */

@@ -31,40 +31,88 @@ export interface Wire {
   readonly random: Random;
 }
 
+/**
+ * Looks whether anything is there of a request that was answered with HTTP 429; true: nothing is, it may be sent again.
+ * Whatever keeps the look from telling is a reason to say false.
+ */
+export type MaySendAgain = (limits: {
+  readonly timeoutMs: number;
+  readonly notAfterMs: number;
+}) => Promise<boolean>;
+
 /** A connection takes well under a second; one that hangs is worth another try. */
-const connectTimeoutMs = 3000;
+const longestConnectMs = 3000;
 /** Another worker of the same key can draw the same millisecond; five times in a row it is something else. */
 const maximumNonceRetries = 5;
+/** Each create that is answered with HTTP 429 can have been taken in all the same: this many, and it is looked into. */
+const maximumCreates = 3;
+/** An attempt that has no time left for its answer turns what was provably never sent into what nobody knows. */
+const leastAnswerMs = 1000;
 const firstPauseMs = 200;
 const maximumPauseMs = 5000;
 
 /**
  * Sends until there is an answer, nothing is left to try, or the time is up.
  *
- * What must not happen twice is tried again only when it provably was not taken in.
+ * What must not happen twice is tried again only when it provably never left, or after HTTP 429, a few times, when
+ * `maySendAgain` has looked and lets it.
  *
- * @param limits `timeoutMs` for everything: waiting, attempts and pauses; no attempt starts after `notAfterMs`
+ * @param limits `timeoutMs` for everything: waiting, attempts, looks and pauses; no attempt starts after `notAfterMs`
  * @throws ExchangeError with every attempt
  */
 export async function sendRequest<E extends Endpoint>(
   sending: Sending<E>,
   wire: Wire,
-  limits: { readonly timeoutMs: number; readonly notAfterMs: number },
+  limits: {
+    readonly timeoutMs: number;
+    readonly notAfterMs: number;
+    readonly maySendAgain?: MaySendAgain | undefined;
+  },
 ): Promise<ResultOf<E>> {
-  const deadlineMs = wire.clock.nowMs() + limits.timeoutMs;
-  const lastStartMs = Math.min(deadlineMs, limits.notAfterMs);
+  const { endpoint } = sending;
+  const { clock } = wire;
+  const times = timesOf(endpoint, clock.nowMs(), limits);
   const pauses = createPauses(wire.random);
-  const earlier: FailedAttempt[] = [];
+  let earlier: readonly FailedAttempt[] = [];
+  let turnedAway = 0;
   for (;;) {
-    const ending = await attempt(sending, wire, deadlineMs, lastStartMs);
+    const ending = await attempt(sending, wire, times);
     if (ending.kind === 'accepted') return ending.result;
-    const failed = { atMs: wire.clock.nowMs(), failure: failureOf(ending) };
+    if (isTurnedAway(ending.kind)) turnedAway += 1;
+    const failedAtMs = clock.nowMs();
+    const attempts = [...earlier, { atMs: failedAtMs, failure: failureOf(endpoint, ending) }] as const;
     const pauseMs = pauses.nextMs(ending);
-    if (!mayTryAgain(sending.endpoint, ending.kind) || failed.atMs + pauseMs >= lastStartMs)
-      throw new ExchangeError(sending.endpoint.name, [...earlier, failed]);
-    earlier.push(failed);
-    if (pauseMs > 0) await wire.clock.sleep(pauseMs);
+    if (!mayTryAgain(endpoint, ending.kind, turnedAway) || failedAtMs + pauseMs >= times.lastStartMs)
+      throw new ExchangeError(endpoint, attempts);
+    if (pauseMs > 0) await clock.sleep(pauseMs);
+    const mustLook = !endpoint.repeatable && turnedAway > 0;
+    if (mustLook && (await limits.maySendAgain?.(lookLimits(times, clock))) === false)
+      throw new ExchangeError(endpoint, attempts);
+    earlier = attempts;
   }
+}
+
+interface Times {
+  readonly deadlineMs: number;
+  /** An attempt begins before this, or not at all. */
+  readonly lastStartMs: number;
+  /** Kept for the answer at the end of an attempt. */
+  readonly answerMs: number;
+}
+
+function timesOf(
+  { repeatable }: Endpoint,
+  nowMs: number,
+  { timeoutMs, notAfterMs }: { readonly timeoutMs: number; readonly notAfterMs: number },
+): Times {
+  const answerMs = repeatable ? 0 : Math.min(leastAnswerMs, Math.floor(timeoutMs / 4));
+  const deadlineMs = nowMs + timeoutMs;
+  return { deadlineMs, answerMs, lastStartMs: Math.min(deadlineMs - answerMs, notAfterMs) };
+}
+
+/** A look that hangs must leave time to send. */
+function lookLimits({ lastStartMs }: Times, clock: Clock) {
+  return { timeoutMs: Math.floor((lastStartMs - clock.nowMs()) / 2), notAfterMs: lastStartMs };
 }
 
 /** How one attempt ended. Held back means that its turn does not come before the time is up. */
@@ -73,14 +121,16 @@ type Ending<Result> = Verdict<Result> | { readonly kind: 'held_back'; readonly r
 async function attempt<E extends Endpoint>(
   sending: Sending<E>,
   wire: Wire,
-  deadlineMs: number,
-  lastStartMs: number,
+  { deadlineMs, lastStartMs, answerMs }: Times,
 ): Promise<Ending<ResultOf<E>>> {
   const heldBack = await waitForTurn(sending, wire.clock, lastStartMs);
   if (heldBack !== null) return { kind: 'held_back', reason: heldBack };
   try {
     const { withheld, ...message } = sending.compose();
-    const timeoutMs = attemptTimeoutMs(sending.endpoint, deadlineMs - wire.clock.nowMs());
+    const leftMs = deadlineMs - wire.clock.nowMs();
+    const timeoutMs = attemptTimeoutMs(sending.endpoint, leftMs);
+    // Nothing is written before the connection stands: one that takes too long must not eat the time for the answer.
+    const connectTimeoutMs = Math.min(longestConnectMs, Math.max(1, leftMs - answerMs));
     const outcome = await wire.transport.send({ ...message, connectTimeoutMs, timeoutMs });
     if (outcome.kind !== 'answered') return outcome;
     return readAnswer(sending.endpoint, sending.dialect, outcome, withheld);
@@ -123,20 +173,30 @@ function attemptTimeoutMs({ repeatable }: Endpoint, leftMs: number): number {
   return repeatable ? Math.max(Math.ceil(leftMs / 2), Math.min(leftMs, 1000)) : leftMs;
 }
 
-function mayTryAgain({ repeatable }: Endpoint, kind: Ending<never>['kind']): boolean {
-  const isProvenUntaken = kind === 'not_sent' || kind === 'rate_limited' || kind === 'nonce_refused';
-  return isProvenUntaken || (kind === 'ambiguous' && repeatable);
+function mayTryAgain({ repeatable }: Endpoint, kind: Ending<never>['kind'], turnedAway: number): boolean {
+  if (kind === 'not_sent') return true;
+  if (isTurnedAway(kind)) return repeatable || turnedAway < maximumCreates;
+  return kind === 'ambiguous' && repeatable;
 }
 
-function failureOf(ending: Exclude<Ending<never>, { kind: 'accepted' }>): Failure {
-  if (ending.kind === 'held_back') return { kind: 'not_sent', reason: ending.reason };
-  if (ending.kind !== 'nonce_refused') return ending;
-  return {
-    kind: 'rate_limited',
-    reason:
-      "HTTP 429: the exchange refused the nonce; another program uses this key, or this machine's clock is off",
-  };
+function isTurnedAway(kind: Ending<never>['kind']): boolean {
+  return kind === 'rate_limited' || kind === 'nonce_refused';
 }
+
+type FailedEnding = Exclude<Ending<never>, { kind: 'accepted' }>;
+
+function failureOf({ repeatable }: Endpoint, ending: FailedEnding): Failure {
+  if (ending.kind === 'held_back') return { kind: 'not_sent', reason: ending.reason };
+  if (ending.kind !== 'nonce_refused' && ending.kind !== 'rate_limited') return ending;
+  const reason = ending.kind === 'nonce_refused' ? nonceRefused : ending.reason;
+  // A gateway can answer 429 for a request that got through.
+  return repeatable
+    ? { kind: 'rate_limited', reason }
+    : { kind: 'ambiguous', reason: `${reason}, which does not prove that nothing was taken in` };
+}
+
+const nonceRefused =
+  "HTTP 429: the exchange refused the nonce; another program uses this key, or this machine's clock is off";
 
 /** How long to wait after each failure: a refused nonce asks for a new one at once, all else for patience. */
 function createPauses(random: Random): { nextMs(ending: Pick<Ending<never>, 'kind'>): number } {

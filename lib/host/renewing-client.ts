@@ -31,7 +31,7 @@ export function createRenewingClient(
         return await renewed.call(endpoint, params, shorten(options, clock.nowMs() - startedAtMs));
       } catch (error) {
         if (!(error instanceof ExchangeError)) throw error;
-        throw new ExchangeError(endpoint.name, [...refused.attempts, ...error.attempts]);
+        throw new ExchangeError(endpoint, [...refused.attempts, ...error.attempts]);
       }
     }
 

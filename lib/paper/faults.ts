@@ -1,9 +1,11 @@
 import * as z from 'zod';
 import type { Random } from '../base/random.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
+import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
+import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
 import { rateLimitBody } from './rate-window.ts';
 import { answerRefusals } from './refusals.ts';
 
@@ -16,6 +18,10 @@ export type FaultEffect =
   | { readonly kind: 'delay' }
   /** The exchange's own answer, from lists that trail behind. */
   | { readonly kind: 'lag' }
+  /** The exchange's own answer, but about another order. */
+  | { readonly kind: 'contradict' }
+  /** The exchange's own answer, with what it was sent in confidence in its texts. */
+  | { readonly kind: 'echo' }
   /** Nobody listens for a while. */
   | { readonly kind: 'outage' };
 
@@ -40,9 +46,11 @@ const answer = (httpStatus: number, body: unknown) => (): FaultEffect => ({
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
 const listNames = [openOrder, endedOrder, conditionalOrders].map(({ name }) => name);
+const tradeNames = [stopLimit, cancelOrder].map(({ name }) => name);
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
 const nonceRefusal = answerRefusals([{ name: 'nonce_refused' }]);
+const usedIdRefusal = answerRefusals([{ name: 'client_order_id_used' }]);
 
 /** Every fault there is: when it strikes, and what it does. */
 const faultRows = {
@@ -59,6 +67,15 @@ const faultRows = {
   garbage: { when: 'after', effect: answer(200, '<html><body>Please wait</body></html>') },
   nonce_429: { when: 'before', effect: answer(nonceRefusal.httpStatus, nonceRefusal.body) },
   rate_429: { when: 'before', effect: answer(429, rateLimitBody) },
+  nonce_429_after: { when: 'after', effect: answer(nonceRefusal.httpStatus, nonceRefusal.body) },
+  rate_429_after: { when: 'after', effect: answer(429, rateLimitBody) },
+  id_used_after: {
+    when: 'after',
+    effect: answer(usedIdRefusal.httpStatus, usedIdRefusal.body),
+    only: [stopLimit.name],
+  },
+  contradict: { when: 'after', effect: () => ({ kind: 'contradict' }), only: tradeNames },
+  echo_headers: { when: 'after', effect: () => ({ kind: 'echo' }), only: tradeNames },
   down: { when: 'at_once', effect: () => ({ kind: 'outage' }), needs: 'durationMs' },
 } as const satisfies Record<string, FaultRow>;
 

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { type Controlled, serveControl } from './control.ts';
 import { encodeAnswer, type PaperAnswer, type PaperCore, pathOf } from './exchange.ts';
 import type { FaultBox, Strike } from './faults.ts';
+import { contradict, echoHeaders } from './spoilt-answers.ts';
 
 export interface GatewayOptions {
   readonly core: PaperCore;
@@ -34,6 +35,10 @@ export function createGateway({ core, clock, faults, controlled, closing }: Gate
     if (strike?.when === 'during') return send(response, await admission.serve(strike.delayMs));
     const answer = await admission.serve();
     if (strike === null) send(response, answer);
+    else if (strike.effect.kind === 'contradict')
+      send(response, { ...answer, body: contradict(answer.body) });
+    else if (strike.effect.kind === 'echo')
+      send(response, { ...answer, body: echoHeaders(answer.body, headers) });
     else await spoil(response, strike, answer);
   };
 

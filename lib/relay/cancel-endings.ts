@@ -1,4 +1,5 @@
-import type { Json } from '../base/json.ts';
+import { type Json, toJson } from '../base/json.ts';
+import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Ending } from './action.ts';
 
@@ -9,6 +10,23 @@ export interface TargetEnding {
   readonly wasGone: boolean;
   readonly note: string;
   readonly evidence: Json;
+  readonly alarm?: string;
+}
+
+/** The answer is about another order than the one to cancel: what became of that one is to be looked up. */
+export function contradictedCancel(order: Order, contradictions: readonly string[]): TargetEnding {
+  const alarm = describeOtherOrder(contradictions);
+  return {
+    status: 'unknown',
+    wasGone: false,
+    note: alarm,
+    evidence: toJson({ answered: order, contradictions, alarm }),
+    alarm,
+  };
+}
+
+export function describeOtherOrder(contradictions: readonly string[]): string {
+  return `the exchange answered a cancellation with another order (${contradictions.join(', ')}): look at the account at once`;
 }
 
 /** What a cancellation comes to beside its targets. */
@@ -22,8 +40,11 @@ export interface Beside {
 /** How a cancellation ended that had several orders to cancel, or one. */
 export function joinEndings(endings: readonly TargetEnding[], beside: Beside): Ending {
   const mayLeaveOpen = beside.leftOut > 0 || endings.some(leavesOpen);
-  const alarm = 'a cancellation was not carried out in full: orders may still be open';
-  return { ...endOf(endings, beside), ...(mayLeaveOpen ? { alarm } : {}) };
+  const alarms = [
+    ...endings.flatMap(({ alarm }) => alarm ?? []),
+    ...(mayLeaveOpen ? ['a cancellation was not carried out in full: orders may still be open'] : []),
+  ];
+  return { ...endOf(endings, beside), ...(alarms.length === 0 ? {} : { alarm: alarms.join('; ') }) };
 }
 
 /** An outcome that nobody knows has an alarm of its own. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import { findOrder, type ListedOrder, type OrderPlace } from '../exchange/find-order.ts';
+import { type FoundOrder, findOrder, type ListedOrder, type OrderPlace } from '../exchange/find-order.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
@@ -57,7 +57,7 @@ const noOrder: Ending = {
   orderOpen: false,
 };
 
-function foundEnding({ order, isOpen, others }: OrderPlace & { kind: 'found' }): Ending {
+export function foundEnding({ order, isOpen, others }: FoundOrder): Ending {
   const found = `found at the exchange as order ${order.orderId}, ${describeState(order)}`;
   const alarm = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
   return {

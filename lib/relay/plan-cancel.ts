@@ -8,8 +8,9 @@ import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { CancelSignal } from '../model/signal.ts';
 import { deny, type Ending, type Plan } from './action.ts';
-import { type Beside, joinEndings, type TargetEnding } from './cancel-endings.ts';
+import { type Beside, contradictedCancel, joinEndings, type TargetEnding } from './cancel-endings.ts';
 import { placedByEvidence } from './cancel-target.ts';
+import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
@@ -17,6 +18,7 @@ import { settleEntry, unlessMoved } from './settle-entry.ts';
 /** One order to cancel: how the exchange knows it, and the entry that placed it, if one did. */
 interface Target {
   readonly request: PreparedRequest<Order>;
+  readonly name: CancelledName;
   readonly placedBy: Entry | null;
 }
 
@@ -38,17 +40,15 @@ export async function planCancel(
     case 'orderId': {
       const { orderId } = target;
       const placedBy = await services.ledger.findOrder(account.name, market, orderId);
-      return ready(services, 'rejected', [
-        { request: client.prepare(cancelOrder, { market, orderId }), placedBy },
-      ]);
+      const request = client.prepare(cancelOrder, { market, orderId });
+      return ready(services, 'rejected', [{ request, name: nameOf(market, orderId, placedBy), placedBy }]);
     }
-    case 'clientOrderId':
-      return ready(services, 'rejected', [
-        {
-          request: client.prepare(cancelOrder, { market, clientOrderId: target.clientOrderId }),
-          placedBy: null,
-        },
-      ]);
+    case 'clientOrderId': {
+      const { clientOrderId } = target;
+      const request = client.prepare(cancelOrder, { market, clientOrderId });
+      const name = { market, orderId: null, clientOrderId };
+      return ready(services, 'rejected', [{ request, name, placedBy: null }]);
+    }
     case 'signalId': {
       const placedBy = await services.ledger.read({ account: account.name, signalId: target.signalId });
       if (placedBy === null || placedBy.signal?.market !== market || placedBy.clientOrderId === null)
@@ -89,11 +89,17 @@ function mayExist(status: Status): boolean {
 
 /** The client order id names the order even when the answer that held the exchange's own id was lost. */
 export function targetOf(client: ExchangeClient, entry: Entry, market: string): Target {
+  const { orderId, clientOrderId } = entry;
   const request =
-    entry.orderId !== null
-      ? client.prepare(cancelOrder, { market, orderId: entry.orderId })
-      : client.prepare(cancelOrder, { market, clientOrderId: entry.clientOrderId ?? '' });
-  return { request, placedBy: entry };
+    orderId !== null
+      ? client.prepare(cancelOrder, { market, orderId })
+      : client.prepare(cancelOrder, { market, clientOrderId: clientOrderId ?? '' });
+  return { request, name: nameOf(market, orderId, entry), placedBy: entry };
+}
+
+/** Every name of the order that is known: an answer may hold both ids, whichever was sent. */
+function nameOf(market: string, orderId: number | null, placedBy: Entry | null): CancelledName {
+  return { market, orderId, clientOrderId: placedBy?.clientOrderId ?? null };
 }
 
 const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
@@ -146,6 +152,8 @@ async function cancelTarget(
 ): Promise<TargetEnding> {
   try {
     const order = await target.request.send(options);
+    const contradictions = findCancelContradictions(target.name, order);
+    if (contradictions.length > 0) return contradictedCancel(order, contradictions);
     await noteGone(services, target, order);
     return {
       status: 'cancelled',

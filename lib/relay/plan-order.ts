@@ -1,7 +1,8 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
-import type { PreparedRequest, SendOptions } from '../exchange/client.ts';
+import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { ExchangeError, type Failure } from '../exchange/errors.ts';
+import { type FoundOrder, findOrder, listsEveryOrder } from '../exchange/find-order.ts';
 import { prepareOrder } from '../exchange/place-order.ts';
 import type { Account } from '../model/account.ts';
 import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
@@ -10,6 +11,8 @@ import type { OrderSignal } from '../model/signal.ts';
 import { checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Ending, type Plan } from './action.ts';
+import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
+import { foundEnding } from './look-up.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Sizes an order, holds it against the account's limits and builds its request. */
@@ -38,7 +41,7 @@ export async function planOrder(
     action: {
       isOrder: true,
       requests: [describeRequest(request)],
-      send: (options) => placeOrder(request, sized.order, options),
+      send: (options) => placeOrder(client, request, sized.order, options),
     },
   };
 }
@@ -48,21 +51,51 @@ export function describeRequest({ method, path, fields }: PreparedRequest<unknow
   return { method, path, fields };
 }
 
+/**
+ * HTTP 429 is no proof that nothing was taken in: the order is looked for before it is sent again.
+ *
+ * Where the lists do not hold every order, one that they do not show is sent again all the same: workers that share a
+ * key are turned away by their nonces every day, and an order that was taken in keeps its id from being used twice
+ * for as long as it is open.
+ */
 async function placeOrder(
+  client: ExchangeClient,
   request: PreparedRequest<Order>,
   asked: OrderRequest,
   options: SendOptions,
 ): Promise<Ending> {
+  let found: FoundOrder | null = null;
+  const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
+    const place = await findSafely(client, asked, limits);
+    if (place?.kind === 'found') found = place;
+    return place?.kind === 'nowhere' || (place?.kind === 'unlisted' && !listsEveryOrder(client));
+  };
   try {
-    return placed(await request.send(options), asked);
+    return placed(await request.send({ ...options, maySendAgain }), asked);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    return failedOrder(error);
+    return found === null ? failedOrder(error) : foundOrder(found, asked);
   }
 }
 
+/** Null when the lists cannot be read. */
+async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: SendOptions) {
+  try {
+    return await findOrder(client, asked, limits);
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
+}
+
+function foundOrder(found: FoundOrder, asked: OrderRequest): Ending {
+  return contradictedEnding(asked, found.order) ?? foundEnding(found);
+}
+
 function placed(order: Order, asked: OrderRequest): Ending {
-  const what = `${asked.side} ${formatDecimal(asked.amount)} ${asked.market} at ${formatDecimal(asked.price)}`;
+  const contradicted = contradictedEnding(asked, order);
+  if (contradicted !== null) return contradicted;
+  const what = describeOrder(asked);
   const alarm = alarmOfEcho(order, asked);
   return {
     status: 'placed',
@@ -74,16 +107,37 @@ function placed(order: Order, asked: OrderRequest): Ending {
   };
 }
 
+function describeOrder({ side, amount, market, price }: OrderRequest): string {
+  return `${side} ${formatDecimal(amount)} ${market} at ${formatDecimal(price)}`;
+}
+
+/**
+ * An answer about another order than the one that was asked for proves nothing of it: it is an alarm, and the order is
+ * looked for by its own id. Null when there is no contradiction.
+ */
+function contradictedEnding(asked: OrderRequest, answered: ReportedOrder): Ending | null {
+  const contradictions = findOrderContradictions(asked, answered);
+  if (contradictions.length === 0) return null;
+  const alarm = `the exchange answered ${describeOrder(asked)} with another order (${contradictions.join(', ')}): look at the account at once`;
+  return {
+    status: 'unknown',
+    note: alarm,
+    evidence: toJson({ asked, answered, contradictions, alarm }),
+    orderOpen: true,
+    alarm,
+  };
+}
+
 /** An exchange that speaks another dialect drops the id in silence, and with it the way to find the order again. */
 function alarmOfEcho(order: Order, asked: OrderRequest): string | undefined {
   if (order.clientOrderId === asked.clientOrderId) return undefined;
   return `the exchange answered with client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that the configured dialect is the one it speaks`;
 }
 
-/** What a failed sending of an order proves. A request turned away unread never became an order. */
+/** What a failed sending of an order proves. */
 const orderStatusOfFailure: Readonly<Record<Failure['kind'], Status>> = {
   not_sent: 'not_sent',
-  rate_limited: 'not_sent',
+  rate_limited: 'unknown',
   rejected: 'rejected',
   ambiguous: 'unknown',
 };

@@ -7,6 +7,8 @@ import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import type { Signal } from '../model/signal.ts';
 import type { Ending } from './action.ts';
+import { describeOtherOrder } from './cancel-endings.ts';
+import { findCancelContradictions } from './find-contradictions.ts';
 import { lookUp } from './look-up.ts';
 import { isConflict, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
@@ -124,6 +126,13 @@ async function cancel(
   const client = await services.exchangeFor(entry.account);
   try {
     const order = await client.call(cancelOrder, { market: signal.market, clientOrderId }, options);
+    const name = { market: signal.market, orderId: entry.orderId, clientOrderId };
+    const contradictions = findCancelContradictions(name, order);
+    if (contradictions.length > 0) {
+      const finding = describeOtherOrder(contradictions);
+      services.log.error(finding, { account: entry.account, signalId: entry.signalId, alarm: true });
+      return { result: 'open_question', entry, finding };
+    }
     const isOurs = await settleCancelled(services, entry, order, by);
     const now = await readEntry(services, entry);
     return isOurs

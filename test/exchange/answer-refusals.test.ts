@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { readAnswer, type Verdict } from '../../lib/exchange/answer.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 
@@ -61,6 +62,26 @@ describe('a refusal', () => {
     });
   });
 
+  test.each([
+    ['in live words', 'clientOrderId'],
+    ['in documented words', 'client_order_id'],
+  ])('of a create for its client order id is none: an order of that id is there, %s', (_, key) => {
+    const text = 'This client order id is already used by the current account.';
+    const body = JSON.stringify({ code: 36, message: 'Validation failed', errors: { [key]: [text] } });
+
+    expect(judge(422, body)).toEqual({
+      kind: 'ambiguous',
+      reason: `an order of that id may be there: refused with HTTP 422, code 36: Validation failed ${key}: ${text}`,
+    });
+  });
+
+  test('for a client order id of a request that changes nothing is a refusal like any other', () => {
+    const body = '{"code":36,"message":"m","errors":{"clientOrderId":["ClientOrderId field is required."]}}';
+    const answer = { kind: 'answered', status: 422, body } as const;
+
+    expect(readAnswer(cancelOrder, 'live', answer, [])).toMatchObject({ kind: 'rejected', exchangeCode: 36 });
+  });
+
   test('keeps texts alone of what a field was told', () => {
     const body =
       '{"code":30,"message":"m","errors":{"a":["one",2,null,"two"],"b":"three","c":{},"__proto__":["four"]}}';
@@ -83,7 +104,7 @@ describe('a refusal', () => {
     const message = `bad signature\r\n${'a'.repeat(128)} of public-key-0123456789 over c2lnbmVkLXBheWxvYWQ=`;
 
     expect(judge(401, JSON.stringify({ code: 10, message }))).toMatchObject({
-      message: 'bad signature [withheld] of [withheld] over [withheld]',
+      message: 'bad signature [redacted] of [redacted] over [redacted]',
     });
   });
 });

@@ -53,7 +53,10 @@ describe('an acceptance', () => {
 
   test.each([
     ['order_id', { order_id: undefined }, 'order_id: Invalid input: expected number, received undefined'],
-    ['client_order_id', { client_order_id: undefined }, 'client_order_id: Invalid input'],
+    ['order_id above zero', { order_id: 0 }, 'order_id: Too small'],
+    ['order_id above zero', { order_id: -5 }, 'order_id: Too small'],
+    ['order_id, which is told from its neighbours,', { order_id: 2 ** 53 }, 'order_id: '],
+    ['client_order_id', { client_order_id: 7 }, 'client_order_id: Invalid input'],
     ['deal_fee', { deal_fee: 0 }, 'deal_fee: Invalid input: expected string, received number'],
     ['a price', { price: 'cheap' }, 'price: must be a decimal number as text'],
     ['activation_price', { activation_price: 'x' }, 'activation_price: must be a decimal number as text'],
@@ -67,6 +70,13 @@ describe('an acceptance', () => {
       reason: expect.stringContaining(`HTTP 200, but the body is incomplete: ${text}`),
     });
   });
+
+  test.each([[{ client_order_id: undefined }], [{ client_order_id: null }], [{ client_order_id: '' }]])(
+    'without a client order id is one, whose id is empty: %j',
+    (changes) => {
+      expect(judgeOrder(changes)).toMatchObject({ kind: 'accepted', result: { clientOrderId: '' } });
+    },
+  );
 
   test('in the other dialect is not taken for one', () => {
     const { order_id: orderId, client_order_id: clientOrderId, ...rest } = accepted;

@@ -20,11 +20,44 @@ const order = {
 
 const secretText = fc.stringMatching(/^[A-Za-z0-9]{32,64}$/);
 
-/** An exchange that throws everything it was sent back at us, in any form. */
-function echo(status: number, form: number): (request: WireRequest) => Promise<WireOutcome> {
+/** An order as it was asked for, with texts that a relay keeps and shows. */
+function acceptance(text: string) {
+  const ids = { orderId: 7, order_id: 7, clientOrderId: text, client_order_id: text };
+  const zeros = {
+    dealMoney: '0',
+    dealStock: '0',
+    dealFee: '0',
+    deal_money: '0',
+    deal_stock: '0',
+    deal_fee: '0',
+  };
+  const amounts = { ...zeros, amount: '1', left: '1', price: '2', timestamp: 1 };
+  return { ...ids, ...amounts, market: text, side: 'sell', type: text, status: 'FILLED', stp: text };
+}
+
+/** Every character of every text as `\u…`, which JSON reads as the character. */
+function escapeTexts(json: string): string {
+  return json.replaceAll(/[A-Za-z0-9+/=]/g, (character, at: number) =>
+    isWithinText(json, at) ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}` : character,
+  );
+}
+
+function isWithinText(json: string, at: number): boolean {
+  return (json.slice(0, at).split('"').length - 1) % 2 === 1;
+}
+
+/** An exchange that throws everything it was sent back at us, in any form; it even knows the secret. */
+function echo(status: number, form: number, secret: string): (request: WireRequest) => Promise<WireOutcome> {
   return async ({ headers, body }) => {
-    const all = Object.values(headers).join(' ');
+    const all = `${Object.values(headers).join(' ')} ${secret}`;
+    const refusal = JSON.stringify({ code: 30, message: all, errors: { [all]: [all] } });
     const bodies = [
+      JSON.stringify(acceptance(all)),
+      JSON.stringify(acceptance(JSON.stringify({ headers: all }))),
+      escapeTexts(JSON.stringify(acceptance(all))),
+      escapeTexts(refusal),
+      // Escaped once more, as in a log line that is itself JSON.
+      JSON.stringify(acceptance(escapeTexts(JSON.stringify({ all })))),
       JSON.stringify({ code: 30, message: all, errors: { [all]: [all, ...Object.values(headers)] } }),
       JSON.stringify({ code: 30, message: 'm', errors: { x: Object.values(headers) } }),
       JSON.stringify({ order_id: all, orderId: all, status: all, [all]: all }),
@@ -35,6 +68,15 @@ function echo(status: number, form: number): (request: WireRequest) => Promise<W
   };
 }
 
+const confidentialHeaders = ['X-TXC-SIGNATURE', 'X-TXC-PAYLOAD'];
+
+/** As a reader would who sees an escape. */
+function decodeEscapes(text: string): string {
+  return text.replaceAll(/\\+u([0-9a-f]{4})/g, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
 describe('secrets', () => {
   test('reach no header, no body and no error, whatever the exchange answers', async () => {
     await fc.assert(
@@ -43,10 +85,10 @@ describe('secrets', () => {
         secretText,
         fc.constantFrom(...dialects),
         fc.constantFrom(200, 400, 401, 403, 404, 422, 429, 500),
-        fc.nat({ max: 4 }),
+        fc.nat({ max: 9 }),
         async (apiKey, apiSecret, dialect, status, form) => {
           fc.pre(apiKey !== apiSecret);
-          const transport = createScriptedTransport(Array(20).fill(echo(status, form)));
+          const transport = createScriptedTransport(Array(20).fill(echo(status, form, apiSecret)));
           const client = createExchangeClient({
             address: 'https://exchange.test',
             dialect,
@@ -56,18 +98,22 @@ describe('secrets', () => {
             transport,
           });
 
-          const error = await client.call(stopLimit, order, { timeoutMs: 500 }).catch((reason) => reason);
+          const outcome = await client.call(stopLimit, order, { timeoutMs: 500 }).catch((reason) => reason);
 
-          const told = inspect(error, { depth: 9 });
+          const told = decodeEscapes(inspect(outcome, { depth: 9 }));
           const [first] = transport.sent;
-          expect(error).toBeInstanceOf(Error);
+          expect(outcome instanceof Error).toBe(status !== 200 || form > 4 || form === 3);
           expect(JSON.stringify(transport.sent)).not.toContain(apiSecret);
-          for (const secret of [apiSecret, apiKey, first?.headers['X-TXC-SIGNATURE']])
+          for (const secret of [
+            apiSecret,
+            apiKey,
+            ...confidentialHeaders.map((name) => first?.headers[name]),
+          ])
             expect(told).not.toContain(secret);
           expect(inspect(client, { depth: 9 })).not.toContain(apiSecret);
         },
       ),
-      { seed: 20_260_422, numRuns: 200 },
+      { seed: 20_260_422, numRuns: 500 },
     );
   });
 });

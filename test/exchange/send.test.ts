@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import type { MaySendAgain } from '../../lib/exchange/send.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 import {
@@ -35,7 +36,7 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('is sent again after it provably was not taken in, and signed anew', async () => {
+  test('is sent again after it provably never left, and after HTTP 429, and signed anew', async () => {
     const { transport, create, clock } = connect([noConnection, tooMany, nonceRefused, placed]);
 
     const result = await create();
@@ -62,6 +63,41 @@ describe('a create', () => {
 
     expect((await failureOf(call)).attempts.map(({ atMs }) => atMs)).toEqual([startMs, startMs + 100]);
     expect(transport.sent).toHaveLength(2);
+  });
+
+  test('is not begun when no time is left for its answer', async () => {
+    const slowRefusal = async () => {
+      clock.advance(8999);
+      return noConnection;
+    };
+    const { transport, create, clock } = connect([slowRefusal, noConnection, placed]);
+
+    const error = await failureOf(create(10_000));
+
+    // The pause of 100 ms ends with 901 ms left.
+    expect(error.failure).toEqual(noConnection);
+    expect(transport.sent).toHaveLength(1);
+  });
+
+  test('keeps a quarter of a short time for the answer', async () => {
+    const { transport, create } = connect([noConnection, noConnection, placed]);
+
+    const error = await failureOf(create(400));
+
+    // At 300 ms the third would have begun.
+    expect(error.failure).toEqual(noConnection);
+    expect(transport.sent).toHaveLength(2);
+  });
+
+  test('that waits for a connection gives up while there is time for an answer', async () => {
+    const { transport, create } = connect(Array(5).fill(noConnection));
+
+    await failureOf(create(2500));
+
+    // The answer keeps 625 ms.
+    expect(transport.sent.map(({ connectTimeoutMs }) => connectTimeoutMs)).toEqual([
+      1875, 1775, 1575, 1175, 375,
+    ]);
   });
 
   test('is given the whole time that is left to answer', async () => {
@@ -179,20 +215,84 @@ describe('what several attempts prove together', () => {
   });
 });
 
+describe('a create that was answered with HTTP 429', () => {
+  test.each([
+    ['by its nonce', nonceRefused, []],
+    ['by the rate', tooMany, [100, 200]],
+  ])('is sent three times at most (%s), and then nobody knows', async (_, outcome, sleptMs) => {
+    const { create, clock, transport } = connect([outcome, outcome, outcome, placed]);
+
+    const error = await failureOf(create());
+
+    expect(error.failure).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('HTTP 429') });
+    expect(transport.sent).toHaveLength(3);
+    expect(clock.sleptMs).toEqual(sleptMs);
+  });
+
+  test.each([
+    ['never left', noConnection],
+    ['was refused', refused],
+  ])('is not known to be nowhere because the next one %s', async (_, outcome) => {
+    const { create } = connect([tooMany, outcome, lostAnswer]);
+
+    expect((await failureOf(create(500))).failure.kind).toBe('ambiguous');
+  });
+
+  test('is looked for each time before it is sent again, with half of the time that is left', async () => {
+    const { client, clock, transport } = connect([tooMany, noConnection, nonceRefused, placed]);
+    const looks: object[] = [];
+    const maySendAgain: MaySendAgain = async (limits) => {
+      looks.push({ atMs: clock.nowMs() - startMs, sent: transport.sent.length, ...limits });
+      return true;
+    };
+
+    await client.call(stopLimit, order, { timeoutMs: 10_000, maySendAgain });
+
+    const notAfterMs = startMs + 9000;
+    expect(looks).toEqual([
+      { atMs: 100, sent: 1, timeoutMs: 4450, notAfterMs },
+      { atMs: 300, sent: 2, timeoutMs: 4350, notAfterMs },
+      { atMs: 300, sent: 3, timeoutMs: 4350, notAfterMs },
+    ]);
+  });
+
+  test('is not sent again when the look does not let it', async () => {
+    const { client, transport } = connect([nonceRefused, placed]);
+
+    const call = client.call(stopLimit, order, { maySendAgain: async () => false });
+
+    expect((await failureOf(call)).failure.kind).toBe('ambiguous');
+    expect(transport.sent).toHaveLength(1);
+  });
+
+  test('is not sent again when the look took all of its time', async () => {
+    const { client, clock, transport } = connect([nonceRefused, placed]);
+    const maySendAgain = async () => {
+      clock.advance(9000);
+      return true;
+    };
+
+    const call = client.call(stopLimit, order, { timeoutMs: 10_000, maySendAgain });
+
+    expect((await failureOf(call)).failure.kind).toBe('ambiguous');
+    expect(transport.sent).toHaveLength(1);
+  });
+});
+
 describe('a refused nonce', () => {
   test('is replaced at once, without a pause', async () => {
-    const { create, clock, transport } = connect([...Array(5).fill(nonceRefused), placed]);
+    const { read, clock, transport } = connect([...Array(5).fill(nonceRefused), balance]);
 
-    await create();
+    await read();
 
     expect(clock.sleptMs).toEqual([]);
     expect(new Set(transport.sent.map(nonceOf)).size).toBe(6);
   });
 
   test('is replaced with patience from the sixth on, and told when it does not help', async () => {
-    const { create, clock } = connect(Array(8).fill(nonceRefused));
+    const { read, clock } = connect(Array(8).fill(nonceRefused));
 
-    const error = await failureOf(create(500));
+    const error = await failureOf(read(500));
 
     expect(clock.sleptMs).toEqual([100, 200]);
     expect(error.failure).toMatchObject({ kind: 'rate_limited', reason: expect.stringContaining('nonce') });

@@ -46,6 +46,56 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     expect(world.paper.control.state().orders).toHaveLength(2);
   });
 
+  test('an answer about another order is an alarm that says what was asked and what came', async () => {
+    await openWith({ fault: 'contradict' });
+
+    await world.post(buyAlert());
+
+    const { steps } = await world.settled('buy-1');
+    const alarm =
+      'the exchange answered buy 0.01 BTC_USDT at 50200 with another order (side sell instead of buy): look at the account at once';
+    expect(steps.at(-1)).toMatchObject({ note: alarm, evidence: { alarm, answered: { side: 'sell' } } });
+    expect(world.logged).toContainEqual({
+      level: 'error',
+      message: alarm,
+      facts: { account: 'main', signalId: 'buy-1', alarm: true },
+    });
+  });
+
+  test('a cancellation that is answered with another order is an alarm, and unknown', async () => {
+    await openWith({ fault: 'contradict', endpoint: 'cancel-order' });
+    await world.post(buyAlert());
+    await world.settled('buy-1');
+
+    await world.post(JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', action: 'cancel', signalId: 'buy-1' }));
+
+    expect(await world.settled('undo')).toMatchObject({
+      status: 'unknown',
+      steps: [{}, {}, { note: expect.stringContaining('order id 10000000002 instead of 10000000001') }],
+    });
+    expect(await world.settled('buy-1')).toMatchObject({ status: 'placed', orderOpen: true });
+    expect(world.logged.filter(({ facts }) => facts['alarm'] === true)).toMatchObject([
+      { facts: { signalId: 'undo' } },
+      { message: 'signal outcome unknown', facts: { signalId: 'undo' } },
+    ]);
+  });
+
+  test.each(['stop-limit', 'cancel-order'])(
+    'what %s repeats of a request is told nowhere',
+    async (endpoint) => {
+      await openWith({ fault: 'echo_headers', endpoint });
+      await world.post(buyAlert());
+      await world.settled('buy-1');
+
+      await world.post(JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', action: 'cancel_all' }));
+
+      const undone = await world.settled('undo');
+      const told = JSON.stringify([world.logged, await world.settled('buy-1'), undone]);
+      expect(told).toContain('[redacted]');
+      expect(told).not.toMatch(/paper-key|paper-secret|[0-9a-f]{128}|eyJyZXF1ZXN0/);
+    },
+  );
+
   test('an order that may exist is cancelled by its client order id', async () => {
     await openWith({ fault: 'drop_after' });
     await world.post(buyAlert());

@@ -142,9 +142,18 @@ describe('executing a stored signal', () => {
         lateMs += Math.ceil(durationMs);
       },
     };
-    functions = await openFunctions(() => ({ exchangeTimeoutMs: 60_000 }), clock);
+    functions = await openFunctions(
+      ({ exchangeFor }) => ({
+        exchangeTimeoutMs: 60_000,
+        exchangeFor: async (account) => {
+          // The market list has been read by now.
+          functions.paper.control.addFault({ fault: 'down', durationMs: 60_000 });
+          return await exchangeFor(account);
+        },
+      }),
+      clock,
+    );
     await functions.receive(buyAlert({ time: new Date().toISOString(), maxLag: 2 }));
-    functions.paper.control.addFault({ fault: 'rate_429', endpoint: 'stop-limit', probability: 1 });
 
     await functions.execute('buy-1');
 

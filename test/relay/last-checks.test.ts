@@ -134,11 +134,11 @@ describe('a worker that is frozen after it wrote `sending`', () => {
   });
 });
 
-test('an order that is turned away again and again is not sent later than half a minute after `sending`', async () => {
+test('an order that finds no connection again and again is not sent later than half a minute after `sending`', async () => {
   const sentAtMs: number[] = [];
   relay = await openAftermath('live', (clock) => sentAtMs.push(clock.nowMs()));
   const key = await relay.receive(buyAlert(patient));
-  relay.paper.control.addFault({ fault: 'rate_429', endpoint: 'stop-limit', probability: 1 });
+  relay.paper.control.addFault({ fault: 'down', durationMs: 10 * minuteMs });
   const before = sentAtMs.length;
 
   await executeSignal({ ...relay.services, exchangeTimeoutMs: 10 * minuteMs }, key);

@@ -1,8 +1,7 @@
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
-import { isCreate } from './conduct-invariants.ts';
-import { keyText } from './history.ts';
+import { isCreate, keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 
 /** Whether cancellations did what their owner trusts them to do. */

@@ -1,11 +1,14 @@
-import type { WireOutcome } from '../../lib/exchange/transport.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
+import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
+import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { lastFreshMs } from '../../lib/signals/staleness.ts';
 import { bodyMarker } from './alerts.ts';
-import { type History, keyText, type WireSend } from './history.ts';
+import { type History, isCreate, isTrade, keyText, type WireSend } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 import { slowestStepMs } from './process.ts';
 import { settings } from './simulated-world.ts';
@@ -18,7 +21,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
     ({ path, invocation }) => isTrade(path) && (invocation?.story !== 'resolve' || isCreate(path)),
   );
   return [
-    ...findResends(sends),
+    ...findResends(facts),
     ...findOvertaking(facts, sends),
     ...sends.flatMap((send) => findUntimelySend(facts, send)),
     ...findLeaks(facts),
@@ -32,38 +35,67 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
       ),
     ),
     ...findForgeries(facts),
+    ...findUnreadAnswers(facts),
   ];
-}
-
-function isTrade(path: string): boolean {
-  return isCreate(path) || path.endsWith('/order/cancel');
-}
-
-export function isCreate(path: string): boolean {
-  return path.endsWith('/order/collateral/stop-limit');
 }
 
 function broken(invariant: InvariantName, text: string): Violation {
   return { invariant, harm: 'other', text };
 }
 
-/** An order goes on the wire once; again only after the exchange turned it away unread, or refused the key. */
-function findResends(sends: readonly WireSend[]): readonly Violation[] {
-  const creates = sends.filter(({ path }) => isCreate(path));
-  const bySignal = Map.groupBy(creates, ({ key }) => keysOf(key)[0]);
-  return [...bySignal]
-    .filter(([, same]) => same.slice(0, -1).some(({ outcome }) => !isTurnedAway(outcome)))
-    .map(([key, same]) => ({
-      invariant: 'I1',
-      harm: 'duplicated',
-      text: `the order of ${key} went on the wire ${same.length} times, and could have been taken in before the last`,
-    }));
+const mostTurnedAway = 3;
+
+/**
+ * An order goes on the wire once; again only after the exchange refused the key, or a few times after HTTP 429, each
+ * time after a look at the lists.
+ */
+function findResends({ history, dialect }: Facts): readonly Violation[] {
+  const bySignal = Map.groupBy(history.sends, ({ key }) => keysOf(key)[0]);
+  return [...bySignal].flatMap(([key, sends]) => {
+    const creates = sends.filter(({ path }) => isCreate(path));
+    const isRash = creates.slice(0, -1).some((create, index) => {
+      const between = sends.slice(sends.indexOf(create) + 1, sends.indexOf(creates[index + 1] ?? create));
+      return !(isKeyRefused(create) || (isStatus(create, 429) && isLook(between, dialect)));
+    });
+    const isStubborn = creates.filter((create) => isStatus(create, 429)).length > mostTurnedAway;
+    const text = `the order of ${key} went on the wire ${creates.length} times, and could have been taken in before the last`;
+    return isRash || isStubborn ? [{ invariant: 'I1', harm: 'duplicated', text }] : [];
+  });
 }
 
-function isTurnedAway(outcome: WireOutcome | null): boolean {
-  if (outcome?.kind !== 'answered') return false;
-  const isKeyRefused = (outcome.status === 401 || outcome.status === 403) && outcome.body.startsWith('{');
-  return outcome.status === 429 || isKeyRefused;
+function isStatus({ outcome }: WireSend, status: number): boolean {
+  return outcome?.kind === 'answered' && outcome.status === status;
+}
+
+function isKeyRefused(send: WireSend): boolean {
+  const isRefused = isStatus(send, 401) || isStatus(send, 403);
+  return isRefused && send.outcome?.kind === 'answered' && send.outcome.body.startsWith('{');
+}
+
+/** All the lists there are have answered, the one of ended orders perhaps with "not found". */
+function isLook(sends: readonly WireSend[], dialect: Dialect): boolean {
+  const isAnswered = (path: string) =>
+    sends.some((send) => send.path === path && (isStatus(send, 200) || isStatus(send, 422)));
+  return dialect === 'live'
+    ? isAnswered(openOrder.path.live) && isAnswered(endedOrder.path.live)
+    : isAnswered(conditionalOrders.path.documented);
+}
+
+function findUnreadAnswers({ history }: Facts): readonly Violation[] {
+  const alarmed = new Set(
+    history.logs
+      .filter(({ facts }) => facts['alarm'] === true)
+      .map(({ facts }) => `${String(facts['account'])} ${String(facts['signalId'])}`),
+  );
+  return history.sends
+    .filter(({ isContradicted }) => isContradicted)
+    .flatMap(({ key }) => keysOf(key))
+    .filter((key) => !alarmed.has(key))
+    .map((key) => ({
+      invariant: 'I14',
+      harm: 'silent',
+      text: `${key} was answered with another order than it asked for, and no alarm was raised`,
+    }));
 }
 
 function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[]): readonly Violation[] {

@@ -90,7 +90,7 @@ const readingFaults: readonly WireFault[] = [
   'garbage_after',
   'rate_429',
 ];
-const createFaultsThroughout: readonly WireFault[] = ['refused', 'nonce_429', 'rate_429'];
+const createFaultsThroughout: readonly WireFault[] = ['refused', 'nonce_429', 'rate_429', 'rate_429_after'];
 
 function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
   const once = (fault: StoreFault | WireFault): FaultAt => [fault, false];

@@ -22,6 +22,10 @@ export const wireFaults = [
   'nonce_429',
   'rate_429',
   'refusal',
+  'nonce_429_after',
+  'rate_429_after',
+  'id_used_after',
+  'contradicts_after',
 ] as const;
 export type WireFault = (typeof wireFaults)[number];
 
@@ -84,6 +88,10 @@ const rates: Readonly<{
     nonce_429: 0.12,
     rate_429: 0.12,
     refusal: 0.06,
+    nonce_429_after: 0.08,
+    rate_429_after: 0.08,
+    id_used_after: 0.08,
+    contradicts_after: 0.08,
   },
   hazard: {
     alert_lost: 0.1,

@@ -33,6 +33,17 @@ export interface WireSend {
   readonly key: EntryKey | null;
   /** What its sender heard; null when it died before. */
   outcome: WireOutcome | null;
+  /** Whether what it heard was about another order than it had asked for. */
+  isContradicted: boolean;
+}
+
+export function isCreate(path: string): boolean {
+  return path.endsWith('/order/collateral/stop-limit');
+}
+
+/** Whether it is a request that changes something. */
+export function isTrade(path: string): boolean {
+  return isCreate(path) || path.endsWith('/order/cancel');
 }
 
 /** While this was so, an account was stopped. */

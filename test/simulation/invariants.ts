@@ -19,10 +19,11 @@ export const invariants = {
   I7: 'every move is legal, and what is final stays',
   I8: 'the limits of an account are kept',
   I9: 'nothing is taken in without a valid token',
-  I13: 'an alert is stored as a whole, or not at all',
+  I10: 'a refused alert is found by its own id, and an account over its limit is told of',
   I11: 'no order is sent after its cancellation has ended, and no cancellation comes to nothing in silence',
   I12: 'an account is full for a minute at most, whatever its clock does',
-  I10: 'a refused alert is found by its own id, and an account over its limit is told of',
+  I13: 'an alert is stored as a whole, or not at all',
+  I14: 'an answer about another order than the one asked for is an alarm',
 } as const;
 export type InvariantName = keyof typeof invariants;
 

@@ -20,6 +20,10 @@ const faultWords: Readonly<Record<StoreFault | WireFault, string>> = {
   nonce_429: '429, nonce refused',
   rate_429: '429, too many requests',
   refusal: '422, refused',
+  nonce_429_after: '429, nonce refused, taken in',
+  rate_429_after: '429, too many requests, taken in',
+  id_used_after: '422, its id is used, taken in',
+  contradicts_after: '200 about another order, taken in',
 };
 
 const ordinalWords = ['', '', ', second time', ', third time'];

@@ -1,9 +1,10 @@
 import type { Transport, WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
 import type { EncodedAnswer } from '../../lib/paper/exchange.ts';
+import { contradictAnswer } from './contradiction.ts';
 import { rollWhole } from './dice.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { WireFault } from './faults.ts';
-import type { WireSend } from './history.ts';
+import { isCreate, isTrade, type WireSend } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
 
 /** How a fault spoils one request. What is left out goes well. */
@@ -17,10 +18,19 @@ interface Spoiling {
   readonly answer?: EncodedAnswer;
   readonly isAnswerLost?: boolean;
   readonly isSlow?: boolean;
+  /** An acceptance is turned into that of another order. */
+  readonly isContradicted?: boolean;
+  /** The requests it can strike; absent: all. */
+  readonly only?: (path: string) => boolean;
 }
 
 const html = '<html><body>Please wait</body></html>';
 const nonceRefusal = JSON.stringify({ code: 0, message: 'Too many requests.', errors: {} });
+const usedId = JSON.stringify({
+  code: 36,
+  message: 'Validation failed',
+  errors: { clientOrderId: ['This client order id is already used by the current account.'] },
+});
 const refusal = JSON.stringify({ code: 30, message: 'Validation failed', errors: {} });
 
 const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_after'>, Spoiling>> = {
@@ -37,6 +47,10 @@ const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_afte
   nonce_429: { isLost: true, answer: { status: 429, body: nonceRefusal } },
   rate_429: { isLost: true, answer: { status: 429, body: 'Too Many Requests' } },
   refusal: { isLost: true, answer: { status: 422, body: refusal } },
+  nonce_429_after: { answer: { status: 429, body: nonceRefusal } },
+  rate_429_after: { answer: { status: 429, body: 'Too Many Requests' } },
+  id_used_after: { answer: { status: 422, body: usedId }, only: isCreate },
+  contradicts_after: { isContradicted: true, only: isTrade },
 };
 
 const longestWayMs = 40;
@@ -75,7 +89,7 @@ class Passage {
   }
 
   begin(): void {
-    const fault = this.#process.stage.faults.onWire(this.#request.path);
+    const fault = this.#drawFault();
     this.#process.note(this.#name, fault === null ? null : `wire: ${fault}`);
     if (fault === 'crash_before') {
       this.#process.die(`before ${this.#name}`);
@@ -85,6 +99,13 @@ class Passage {
     const { notSent } = this.#spoiling;
     if (notSent !== undefined) this.#failToConnect(notSent);
     else this.#depart(fault === 'crash_after');
+  }
+
+  #drawFault(): WireFault | null {
+    const { path } = this.#request;
+    const fault = this.#process.stage.faults.onWire(path);
+    if (fault === null || fault === 'crash_before' || fault === 'crash_after') return fault;
+    return spoilings[fault].only?.(path) === false ? null : fault;
   }
 
   #depart(diesBeforeAnswer: boolean): void {
@@ -106,6 +127,7 @@ class Passage {
       invocation,
       key: invocation?.sender ?? invocation?.key ?? null,
       outcome: null,
+      isContradicted: false,
     };
     stage.history.sends.push(this.#send);
   }
@@ -148,14 +170,18 @@ class Passage {
     const { random } = this.#process.stage;
     const isLost = answer === null || this.#spoiling.isAnswerLost === true;
     if (isLost && random() < 0.5) return;
+    const contradiction =
+      isLost || this.#spoiling.isContradicted !== true
+        ? null
+        : contradictAnswer(answer, isCreate(this.#request.path), random);
     const outcome: WireOutcome = isLost
       ? { kind: 'ambiguous', reason: 'the connection broke' }
-      : { kind: 'answered', ...answer };
-    this.#process.later(this.#wayMs() + slowMs, () => this.#tell(outcome));
+      : { kind: 'answered', ...(contradiction ?? answer) };
+    this.#process.later(this.#wayMs() + slowMs, () => this.#tell(outcome, contradiction !== null));
   }
 
-  #tell(outcome: WireOutcome): void {
-    if (this.#send !== null) this.#send.outcome ??= outcome;
+  #tell(outcome: WireOutcome, isContradicted = false): void {
+    if (this.#send?.outcome === null) Object.assign(this.#send, { outcome, isContradicted });
     this.#resolve(outcome);
   }
 

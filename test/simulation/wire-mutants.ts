@@ -13,7 +13,10 @@ type Send = (options?: SendOptions) => Promise<unknown>;
 type Prepare = () => PreparedRequest<unknown>;
 
 /** A client that sends the requests of one endpoint in a way of its own. */
-function changeSend(endpoint: Endpoint, change: (send: Send, prepareAgain: Prepare) => Send): Mutation {
+function changeSend(
+  endpoint: Endpoint,
+  change: (send: Send, prepareAgain: Prepare, params: object) => Send,
+): Mutation {
   return {
     client: (client) =>
       override(client, {
@@ -23,6 +26,7 @@ function changeSend(endpoint: Endpoint, change: (send: Send, prepareAgain: Prepa
           const send = change(
             (options) => request.send(options),
             () => client.prepare(asked, params),
+            params as object,
           );
           return override(request, { send: send as (options?: SendOptions) => Promise<ResultOf<E>> });
         },
@@ -116,6 +120,36 @@ export const wireMutants: readonly Mutant[] = [
     ),
   },
   {
+    name: 'trust-429',
+    breaks:
+      'HTTP 429 is taken for proof that nothing was taken in, and a create is sent again without a look',
+    seeds: 100,
+    dialect: 'live',
+    mutation: changeSend(
+      stopLimit,
+      (send) => (options) => send({ ...options, maySendAgain: async () => true }),
+    ),
+  },
+  {
+    name: 'used-id-rejects',
+    breaks: '"this client order id is already used" is read as a refusal of the order',
+    seeds: 100,
+    dialect: 'live',
+    mutation: misread((outcome) =>
+      outcome.kind === 'answered' && outcome.body.includes('already used') ? refusal : outcome,
+    ),
+  },
+  {
+    name: 'unread-answer',
+    breaks: 'an acceptance is taken for that of the order asked for, whatever it says',
+    seeds: 100,
+    dialect: 'live',
+    mutation: changeSend(stopLimit, (send, _, params) => async (options) => {
+      const order = await send(options);
+      return { ...(order as object), ...params };
+    }),
+  },
+  {
     name: 'hopeful-cancel',
     breaks: 'a cancellation that got no answer within 300 ms is taken for done',
     seeds: 300,
@@ -137,8 +171,8 @@ export const wireMutants: readonly Mutant[] = [
     mutation: changeSend(
       stopLimit,
       (send) =>
-        ({ timeoutMs } = {}) =>
-          send(timeoutMs === undefined ? {} : { timeoutMs }),
+        ({ notAfterMs: _, ...options } = {}) =>
+          send(options),
     ),
   },
   {

@@ -450,7 +450,7 @@ describe('a history longer than the exchange shows', () => {
     const forgetful = override(client, {
       call(endpoint, params, options) {
         if (JSON.stringify(params).includes('plan-1'))
-          throw new ExchangeError(endpoint.name, [{ atMs: 0, failure }]);
+          throw new ExchangeError(endpoint, [{ atMs: 0, failure }]);
         return client.call(endpoint, params, options);
       },
     });

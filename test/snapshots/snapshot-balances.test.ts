@@ -93,7 +93,7 @@ describe('a snapshot of balances', () => {
         async call(endpoint, params, options) {
           if (endpoint.name !== 'collateral-balance') return await client.call(endpoint, params, options);
           const failure = { kind: 'rejected', httpStatus, exchangeCode, message: 'No.', errors: {} } as const;
-          throw new ExchangeError(endpoint.name, [{ atMs: noonMs, failure }]);
+          throw new ExchangeError(endpoint, [{ atMs: noonMs, failure }]);
         },
       });
     },

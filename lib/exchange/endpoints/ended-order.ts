@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { isKnownStatusWord, orderTypeOf, statusOf } from '../dialect.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { DecimalField, SecondsField } from '../fields.ts';
+import { DecimalField, OrderIdField, SecondsField } from '../fields.ts';
 
 /** Ended orders are reported in words of their own: `id`, `ctime` (created) and `ftime` (finished). */
 const EndedOrderRecord = z
   .object({
-    orderId: z.int(),
+    orderId: OrderIdField,
     clientOrderId: z.string(),
     side: z.enum(['buy', 'sell']),
     type: z.string(),

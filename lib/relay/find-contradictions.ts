@@ -1,0 +1,54 @@
+import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import type { Order, OrderRequest } from '../model/order.ts';
+
+/** What a report of an order tells of what was asked for; lists tell less than answers. */
+export type ReportedOrder = Pick<Order, 'clientOrderId' | 'side' | 'amount' | 'price'> &
+  Partial<Pick<Order, 'market' | 'activationPrice'>>;
+
+/** How a cancellation named its order. */
+export interface CancelledName {
+  readonly market: string;
+  /** Null where it is not known. */
+  readonly orderId: number | null;
+  readonly clientOrderId: string | null;
+}
+
+/**
+ * Where a report of an order is not about the order that was asked for, one text for each field; none when it is.
+ *
+ * What the exchange may leave out (the activation price; the client order id, when it dropped it) contradicts nothing
+ * by being absent, and numbers are compared by value: "3.00" comes back as "3".
+ */
+export function findOrderContradictions(asked: OrderRequest, answered: ReportedOrder): readonly string[] {
+  return [
+    differ('market', asked.market, answered.market),
+    differ('side', asked.side, answered.side),
+    differ('amount', formatDecimal(asked.amount), formatDecimal(answered.amount)),
+    differ('price', formatDecimal(asked.price), formatDecimal(answered.price)),
+    differ('activation price', formatDecimal(asked.activationPrice), textOf(answered.activationPrice)),
+    differ('client order id', asked.clientOrderId, answered.clientOrderId),
+  ].filter((text) => text !== null);
+}
+
+/** The same for the answer to a cancellation, which names the order that was cancelled. */
+export function findCancelContradictions(
+  asked: CancelledName,
+  answered: Pick<Order, 'market' | 'orderId' | 'clientOrderId'>,
+): readonly string[] {
+  return [
+    differ('market', asked.market, answered.market),
+    differ('order id', asked.orderId?.toString() ?? null, answered.orderId.toString()),
+    differ('client order id', asked.clientOrderId, answered.clientOrderId),
+  ].filter((text) => text !== null);
+}
+
+function textOf(value: Decimal | undefined): string | undefined {
+  return value === undefined ? undefined : formatDecimal(value);
+}
+
+const longestQuote = 64;
+
+function differ(field: string, asked: string | null, answered: string | undefined): string | null {
+  if (asked === null || answered === undefined || answered === '') return null;
+  return asked === answered ? null : `${field} ${answered.slice(0, longestQuote)} instead of ${asked}`;
+}

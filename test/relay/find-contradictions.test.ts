@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { OrderRequest } from '../../lib/model/order.ts';
+import {
+  findCancelContradictions,
+  findOrderContradictions,
+  type ReportedOrder,
+} from '../../lib/relay/find-contradictions.ts';
+
+const asked: OrderRequest = {
+  kind: 'stop_limit',
+  market: 'BTC_USDT',
+  side: 'buy',
+  amount: parseDecimal('0.01'),
+  price: parseDecimal('60100'),
+  activationPrice: parseDecimal('60000'),
+  clientOrderId: 'main-1',
+};
+
+const answered: ReportedOrder & { readonly market: string } = {
+  market: 'BTC_USDT',
+  side: 'buy',
+  amount: parseDecimal('0.01'),
+  price: parseDecimal('60100'),
+  activationPrice: parseDecimal('60000'),
+  clientOrderId: 'main-1',
+};
+
+describe('an answer to a create', () => {
+  test.each<[string, Partial<ReportedOrder>]>([
+    ['repeats it', {}],
+    ['writes numbers its own way', { amount: parseDecimal('0.0100'), price: parseDecimal('6.01e4') }],
+    ['leaves the activation price out', { activationPrice: undefined }],
+    ['drops the client order id', { clientOrderId: '' }],
+  ])('does not contradict what was asked when it %s', (_, changes) => {
+    expect(findOrderContradictions(asked, { ...answered, ...changes })).toEqual([]);
+  });
+
+  test('of a list, which tells no market, does not contradict either', () => {
+    const { market: _, activationPrice: __, ...listed } = answered;
+
+    expect(findOrderContradictions(asked, listed)).toEqual([]);
+  });
+
+  test.each<[Partial<ReportedOrder>, string]>([
+    [{ market: 'ETH_USDT' }, 'market ETH_USDT instead of BTC_USDT'],
+    [{ side: 'sell' }, 'side sell instead of buy'],
+    [{ amount: parseDecimal('100') }, 'amount 100 instead of 0.01'],
+    [{ price: parseDecimal('60100.1') }, 'price 60100.1 instead of 60100'],
+    [{ activationPrice: parseDecimal('59999') }, 'activation price 59999 instead of 60000'],
+    [{ clientOrderId: 'main-2' }, 'client order id main-2 instead of main-1'],
+  ])('contradicts it with %j', (changes, text) => {
+    expect(findOrderContradictions(asked, { ...answered, ...changes })).toEqual([text]);
+  });
+
+  test('that is hostile is quoted shortened', () => {
+    const [text] = findOrderContradictions(asked, { ...answered, market: 'x'.repeat(10_000) });
+
+    expect(text).toBe(`market ${'x'.repeat(64)} instead of BTC_USDT`);
+  });
+});
+
+describe('an answer to a cancellation', () => {
+  const cancelled = { market: 'BTC_USDT', orderId: 7, clientOrderId: 'main-1' };
+
+  test.each([
+    ['both ids', { market: 'BTC_USDT', orderId: 7, clientOrderId: 'main-1' }],
+    ['the order id', { market: 'BTC_USDT', orderId: 7, clientOrderId: null }],
+    ['the client order id', { market: 'BTC_USDT', orderId: null, clientOrderId: 'main-1' }],
+  ])('of an order known by %s does not contradict when it names that order', (_, name) => {
+    expect(findCancelContradictions(name, cancelled)).toEqual([]);
+    expect(findCancelContradictions(name, { ...cancelled, clientOrderId: '' })).toEqual([]);
+  });
+
+  test.each([
+    [{ market: 'ETH_USDT' }, 'market ETH_USDT instead of BTC_USDT'],
+    [{ orderId: 8 }, 'order id 8 instead of 7'],
+    [{ clientOrderId: 'main-2' }, 'client order id main-2 instead of main-1'],
+  ])('contradicts with %j', (changes, text) => {
+    expect(findCancelContradictions(cancelled, { ...cancelled, ...changes })).toEqual([text]);
+  });
+});

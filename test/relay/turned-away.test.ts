@@ -1,0 +1,169 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
+import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { override } from '../support/override.ts';
+
+const create = '/api/v4/order/collateral/stop-limit';
+const openList = '/api/v4/orders';
+const endedList = '/api/v4/trade-account/order/history';
+
+/** Staleness is not what is tested here. */
+const patience = { time: new Date(noonMs).toISOString(), maxLag: 3600 };
+const alert = buyAlert(patience);
+
+let relay: Aftermath;
+afterEach(() => relay.close());
+
+const orderCount = () => relay.paper.control.state().orders.length;
+const askedFor = (path: string) => relay.asked.filter((asked) => asked === path).length;
+
+async function open(...args: Parameters<typeof openAftermath>): Promise<void> {
+  relay = await openAftermath(...args);
+  relay.asked.length = 0;
+}
+
+describe('an order that is answered with HTTP 429, where every order is listed', () => {
+  test.each(['nonce_429_after', 'rate_429_after'] as const)(
+    'and was taken in all the same (%s), is found and not sent again',
+    async (fault) => {
+      await open();
+
+      const { status, orderId, orderOpen, steps } = await relay.send(alert, { fault });
+
+      expect({ status, orderId, orderOpen }).toEqual({
+        status: 'placed',
+        orderId: 10_000_000_001,
+        orderOpen: true,
+      });
+      expect(steps.at(-1)?.note).toMatch(/^found at the exchange as order 10000000001, open/);
+      expect(relay.asked).toEqual([create, openList, endedList]);
+      expect(orderCount()).toBe(1);
+      expect(relay.alarms).toEqual([]);
+    },
+  );
+
+  test('and is nowhere, is sent once more', async () => {
+    await open();
+
+    expect(await relay.send(alert, { fault: 'nonce_429' })).toMatchObject({ status: 'placed' });
+    expect(relay.asked).toEqual([create, openList, endedList, create]);
+  });
+
+  test('each time, is sent three times, and found never to have been placed', async () => {
+    await open();
+
+    const sent = await relay.send(alert, { fault: 'rate_429', endpoint: 'stop-limit', probability: 1 });
+    relay.paper.control.clearFaults();
+    await relay.reconcileFor(10);
+
+    expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
+    expect(askedFor(create)).toBe(3);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'not_placed', orderOpen: false });
+  });
+
+  test.each(['refuse', 'error_before', 'rate_429'] as const)(
+    'is not sent again while the lists cannot be read (%s): the reconciler settles it',
+    async (fault) => {
+      await open();
+      relay.paper.control.addFault({ fault, endpoint: 'open-order', probability: 1 });
+
+      const sent = await relay.send(alert, { fault: 'rate_429_after', endpoint: 'stop-limit' });
+      relay.paper.control.clearFaults();
+      await relay.reconcile();
+
+      expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
+      expect(askedFor(create)).toBe(1);
+      expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
+    },
+  );
+
+  test('and is not listed yet, is sent again, refused for its own id, and found in the end', async () => {
+    await open();
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: 30_000, probability: 1 });
+
+    const sent = await relay.send(alert, { fault: 'rate_429_after', endpoint: 'stop-limit' });
+    relay.paper.control.clearFaults();
+    await relay.reconcile();
+
+    expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
+    expect(sent.steps.at(-1)?.note).toContain('an order of that id may be there');
+    expect(orderCount()).toBe(1);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
+  });
+
+  test('is not taken for placed when the list shows another order under its name', async () => {
+    await open();
+    const { exchangeFor } = relay.services;
+    const key = await relay.receive(alert);
+    relay.paper.control.addFault({ fault: 'rate_429_after', endpoint: 'stop-limit' });
+
+    const client = await exchangeFor('main');
+    const call: typeof client.call = async (endpoint, params, options) => {
+      const result = await client.call(endpoint, params, options);
+      if (endpoint.name === openOrder.name)
+        for (const order of result as { side: string }[]) order.side = 'sell';
+      return result;
+    };
+    await executeSignal({ ...relay.services, exchangeFor: async () => override(client, { call }) }, key);
+
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'unknown', orderOpen: true, orderId: null });
+    expect(relay.alarms).toHaveLength(2);
+  });
+
+  test('is found among the ended ones when it was filled at once', async () => {
+    await open('live', () => {
+      // Between the create and the look.
+      if (relay?.asked.at(-1) === openList) relay.setPrice('50150');
+    });
+
+    const sent = await relay.send(alert, { fault: 'rate_429_after', endpoint: 'stop-limit' });
+
+    expect(sent).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(endedOrder.path.live).toBe(relay.asked.at(-1));
+    expect(askedFor(create)).toBe(1);
+  });
+});
+
+describe('an order that is answered with HTTP 429, where only orders with exits are listed', () => {
+  const list = '/api/v4/orders/conditional';
+  const plainAlert = buyAlert({ ...patience, stopLoss: undefined, takeProfit: undefined });
+
+  test('is found there if it has exits', async () => {
+    await open('documented');
+
+    expect(await relay.send(alert, { fault: 'rate_429_after' })).toMatchObject({ status: 'placed' });
+    expect(relay.asked).toEqual([create, list]);
+    expect(orderCount()).toBe(1);
+  });
+
+  test('is sent again if it is not there, and its id tells that it was taken in', async () => {
+    await open('documented');
+
+    const sent = await relay.send(plainAlert, { fault: 'rate_429_after' });
+
+    expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
+    expect(sent.steps.at(-1)?.note).toContain('an order of that id may be there');
+    expect(relay.asked).toEqual([create, list, create]);
+    expect(orderCount()).toBe(1);
+  });
+
+  test('is sent again if it is not there, as a refused nonce asks for every day', async () => {
+    await open('documented');
+
+    expect(await relay.send(plainAlert, { fault: 'nonce_429' })).toMatchObject({ status: 'placed' });
+    expect(orderCount()).toBe(1);
+  });
+
+  test('is not sent again while the list cannot be read', async () => {
+    await open('documented');
+    relay.paper.control.addFault({ fault: 'refuse', endpoint: 'conditional-orders' });
+
+    expect(await relay.send(plainAlert, { fault: 'nonce_429', endpoint: 'stop-limit' })).toMatchObject({
+      status: 'unknown',
+    });
+    expect(relay.asked).toEqual([create, list]);
+  });
+});

@@ -1,0 +1,40 @@
+import type { Random } from '../../lib/base/random.ts';
+import type { EncodedAnswer } from '../../lib/paper/exchange.ts';
+import { pickOne } from './dice.ts';
+
+type Report = Readonly<Record<string, unknown>>;
+type Change = (order: Report) => Report;
+
+const otherMarket: Change = (order) => ({ market: order['market'] === 'BTC_USDT' ? 'ETH_USDT' : 'BTC_USDT' });
+
+/** Ways to report another order than the one that a create asked for. */
+const otherOrders: readonly [Change, ...Change[]] = [
+  otherMarket,
+  (order) => ({ side: order['side'] === 'buy' ? 'sell' : 'buy' }),
+  (order) => ({ amount: `1${String(order['amount'])}` }),
+  (order) => ({ price: `1${String(order['price'])}` }),
+];
+
+/** Ways to report another order than the one to cancel; a cancellation may know no more than one of its ids. */
+const otherTargets: readonly [Change, ...Change[]] = [
+  otherMarket,
+  (order) =>
+    Object.fromEntries(
+      Object.entries(order).flatMap(([name, value]): [string, unknown][] => {
+        if (/^order_?id$/i.test(name)) return [[name, Number(value) + 1_000_000]];
+        return /^client_?order_?id$/i.test(name) ? [[name, `${String(value)}-other`]] : [];
+      }),
+    ),
+];
+
+/** The same acceptance, but of another order; null when there is no acceptance to contradict. */
+export function contradictAnswer(
+  { status, body }: EncodedAnswer,
+  isCreate: boolean,
+  random: Random,
+): EncodedAnswer | null {
+  if (status !== 200) return null;
+  const order: Report = JSON.parse(body);
+  const change = isCreate ? pickOne(random, otherOrders) : pickOne(random, otherTargets);
+  return { status, body: JSON.stringify({ ...order, ...change(order) }) };
+}
