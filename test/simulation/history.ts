@@ -28,6 +28,7 @@ export interface WireSend {
   /** What the clock of the sending process said. */
   readonly relayNowMs: number;
   readonly path: string;
+  readonly body: string;
   readonly invocation: Invocation | null;
   /** What its sender heard; null when it died before. */
   outcome: WireOutcome | null;

@@ -3,6 +3,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import type { World } from '../../lib/paper/world.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import type { History } from './history.ts';
+import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 
 /** What must hold after every run, whatever went wrong in it. */
@@ -37,5 +38,5 @@ export interface Facts {
 }
 
 export function findViolations(facts: Facts): readonly Violation[] {
-  return [...findWrongOutcomes(facts), ...findUnlawfulConduct(facts)];
+  return [...findWrongOutcomes(facts), ...findUnlawfulConduct(facts), ...findUnlawfulOrders(facts)];
 }

@@ -5,6 +5,7 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Transport } from '../../lib/exchange/transport.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
 import type { Process, Story } from './process.ts';
 import type { SecretContents } from './secrets.ts';
@@ -21,6 +22,7 @@ export interface MutationTools {
 
 /** A relay that is broken on purpose: each wrapper stands between a story and one of its ports. */
 export interface Mutation {
+  readonly settings?: (settings: Settings) => Settings;
   readonly ledger?: (ledger: Ledger, tools: MutationTools) => Ledger;
   readonly queue?: (queue: SignalQueue, tools: MutationTools) => SignalQueue;
   readonly client?: (client: ExchangeClient, tools: MutationTools) => ExchangeClient;

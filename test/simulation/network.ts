@@ -102,6 +102,7 @@ class Passage {
       atMs: stage.loop.nowMs,
       relayNowMs: clock.nowMs(),
       path,
+      body,
       invocation: currentInvocation(),
       outcome: null,
     };

@@ -26,7 +26,7 @@ export function openSimulatedWorld(
   const world: SimulatedWorld = {
     stage,
     dialect,
-    settings,
+    settings: mutation.settings?.(settings) ?? settings,
     databasePath,
     file,
     ledger: createSqliteLedger(file),
