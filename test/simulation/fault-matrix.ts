@@ -103,7 +103,7 @@ function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
 
 /** Reading has no effect that a lost answer could hide. */
 export function isRead(step: string): boolean {
-  return /^(?:secrets|ledger\.(?:read|list|dueLooks|openOrders))/.test(step);
+  return /^(?:secrets|markets\.load|ledger\.(?:read|list|dueLooks|openOrders))/.test(step);
 }
 
 async function runInjection(injection: Injection, dialect: Dialect, scene: Scene): Promise<MatrixRow> {

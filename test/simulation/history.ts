@@ -34,6 +34,12 @@ export interface WireSend {
   outcome: WireOutcome | null;
 }
 
+export interface Unsent {
+  readonly note: string;
+  readonly process: string;
+  readonly startedAtMs: number;
+}
+
 /** While this was so, an account was stopped. */
 export interface PauseSpan {
   readonly account: string;
@@ -76,6 +82,12 @@ export class History {
   readonly foundOpen = new WeakMap<Invocation, readonly string[]>();
   /** By key of a cancel_all: the keys of the orders it did set out to cancel. */
   readonly cancelTargets = new Map<string, readonly string[]>();
+  /** Every copy of the market list that was kept, in order. */
+  readonly keptMarkets: { readonly atMs: number; readonly names: readonly string[] }[] = [];
+  /** Names of processes that once could not load the kept copy. */
+  readonly failedLoads = new Set<string>();
+  /** By key of an entry that ended `not_sent`: what was noted, in which process, and when that telling began. */
+  readonly unsent = new Map<string, Unsent>();
   alertsSent = 0;
 
   note(atMs: number, actor: string, what: string, fault: string | null = null): void {
