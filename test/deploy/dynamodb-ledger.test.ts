@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { describeLedger, orderEntry } from '../ledger/ledger-contract.ts';
 import { describeLooks } from '../ledger/look-contract.ts';
+import { describeMarketCopies, market } from '../ledger/market-copies-contract.ts';
 import { describeStateMachine } from '../ledger/state-machine.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
 import { createStackTable, deleteTable } from './stack-tables.ts';
@@ -49,6 +51,28 @@ describeLooks('a ledger on DynamoDB', openFixture);
 describeStateMachine('a ledger on DynamoDB', async () => {
   const { ledger, tableName, close } = await open();
   return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
+});
+
+describeMarketCopies('the copy of the market list on DynamoDB', async () => {
+  const { tableName, close } = await open();
+  return {
+    open: (exchange) => createDynamodbMarketCopies({ client, tableName, exchange }),
+    async write(text) {
+      const Item = { account: { S: '#relay' }, item: { S: 'markets' }, copy: { S: text } };
+      await client.send(new PutItemCommand({ TableName: tableName, Item }));
+    },
+    close,
+  };
+});
+
+test('the copy of the market list shows in no list of the ledger', async () => {
+  const { ledger, tableName, close } = await open();
+  const copies = createDynamodbMarketCopies({ client, tableName, exchange: 'global' });
+  await copies.save({ readAtMs: 1, markets: [market] });
+
+  expect(await ledger.list({ limit: 10 })).toEqual({ entries: [], next: null });
+  expect(await ledger.openOrders('#relay', 'BTC_USDT')).toEqual([]);
+  await close();
 });
 
 const noonMs = 1_767_268_800_000;
