@@ -13,6 +13,8 @@ export interface Deployment {
   redrive(): Promise<void>;
   /** Sets every clock so far ahead of the true time; behind it, when negative. */
   setClocks(skewMs: number): void;
+  /** Whatever starts next starts without what a process remembers. */
+  forget(): void;
   /** A process that is at work, if there is one. */
   busyProcess(): Process | null;
 }

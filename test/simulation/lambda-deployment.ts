@@ -106,6 +106,12 @@ export class LambdaDeployment implements Deployment {
       for (const process of pool.processes) process.skewMs = skewMs;
   }
 
+  /** The service takes back the sandboxes that have nothing to do. */
+  forget(): void {
+    for (const pool of [this.#receive, this.#execute, this.#reconcile]) pool.forget();
+    this.#service.note('takes idle sandboxes back', 'operator: restart');
+  }
+
   busyProcess(): Process | null {
     const [process] = [...this.#execute.atWork, ...this.#receive.atWork, ...this.#reconcile.atWork];
     return process ?? null;

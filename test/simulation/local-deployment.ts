@@ -63,6 +63,10 @@ export class LocalDeployment implements Deployment {
     if (this.#process !== null) this.#process.skewMs = skewMs;
   }
 
+  forget(): void {
+    this.#process?.die('restarted', 'operator: restart');
+  }
+
   busyProcess(): Process | null {
     return this.#process;
   }

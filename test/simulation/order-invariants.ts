@@ -1,12 +1,32 @@
 import { one, parseDecimal } from '../../lib/base/decimal.ts';
+import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
-import { keyText, type WireSend } from './history.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { type History, keyText, type WireSend } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { settings } from './simulated-world.ts';
 
-/** Whether what was ordered is what the owner allows to be ordered. */
-export function findUnlawfulOrders({ history, dialect }: Facts): readonly Violation[] {
-  return history.sends.filter(({ path }) => path === stopLimit.path[dialect]).flatMap(findFarLimits);
+/** Whether what was ordered is what the owner allows to be ordered, and was not given up without need. */
+export function findUnlawfulOrders({ history, entries, dialect }: Facts): readonly Violation[] {
+  return [
+    ...history.sends.filter(({ path }) => path === stopLimit.path[dialect]).flatMap(findFarLimits),
+    ...entries.flatMap((entry) => findNeedlessEnd(history, entry)),
+  ];
+}
+
+/** How an entry ends whose order could not be prepared for want of the market list. */
+const withoutList = `nothing was sent: ${marketList.name}: `;
+
+/** An order that could have been sized from a copy that was kept before it was looked at. */
+function findNeedlessEnd({ unsent, keptMarkets, failedLoads }: History, entry: Entry): readonly Violation[] {
+  const key = keyText(entry);
+  const end = unsent.get(key);
+  const market = entry.signal?.market ?? '';
+  if (end === undefined || !end.note.startsWith(withoutList) || failedLoads.has(end.process)) return [];
+  const copy = keptMarkets.find(({ atMs, names }) => atMs < end.startedAtMs && names.includes(market));
+  if (copy === undefined) return [];
+  const text = `${key} ended not_sent for want of the market list, of which a copy with ${market} was kept`;
+  return [{ invariant: 'I10', harm: 'other', text }];
 }
 
 interface SentPrices {

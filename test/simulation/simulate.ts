@@ -54,7 +54,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
-  const outages: Outages = { isExchangeDown: false, failingSteps: null };
+  const outages: Outages = { isExchangeDown: false, marketList: null, failingSteps: null };
   const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
   const stage: Stage = { loop, random, faults, history: new History() };
   const world = openSimulatedWorld(stage, outages, options.dialect, options.mutation);
