@@ -84,6 +84,8 @@ export class History {
   readonly cancelTargets = new Map<string, readonly string[]>();
   /** Every copy of the market list that was kept, in order. */
   readonly keptMarkets: { readonly atMs: number; readonly names: readonly string[] }[] = [];
+  /** Signals that waited for the market list although their process held a copy of it. */
+  readonly heldUp: { readonly key: EntryKey; readonly waitedMs: number }[] = [];
   /** Names of processes that once could not load the kept copy. */
   readonly failedLoads = new Set<string>();
   /** By key of an entry that ended `not_sent`: what was noted, in which process, and when that telling began. */

@@ -17,7 +17,7 @@ export const invariants = {
   I7: 'every move is legal, and what is final stays',
   I8: 'the limits of an account are kept',
   I9: 'nothing is taken in without a valid token',
-  I10: 'no order ends for want of the market list while a copy of it is kept',
+  I10: 'no order waits or ends for want of the market list while a copy of it is kept',
 } as const;
 export type InvariantName = keyof typeof invariants;
 

@@ -11,6 +11,9 @@ export function findUnlawfulOrders({ history, entries, dialect }: Facts): readon
   return [
     ...history.sends.filter(({ path }) => path === stopLimit.path[dialect]).flatMap(findFarLimits),
     ...entries.flatMap((entry) => findNeedlessEnd(history, entry)),
+    ...history.heldUp.map(({ key, waitedMs }) =>
+      breaksI10(`${keyText(key)} waited ${waitedMs} ms for the market list, of which a copy was held`),
+    ),
   ];
 }
 
@@ -25,8 +28,13 @@ function findNeedlessEnd({ unsent, keptMarkets, failedLoads }: History, entry: E
   if (end === undefined || !end.note.startsWith(withoutList) || failedLoads.has(end.process)) return [];
   const copy = keptMarkets.find(({ atMs, names }) => atMs < end.startedAtMs && names.includes(market));
   if (copy === undefined) return [];
-  const text = `${key} ended not_sent for want of the market list, of which a copy with ${market} was kept`;
-  return [{ invariant: 'I10', harm: 'other', text }];
+  return [
+    breaksI10(`${key} ended not_sent for want of the market list, of which a copy with ${market} was kept`),
+  ];
+}
+
+function breaksI10(text: string): Violation {
+  return { invariant: 'I10', harm: 'other', text };
 }
 
 interface SentPrices {

@@ -27,6 +27,20 @@ export const orderMutants: readonly Mutant[] = [
     },
   },
   {
+    name: 'waiting-signals',
+    breaks: 'a signal waits until the market list was read anew, although a copy is held',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      markets: (catalogue, client) => ({
+        async find(name) {
+          await client.call(marketList, {}, { timeoutMs: 5000 }).catch(() => null);
+          return await catalogue.find(name);
+        },
+      }),
+    },
+  },
+  {
     name: 'forgotten-copy',
     breaks: 'the kept market list is not loaded after a start',
     seeds: 100,

@@ -12,6 +12,7 @@ import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
 import type { Alert } from './alerts.ts';
+import { createWatchedCatalogue } from './market-list.ts';
 import type { MutationTools } from './mutation.ts';
 import { createSimulatedTransport } from './network.ts';
 import type { Process, Story } from './process.ts';
@@ -76,7 +77,8 @@ export function composeStories(parts: StoryParts): Stories {
       traded: tradedMarkets(world.settings),
       timeoutMs: timeouts.marketsMs,
     });
-    return world.mutation.markets?.(catalogue, client) ?? catalogue;
+    const mutated = world.mutation.markets?.(catalogue, client) ?? catalogue;
+    return createWatchedCatalogue(process, mutated);
   }
 
   return {

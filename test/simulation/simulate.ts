@@ -13,6 +13,7 @@ import { History } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
 import { LocalDeployment } from './local-deployment.ts';
+import { leaveOldCopy } from './market-list.ts';
 import type { Mutation } from './mutation.ts';
 import { openSimulatedWorld } from './open-world.ts';
 import { scheduleInterventions, wanderPrices } from './operator.ts';
@@ -61,6 +62,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
+  if (rollChance(random, 0.5)) await leaveOldCopy(world);
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);
   deployment.start();
