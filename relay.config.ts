@@ -31,6 +31,8 @@ export default {
       mode: 'live',
       // Where the limit price is set when an alert gives only a stop price: this far beyond it.
       limitOffset: '0.1%',
+      // A limit price further beyond its stop price than this, on the side that costs, is denied; null takes any.
+      maxLimitDistance: '3%',
       // Markets that may be traded; amounts in stock, notionals in money, for each order.
       markets: {
         BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },

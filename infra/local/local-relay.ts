@@ -10,7 +10,8 @@ import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import type { Settings } from '../../lib/model/settings.ts';
+import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
+import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
 import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { messagesOf } from '../../lib/relay/message-of.ts';
@@ -78,9 +79,17 @@ export async function startLocalRelay(options: {
     heldSecrets: secrets.heldSecrets,
     overload: createOverloadWatch(),
   });
+  const markets = createMarketCatalogue({
+    client: clients.anonymous,
+    clock,
+    log,
+    copies: createSqliteMarketCopies(file, options.exchange.address),
+    traded: tradedMarkets(settings),
+    timeoutMs: options.exchangeTimeoutMs,
+  });
   const executeSignal = createExecuteSignal({
     ...shared,
-    markets: createMarketCatalogue(clients.anonymous, clock, options.exchangeTimeoutMs),
+    markets,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   });
@@ -129,6 +138,8 @@ export async function startLocalRelay(options: {
       await reconciling.stop();
       await worker.stop();
       await schedule.stop();
+      clients.close();
+      await markets.settle();
       letGo();
     },
   };

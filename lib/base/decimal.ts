@@ -54,6 +54,11 @@ export function formatDecimal(value: Decimal): string {
   return value.toFixed();
 }
 
+/** A rate as people write it: 0.001 is `0.1%`. */
+export function formatPercent(rate: Decimal): string {
+  return `${formatDecimal(rate.times(new Exact('100')))}%`;
+}
+
 /**
  * The multiple of the step at or below the value, exactly: by remainder, as a cut quotient could lie on the wrong side.
  *

@@ -5,7 +5,10 @@ import * as z from 'zod';
 import { systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
+import { createDynamodbMarketCopies } from '../ledger/dynamodb-market-copies.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { MarketCopies } from '../ledger/market-copies.ts';
+import { tradedMarkets } from '../model/settings.ts';
 import type { PostponeMessage, SignalQueue } from '../queue/queue.ts';
 import { createSqsPostpone } from '../queue/sqs-postpone.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
@@ -77,12 +80,20 @@ export function openExecuteServices(
 ): ExecuteServices & { readonly postponeMessage: PostponeMessage } {
   const host = parseConfig(config);
   const clients = openExchangeClients(host, environment);
+  const log = createLog('execute-signal');
   return {
     clock: systemClock,
-    log: createLog('execute-signal'),
+    log,
     settings: host.settings,
     ledger: openLedger(host, environment),
-    markets: createMarketCatalogue(clients.anonymous, systemClock, marketsTimeoutMs),
+    markets: createMarketCatalogue({
+      client: clients.anonymous,
+      clock: systemClock,
+      log,
+      copies: openMarketCopies(host, environment),
+      traded: tradedMarkets(host.settings),
+      timeoutMs: marketsTimeoutMs,
+    }),
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs,
     postponeMessage: createSqsPostpone(openQueueEnd(environment)),
@@ -147,6 +158,14 @@ function openLedger({ aws }: HostConfig, environment: Environment): Ledger {
     client: new DynamoDBClient(awsClientOptions),
     tableName: readVariable(environment, 'LEDGER_TABLE'),
     keepDays: aws.keepLedgerDays,
+  });
+}
+
+function openMarketCopies({ exchange }: HostConfig, environment: Environment): MarketCopies {
+  return createDynamodbMarketCopies({
+    client: new DynamoDBClient(awsClientOptions),
+    tableName: readVariable(environment, 'LEDGER_TABLE'),
+    exchange: exchange.address,
   });
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Decimal, isDecimalText, one, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatPercent, isDecimalText, one, parseDecimal, zero } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
 import { sides } from '../model/order.ts';
@@ -47,11 +47,24 @@ const AccountSchema = z
   .strictObject({
     mode: z.enum(['live', 'dry-run']),
     limitOffset: PercentRate.nullable().default(null),
+    maxLimitDistance: PercentRate.nullable().prefault('3%'),
     markets: z.record(MarketName, MarketLimitsSchema),
     maxOrdersPerMinute: PerMinute.nullable().default(null),
     maxSignalsPerMinute: PerMinute.nullable().default(null),
   })
-  .transform(({ limitOffset, ...account }) => ({ ...account, limitOffsetRate: limitOffset }));
+  .transform(({ limitOffset, maxLimitDistance, ...account }) => ({
+    ...account,
+    limitOffsetRate: limitOffset,
+    maxLimitDistanceRate: maxLimitDistance,
+  }))
+  .superRefine(({ limitOffsetRate: offset, maxLimitDistanceRate: most }, context) => {
+    if (offset === null || most === null || offset.lte(most)) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['limitOffset'],
+      message: `is ${formatPercent(offset)}, more than the ${formatPercent(most)} of maxLimitDistance: every order without a limit price would be denied; lower it, or raise maxLimitDistance`,
+    });
+  });
 
 /**
  * Where TradingView sends its alerts from.

@@ -9,6 +9,11 @@ export interface Account {
   readonly mode: 'live' | 'dry-run';
   /** How far beyond the stop price the limit is set when an alert gives none, as a rate (0.001 = 0.1 %). */
   readonly limitOffsetRate: Decimal | null;
+  /**
+   * How far a limit price may lie beyond its stop price on the side that costs, above it for a buy and below it for a
+   * sell, as a rate; null for any distance.
+   */
+  readonly maxLimitDistanceRate: Decimal | null;
   /** Markets the account may trade; any other is denied. */
   readonly markets: Readonly<Record<string, MarketLimits>>;
   readonly maxOrdersPerMinute: number | null;

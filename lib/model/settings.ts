@@ -11,6 +11,12 @@ export interface Settings {
   readonly accounts: Readonly<Record<string, Account>>;
 }
 
+/** Every market that a signal may be about. */
+export function tradedMarkets({ tickers, accounts }: Settings): ReadonlySet<string> {
+  const allowed = Object.values(accounts).flatMap(({ markets }) => Object.keys(markets));
+  return new Set([...Object.values(tickers), ...allowed]);
+}
+
 /** The account of that name; null when there is none. */
 export function findAccount(settings: Settings, name: string): Account | null {
   return Object.hasOwn(settings.accounts, name) ? (settings.accounts[name] ?? null) : null;

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, formatPercent, one } from '../base/decimal.ts';
 import type { Account, MarketLimits } from '../model/account.ts';
 import type { OrderRequest } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
@@ -36,7 +36,7 @@ export function checkMarket(signal: Signal, account: Account): Denial | null {
   };
 }
 
-/** Whether a sized order keeps within the account's limits for its market; what is equal to a limit does. */
+/** Whether a sized order keeps within the account's limits; what is equal to a limit does. */
 export function checkOrder(order: OrderRequest, account: Account): Denial | null {
   const limits = limitsOf(account, order.market);
   if (limits === null) return denyMarket(order.market, account);
@@ -47,7 +47,8 @@ export function checkOrder(order: OrderRequest, account: Account): Denial | null
       notionalOf(order),
       limits.maxNotional,
       `the worth of an order in ${order.market}`,
-    )
+    ) ??
+    checkLimitDistance(order, account)
   );
 }
 
@@ -86,6 +87,33 @@ function notionalOf(order: OrderRequest): Decimal {
   switch (order.kind) {
     case 'stop_limit':
       return order.amount.times(order.price);
+  }
+}
+
+/**
+ * Whether the limit price lies too far beyond the reference price on the side that costs: a typing error there is a
+ * fill at any price. A limit on the cheaper side costs nothing but the fill.
+ */
+function checkLimitDistance(order: OrderRequest, account: Account): Denial | null {
+  const rate = account.maxLimitDistanceRate;
+  if (rate === null) return null;
+  const { side, price, market } = order;
+  const reference = referenceOf(order);
+  const furthest = reference.price.times(side === 'buy' ? one.plus(rate) : one.minus(rate));
+  if (side === 'buy' ? price.lte(furthest) : price.gte(furthest)) return null;
+  const limit = formatDecimal(furthest);
+  const actual = formatDecimal(price);
+  const most = side === 'buy' ? `may be ${limit} at most` : `must be ${limit} at least`;
+  const distance = `${formatPercent(rate)} ${side === 'buy' ? 'above' : 'below'} its ${reference.name} ${formatDecimal(reference.price)}`;
+  const message = `the limit price of a ${side} in ${market} ${most}, ${distance}, and is ${actual}; correct the alert's prices, or raise maxLimitDistance of account ${account.name} in relay.config.ts`;
+  return { rule: 'max_limit_distance', limit, actual, message };
+}
+
+/** The price from which the distance of a limit price is reckoned. */
+function referenceOf(order: OrderRequest): { readonly price: Decimal; readonly name: string } {
+  switch (order.kind) {
+    case 'stop_limit':
+      return { price: order.activationPrice, name: 'stop price' };
   }
 }
 

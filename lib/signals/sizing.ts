@@ -26,7 +26,8 @@ export type Sized =
  * - Stop and limit price are rounded alike, buys down and sells up, so that they stay in their order.
  * - Exits are rounded toward the sooner exit: of a long position the stop-loss up and the take-profit down, of a
  *   short one the other way.
- * - Without a limit price it is set beyond the stop price by the account's rate: above it for buys, below for sells.
+ * - Without a limit price it is set beyond the rounded stop price by the account's rate: above it for buys, below for
+ *   sells, and so never further away than that rate.
  *
  * @param clientOrderId by which the exchange will know the order
  */
@@ -49,9 +50,8 @@ function sizeStopLimit(
   clientOrderId: string,
 ): Sized {
   const { side, positionSide } = signal;
-  const limitPrice = limitPriceOf(signal, account);
-  if (limitPrice === null) return denied(missingLimitPrice(account));
-  const prices = roundPrices(signal, limitPrice, market.priceStep);
+  const prices = roundPrices(signal, account, market.priceStep);
+  if (prices === null) return denied(missingLimitPrice(account));
   const badMarketOrPrice = checkTradable(market) ?? checkPrices(prices, market);
   if (badMarketOrPrice !== null) return denied(badMarketOrPrice);
   const asked = stockAmountOf(signal.size, prices.price);
@@ -72,23 +72,30 @@ function sizeStopLimit(
 
 type Prices = Pick<StopLimitRequest, 'price' | 'activationPrice' | 'stopLoss' | 'takeProfit'>;
 
-function limitPriceOf({ limitPrice, stopPrice, side }: StopLimitSignal, account: Account): Decimal | null {
-  if (limitPrice !== null) return parseDecimal(limitPrice);
-  const rate = account.limitOffsetRate;
-  if (rate === null) return null;
-  return parseDecimal(stopPrice).times(side === 'buy' ? one.plus(rate) : one.minus(rate));
-}
-
-function roundPrices(signal: StopLimitSignal, limitPrice: Decimal, step: Decimal): Prices {
+/** Null when neither the signal nor the account says where the limit price lies. */
+function roundPrices(signal: StopLimitSignal, account: Account, step: Decimal): Prices | null {
   const { side, stopPrice, stopLoss, takeProfit } = signal;
   const roundEntry = side === 'buy' ? floorToStep : ceilToStep;
   const [roundLoss, roundProfit] = isLong(signal) ? [ceilToStep, floorToStep] : [floorToStep, ceilToStep];
+  const activationPrice = roundEntry(parseDecimal(stopPrice), step);
+  const limitPrice = limitPriceOf(signal, account, activationPrice);
+  if (limitPrice === null) return null;
   return {
     price: roundEntry(limitPrice, step),
-    activationPrice: roundEntry(parseDecimal(stopPrice), step),
+    activationPrice,
     ...(stopLoss === undefined ? {} : { stopLoss: roundLoss(parseDecimal(stopLoss), step) }),
     ...(takeProfit === undefined ? {} : { takeProfit: roundProfit(parseDecimal(takeProfit), step) }),
   };
+}
+
+function limitPriceOf(
+  { limitPrice, side }: StopLimitSignal,
+  { limitOffsetRate: rate }: Account,
+  activationPrice: Decimal,
+): Decimal | null {
+  if (limitPrice !== null) return parseDecimal(limitPrice);
+  if (rate === null) return null;
+  return activationPrice.times(side === 'buy' ? one.plus(rate) : one.minus(rate));
 }
 
 /** Which position the exits protect: the named one, else the one the order opens. */

@@ -4,6 +4,7 @@ import {
   decimalPlaces,
   floorToStep,
   formatDecimal,
+  formatPercent,
   isDecimalText,
   minimum,
   one,
@@ -145,6 +146,15 @@ test.each([
   ['1e-7', 7],
 ])('decimalPlaces of %s is %i', (text, places) => {
   expect(decimalPlaces(parseDecimal(text))).toBe(places);
+});
+
+test.each([
+  ['0', '0%'],
+  ['0.001', '0.1%'],
+  ['0.03', '3%'],
+  ['0.00000001', '0.000001%'],
+])('formatPercent writes the rate %s as %s', (rate, text) => {
+  expect(formatPercent(parseDecimal(rate))).toBe(text);
 });
 
 test('minimum gives the smaller of two', () => {

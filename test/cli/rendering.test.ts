@@ -41,6 +41,7 @@ describe('the template of an account', () => {
     name: 'main',
     mode: 'live',
     limitOffsetRate: parseDecimal('0.001'),
+    maxLimitDistanceRate: null,
     markets: {},
     maxOrdersPerMinute: null,
     maxSignalsPerMinute: null,

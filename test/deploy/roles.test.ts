@@ -1,3 +1,4 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   DeleteEventSourceMappingCommand,
   LambdaClient,
@@ -5,6 +6,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { collect } from '../snapshots/snapshots-contract.ts';
@@ -12,6 +14,7 @@ import { acceptOne } from '../support/accept-one.ts';
 import { type Deployment, deployRelay, type Resource, type Template } from './deployment.ts';
 import { invokeFunction } from './invoke-function.ts';
 import { findResource } from './template-facts.ts';
+import { waitUntil } from './wait-until.ts';
 
 /**
  * The same relay where each function may do only what its role grants.
@@ -238,6 +241,21 @@ describe('With its roles enforced, a relay', () => {
     expect(await stories.SnapshotsBalances()).toBe(true);
     expect(await stories.SnapshotsFees()).toBe(true);
     expect(await stories.SnapshotsInterest()).toBe(true);
+  });
+
+  test('keeps a copy of the market list for the next cold start', async () => {
+    const client = new DynamoDBClient(deployment.aws.clientOptions);
+    const tableName = deployment.outputs['LedgerTable'] ?? '';
+    const copies = createDynamodbMarketCopies({ client, tableName, exchange: deployment.paper.url });
+
+    const kept = await waitUntil(
+      'the copy of the market list',
+      () => copies.load(),
+      (copy) => copy !== null,
+    );
+
+    expect(kept?.markets.map(({ name }) => name).toSorted()).toEqual(['BTC_USDT', 'ETH_USDT', 'SOL_USDT']);
+    client.destroy();
   });
 
   test('denies while it is paused, and goes on afterwards', async () => {

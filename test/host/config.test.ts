@@ -85,6 +85,47 @@ describe('relay.config.ts', () => {
     ]);
   });
 
+  test('lets a limit price lie 3 % beyond its stop price, unless an account says otherwise', () => {
+    const rateOf = (changes: object) =>
+      parseConfig({ ...shipped, accounts: { a: { mode: 'live', markets: {}, ...changes } } }).settings
+        .accounts['a']?.maxLimitDistanceRate;
+
+    expect(rateOf({})?.toFixed()).toBe('0.03');
+    expect(rateOf({ maxLimitDistance: '0.5%' })?.toFixed()).toBe('0.005');
+    expect(rateOf({ maxLimitDistance: '0%' })?.toFixed()).toBe('0');
+    expect(rateOf({ maxLimitDistance: null })).toBeNull();
+  });
+
+  test.each(['100%', '-1%', '3', 3])('refuses a limit distance of %s', (maxLimitDistance) => {
+    expect(
+      faultsOf({ ...shipped, accounts: { a: { mode: 'live', maxLimitDistance, markets: {} } } }),
+    ).toEqual(['accounts.a.maxLimitDistance']);
+  });
+
+  test('refuses a limit offset that the limit distance would deny, and says which is which', () => {
+    const parse = (changes: object) => () =>
+      parseConfig({ ...shipped, accounts: { a: { mode: 'live', markets: {}, ...changes } } });
+
+    expect(parse({ limitOffset: '5%' })).toThrow(
+      expect.objectContaining({
+        issues: [
+          {
+            path: 'accounts.a.limitOffset',
+            message:
+              'is 5%, more than the 3% of maxLimitDistance: every order without a limit price would be denied; lower it, or raise maxLimitDistance',
+            hint: 'see the comments in relay.config.ts',
+          },
+        ],
+      }),
+    );
+    for (const changes of [
+      { limitOffset: '3%' },
+      { limitOffset: '5%', maxLimitDistance: '5%' },
+      { limitOffset: '50%', maxLimitDistance: null },
+    ])
+      expect(parse(changes)).not.toThrow();
+  });
+
   test.each([
     ['global', []],
     ['eu', []],

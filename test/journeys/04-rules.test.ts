@@ -37,6 +37,7 @@ describe("the owner's rules", () => {
       { limit: 'buy', actual: 'sell' },
     ],
     ['market_not_allowed', { ticker: 'SOLUSDT' }, { actual: 'SOL_USDT' }],
+    ['max_limit_distance', { stopPrice: '60500', limitPrice: '99999' }, { limit: '62315', actual: '99999' }],
   ])('a breach of %s is denied with the rule and both values', async (rule, changes, values) => {
     await world.post(buyAlert(changes));
 
@@ -45,6 +46,17 @@ describe("the owner's rules", () => {
     expect(status).toBe('denied');
     expect(steps.at(-1)?.evidence).toMatchObject({ rule, ...values });
     expect(orderCount()).toBe(0);
+  });
+
+  test.each([
+    ['exactly as far beyond its stop price as it may', { stopPrice: '60500', limitPrice: '62315' }],
+    ['on the side that costs nothing', { stopPrice: '60500', limitPrice: '50000' }],
+    ["with a stop price far from today's price", { stopPrice: '95000', limitPrice: '95100' }],
+  ])('an order with a limit price %s is placed', async (_, prices) => {
+    await world.post(buyAlert({ stopLoss: undefined, takeProfit: undefined, ...prices }));
+
+    expect(await world.settled('buy-1')).toMatchObject({ status: 'placed' });
+    expect(orderCount()).toBe(1);
   });
 
   test('a dry run goes all of the way but the wire and shows the request', async () => {

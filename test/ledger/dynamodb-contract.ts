@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import type { DynamodbFixture } from '../support/dynamodb/fixture.ts';
 import { createStackTable, deleteTable } from '../support/stack-tables.ts';
 import { describeLedger, orderEntry } from './ledger-contract.ts';
 import { describeLooks } from './look-contract.ts';
+import { describeMarketCopies, market } from './market-copies-contract.ts';
 import { describeStateMachine } from './state-machine.ts';
 
 interface Opened {
@@ -56,6 +58,29 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
   describeStateMachine(name, async () => {
     const { ledger, tableName, close } = await open();
     return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
+  });
+
+  describeMarketCopies(`${name}: the copy of the market list`, async () => {
+    const { tableName, close } = await open();
+    return {
+      open: (exchange) => createDynamodbMarketCopies({ client, tableName, exchange }),
+      async write(text) {
+        const Item = { account: { S: '#relay' }, item: { S: 'markets' }, copy: { S: text } };
+        await client.send(new PutItemCommand({ TableName: tableName, Item }));
+      },
+      close,
+    };
+  });
+
+  test(`${name}: the copy of the market list shows in no list of the ledger`, async () => {
+    const { ledger, tableName, close } = await open();
+    const copies = createDynamodbMarketCopies({ client, tableName, exchange: 'global' });
+    await copies.save({ readAtMs: 1, markets: [market] });
+
+    expect(await ledger.list({ limit: 10 })).toEqual({ entries: [], next: null });
+    expect(await ledger.openOrders('#relay', 'BTC_USDT', 10)).toEqual([]);
+    expect(await ledger.waiting('#relay', 'BTC_USDT', 10)).toEqual([]);
+    await close();
   });
 
   async function readItem(tableName: string, item: string) {

@@ -1,70 +1,134 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { RelayError } from '../../lib/base/errors.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
+import { markets } from '../../lib/exchange/endpoints/markets.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
+import type { MarketCopies, MarketsCopy } from '../../lib/ledger/market-copies.ts';
+import type { Market } from '../../lib/model/market.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { override } from '../support/override.ts';
 
+const secondMs = 1000;
+const minuteMs = 60 * secondMs;
+const noonMs = Date.UTC(2026, 10, 22, 12);
+const timeoutMs = 5 * secondMs;
+
+let paper: PaperExchange;
+let client: ExchangeClient & { close(): void };
+let nowMs: number;
+const clock = { nowMs: () => nowMs, sleep: async () => undefined };
+
+beforeEach(async () => {
+  nowMs = noonMs;
+  paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
+  client = createExchangeClient({ address: paper.url, dialect: 'live', credentials: null });
+});
+afterEach(async () => {
+  client.close();
+  await paper.close();
+});
+
+/** Answers with the paper exchange's own list, fails at once, or says nothing until it is told to. */
+type Mood = 'answers' | 'fails' | 'hangs';
+
+/** The catalogue over a list that does as it is told. */
+function openCatalogue(changes: { copies?: MarketCopies; traded?: readonly string[] } = {}) {
+  let readings = 0;
+  const warnings: string[] = [];
+  const list = { mood: 'answers' as Mood };
+  const end = Promise.withResolvers<'answers' | 'fails'>();
+  const silence = () => undefined;
+  const moody = override<ExchangeClient>(client, {
+    async call(...args) {
+      readings += 1;
+      const mood = list.mood === 'hangs' ? await end.promise : list.mood;
+      if (mood === 'fails') throw createSilence();
+      return await client.call(...args);
+    },
+  });
+  const kept = createKeptCopies();
+  const catalogue = createMarketCatalogue({
+    client: moody,
+    clock,
+    log: { info: silence, warn: (message) => warnings.push(message), error: silence },
+    copies: changes.copies ?? kept,
+    traded: new Set(changes.traded ?? ['BTC_USDT', 'ETH_USDT']),
+    timeoutMs,
+  });
+  return {
+    catalogue,
+    list,
+    warnings,
+    kept,
+    find: (name: string) => catalogue.find(name),
+    readings: () => readings,
+    async untilReading(number: number) {
+      while (readings < number) await new Promise((resolve) => setImmediate(resolve));
+    },
+    /** What becomes of every reading that hangs. */
+    release: end.resolve,
+  };
+}
+
+function createSilence(): ExchangeError {
+  const failure = { kind: 'not_sent', reason: 'no connection' } as const;
+  return new ExchangeError({ name: 'markets', repeatable: true }, [{ atMs: nowMs, failure }]);
+}
+
+/** Copies in memory, and what was saved. */
+function createKeptCopies(
+  first: MarketsCopy | null = null,
+): MarketCopies & { readonly saved: MarketsCopy[] } {
+  const saved: MarketsCopy[] = [];
+  return {
+    saved,
+    load: async () => saved.at(-1) ?? first,
+    save: async (copy) => void saved.push(copy),
+  };
+}
+
+function marketNamed(name: string): Market {
+  return {
+    name,
+    stock: 'S',
+    money: 'M',
+    amountStep: parseDecimal('0.001'),
+    priceStep: parseDecimal('0.01'),
+    minAmount: parseDecimal('0.001'),
+    minTotal: parseDecimal('5'),
+    maxTotal: null,
+    makerFeeRate: parseDecimal('0.001'),
+    takerFeeRate: parseDecimal('0.001'),
+    tradesEnabled: true,
+    isCollateral: true,
+  };
+}
+
+const copyOf = (readAtMs: number, ...names: readonly string[]): MarketsCopy => ({
+  readAtMs,
+  markets: names.map(marketNamed),
+});
+
 describe('the market catalogue', () => {
-  let paper: PaperExchange;
-  let client: ExchangeClient & { close(): void };
-  let nowMs = 0;
-  const clock = { nowMs: () => nowMs, sleep: async () => undefined };
-
-  beforeEach(async () => {
-    paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
-    client = createExchangeClient({ address: paper.url, dialect: 'live', credentials: null });
-  });
-  afterEach(async () => {
-    client.close();
-    await paper.close();
-  });
-
-  /** The client, counting what is asked of it. */
-  function countingClient(): { readonly client: ExchangeClient; readonly calls: () => number } {
-    let calls = 0;
-    return {
-      calls: () => calls,
-      client: override<ExchangeClient>(client, {
-        call: (...args) => {
-          calls += 1;
-          return client.call(...args);
-        },
-      }),
-    };
-  }
-
   test("tells a market's steps and fees, and null for one that is not listed", async () => {
-    const catalogue = createMarketCatalogue(client, clock, 500);
+    const { find } = openCatalogue();
 
-    const market = await catalogue.find('BTC_USDT');
+    const market = await find('BTC_USDT');
 
     expect(market).toMatchObject({ stock: 'BTC', money: 'USDT', tradesEnabled: true, isCollateral: true });
     expect(market?.takerFeeRate.toFixed()).toBe('0.001');
-    expect(await catalogue.find('NO_SUCH')).toBeNull();
+    expect(await find('NO_SUCH')).toBeNull();
   });
 
-  test('reads the list once for many signals, and again after ten minutes', async () => {
-    const { client: counting, calls } = countingClient();
-    const catalogue = createMarketCatalogue(counting, clock, 500);
+  test('reads the list once for many signals', async () => {
+    const { find, readings } = openCatalogue();
 
-    await Promise.all(Array.from({ length: 5 }, () => catalogue.find('BTC_USDT')));
-    await catalogue.find('ETH_USDT');
-    expect(calls()).toBe(1);
+    await Promise.all(Array.from({ length: 5 }, () => find('BTC_USDT')));
+    await find('ETH_USDT');
 
-    nowMs += 10 * 60_000 + 1;
-    await catalogue.find('BTC_USDT');
-    expect(calls()).toBe(2);
-  });
-
-  test('keeps the last copy while the exchange is silent', async () => {
-    const catalogue = createMarketCatalogue(client, clock, 500);
-    await catalogue.find('BTC_USDT');
-    client.close();
-    await paper.close();
-
-    nowMs += 10 * 60_000 + 1;
-
-    expect(await catalogue.find('BTC_USDT')).not.toBeNull();
+    expect(readings()).toBe(1);
   });
 
   test('leaves out a market whose record is odd, and keeps the others', async () => {
@@ -74,10 +138,318 @@ describe('the market catalogue', () => {
         return endpoint.result.parse([{ name: 'ODD_ONE' }, wireMarket]) as typeof listed;
       },
     });
-    const catalogue = createMarketCatalogue(odd, clock, 500);
+    const silence = () => undefined;
+    const catalogue = createMarketCatalogue({
+      client: odd,
+      clock,
+      log: { info: silence, warn: silence, error: silence },
+      copies: createKeptCopies(),
+      traded: new Set(),
+      timeoutMs,
+    });
 
     expect(await catalogue.find('AAA_USDT')).toMatchObject({ name: 'AAA_USDT', maxTotal: null });
     expect(await catalogue.find('ODD_ONE')).toBeNull();
+  });
+});
+
+describe('a held copy', () => {
+  test('is served at once while the list hangs, whatever its age', async () => {
+    const { find, list, readings } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'hangs';
+    nowMs += 24 * 60 * minuteMs;
+
+    expect(await find('BTC_USDT')).not.toBeNull();
+    expect(await find('ETH_USDT')).not.toBeNull();
+    expect(readings()).toBe(2);
+  });
+
+  test('is read anew behind the answer once it is older than ten minutes', async () => {
+    const { catalogue, find, readings } = openCatalogue();
+    await find('BTC_USDT');
+
+    nowMs += 10 * minuteMs;
+    await find('BTC_USDT');
+    expect(readings()).toBe(1);
+
+    nowMs += 1;
+    await find('BTC_USDT');
+    await catalogue.settle();
+    await find('BTC_USDT');
+    expect(readings()).toBe(2);
+  });
+
+  test('is asked for less and less often while the list fails, from 5 s up to 5 min', async () => {
+    const { catalogue, find, list, readings, warnings } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'fails';
+    nowMs += 10 * minuteMs + 1;
+    const startMs = nowMs;
+    const readAfterS: number[] = [];
+
+    for (; nowMs < startMs + 30 * minuteMs; nowMs += secondMs) {
+      const before = readings();
+      expect(await find('BTC_USDT')).not.toBeNull();
+      await catalogue.settle();
+      if (readings() > before) readAfterS.push((nowMs - startMs) / secondMs);
+    }
+
+    // Each pause is over a second after its length.
+    expect(readAfterS).toEqual([0, 6, 17, 38, 79, 160, 321, 622, 923, 1224, 1525]);
+    expect(warnings).toEqual(
+      readAfterS.map(() => 'the market list could not be read; orders go on with the copy of it'),
+    );
+  });
+
+  test('is read at the old pace again after a success', async () => {
+    const { catalogue, find, list, readings } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'fails';
+    nowMs += 11 * minuteMs;
+    await find('BTC_USDT');
+    await catalogue.settle();
+
+    list.mood = 'answers';
+    nowMs += 6 * secondMs;
+    await find('BTC_USDT');
+    await catalogue.settle();
+    nowMs += 9 * minuteMs;
+    await find('BTC_USDT');
+
+    expect(readings()).toBe(3);
+  });
+
+  test('is never replaced by an answer that lists no market at all', () => {
+    const issues = markets.result.safeParse([]).error?.issues ?? [];
+
+    expect(issues.map(({ message }) => message)).toEqual(['must list at least one market']);
+  });
+
+  test('is read anew when a clock that was set back makes it look as if it came from the future', async () => {
+    const { catalogue, find, readings } = openCatalogue();
+    await find('BTC_USDT');
+
+    nowMs -= 60 * minuteMs;
+    await find('BTC_USDT');
+    await catalogue.settle();
+    await find('BTC_USDT');
+
+    expect(readings()).toBe(2);
+  });
+});
+
+describe('a market that the held copy does not list', () => {
+  test('is not listed while the copy is a minute old or younger', async () => {
+    const { find, list, readings } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'hangs';
+    nowMs += minuteMs;
+
+    expect(await find('NEW_USDT')).toBeNull();
+    expect(readings()).toBe(1);
+  });
+
+  test('waits for one fresh reading when the copy is older, for it may have been listed since', async () => {
+    const { find, list, readings, release } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'hangs';
+    nowMs += minuteMs + 1;
+
+    const found = [find('NEW_USDT'), find('NEWER_USDT')];
+    expect(await find('BTC_USDT')).not.toBeNull();
+    release('answers');
+
+    expect(await Promise.all(found)).toEqual([null, null]);
+    expect(readings()).toBe(2);
+    expect(await find('NEW_USDT')).toBeNull();
+    expect(readings()).toBe(2);
+  });
+
+  test('is not called unlisted when the exchange cannot be asked', async () => {
+    const { find, list } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'fails';
+    nowMs += 2 * minuteMs;
+
+    await expect(find('NEW_USDT')).rejects.toMatchObject({ code: 'exchange_not_sent' });
+    expect(await find('BTC_USDT')).not.toBeNull();
+  });
+
+  test('is asked for at once, whatever pause a failed reading behind left', async () => {
+    const { catalogue, find, list } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'fails';
+    nowMs += 11 * minuteMs;
+    await find('BTC_USDT');
+    await catalogue.settle();
+    list.mood = 'answers';
+
+    expect(await find('NO_SUCH')).toBeNull();
+  });
+});
+
+describe('after a cold start', () => {
+  test('the kept copy is served while the list hangs', async () => {
+    const copies = createKeptCopies(copyOf(noonMs - 3 * 60 * minuteMs, 'BTC_USDT'));
+    const { find, list, readings } = openCatalogue({ copies });
+    list.mood = 'hangs';
+
+    expect(await find('BTC_USDT')).toEqual(marketNamed('BTC_USDT'));
+    expect(readings()).toBe(1);
+  });
+
+  test('a kept copy that is young spares the reading', async () => {
+    const copies = createKeptCopies(copyOf(noonMs - 9 * minuteMs, 'BTC_USDT'));
+    const { find, readings } = openCatalogue({ copies });
+
+    await find('BTC_USDT');
+
+    expect(readings()).toBe(0);
+  });
+
+  test('a kept copy proves nothing of a market that it does not have, however young it is', async () => {
+    const copies = createKeptCopies(copyOf(noonMs, 'BTC_USDT'));
+    const { find } = openCatalogue({ copies });
+
+    expect(await find('ETH_USDT')).toMatchObject({ stock: 'ETH' });
+  });
+
+  test('without a kept copy the list is asked for, and its failure told', async () => {
+    const { find, list, warnings } = openCatalogue();
+    list.mood = 'fails';
+
+    await expect(find('BTC_USDT')).rejects.toBeInstanceOf(ExchangeError);
+    list.mood = 'answers';
+    expect(await find('BTC_USDT')).not.toBeNull();
+    expect(warnings).toEqual([]);
+  });
+
+  test('a copy that is kept while a signal waits for the list in vain is served to it', async () => {
+    const { find, kept, list, release, untilReading } = openCatalogue();
+    list.mood = 'hangs';
+    const waiting = find('BTC_USDT');
+    await untilReading(1);
+    await kept.save(copyOf(noonMs, 'BTC_USDT'));
+
+    expect(await find('BTC_USDT')).not.toBeNull();
+    release('fails');
+
+    expect(await waiting).not.toBeNull();
+  });
+
+  test('copies that can neither be loaded nor saved cost a warning each, and no signal', async () => {
+    const fail = async () => {
+      throw new RelayError('store_unavailable', 'the disk is full');
+    };
+    const { catalogue, find, warnings } = openCatalogue({ copies: { load: fail, save: fail } });
+
+    expect(await find('BTC_USDT')).not.toBeNull();
+    await catalogue.settle();
+    await find('BTC_USDT');
+
+    expect(warnings).toEqual([
+      'the kept copy of the market list could not be loaded',
+      'the market list could not be kept for the next start',
+    ]);
+  });
+});
+
+describe('what is kept', () => {
+  test('are the markets that are traded, with the time when their reading began', async () => {
+    const { catalogue, find, kept } = openCatalogue({ traded: ['ETH_USDT', 'NOT_LISTED'] });
+
+    await find('BTC_USDT');
+    await catalogue.settle();
+
+    expect(kept.saved.map(({ readAtMs, markets }) => [readAtMs, markets.map(({ name }) => name)])).toEqual([
+      [noonMs, ['ETH_USDT']],
+    ]);
+  });
+
+  test('is written no more often than every ten minutes, however often the list is read', async () => {
+    const { catalogue, find, kept, readings } = openCatalogue();
+
+    for (const passedMs of [0, 2, 2, 2, 2, 3].map((minutes) => minutes * minuteMs)) {
+      nowMs += passedMs;
+      await find('NO_SUCH');
+      await catalogue.settle();
+    }
+
+    expect(readings()).toBe(6);
+    expect(kept.saved.map(({ readAtMs }) => (readAtMs - noonMs) / minuteMs)).toEqual([0, 11]);
+  });
+
+  test('stays when nothing of what is traded is listed', async () => {
+    const { catalogue, find, kept } = openCatalogue({ traded: ['NOT_LISTED'] });
+
+    await find('BTC_USDT');
+    await catalogue.settle();
+
+    expect(kept.saved).toEqual([]);
+  });
+});
+
+describe('a reading that was frozen together with its process', () => {
+  test('counts as failed once its time is up, and the next one comes after a pause', async () => {
+    const { find, list, readings, warnings } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'hangs';
+    nowMs += 11 * minuteMs;
+    await find('BTC_USDT');
+
+    nowMs += 60 * minuteMs;
+    expect(await find('BTC_USDT')).not.toBeNull();
+    expect(readings()).toBe(2);
+    nowMs += 6 * secondMs;
+    expect(await find('BTC_USDT')).not.toBeNull();
+
+    expect(readings()).toBe(3);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('is not waited for by a signal that needs a fresh one', async () => {
+    const { find, list } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'hangs';
+    nowMs += 11 * minuteMs;
+    await find('BTC_USDT');
+
+    nowMs += 60 * minuteMs;
+    list.mood = 'answers';
+
+    expect(await find('NO_SUCH')).toBeNull();
+  });
+
+  test('never takes the place of one that began later', async () => {
+    const { catalogue, find, list, release, kept, untilReading } = openCatalogue();
+    list.mood = 'hangs';
+    const first = find('BTC_USDT');
+    await untilReading(1);
+
+    nowMs += 60 * minuteMs;
+    list.mood = 'answers';
+    await find('ETH_USDT');
+    release('answers');
+    await first;
+    await catalogue.settle();
+
+    expect(kept.saved.map(({ readAtMs }) => readAtMs)).toEqual([noonMs + 60 * minuteMs]);
+  });
+
+  test('that fails when it is thawed leaves a try to the signal that waited for it', async () => {
+    const { find, list, release, readings } = openCatalogue();
+    await find('BTC_USDT');
+    list.mood = 'hangs';
+    nowMs += 11 * minuteMs;
+    await find('BTC_USDT');
+
+    const waiting = find('NO_SUCH');
+    list.mood = 'answers';
+    release('fails');
+
+    expect(await waiting).toBeNull();
+    expect(readings()).toBe(3);
   });
 });
 

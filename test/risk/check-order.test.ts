@@ -9,6 +9,7 @@ const account: Account = {
   name: 'main',
   mode: 'live',
   limitOffsetRate: null,
+  maxLimitDistanceRate: parseDecimal('0.03'),
   markets: {
     BTC_PERP: {
       sides: ['buy'],
@@ -145,6 +146,50 @@ describe('checkOrder', () => {
     expect(within({})).toBeNull();
     expect(within({ maxAmount: parseDecimal('1') })?.rule).toBe('max_amount');
     expect(within({ maxNotional: parseDecimal('1') })?.rule).toBe('max_notional');
+  });
+
+  const near = { ...request, market: 'ETH_PERP', amount: parseDecimal('1') };
+
+  function checkPrices(side: 'buy' | 'sell', stop: string, limit: string, rate: string | null = '0.03') {
+    const maxLimitDistanceRate = rate === null ? null : parseDecimal(rate);
+    const prices = { activationPrice: parseDecimal(stop), price: parseDecimal(limit) };
+    return checkOrder({ ...near, side, ...prices }, { ...account, maxLimitDistanceRate });
+  }
+
+  test('denies a buy whose limit price lies too far above its stop price', () => {
+    expect(checkPrices('buy', '60500', '99999')).toEqual({
+      rule: 'max_limit_distance',
+      limit: '62315',
+      actual: '99999',
+      message:
+        "the limit price of a buy in ETH_PERP may be 62315 at most, 3% above its stop price 60500, and is 99999; correct the alert's prices, or raise maxLimitDistance of account main in relay.config.ts",
+    });
+  });
+
+  test('denies a sell whose limit price lies too far below its stop price', () => {
+    expect(checkPrices('sell', '60000', '600')).toEqual({
+      rule: 'max_limit_distance',
+      limit: '58200',
+      actual: '600',
+      message:
+        "the limit price of a sell in ETH_PERP must be 58200 at least, 3% below its stop price 60000, and is 600; correct the alert's prices, or raise maxLimitDistance of account main in relay.config.ts",
+    });
+  });
+
+  test.each([
+    ['a limit price exactly at the bound of a buy', 'buy', '60500', '62315'],
+    ['a limit price exactly at the bound of a sell', 'sell', '60000', '58200'],
+    ['a buy that would pay less than its stop price', 'buy', '60500', '1'],
+    ['a sell that would take more than its stop price', 'sell', '60000', '999999'],
+    ['a stop price far from any market price', 'buy', '0.0001', '0.000103'],
+  ] as const)('lets %s through', (_, side, stop, limit) => {
+    expect(checkPrices(side, stop, limit)).toBeNull();
+  });
+
+  test('lets any limit price through where no distance is set, and none beyond the stop price where it is 0', () => {
+    expect(checkPrices('buy', '60500', '99999', null)).toBeNull();
+    expect(checkPrices('buy', '60500', '60500', '0')).toBeNull();
+    expect(checkPrices('buy', '60500', '60500.01', '0')?.rule).toBe('max_limit_distance');
   });
 
   test('denies an order in a market the account has no limits for', () => {

@@ -8,6 +8,7 @@ export const account: Account = {
   name: 'main',
   mode: 'live',
   limitOffsetRate: parseDecimal('0.001'),
+  maxLimitDistanceRate: null,
   markets: {},
   maxOrdersPerMinute: null,
   maxSignalsPerMinute: null,

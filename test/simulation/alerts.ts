@@ -28,6 +28,9 @@ const btc = { ticker: 'BTCUSDT', price: 60_000, quantity: '0.002' };
 const eth = { ticker: 'ETHUSDT', price: 3000, quantity: '0.02' };
 const sol = { ticker: 'SOLUSDT', price: 150, quantity: '1.5' };
 
+/** Just within the collar of every account, just beyond it, and as a typing error has it. */
+const reaches = [0.025, 0.035, 0.9] as const;
+
 /** Few markets for many signals, so that they meet. */
 const grounds: readonly [Ground, ...Ground[]] = [
   { account: 'main', ...btc },
@@ -101,7 +104,8 @@ export class AlertDraw {
     return JSON.stringify(isArray ? signals : signals[0]);
   }
 
-  #order(ground: Ground, changes: object = {}): object {
+  /** @param reach how far the limit price lies beyond the stop price, in parts of itself; absent: by 1 */
+  #order(ground: Ground, changes: object = {}, reach?: number): object {
     this.#orderCount += 1;
     const { ticker, price, quantity } = ground;
     const random = this.#random;
@@ -109,6 +113,7 @@ export class AlertDraw {
     const limit = Math.round(price * (isBuy ? 1.001 : 0.999)) + rollWhole(random, 0, 3);
     // The cents tell the order: no two of a run have the same, whatever ids they carry.
     const limitPrice = `${limit}.${String(this.#orderCount).padStart(2, '0')}`;
+    const distance = reach === undefined ? 1 : Math.round(limit * reach);
     const size = rollChance(random, 0.25) ? { quoteQuantity: '100' } : { quantity };
     const exits = isBuy
       ? { stopLoss: String(price * 0.9), takeProfit: String(price * 1.1) }
@@ -118,7 +123,7 @@ export class AlertDraw {
       ticker,
       action: isBuy ? 'buy' : 'sell',
       ...size,
-      stopPrice: String(isBuy ? limit - 1 : limit + 1),
+      stopPrice: String(isBuy ? limit - distance : limit + distance),
       limitPrice,
       ...(rollChance(random, 0.5) ? exits : {}),
       comment: bodyMarker,
@@ -161,7 +166,7 @@ export class AlertDraw {
     return { id: `c${this.#signalCount}`, ticker, action: 'cancel_all', comment: bodyMarker };
   }
 
-  /** Alerts that must come to nothing, each in its own way. */
+  /** Alerts that must come to nothing, each in its own way; of those with a wide reach some may pass. */
   #oddOne(ground: Ground): object {
     return pickOne(this.#random, [
       () => ({ ...this.#order(ground), stoplos: '1' }),
@@ -170,6 +175,7 @@ export class AlertDraw {
       () => this.#order(ground, { id: this.#named[0]?.id ?? 'x' }),
       () => this.#order(ground, { ticker: 'XRPUSDT' }),
       () => this.#order(ground, { quantity: '100000', quoteQuantity: undefined }),
+      () => this.#order(ground, {}, pickOne(this.#random, reaches)),
     ])();
   }
 }

@@ -15,6 +15,8 @@ export interface Deployment {
   setClocks(skewMs: number): void;
   /** Secrets that its door holds now, whatever it could or could not ask for. */
   secretsAtDoor(account: string): readonly string[];
+  /** Whatever starts next starts without what a process remembers. */
+  forget(): void;
   /** A process that is at work, if there is one. */
   busyProcess(): Process | null;
 }

@@ -103,7 +103,7 @@ function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
 
 /** Reading has no effect that a lost answer could hide. */
 export function isRead(step: string): boolean {
-  return /^(?:secrets|ledger\.(?:read|list|dueLooks|openOrders))/.test(step);
+  return /^(?:secrets|markets\.load|ledger\.(?:read|list|dueLooks|openOrders))/.test(step);
 }
 
 async function runInjection(injection: Injection, dialect: Dialect, scene: Scene): Promise<MatrixRow> {
@@ -130,7 +130,7 @@ async function runInjection(injection: Injection, dialect: Dialect, scene: Scene
 async function live(plan: ScriptedPlan, history: History, dialect: Dialect): Promise<{ orders: number }> {
   const loop = new EventLoop(startMs);
   const stage = { loop, random: createRandom(seed), faults: plan, history };
-  const outages = { isExchangeDown: false, failingSteps: null };
+  const outages = { isExchangeDown: false, marketList: null, failingSteps: null };
   const world = openSimulatedWorld(stage, outages, dialect);
   const deployment = new LocalDeployment(world, 0);
   const sender = new Sender(stage, deployment, world.secrets);

@@ -1,4 +1,5 @@
 import type { Random } from '../../lib/base/random.ts';
+import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
 import { rollChance } from './dice.ts';
 
 /** What can go wrong with a step at a store or a secret. A crash takes the whole process down. */
@@ -61,9 +62,13 @@ export interface FaultPlan {
 /** What nobody can reach for a while; whoever begins an outage ends it. */
 export interface Outages {
   isExchangeDown: boolean;
+  /** What becomes of every question for the market list; null while it is answered like all else. */
+  marketList: WireFault | null;
   /** What the names of the steps that fail begin with: `ledger.`, or nothing for all of them; null while all is well. */
   failingSteps: string | null;
 }
+
+const marketListPath = marketList.path.live;
 
 /** How often each fault strikes when its seed has it at all: per step, per request, per occasion. */
 const rates: Readonly<{
@@ -127,8 +132,9 @@ export function createSwarmPlan(random: Random, outages: Outages, isCalm: () => 
       if (outages.failingSteps !== null && step.startsWith(outages.failingSteps)) return 'fail_before';
       return isCalm() ? null : drawFault(random, store);
     },
-    onWire() {
+    onWire(path) {
       if (outages.isExchangeDown) return 'refused';
+      if (outages.marketList !== null && path === marketListPath) return outages.marketList;
       return isCalm() ? null : drawFault(random, wire);
     },
     strikes: (kind) => !isCalm() && rollChance(random, rateOf(hazard, kind)),

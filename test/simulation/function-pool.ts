@@ -13,7 +13,7 @@ export type Ended<T> = { readonly kind: 'returned'; readonly value: T } | { read
 
 const longestBeforeKillMs = 3000;
 
-/** The sandboxes of one function: used again while they live, each for one event at a time. */
+/** The sandboxes of one function: used again while they live, each for one event at a time, and frozen between two. */
 export class FunctionPool<Handler> {
   readonly #create: () => Container<Handler>;
   readonly #timeoutMs: number;
@@ -36,17 +36,27 @@ export class FunctionPool<Handler> {
     return [...this.#running];
   }
 
+  /** Takes back every sandbox that has nothing to do. */
+  forget(): void {
+    for (const { process } of this.#idle) process.die('taken back');
+    this.#idle = [];
+  }
+
   async run<T>(story: (container: Container<Handler>) => Promise<T>): Promise<Ended<T>> {
     // A sandbox may have died of what it began in its last story and did not wait for.
     this.#idle = this.#idle.filter(({ process }) => process.isAlive);
     const container = this.#idle.pop() ?? this.#create();
     const { process } = container;
+    process.resume();
     this.#running.add(process);
     const stopTimer = this.#limitTime(process, process.stage.loop);
     const ended = await endOf(process, () => story(container));
     stopTimer();
     this.#running.delete(process);
-    if (process.isAlive) this.#idle.push(container);
+    if (process.isAlive) {
+      process.suspend();
+      this.#idle.push(container);
+    }
     return ended;
   }
 

@@ -28,6 +28,7 @@ export interface WireSend {
   /** What the clock of the sending process said. */
   readonly relayNowMs: number;
   readonly path: string;
+  readonly body: string;
   readonly invocation: Invocation | null;
   /** The signal it was sent for. */
   readonly key: EntryKey | null;
@@ -44,6 +45,12 @@ export function isCreate(path: string): boolean {
 /** Whether it is a request that changes something. */
 export function isTrade(path: string): boolean {
   return isCreate(path) || path.endsWith('/order/cancel');
+}
+
+export interface Unsent {
+  readonly note: string;
+  readonly process: string;
+  readonly startedAtMs: number;
 }
 
 /** While this was so, an account was stopped. */
@@ -88,6 +95,14 @@ export class History {
   readonly foundOpen = new WeakMap<Invocation, readonly string[]>();
   /** By key of a cancel_all: the keys of the orders it did set out to cancel. */
   readonly cancelTargets = new Map<string, readonly string[]>();
+  /** Every copy of the market list that was kept, in order. */
+  readonly keptMarkets: { readonly atMs: number; readonly names: readonly string[] }[] = [];
+  /** Signals that waited for the market list although their process held a copy of it. */
+  readonly heldUp: { readonly key: EntryKey; readonly waitedMs: number }[] = [];
+  /** Names of processes that once could not load the kept copy. */
+  readonly failedLoads = new Set<string>();
+  /** By key of an entry that ended `not_sent`: what was noted, in which process, and when that telling began. */
+  readonly unsent = new Map<string, Unsent>();
   alertsSent = 0;
 
   note(atMs: number, actor: string, what: string, fault: string | null = null): void {

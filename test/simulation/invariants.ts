@@ -5,6 +5,7 @@ import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
+import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
 
@@ -24,6 +25,7 @@ export const invariants = {
   I12: 'an account is full for a minute at most, whatever its clock does',
   I13: 'an alert is stored as a whole, or not at all',
   I14: 'an answer about another order than the one asked for is an alarm',
+  I15: 'no order waits or ends for want of the market list while a copy of it is kept',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -53,5 +55,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findBrokenCancels(facts),
     ...findWrongIntake(facts),
     ...findLostRefusals(facts),
+    ...findUnlawfulOrders(facts),
   ];
 }

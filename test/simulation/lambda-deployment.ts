@@ -111,6 +111,12 @@ export class LambdaDeployment implements Deployment {
     return [this.#world.secrets.tokens.get(account)?.current ?? ''];
   }
 
+  /** The service takes back the sandboxes that have nothing to do. */
+  forget(): void {
+    for (const pool of [this.#receive, this.#execute, this.#reconcile]) pool.forget();
+    this.#service.note('takes idle sandboxes back', 'operator: restart');
+  }
+
   busyProcess(): Process | null {
     const [process] = [...this.#execute.atWork, ...this.#receive.atWork, ...this.#reconcile.atWork];
     return process ?? null;

@@ -70,6 +70,10 @@ export class LocalDeployment implements Deployment {
     return listSecrets(this.#world.secrets, this.#world.stage.loop.nowMs);
   }
 
+  forget(): void {
+    this.#process?.die('restarted', 'operator: restart');
+  }
+
   busyProcess(): Process | null {
     return this.#process;
   }

@@ -5,7 +5,10 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Transport } from '../../lib/exchange/transport.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
+import type { MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import type { ReceiveServices } from '../../lib/relay/services.ts';
 import type { Process, Story } from './process.ts';
 import type { SecretContents } from './secrets.ts';
@@ -22,7 +25,11 @@ export interface MutationTools {
 
 /** A relay that is broken on purpose: each wrapper stands between a story and one of its ports. */
 export interface Mutation {
+  readonly settings?: (settings: Settings) => Settings;
   readonly ledger?: (ledger: Ledger, tools: MutationTools) => Ledger;
+  readonly copies?: (copies: MarketCopies, tools: MutationTools) => MarketCopies;
+  /** @param client by which the catalogue asks the exchange */
+  readonly markets?: (catalogue: MarketCatalogue, client: ExchangeClient) => MarketCatalogue;
   readonly queue?: (queue: SignalQueue, tools: MutationTools) => SignalQueue;
   readonly client?: (client: ExchangeClient, tools: MutationTools) => ExchangeClient;
   readonly transport?: (transport: Transport, tools: MutationTools) => Transport;

@@ -124,6 +124,7 @@ class Passage {
       atMs: stage.loop.nowMs,
       relayNowMs: clock.nowMs(),
       path,
+      body,
       invocation,
       key: invocation?.sender ?? invocation?.key ?? null,
       outcome: null,

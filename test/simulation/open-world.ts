@@ -2,12 +2,13 @@ import { threadId } from 'node:worker_threads';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { createSimulatedExchange } from './exchange.ts';
 import type { Outages } from './faults.ts';
 import type { Mutation } from './mutation.ts';
 import { fillSecrets } from './operator.ts';
 import type { Stage } from './process.ts';
-import { type SimulatedWorld, settings } from './simulated-world.ts';
+import { exchangeAddress, type SimulatedWorld, settings } from './simulated-world.ts';
 
 let databaseCount = 0;
 
@@ -26,10 +27,11 @@ export function openSimulatedWorld(
   const world: SimulatedWorld = {
     stage,
     dialect,
-    settings,
+    settings: mutation.settings?.(settings) ?? settings,
     databasePath,
     file,
     ledger: createSqliteLedger(file),
+    copies: createSqliteMarketCopies(file, exchangeAddress),
     exchange: createSimulatedExchange(dialect),
     outages,
     secrets: { tokens: new Map(), keys: new Map() },

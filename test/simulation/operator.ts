@@ -35,6 +35,7 @@ export function scheduleInterventions(world: SimulatedWorld, deployment: Deploym
   if (rollChance(random, 0.25)) scheduleKeyRotation(world, sometime());
   if (rollChance(random, 0.3)) scheduleOutage(world, sometime());
   if (rollChance(random, 0.25)) scheduleStoreOutage(world, sometime());
+  if (rollChance(random, 0.4)) scheduleListOutage(world, deployment, sometime());
   if (rollChance(random, 0.5)) loop.schedule(sometime(), () => deployment.redrive());
   if (rollChance(random, 0.5)) loop.schedule(sometime(), () => resolveUnknown(world));
   for (let count = 0; count < 2; count += 1) {
@@ -116,6 +117,29 @@ function scheduleStoreOutage(world: SimulatedWorld, delayMs: number): void {
     stage.loop.schedule(lastsMs, () => {
       world.outages.failingSteps = null;
       note(world, 'the stores are back', 'stores: back');
+    });
+  });
+}
+
+/** The market list alone is silent, or refused; often when the relay has just been started again. */
+function scheduleListOutage(world: SimulatedWorld, deployment: Deployment, delayMs: number): void {
+  const { stage, outages } = world;
+  const lastsMs = rollWhole(stage.random, 20, 240) * secondMs;
+  const fault = pickOne(stage.random, [
+    'lost_before',
+    'hung',
+    'error_before',
+    'rate_429',
+    'garbage_after',
+  ] as const);
+  const restartsAfterMs = rollWhole(stage.random, 0, 5) * secondMs;
+  stage.loop.schedule(delayMs, () => {
+    outages.marketList = fault;
+    note(world, `the market list goes down (${fault})`, 'exchange: market list down');
+    if (rollChance(stage.random, 0.7)) stage.loop.schedule(restartsAfterMs, () => deployment.forget());
+    stage.loop.schedule(lastsMs, () => {
+      outages.marketList = null;
+      note(world, 'the market list is back', 'exchange: market list back');
     });
   });
 }

@@ -62,6 +62,8 @@ export class Process {
   skewMs: number;
   #isAlive = true;
   #awakeFromMs = 0;
+  /** What was due while it was suspended; null while it runs. */
+  #suspended: (() => unknown)[] | null = null;
   readonly #mourners: (() => void)[] = [];
 
   constructor(stage: Stage, name: string, skewMs: number) {
@@ -97,9 +99,21 @@ export class Process {
     this.note(`freezes for ${durationMs} ms`, 'hazard: frozen');
   }
 
+  /** Nothing of it goes on until it is resumed: what is due meanwhile happens then. */
+  suspend(): void {
+    this.#suspended = [];
+  }
+
+  resume(): void {
+    const due = this.#suspended ?? [];
+    this.#suspended = null;
+    for (const run of due) this.later(0, run);
+  }
+
   /** Happens only if the process lives to see it. */
   later(delayMs: number, run: () => unknown): void {
     this.stage.loop.schedule(delayMs, () => {
+      if (this.#suspended !== null) return this.#suspended.push(run);
       const leftMs = this.#awakeFromMs - this.stage.loop.nowMs;
       if (leftMs > 0) return this.later(leftMs, run);
       return this.#isAlive ? run() : undefined;

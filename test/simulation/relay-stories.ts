@@ -8,16 +8,18 @@ import type { SecretHolder } from '../../lib/host/secrets.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
-import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
 import type { Alert } from './alerts.ts';
+import { createWatchedCatalogue } from './market-list.ts';
 import type { MutationTools } from './mutation.ts';
 import { createSimulatedTransport } from './network.ts';
 import type { Process, Story } from './process.ts';
 import { exchangeAddress, type SimulatedWorld } from './simulated-world.ts';
-import { createSteppedLedger, createSteppedQueue } from './stepped-stores.ts';
+import { createSteppedCopies, createSteppedLedger, createSteppedQueue } from './stepped-stores.ts';
 
 /** What one process needs to tell stories. */
 export interface StoryParts {
@@ -68,6 +70,21 @@ export function composeStories(parts: StoryParts): Stories {
     };
   }
 
+  function openMarkets(tools: MutationTools): MarketCatalogue {
+    const { anonymous: client } = clientsOf(tools);
+    const copies = createSteppedCopies(process, world.copies);
+    const catalogue = createMarketCatalogue({
+      client,
+      clock: process.clock,
+      log: process.log,
+      copies: world.mutation.copies?.(copies, tools) ?? copies,
+      traded: tradedMarkets(world.settings),
+      timeoutMs: timeouts.marketsMs,
+    });
+    const mutated = world.mutation.markets?.(catalogue, client) ?? catalogue;
+    return createWatchedCatalogue(process, mutated);
+  }
+
   return {
     receive() {
       const tools = toolsOf(parts, 'receive');
@@ -83,7 +100,7 @@ export function composeStories(parts: StoryParts): Stories {
       const tools = toolsOf(parts, 'execute');
       return createExecuteSignal({
         ...shareServices(parts, 'execute'),
-        markets: createMarketCatalogue(clientsOf(tools).anonymous, process.clock, timeouts.marketsMs),
+        markets: openMarkets(tools),
         exchangeFor: exchangeFor(tools),
         exchangeTimeoutMs: timeouts.exchangeMs,
         ...(parts.postponeMessage === undefined ? {} : { postponeMessage: parts.postponeMessage }),

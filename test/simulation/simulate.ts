@@ -13,6 +13,7 @@ import { History } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
 import { LocalDeployment } from './local-deployment.ts';
+import { leaveOldCopy } from './market-list.ts';
 import type { Mutation } from './mutation.ts';
 import { isOldOrder, storeOldOrders } from './old-orders.ts';
 import { openSimulatedWorld } from './open-world.ts';
@@ -56,7 +57,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
-  const outages: Outages = { isExchangeDown: false, failingSteps: null };
+  const outages: Outages = { isExchangeDown: false, marketList: null, failingSteps: null };
   const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
   const stage: Stage = { loop, random, faults, history: new History() };
   const world = openSimulatedWorld(stage, outages, options.dialect, options.mutation);
@@ -65,6 +66,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
 
   perhapsStartAhead(world, deployment, calmFromMs);
   if (rollChance(random, 0.02)) storeOldOrders(world);
+  if (rollChance(random, 0.5)) await leaveOldCopy(world);
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);
   deployment.start();

@@ -2,6 +2,7 @@ import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { parseConfig, type RelayConfig } from '../../lib/host/config.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { Outages } from './faults.ts';
@@ -16,8 +17,9 @@ export interface SimulatedWorld {
   readonly settings: Settings;
   readonly databasePath: string;
   readonly file: SqliteFile;
-  /** The ledger itself, beneath everything that can go wrong. */
+  /** Ledger and market copies themselves, beneath everything that can go wrong. */
   readonly ledger: Ledger;
+  readonly copies: MarketCopies;
   readonly exchange: SimulatedExchange;
   readonly outages: Outages;
   readonly secrets: SecretContents;

@@ -27,6 +27,8 @@ function runCommand(args: readonly string[]): { readonly status: number | null; 
 const everyFault: readonly string[] = [
   'exchange: back',
   'exchange: down',
+  'exchange: market list back',
+  'exchange: market list down',
   'hazard: alert_doubled',
   'hazard: alert_late',
   'hazard: alert_lost',
@@ -45,6 +47,7 @@ const everyFault: readonly string[] = [
   'operator: redrive',
   'operator: resolve by cancel',
   'operator: resolve by look',
+  'operator: restart',
   'operator: resume',
   'operator: token rotation',
   'sender: broken connection',
@@ -159,7 +162,7 @@ describe('what is broken on purpose', () => {
 
     const survivors = mutants.filter((_, place) => tallies[place]?.findings.length === 0);
     expect(survivors.map(({ name }) => name)).toEqual([]);
-    expect(mutants).toHaveLength(28);
+    expect(mutants).toHaveLength(40);
     // Hundreds of lives, on however slow a machine.
   }, 600_000);
 

@@ -1,5 +1,6 @@
 import type { EntryKey } from '../../lib/ledger/entry.ts';
-import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Ledger, Move } from '../../lib/ledger/ledger.ts';
+import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { type History, keyText } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
@@ -44,7 +45,12 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
         if (started.result === 'started') noteCancelTargets(history, key);
         return started;
       }),
-    move: (key, move) => stepOn('move', key, ` → ${move.step.status}`, () => ledger.move(key, move)),
+    move: (key, move) =>
+      stepOn('move', key, ` → ${move.step.status}`, async () => {
+        const moved = await ledger.move(key, move);
+        noteUnsent(process, key, move);
+        return moved;
+      }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
     postpone: (key, seen, look) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, look)),
     read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
@@ -79,11 +85,43 @@ function noteSender(key: EntryKey): void {
   if (invocation !== null) invocation.sender = key;
 }
 
+/** Which telling found that an order could not be prepared, and in which process. */
+function noteUnsent({ name, stage }: Process, key: EntryKey, { step }: Move): void {
+  const invocation = currentInvocation();
+  if (step.status !== 'not_sent' || invocation === null) return;
+  stage.history.unsent.set(keyText(key), {
+    note: step.note,
+    process: name,
+    startedAtMs: invocation.startedAtMs,
+  });
+}
+
 /** Several workers may have looked; what counts is what the one found that goes on to the wire. */
 function noteCancelTargets(history: History, key: EntryKey): void {
   const invocation = currentInvocation();
   const found = invocation === null ? undefined : history.foundOpen.get(invocation);
   if (found !== undefined) history.cancelTargets.set(keyText(key), found);
+}
+
+/** The copy of the market list as a process reaches it. */
+export function createSteppedCopies(process: Process, copies: MarketCopies): MarketCopies {
+  const { loop, history } = process.stage;
+  return {
+    async load() {
+      try {
+        return await process.step('markets.load', '', () => copies.load());
+      } catch (error) {
+        history.failedLoads.add(process.name);
+        throw error;
+      }
+    },
+    save: (copy) =>
+      process.step('markets.save', '', async () => {
+        await copies.save(copy);
+        const names = copy.markets.map(({ name }) => name);
+        history.keptMarkets.push({ atMs: loop.nowMs, names });
+      }),
+  };
 }
 
 /** The queue as the door and the sweeps reach it. */

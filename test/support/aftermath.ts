@@ -1,5 +1,5 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { LogFacts } from '../../lib/base/log.ts';
+import type { Log, LogFacts } from '../../lib/base/log.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
@@ -7,6 +7,8 @@ import { createTransport, type Transport } from '../../lib/exchange/transport.ts
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
+import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
@@ -82,22 +84,32 @@ export async function openAftermath(
   const client = createExchangeClient({ address: paper.url, dialect, credentials, clock, random, transport });
   const file = openSqlite(':memory:');
   const ledger = createSqliteLedger(file);
+  const copies = createSqliteMarketCopies(file, paper.url);
   const alarms: LogFacts[] = [];
   const silence = () => undefined;
+  const { settings } = parseConfig(testConfig);
+  const log: Log = {
+    info: silence,
+    warn: silence,
+    error: (_, facts) => (facts['alarm'] === true ? void alarms.push(facts) : undefined),
+  };
   const services: AftermathServices = {
     clock,
-    log: {
-      info: silence,
-      warn: silence,
-      error: (_, facts) => (facts['alarm'] === true ? void alarms.push(facts) : undefined),
-    },
-    settings: parseConfig(testConfig).settings,
+    log,
+    settings,
     ledger,
     queue: createSqliteQueue(file, { maxReceives: 5, clock }),
     webhookTokens: async () => [token],
     heldSecrets: async () => [token, 'paper-secret'],
     overload: createOverloadWatch(),
-    markets: createMarketCatalogue(client, clock, 2_000),
+    markets: createMarketCatalogue({
+      client,
+      clock,
+      log,
+      copies,
+      traded: tradedMarkets(settings),
+      timeoutMs: 2_000,
+    }),
     exchangeTimeoutMs: 2_000,
     exchangeFor: async () => client,
   };

@@ -8,6 +8,8 @@ import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
 import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
+import { tradedMarkets } from '../../lib/model/settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
@@ -41,17 +43,26 @@ export async function openFunctions(
   const client = createExchangeClient({ address: paper.url, dialect: 'live', credentials, clock });
   const file = openSqlite(':memory:');
   const ledger = createSqliteLedger(file);
+  const copies = createSqliteMarketCopies(file, paper.url);
   const silence = () => undefined;
+  const log = { info: silence, warn: silence, error: silence };
   const standard = {
     clock,
-    log: { info: silence, warn: silence, error: silence },
+    log,
     settings,
     ledger,
     queue: createSqliteQueue(file, { maxReceives: 5, clock }),
     webhookTokens: async () => [token],
     heldSecrets: async () => [token, 'paper-secret'],
     overload: createOverloadWatch(),
-    markets: createMarketCatalogue(client, clock, 500),
+    markets: createMarketCatalogue({
+      client,
+      clock,
+      log,
+      copies,
+      traded: tradedMarkets(settings),
+      timeoutMs: 500,
+    }),
     exchangeTimeoutMs: 2_000,
     exchangeFor: async () => client,
   };

@@ -39,6 +39,7 @@ const MarketRecord = z
 const UsableMarkets = z.array(z.unknown()).transform((records, context): Market[] => {
   const read = records.map((record) => MarketRecord.safeParse(record));
   const usable = read.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  if (read.length === 0) context.addIssue({ code: 'custom', message: 'must list at least one market' });
   const [first] = read;
   // Where not one can be read the answer is another than it should be, and the first record tells how.
   if (usable.length === 0 && first?.error !== undefined)

@@ -16,7 +16,7 @@ import { type PaperExchange, startPaperExchange } from '../../../lib/paper/venue
 import { buyAlert } from '../../support/alerts.ts';
 import { testConfig } from '../../support/world.ts';
 
-/** Tells of every alarm the relay raises. */
+/** Tells of every alarm the relay raises, and of every line that it logs. */
 const events = new EventEmitter();
 let folder: DataFolder;
 let paper: PaperExchange;
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 /** @returns once it has gone through what it found */
 async function start(): Promise<void> {
-  const silence = () => undefined;
+  const tell = () => void events.emit('line');
   relay = await startLocalRelay({
     port: 0,
     folder,
@@ -45,9 +45,12 @@ async function start(): Promise<void> {
     exchangeTimeoutMs: 2_000,
     clock: systemClock,
     log: {
-      info: silence,
-      warn: silence,
-      error: (_, facts) => (facts['alarm'] === true ? void events.emit('alarm') : undefined),
+      info: tell,
+      warn: tell,
+      error(_, facts) {
+        tell();
+        if (facts['alarm'] === true) events.emit('alarm');
+      },
     },
   });
   await relay.reconcile();
@@ -57,18 +60,31 @@ async function start(): Promise<void> {
 async function loseAnswer(): Promise<void> {
   await start();
   const alarm = once(events, 'alarm');
-  const secrets = createFileSecrets(folder.secretsPath);
-  const [token] = await secrets.webhookTokens('main');
   paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit' });
-  await fetch(`${relay.url}/signals/main/${token}`, { method: 'POST', body: buyAlert() });
+  await post('buy-1');
   await alarm;
 }
 
-async function readEntry() {
+async function post(id: string): Promise<void> {
+  const [token] = await createFileSecrets(folder.secretsPath).webhookTokens('main');
+  await fetch(`${relay.url}/signals/main/${token}`, { method: 'POST', body: buyAlert({ id }) });
+}
+
+async function readEntry(signalId = 'buy-1') {
   const file = openSqlite(folder.databasePath);
-  const entry = await createSqliteLedger(file).read({ account: 'main', signalId: 'buy-1' });
+  const entry = await createSqliteLedger(file).read({ account: 'main', signalId });
   file.close();
   return entry;
+}
+
+/** The status of the order, once it has one that stays. */
+async function settledStatus(signalId: string) {
+  for (;;) {
+    const line = once(events, 'line');
+    const status = (await readEntry(signalId))?.status ?? 'accepted';
+    if (status !== 'accepted' && status !== 'sending') return status;
+    await line;
+  }
 }
 
 test('a local relay looks for an order whose answer was lost, when it is asked to', async () => {
@@ -88,4 +104,17 @@ test('a local relay looks for what the run before left unknown, as soon as it st
 
   expect(await readEntry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
   expect(paper.control.state().acceptedCreates).toBe(1);
+});
+
+test('a local relay that starts while the market list fails trades by the list that the run before kept', async () => {
+  await start();
+  await post('buy-1');
+  expect(await settledStatus('buy-1')).toBe('placed');
+  await relay.close();
+  paper.control.addFault({ fault: 'drop_before', endpoint: 'markets', probability: 1 });
+
+  await start();
+  await post('buy-2');
+
+  expect(await settledStatus('buy-2')).toBe('placed');
 });

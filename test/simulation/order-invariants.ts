@@ -1,0 +1,55 @@
+import { one, parseDecimal } from '../../lib/base/decimal.ts';
+import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
+import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { type History, keyText, type WireSend } from './history.ts';
+import type { Facts, Violation } from './invariants.ts';
+import { settings } from './simulated-world.ts';
+
+/** Whether what was ordered is what the owner allows to be ordered, and was not given up without need. */
+export function findUnlawfulOrders({ history, entries, dialect }: Facts): readonly Violation[] {
+  return [
+    ...history.sends.filter(({ path }) => path === stopLimit.path[dialect]).flatMap(findFarLimits),
+    ...entries.flatMap((entry) => findNeedlessEnd(history, entry)),
+    ...history.heldUp.map(({ key, waitedMs }) =>
+      breakI15(`${keyText(key)} waited ${waitedMs} ms for the market list, of which a copy was held`),
+    ),
+  ];
+}
+
+/** How an entry ends whose order could not be prepared for want of the market list. */
+const withoutList = `nothing was sent: ${marketList.name}: `;
+
+/** An order that could have been sized from a copy that was kept before it was looked at. */
+function findNeedlessEnd({ unsent, keptMarkets, failedLoads }: History, entry: Entry): readonly Violation[] {
+  const key = keyText(entry);
+  const end = unsent.get(key);
+  const market = entry.signal?.market ?? '';
+  if (end === undefined || !end.note.startsWith(withoutList) || failedLoads.has(end.process)) return [];
+  const copy = keptMarkets.find(({ atMs, names }) => atMs < end.startedAtMs && names.includes(market));
+  if (copy === undefined) return [];
+  return [
+    breakI15(`${key} ended not_sent for want of the market list, of which a copy with ${market} was kept`),
+  ];
+}
+
+function breakI15(text: string): Violation {
+  return { invariant: 'I15', harm: 'other', text };
+}
+
+interface SentPrices {
+  readonly side: 'buy' | 'sell';
+  readonly price: string;
+  readonly activation_price: string;
+}
+
+function findFarLimits({ body, key }: WireSend): readonly Violation[] {
+  const rate = settings.accounts[key?.account ?? '']?.maxLimitDistanceRate ?? null;
+  if (key === null || rate === null) return [];
+  const { side, price, activation_price: stopPrice } = JSON.parse(body) as SentPrices;
+  const furthest = parseDecimal(stopPrice).times(side === 'buy' ? one.plus(rate) : one.minus(rate));
+  const isBeyond = side === 'buy' ? parseDecimal(price).gt(furthest) : parseDecimal(price).lt(furthest);
+  if (!isBeyond) return [];
+  const text = `${keyText(key)} was sent as a ${side} with limit price ${price} and stop price ${stopPrice}, further apart than its account allows`;
+  return [{ invariant: 'I8', harm: 'other', text }];
+}
