@@ -47,14 +47,9 @@ export async function findOrder(
   name: OrderName,
   options: SendOptions,
 ): Promise<OrderPlace> {
-  return listsEveryOrder(client)
+  return client.dialect === 'live'
     ? await findInAll(client, name, options)
     : await findAmongConditional(client, name, options);
-}
-
-/** Whether `findOrder` can tell that an order is nowhere. */
-export function listsEveryOrder({ dialect }: ExchangeClient): boolean {
-  return dialect === 'live';
 }
 
 /** Open ones first: an order that ends in between is seen twice rather than not at all. */

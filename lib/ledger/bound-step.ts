@@ -2,12 +2,12 @@ import type { Json } from '../base/json.ts';
 import type { Look, Step } from './entry.ts';
 
 /**
- * A DynamoDB item holds 400 KB. An entry has a handful of steps, a signal of 16 KB at most and little else, so that
- * steps of this size always fit, whatever an exchange answers.
+ * A DynamoDB item holds 400 KB, and what a local index repeats of it counts twice. An entry has a handful of steps, a
+ * signal of 16 KB at most and little else, so that steps of this size always fit, whatever an exchange answers.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
  */
-export const maximumStepBytes = 32 * 1024;
+export const maximumStepBytes = 24 * 1024;
 const maximumNoteBytes = 4 * 1024;
 
 /** How much of evidence is kept: the first of these that makes it fit. */

@@ -2,7 +2,7 @@ import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { ExchangeError, type Failure } from '../exchange/errors.ts';
-import { type FoundOrder, findOrder, listsEveryOrder } from '../exchange/find-order.ts';
+import { type FoundOrder, findOrder } from '../exchange/find-order.ts';
 import { prepareOrder } from '../exchange/place-order.ts';
 import type { Account } from '../model/account.ts';
 import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
@@ -52,11 +52,8 @@ export function describeRequest({ method, path, fields }: PreparedRequest<unknow
 }
 
 /**
- * HTTP 429 is no proof that nothing was taken in: the order is looked for before it is sent again.
- *
- * Where the lists do not hold every order, one that they do not show is sent again all the same: workers that share a
- * key are turned away by their nonces every day, and an order that was taken in keeps its id from being used twice
- * for as long as it is open.
+ * HTTP 429 is no proof that nothing was taken in: the order is looked for before it is sent again, and sent again only
+ * when it is in none of the lists that hold every order. Where the lists do not hold every order it is not sent again.
  */
 async function placeOrder(
   client: ExchangeClient,
@@ -68,7 +65,7 @@ async function placeOrder(
   const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
     const place = await findSafely(client, asked, limits);
     if (place?.kind === 'found') found = place;
-    return place?.kind === 'nowhere' || (place?.kind === 'unlisted' && !listsEveryOrder(client));
+    return place?.kind === 'nowhere';
   };
   try {
     return placed(await request.send({ ...options, maySendAgain }), asked);

@@ -622,7 +622,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       const moved = await ledger.move(keyOf('a'), { from: 'sending', step });
 
       const last = moved.steps.at(-1);
-      expect(Buffer.byteLength(JSON.stringify(last))).toBeLessThan(32 * 1024);
+      expect(Buffer.byteLength(JSON.stringify(last))).toBeLessThan(24 * 1024);
       expect(last?.note).toMatch(/^ż{2048}… \(5904 more bytes\)$/);
       expect(last?.evidence).toMatchObject({
         orders: expect.arrayContaining([{ leftOut: '950 more of 1000' }]),
