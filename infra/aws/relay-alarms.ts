@@ -93,7 +93,7 @@ export class RelayAlarms extends Construct {
     topic.add('Attention', {
       metric: this.#count('Attention', receive, execute, reconcile, ...imports),
       meaning:
-        'Something is as it should never be: an order under another name or twice, a signal that was not carried out, interest payments that the exchange shows no more.',
+        'Something is as it should never be: an order under another name or twice, a signal that was not carried out, a cancellation that was denied or left something open, interest payments that the exchange shows no more.',
       runbook: `the lines with "alarm":true in the logs of the functions say what, and of which signal or account; signals that only wait go on after \`${relay} redrive --stack STACK\`.`,
     });
     topic.add('Rejections', {
