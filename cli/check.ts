@@ -47,3 +47,38 @@ export function checkQueue(queue: {
         );
   return [waitingCheck, deadCheck];
 }
+
+/**
+ * Whether an alarm reaches anybody.
+ *
+ * @param topic its ARN
+ * @param email who is meant to be told; null: nobody
+ */
+export function checkSubscribers(topic: {
+  readonly topic: string;
+  readonly email: string | null;
+  /** Whom SNS would tell, and whether they agreed to it. */
+  readonly subscriptions: readonly { readonly endpoint: string; readonly isConfirmed: boolean }[];
+}): Check {
+  const { topic: arn, email, subscriptions } = topic;
+  const told = subscriptions.filter(({ isConfirmed }) => isConfirmed).map(({ endpoint }) => endpoint);
+  if (told.length > 0) return pass('alarm mail', `goes to ${told.join(', ')}`);
+  const [waiting] = subscriptions;
+  if (waiting !== undefined)
+    return fail(
+      'alarm mail',
+      `NOBODY is told of alarms: ${waiting.endpoint} did not confirm`,
+      'Follow the link in the mail that AWS sent there; it holds for two days.',
+    );
+  if (email === null)
+    return warn(
+      'alarm mail',
+      'NOBODY is told of alarms',
+      'Set aws.alarmEmail in relay.config.ts and deploy.',
+    );
+  return fail(
+    'alarm mail',
+    `NOBODY is told of alarms: ${email} is no longer subscribed`,
+    `Subscribe it again: aws sns subscribe --protocol email --notification-endpoint ${email} --topic-arn ${arn}`,
+  );
+}

@@ -5,10 +5,11 @@ import {
   paginateDescribeAlarms,
 } from '@aws-sdk/client-cloudwatch';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { paginateListSubscriptionsByTopic, SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
 import { type HostConfig, tradingViewAddresses } from '../lib/host/config.ts';
-import { type Check, checkQueue, fail, pass, warn } from './check.ts';
+import { type Check, checkQueue, checkSubscribers, fail, pass } from './check.ts';
 import { listStackResources, type StackOutputs } from './stack.ts';
 
 /** A stack, and what it was configured to. */
@@ -25,6 +26,7 @@ export async function diagnoseStack(stack: Stack): Promise<readonly Check[]> {
     checkFunctions(stack),
     checkSignalQueue(stack),
     checkAlarms(stack),
+    checkAlarmMail(stack),
     checkAllowlist(stack),
   ]);
   return checks.flat();
@@ -94,7 +96,7 @@ async function readOldestAgeMs(options: Stack['options'], queueUrl: string): Pro
   return latest?.Maximum === undefined ? null : latest.Maximum * 1000;
 }
 
-async function checkAlarms({ stackName, options, aws }: Stack): Promise<readonly Check[]> {
+async function checkAlarms({ stackName, options }: Stack): Promise<readonly Check[]> {
   const names = new Set(await listStackResources(stackName, 'AWS::CloudWatch::Alarm', options));
   const ringing: string[] = [];
   for await (const { MetricAlarms = [] } of paginateDescribeAlarms(
@@ -102,15 +104,23 @@ async function checkAlarms({ stackName, options, aws }: Stack): Promise<readonly
     { StateValue: 'ALARM' },
   ))
     ringing.push(...MetricAlarms.map(({ AlarmName = '' }) => AlarmName).filter((name) => names.has(name)));
-  const state =
+  return [
     ringing.length === 0
       ? pass('alarms', `none of ${names.size} rings`)
-      : fail('alarms', `${ringing.join(', ')} ring`, 'The description of each alarm says what to do.');
-  const mail =
-    aws.alarmEmail === null
-      ? [warn('alarm mail', 'nobody is told', 'Set aws.alarmEmail in relay.config.ts and deploy.')]
-      : [];
-  return [state, ...mail];
+      : fail('alarms', `${ringing.join(', ')} ring`, 'The description of each alarm says what to do.'),
+  ];
+}
+
+/** What SNS shows in place of a name until the mail it sent is answered. */
+const unconfirmedArn = 'PendingConfirmation';
+
+async function checkAlarmMail({ options, outputs, aws }: Stack): Promise<readonly Check[]> {
+  const client = new SNSClient(options);
+  const subscriptions = [];
+  for await (const page of paginateListSubscriptionsByTopic({ client }, { TopicArn: outputs.AlarmTopic }))
+    for (const { Endpoint = '', SubscriptionArn } of page.Subscriptions ?? [])
+      subscriptions.push({ endpoint: Endpoint, isConfirmed: SubscriptionArn !== unconfirmedArn });
+  return [checkSubscribers({ topic: outputs.AlarmTopic, email: aws.alarmEmail, subscriptions })];
 }
 
 const Statement = z.looseObject({

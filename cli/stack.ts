@@ -27,6 +27,8 @@ const OutputsSchema = z.object({
   ExchangeKeys: SecretIds,
   ReceiveFunction: z.string(),
   ExecuteFunction: z.string(),
+  /** ARN. */
+  AlarmTopic: z.string(),
 });
 
 /** Where the parts of a deployed relay are. */

@@ -1,4 +1,4 @@
-import { Aws, Duration } from 'aws-cdk-lib';
+import { Annotations, Aws, Duration } from 'aws-cdk-lib';
 import {
   Alarm,
   type CfnAlarm,
@@ -34,7 +34,7 @@ export interface AlarmProps {
   readonly runbook: string;
 }
 
-/** Every alarm of the relay, and the one topic they all go to. */
+/** Every alarm of the relay, and the one topic they all go to: when it rings, and when it is over. */
 export class AlarmTopic extends Construct {
   readonly topic: Topic;
   readonly alarms: Alarm[] = [];
@@ -51,8 +51,8 @@ export class AlarmTopic extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
     );
-    if (email !== null)
-      this.topic.addSubscription(new EmailSubscription(email, { deadLetterQueue: undelivered }));
+    if (email === null) warnThatNobodyIsTold(this);
+    else this.topic.addSubscription(new EmailSubscription(email, { deadLetterQueue: undelivered }));
   }
 
   add(id: string, props: AlarmProps): void {
@@ -68,9 +68,19 @@ export class AlarmTopic extends Construct {
       alarmDescription: `${props.meaning}\nRunbook: ${props.runbook}`,
     });
     if (isFloor) letWarmUp(alarm, props);
-    alarm.addAlarmAction(new SnsAction(this.topic));
+    const tell = new SnsAction(this.topic);
+    alarm.addAlarmAction(tell);
+    alarm.addOkAction(tell);
     this.alarms.push(alarm);
   }
+}
+
+/** The CDK says it at each synth, diff and deploy. */
+function warnThatNobodyIsTold(topic: AlarmTopic): void {
+  Annotations.of(topic).addWarningV2(
+    'trading-relay:nobody-is-told-of-alarms',
+    'NOBODY WILL BE TOLD when an order is lost, refused or left open: alarms ring on the dashboard only. Set aws.alarmEmail in relay.config.ts, deploy, and confirm the mail that AWS sends there.',
+  );
 }
 
 /** The longest that CloudWatch has, and what it takes to count a first run. */

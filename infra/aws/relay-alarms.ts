@@ -5,6 +5,8 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { AccountSnapshots } from './account-snapshots.ts';
 import { type AlarmTopic, alarmPeriod } from './alarm-topic.ts';
+import { addThrottleAlarms, addTimeAlarm } from './capacity-alarms.ts';
+import type { LedgerTable } from './ledger-table.ts';
 import type { RelayFunction } from './relay-function.ts';
 import type { SignalQueue } from './signal-queue.ts';
 import { addSnapshotAlarms } from './snapshot-alarms.ts';
@@ -19,6 +21,7 @@ export interface RelayAlarmsProps {
   readonly execute: RelayFunction;
   readonly reconcile: RelayFunction;
   readonly snapshots: AccountSnapshots;
+  readonly ledger: LedgerTable;
   /** A signal that waits longer is too old to be sent. */
   readonly maxSignalAge: Duration;
 }
@@ -39,6 +42,8 @@ const countedLines = {
   ),
   Rejected: FilterPattern.literal('{ $.status = "rejected" }'),
   NoOrder: FilterPattern.literal('{ ($.status = "not_sent") || ($.status = "not_placed") }'),
+  /** No alarm of its own: a rule did what it is there for. A cancellation that was denied says so itself. */
+  Denied: FilterPattern.literal('{ $.message = "signal denied" }'),
   Refused: FilterPattern.literal(
     '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
   ),
@@ -63,7 +68,8 @@ export class RelayAlarms extends Construct {
     this.#addDoor(props);
     this.#addQueues(props);
     this.#addFunctions(props);
-    addSnapshotAlarms(props.topic, props.snapshots.jobs);
+    addThrottleAlarms(props.topic, 'Ledger', props.ledger.table);
+    addSnapshotAlarms(props.topic, props.snapshots);
   }
 
   /** Lines of that kind in the logs of the relay. */
@@ -87,7 +93,7 @@ export class RelayAlarms extends Construct {
     topic.add('Attention', {
       metric: this.#count('Attention', receive, execute, reconcile, ...imports),
       meaning:
-        'Something is as it should never be: an order under another name or twice, a signal that was not carried out, interest payments that the exchange shows no more.',
+        'Something is as it should never be: an order under another name or twice, a signal that was not carried out, a cancellation that was denied or left something open, interest payments that the exchange shows no more.',
       runbook: `the lines with "alarm":true in the logs of the functions say what, and of which signal or account; signals that only wait go on after \`${relay} redrive --stack STACK\`.`,
     });
     topic.add('Rejections', {
@@ -102,6 +108,7 @@ export class RelayAlarms extends Construct {
         'An order provably never reached the exchange, or was looked for and is nowhere: there is no order.',
       runbook: `run \`${inLedger} --status not_sent\`, and \`not_placed\`, for the reason, then \`${relay} doctor --stack STACK\`; whether it is still wanted is yours to decide.`,
     });
+    this.#count('Denied', execute, reconcile);
   }
 
   #addDoor({ topic, api, receive }: RelayAlarmsProps): void {
@@ -157,16 +164,15 @@ export class RelayAlarms extends Construct {
 
   #addFunctions({ topic, receive, execute, reconcile }: RelayAlarmsProps): void {
     const sum = { statistic: Stats.SUM, period: alarmPeriod };
-    for (const [name, { lambda }] of Object.entries({
-      Receive: receive,
-      Execute: execute,
-      Reconcile: reconcile,
-    }))
+    const functions = { Receive: receive, Execute: execute, Reconcile: reconcile };
+    for (const [name, run] of Object.entries(functions)) {
       topic.add(`${name}Errors`, {
-        metric: lambda.metricErrors(sum),
+        metric: run.lambda.metricErrors(sum),
         meaning: `The function "${name.toLowerCase()}" crashed or ran out of time.`,
         runbook: 'look into its log around this time; signals that were under way come again by themselves.',
       });
+      addTimeAlarm(topic, name, run);
+    }
     // Of the reconciler, a run that was throttled is not missed until five in a row are.
     for (const [name, { lambda }] of Object.entries({ Receive: receive, Execute: execute }))
       topic.add(`${name}Throttled`, {

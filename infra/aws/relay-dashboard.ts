@@ -9,14 +9,11 @@ import {
   LogQueryWidget,
   Stats,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import { Operation } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
-import type { LedgerTable } from './ledger-table.ts';
 import { countedNames, type RelayAlarms, type RelayAlarmsProps } from './relay-alarms.ts';
 
 export interface RelayDashboardProps extends RelayAlarmsProps {
   readonly alarms: RelayAlarms;
-  readonly ledger: LedgerTable;
 }
 
 const period = Duration.minutes(1);
@@ -32,6 +29,7 @@ export class RelayDashboard extends Dashboard {
     this.addWidgets(...drawDoor(props));
     this.addWidgets(...drawQueue(props));
     this.addWidgets(...drawFunctions(props));
+    this.addWidgets(drawThrottles(props));
     this.addWidgets(...drawSnapshots(props));
   }
 }
@@ -41,23 +39,19 @@ function drawDoor({ api: { api }, alarms }: RelayDashboardProps): IWidget[] {
     graph('Alerts', [api.metricCount(sum), api.metricClientError(sum), api.metricServerError(sum)]),
     graph('Answered within (99 %)', [api.metricLatency(slowest)]),
     graph(
-      'Failures',
+      'Failures and denials',
       countedNames.map((name) => alarms.metric(name)),
     ),
   ];
 }
 
-function drawQueue({ signals, undelivered, ledger }: RelayDashboardProps): IWidget[] {
+function drawQueue({ signals, undelivered }: RelayDashboardProps): IWidget[] {
   return [
     graph('Signals waiting', [signals.queue.metricApproximateNumberOfMessagesVisible(maximum)]),
     graph('Oldest signal (s)', [signals.queue.metricApproximateAgeOfOldestMessage(maximum)]),
     graph('Set aside', [
       signals.deadLetters.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'dead letters' }),
       undelivered.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'undelivered' }),
-      ledger.table.metricThrottledRequestsForOperation(Operation.PUT_ITEM, {
-        ...sum,
-        label: 'ledger writes throttled',
-      }),
     ]),
   ];
 }
@@ -79,6 +73,17 @@ function drawFunctions({ receive, execute, reconcile, snapshots }: RelayDashboar
       functions.map((lambda) => lambda.metricDuration(slowest)),
     ),
   ];
+}
+
+function drawThrottles({ ledger, snapshots }: RelayDashboardProps): IWidget {
+  const tables = { ledger: ledger.table, snapshots: snapshots.table.table };
+  return graph(
+    'Turned away by DynamoDB',
+    Object.entries(tables).flatMap(([name, table]) => [
+      table.metric('ReadThrottleEvents', { ...sum, label: `${name}: reads` }),
+      table.metric('WriteThrottleEvents', { ...sum, label: `${name}: writes` }),
+    ]),
+  );
 }
 
 /** Changes of fees are shown here, and by `fees history`; they wake nobody. */

@@ -24,10 +24,12 @@ export interface RelayFunctionProps {
 export class RelayFunction extends Construct {
   readonly lambda: LambdaFunction;
   readonly logGroup: LogGroup;
+  readonly timeout: Duration;
   readonly #role: Role;
 
   constructor(scope: Construct, id: string, props: RelayFunctionProps) {
     super(scope, id);
+    this.timeout = props.timeout;
     this.logGroup = new LogGroup(this, 'Log', {
       retention: props.logRetention,
       // What must be kept is in the ledger.

@@ -1,7 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { SnapshotJob } from './account-snapshots.ts';
+import type { AccountSnapshots, SnapshotJob } from './account-snapshots.ts';
 import { type AlarmTopic, alarmPeriod } from './alarm-topic.ts';
+import { addThrottleAlarms, addTimeAlarm } from './capacity-alarms.ts';
 
 /** CloudWatch looks back a week at most, and over more than a day only by the hour. */
 const longestSilenceHours = 7 * 24;
@@ -10,11 +11,14 @@ const longestFineHours = 24;
 const slackHours = 2;
 
 /** What wakes somebody about snapshots. A fee that changed is no alarm: nothing is wrong, and there is nothing to do. */
-export function addSnapshotAlarms(topic: AlarmTopic, jobs: readonly SnapshotJob[]): void {
+export function addSnapshotAlarms(topic: AlarmTopic, { jobs, table }: AccountSnapshots): void {
   for (const job of jobs) {
     addErrorAlarm(topic, job);
     addSilenceAlarm(topic, job);
+    addTimeAlarm(topic, job.name, job.run);
   }
+  // A table that nobody writes to has nothing to turn away.
+  if (jobs.length > 0) addThrottleAlarms(topic, 'Snapshots', table.table);
 }
 
 function addErrorAlarm(topic: AlarmTopic, { name, run }: SnapshotJob): void {

@@ -144,10 +144,11 @@ export class TradingRelay extends Construct {
       execute: this.execute,
       reconcile: this.reconcile,
       snapshots: this.snapshots,
+      ledger: this.ledger,
       maxSignalAge: props.maxSignalAge ?? Duration.seconds(60),
     };
     const alarms = new RelayAlarms(this, 'Watch', watched);
-    new RelayDashboard(this, 'Dashboard', { ...watched, alarms, ledger: this.ledger });
+    new RelayDashboard(this, 'Dashboard', { ...watched, alarms });
   }
 
   #createReceive({ bundles }: TradingRelayProps): RelayFunction {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { checkQueue } from '../../cli/check.ts';
+import { checkQueue, checkSubscribers } from '../../cli/check.ts';
 import { judgeClock } from '../../cli/exchange-checks.ts';
 import { judgeAllowlist } from '../../cli/stack-checks.ts';
 
@@ -33,6 +33,40 @@ describe('the queue', () => {
     expect(checks.map(({ verdict }) => verdict)).toEqual(verdicts);
     expect(checks[0]?.found).toBe(found);
     expect(checks.filter(({ verdict, advice }) => (verdict === 'ok') !== (advice === null))).toEqual([]);
+  });
+});
+
+describe('alarm mail', () => {
+  const topic = 'arn:aws:sns:eu-central-1:111122223333:alarms';
+  const owner = 'owner@relay.example';
+  const waiting = { endpoint: owner, isConfirmed: false };
+  const confirmed = { endpoint: 'other@relay.example', isConfirmed: true };
+
+  test.each([
+    [owner, [waiting, confirmed], 'ok', 'goes to other@relay.example', null],
+    [
+      owner,
+      [waiting],
+      'fail',
+      'NOBODY is told of alarms: owner@relay.example did not confirm',
+      'Follow the link in the mail that AWS sent there; it holds for two days.',
+    ],
+    [
+      owner,
+      [],
+      'fail',
+      'NOBODY is told of alarms: owner@relay.example is no longer subscribed',
+      'Subscribe it again: aws sns subscribe --protocol email --notification-endpoint owner@relay.example --topic-arn arn:aws:sns:eu-central-1:111122223333:alarms',
+    ],
+    [null, [confirmed], 'ok', 'goes to other@relay.example', null],
+    [null, [], 'warn', 'NOBODY is told of alarms', 'Set aws.alarmEmail in relay.config.ts and deploy.'],
+  ] as const)('meant for %s, with %j, is judged %s: %s', (email, subscriptions, verdict, found, advice) => {
+    expect(checkSubscribers({ topic, email, subscriptions })).toEqual({
+      name: 'alarm mail',
+      verdict,
+      found,
+      advice,
+    });
   });
 });
 

@@ -9,6 +9,11 @@ const quiet = 'notBreaching';
 
 const ours = 'TradingRelay/trading-relay-prod/Relay';
 
+/** As quiet alarms, but of the longest run of a minute. */
+function slow(milliseconds: number) {
+  return ['AWS/Lambda', 'Duration', above, milliseconds, quiet] as const;
+}
+
 interface Silence {
   readonly periods: number;
   readonly seconds: number;
@@ -33,6 +38,17 @@ const alarms: Readonly<Record<string, readonly [string, string, string, number, 
   ReconcileErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   ReceiveThrottled: ['AWS/Lambda', 'Throttles', above, 0, quiet],
   ExecuteThrottled: ['AWS/Lambda', 'Throttles', above, 0, quiet],
+  // Four fifths of 10, 30, 50, 60, 60 and 900 s.
+  ReceiveSlow: slow(8_000),
+  ExecuteSlow: slow(24_000),
+  ReconcileSlow: slow(40_000),
+  BalancesSlow: slow(48_000),
+  FeesSlow: slow(48_000),
+  InterestSlow: slow(720_000),
+  LedgerReadsThrottled: ['AWS/DynamoDB', 'ReadThrottleEvents', above, 0, quiet],
+  LedgerWritesThrottled: ['AWS/DynamoDB', 'WriteThrottleEvents', above, 0, quiet],
+  SnapshotsReadsThrottled: ['AWS/DynamoDB', 'ReadThrottleEvents', above, 0, quiet],
+  SnapshotsWritesThrottled: ['AWS/DynamoDB', 'WriteThrottleEvents', above, 0, quiet],
   ReconcileDidNotRun: silent({ periods: 5, seconds: 60, warmUpMinutes: 15 }),
   BalancesErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   FeesErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
@@ -57,6 +73,7 @@ const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = 
   ],
   Rejected: ['{ $.status = "rejected" }', ['Execute', 'Reconcile']],
   NoOrder: ['{ ($.status = "not_sent") || ($.status = "not_placed") }', ['Execute', 'Reconcile']],
+  Denied: ['{ $.message = "signal denied" }', ['Execute', 'Reconcile']],
   Refused: [
     '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
     ['Receive'],
@@ -70,6 +87,8 @@ const logOf: Readonly<Record<string, string>> = {
   Webhook: 'RelayWebhookAccessLog',
   Interest: 'RelaySnapshotsInterestLog',
 };
+
+const topic = { Ref: 'RelayAlarmsTopic' };
 
 function describeAlarm(name: string): Requirement {
   const [Namespace, MetricName, ComparisonOperator, Threshold, TreatMissingData, silence] =
@@ -85,13 +104,13 @@ function describeAlarm(name: string): Requirement {
     ...(silence === undefined
       ? {}
       : { WarmUpConfiguration: { WarmUpPeriodDurationInMinutes: silence.warmUpMinutes } }),
-    Statistic: Namespace === 'AWS/SQS' ? 'Maximum' : 'Sum',
+    Statistic: Namespace === 'AWS/SQS' || MetricName === 'Duration' ? 'Maximum' : 'Sum',
   };
   return {
     id: `RelayAlarms${name}`,
     type: 'AWS::CloudWatch::Alarm',
     body: {
-      Properties: { ...Properties, AlarmActions: [{ Ref: 'RelayAlarmsTopic' }] },
+      Properties: { ...Properties, AlarmActions: [topic], OKActions: [topic] },
     },
   };
 }
@@ -127,12 +146,15 @@ describe('The alarms', () => {
     );
   });
 
-  test.each(Object.keys(alarms))('%s watches its metric and tells the topic, and would be missed', (name) => {
-    const requirement = describeAlarm(name);
+  test.each(Object.keys(alarms))(
+    '%s watches its metric and tells the topic, of its end too, and would be missed',
+    (name) => {
+      const requirement = describeAlarm(name);
 
-    checkRequirement(template, requirement);
-    expect(findUnnoticed(template, requirement)).toEqual([]);
-  });
+      checkRequirement(template, requirement);
+      expect(findUnnoticed(template, requirement)).toEqual([]);
+    },
+  );
 
   test.each(Object.keys(alarms))('%s says what is so, and in a runbook line what to do', (name) => {
     expect(resources[`RelayAlarms${name}`]?.Properties['AlarmDescription']).toMatch(
@@ -150,6 +172,16 @@ describe('The alarms', () => {
     ['ReceiveThrottled', 'RelayReceiveFunction'],
     ['ExecuteThrottled', 'RelayExecuteFunction'],
     ['ReconcileDidNotRun', 'RelayReconcileFunction'],
+    ['ReceiveSlow', 'RelayReceiveFunction'],
+    ['ExecuteSlow', 'RelayExecuteFunction'],
+    ['ReconcileSlow', 'RelayReconcileFunction'],
+    ['BalancesSlow', 'RelaySnapshotsBalancesFunction'],
+    ['FeesSlow', 'RelaySnapshotsFeesFunction'],
+    ['InterestSlow', 'RelaySnapshotsInterestFunction'],
+    ['LedgerReadsThrottled', 'RelayLedgerTable'],
+    ['LedgerWritesThrottled', 'RelayLedgerTable'],
+    ['SnapshotsReadsThrottled', 'RelaySnapshotsTable'],
+    ['SnapshotsWritesThrottled', 'RelaySnapshotsTable'],
     ['BalancesErrors', 'RelaySnapshotsBalancesFunction'],
     ['FeesErrors', 'RelaySnapshotsFeesFunction'],
     ['InterestErrors', 'RelaySnapshotsInterestFunction'],
@@ -167,6 +199,16 @@ describe('The alarms', () => {
       { Name: 'ApiName', Value: 'trading-relay-prod-Relay-Webhook' },
     ]);
   });
+});
+
+test('No alarm of its own, but the dashboard, tells of denials: a rule did what it is there for', () => {
+  const alarmed = Object.values(resources)
+    .filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm')
+    .map(({ Properties }) => Properties['MetricName']);
+  const dashboard = Object.values(resources).filter(({ Type }) => Type === 'AWS::CloudWatch::Dashboard');
+
+  expect(alarmed).not.toContain('Denied');
+  expect(JSON.stringify(dashboard)).toContain('Denied');
 });
 
 test.each(Object.keys(counted))('The metric %s counts its lines, and would be missed', (metric) => {

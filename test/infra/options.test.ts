@@ -26,6 +26,14 @@ test('Without an address for alarms nobody is subscribed, and the topic is there
   expect(countOf(plain, 'AWS::SNS::Topic')).toBe(1);
 });
 
+test('A deployment that tells nobody of its alarms warns of it at each synth, one that does is silent', () => {
+  const nobody = 'NOBODY WILL BE TOLD when an order is lost, refused or left open';
+
+  expect(plain.warnings).toEqual([expect.stringContaining(nobody)]);
+  expect(plain.warnings[0]).toContain('Set aws.alarmEmail in relay.config.ts, deploy, and confirm the mail');
+  expect(synthesize().warnings).toEqual([]);
+});
+
 test('Logs are kept for three months unless the configuration says otherwise', () => {
   expect(plain.resources['RelayReceiveLog']?.Properties['RetentionInDays']).toBe(90);
 });
@@ -91,7 +99,12 @@ describe('Snapshots', () => {
     const { resources } = withSnapshots({ fees: 'cron(10 6 ? * MON *)', interest: 'cron(0 6 1 JAN ? *)' });
     const alarms = Object.keys(resources).filter((id) => /Alarms(Fees|Interest)/.test(id));
 
-    expect(alarms.toSorted()).toEqual(['RelayAlarmsFeesErrors', 'RelayAlarmsInterestErrors']);
+    expect(alarms.toSorted()).toEqual([
+      'RelayAlarmsFeesErrors',
+      'RelayAlarmsFeesSlow',
+      'RelayAlarmsInterestErrors',
+      'RelayAlarmsInterestSlow',
+    ]);
   });
 
   test.each(['Balances', 'Fees', 'Interest'])(

@@ -19,6 +19,8 @@ export interface SynthesizedTemplate {
   readonly outputs: Readonly<Record<string, unknown>>;
   /** As it is deployed. */
   readonly text: string;
+  /** What the CDK tells whoever synthesizes or deploys it. */
+  readonly warnings: readonly string[];
 }
 
 export const infraConfig = {
@@ -67,8 +69,11 @@ export function synthesize(
     });
     options.change?.(stack);
     Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
-    app.synth();
-    return readTemplate(join(app.outdir, `${stack.stackName}.template.json`));
+    const { messages } = app.synth().getStackByName(stack.stackName);
+    const warnings = messages
+      .filter(({ level }) => level === 'warning')
+      .map(({ entry }) => String(entry.data));
+    return { ...readTemplate(join(app.outdir, `${stack.stackName}.template.json`)), warnings };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -83,7 +88,7 @@ function createEmptyBundles(folder: string): Bundles {
   return Object.fromEntries(folders) as Bundles;
 }
 
-function readTemplate(path: string): SynthesizedTemplate {
+function readTemplate(path: string): Omit<SynthesizedTemplate, 'warnings'> {
   const text = readFileSync(path, 'utf8');
   const { Resources, Outputs } = JSON.parse(withoutHashes(text)) as {
     Resources: Record<string, Resource>;
