@@ -64,7 +64,7 @@ export const catalogue = {
     httpStatus: 503,
     logLevel: 'error',
     retryMayHelp: true,
-    action: 'Send the same alert again: it completes what is missing and never doubles an order.',
+    action: 'Send the same bytes again: that completes what is missing and never doubles an order.',
   },
   config_invalid: {
     httpStatus: 500,

@@ -82,9 +82,10 @@ function issuesOf({ issues, message, row }: RelayError): Json {
   return named.map(({ path, message: text, hint }) => ({ path, message: text, hint }));
 }
 
-/** Whatever broke unforeseen, nothing of this delivery was promised: a resend completes it. */
+/** Whatever broke unforeseen, and however much of this delivery was stored by then: a resend completes it. */
 function toRelayError(error: Error | null): RelayError {
   if (error instanceof RelayError && error.row.httpStatus < 500) return error;
   const reason = error instanceof RelayError ? error.message : `unexpected ${error?.name ?? 'error'}`;
-  return new RelayError('not_stored', `the alert was not stored: ${reason}`, { cause: error });
+  const message = `the alert was not completely taken in (${reason}): send the same bytes again`;
+  return new RelayError('not_stored', message, { cause: error });
 }
