@@ -30,6 +30,12 @@ export const catalogue = {
     retryMayHelp: false,
     action: 'Send the alert with POST.',
   },
+  request_timeout: {
+    httpStatus: 408,
+    logLevel: 'info',
+    retryMayHelp: true,
+    action: 'Nothing of it was taken in: send headers and body without a pause.',
+  },
   body_too_large: {
     httpStatus: 413,
     logLevel: 'warn',

@@ -10,6 +10,7 @@ describe('the catalogue', () => {
       unauthorized: [401, false],
       not_found: [404, false],
       method_not_allowed: [405, false],
+      request_timeout: [408, true],
       body_too_large: [413, false],
       invalid_json: [400, false],
       invalid_signal: [400, false],
