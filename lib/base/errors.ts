@@ -84,6 +84,18 @@ export const catalogue = {
     retryMayHelp: false,
     action: 'Store the exchange key and webhook token of the account.',
   },
+  secrets_exposed: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Do as it says; replace the tokens and keys if others on this machine may have read them.',
+  },
+  folder_in_use: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: true,
+    action: 'Stop the other relay, or choose another folder with --data.',
+  },
   entry_conflict: {
     httpStatus: 409,
     logLevel: 'warn',

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { RelayError } from './errors.ts';
 
@@ -121,11 +122,27 @@ export function migrateTables(file: SqliteFile, store: string, migrations: reado
 
 function openDatabase(path: string): DatabaseSync {
   try {
+    createForOwner(path);
     const database = new DatabaseSync(path, { timeout: lockTimeoutMs });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     return database;
   } catch (error) {
     throw storeError(`opened at ${path}`, error);
+  }
+}
+
+/**
+ * Makes an empty database file that only its owner can read, where there is none; SQLite gives the files beside it the
+ * same mode.
+ *
+ * A file that is there is not even opened: closing it would let go of the locks this process has on it.
+ */
+export function createForOwner(path: string): void {
+  if (path === ':memory:') return;
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or SQLite says why it cannot be.
   }
 }
 

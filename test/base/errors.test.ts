@@ -19,6 +19,8 @@ describe('the catalogue', () => {
       not_stored: [503, true],
       config_invalid: [500, false],
       secrets_missing: [500, false],
+      secrets_exposed: [500, false],
+      folder_in_use: [500, true],
       entry_conflict: [409, false],
       message_invalid: [500, false],
       store_unavailable: [503, true],
