@@ -20,7 +20,8 @@ export function lockFolder(lockPath: string): FolderLock {
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(lockPath, { timeout: 0 });
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
+    // Nothing is ever written: a journal on the disk would need room that a full one does not have.
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
   } catch (error) {
     database?.close();
     throw describeRefusal(lockPath, error);

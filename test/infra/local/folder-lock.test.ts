@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,6 +24,21 @@ describe('the lock of a data folder', () => {
   test('is readable by its owner only', () => {
     lockFolder(lockPath).release();
     expect(statSync(lockPath).mode & 0o777).toBe(0o600);
+  });
+
+  test('is taken on a full disk too', () => {
+    // Not a byte may be written to any file, as on a full disk.
+    const script = `import { lockFolder } from './infra/local/folder-lock.ts'; lockFolder(${JSON.stringify(lockPath)}).release();`;
+    const limited = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath];
+    const { status, stderr } = spawnSync('bash', [...limited, '--input-type=module', '-e', script]);
+
+    expect([
+      status,
+      stderr
+        .toString()
+        .split('\n')
+        .filter((line) => line.includes('lock')),
+    ]).toEqual([0, []]);
   });
 
   test('that holds garbage is no other relay, and is to be removed', () => {
