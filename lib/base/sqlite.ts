@@ -47,7 +47,7 @@ const lockTimeoutMs = 250;
  * Opens (or creates) the file with a write-ahead log that is flushed at every commit, so that neither `kill -9` nor
  * a power cut takes back what was acknowledged.
  *
- * @param path a file path, or `:memory:`
+ * @param path a file path, `:memory:`, or a URI (`file:…`) as SQLite reads it
  * @throws RelayError `store_unavailable` when there is no such folder, or the file is no database
  * @see https://www.sqlite.org/wal.html
  * @see https://www.sqlite.org/pragma.html#pragma_synchronous
@@ -138,7 +138,8 @@ function openDatabase(path: string): DatabaseSync {
  * A file that is there is not even opened: closing it would let go of the locks this process has on it.
  */
 export function createForOwner(path: string): void {
-  if (path === ':memory:') return;
+  // Neither is the path of a file.
+  if (path === ':memory:' || path.startsWith('file:')) return;
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
