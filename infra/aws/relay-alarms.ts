@@ -132,7 +132,8 @@ export class RelayAlarms extends Construct {
     });
     topic.add('AlertsNotTaken', {
       metric: api.api.metricServerError({ statistic: Stats.SUM, period: alarmPeriod }),
-      meaning: 'An alert was answered with a 5xx: it was not stored, and TradingView tries three times more.',
+      meaning:
+        'An alert was answered with a 5xx: it was not completely taken in, and TradingView tries three times more.',
       runbook:
         'look into the log of the receiving function, and whether the throttle is too low; an alert that is not in the ledger afterwards is lost and must be acted on by hand.',
     });

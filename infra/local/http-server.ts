@@ -1,5 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
@@ -13,22 +20,57 @@ export interface HttpServer {
 
 /** A body beyond this is not read to its end; the function behind draws the real line, far below. */
 const maximumBodyBytes = 1024 * 1024;
+const jsonType = 'application/json; charset=utf-8';
 const route = /^\/signals\/([^/?]+)\/([^/?]+)(?:\?.*)?$/;
 
+/** So long a sender may take for headers and body together. */
+const defaultReceiveWithinMs = 10_000;
+
 /** @throws the operating system's error when the port is taken */
-export async function startHttpServer(port: number, receiveSignal: WebhookHandler): Promise<HttpServer> {
-  const server = createServer((request, response) => {
+export async function startHttpServer(
+  port: number,
+  receiveSignal: WebhookHandler,
+  options: { readonly receiveWithinMs?: number } = {},
+): Promise<HttpServer> {
+  const { receiveWithinMs = defaultReceiveWithinMs } = options;
+  const server = createServer(limitReceiving(receiveWithinMs), (request, response) => {
     answer(request, receiveSignal)
       .then((result) => send(response, result))
       // The sender hung up, or sent no HTTP; there is nobody left to answer.
       .catch(() => request.destroy());
   });
-  // A sender that stalls in the middle holds a connection, not the relay.
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 10_000;
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    refuseBroken(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? receiveWithinMs : null);
+  });
   await listen(server, port);
   const { port: boundPort } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${boundPort}`, close: () => close(server) };
+}
+
+/** A sender that stalls holds a connection for this long, and never the relay. */
+function limitReceiving(receiveWithinMs: number): ServerOptions {
+  // Node looks at its connections now and then, by itself only twice a minute.
+  const connectionsCheckingInterval = Math.ceil(receiveWithinMs / 10);
+  const requestTimeout = receiveWithinMs - connectionsCheckingInterval;
+  return { connectionsCheckingInterval, requestTimeout, headersTimeout: requestTimeout };
+}
+
+/** @param timedOutMs how long the sender took for a request that is not complete; null when it is none at all */
+function refuseBroken(socket: Duplex, timedOutMs: number | null): void {
+  if (socket.writable) {
+    const [status, body] =
+      timedOutMs === null
+        ? ['400 Bad Request', '']
+        : ['408 Request Timeout', plainAnswer(createTimeout(timedOutMs)).body];
+    socket.write(
+      `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    );
+  }
+  socket.destroy();
+}
+
+function createTimeout(receiveWithinMs: number): RelayError {
+  return new RelayError('request_timeout', `the request was not complete after ${receiveWithinMs / 1000} s`);
 }
 
 async function answer(
@@ -89,7 +131,7 @@ function plainAnswer({ row, code, message }: RelayError): APIGatewayProxyResult 
   const issues = [{ path: '', message, hint: row.action }];
   return {
     statusCode: row.httpStatus,
-    headers: { 'content-type': 'application/json; charset=utf-8' },
+    headers: { 'content-type': jsonType },
     body: JSON.stringify({ error: { code, message, issues } }),
   };
 }

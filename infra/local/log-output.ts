@@ -1,76 +1,82 @@
-import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:fs';
 import { Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { type Clock, systemClock } from '../../lib/base/clock.ts';
+import type { LogFacts } from '../../lib/base/log.ts';
+import { appendToLogFile } from './log-file.ts';
 
 type Colour = Parameters<typeof styleText>[0];
 const colours: Readonly<Record<string, Colour>> = { INFO: 'dim', WARN: 'yellow', ERROR: 'red' };
 
 /** Together with the file before it, this is all the room the log takes; strangers can make it grow. */
-const maximumFileBytes = 10 * 1024 * 1024;
+const defaultMaximumFileBytes = 10 * 1024 * 1024;
 
 /**
  * Keeps every log line in a file, and shows it to whoever watches in a shape for people.
  *
- * A log that cannot be written must not stop what it tells of: lines that find no room are dropped.
+ * The terminal is told first and whatever becomes of the file. Lines that the file cannot take are missing there and
+ * nowhere kept; the terminal is told once that it is so, the file how many are missing, as soon as it takes lines again.
  *
  * @param terminal null when nobody watches
  */
-export function createLogOutput(logPath: string, terminal: NodeJS.WritableStream | null): Writable {
-  const file = createLogFile(logPath);
+export function createLogOutput(
+  logPath: string,
+  terminal: NodeJS.WritableStream | null,
+  options: { readonly maximumFileBytes?: number; readonly clock?: Clock } = {},
+): Writable {
+  const { maximumFileBytes = defaultMaximumFileBytes, clock = systemClock } = options;
+  let gap: Gap | null = null;
   // The reader of a pipe may leave at any time.
   terminal?.on('error', () => undefined);
+
+  function show(text: string): void {
+    if (terminal === null) return;
+    for (const line of text.split('\n'))
+      if (line !== '' && !isRoutine(line)) terminal.write(`${describeLine(line)}\n`);
+  }
+
+  function keep(text: string): void {
+    const report = gap === null ? '' : describeGap(gap, clock);
+    try {
+      appendToLogFile(logPath, report + text, maximumFileBytes);
+      gap = null;
+      show(report);
+    } catch (error) {
+      // Told once: whoever watches for alarms should see those.
+      if (gap === null) show(describeBeginning(String(error), logPath, clock));
+      gap = { reason: String(error), lines: (gap?.lines ?? 0) + 1 };
+    }
+  }
+
   return new Writable({
     decodeStrings: false,
     write(chunk: string, _encoding, done) {
-      if (terminal !== null)
-        for (const line of chunk.split('\n'))
-          if (line !== '' && !isRoutine(line)) terminal.write(`${describeLine(line)}\n`);
-      file.write(chunk);
+      show(chunk);
+      keep(chunk);
       done();
-    },
-    final(done) {
-      file.end(done);
     },
   });
 }
 
-interface LogFile {
-  write(text: string): void;
-  end(done: () => void): void;
+/** While the file cannot be written. */
+interface Gap {
+  /** Why the newest line was not. */
+  readonly reason: string;
+  readonly lines: number;
 }
 
-/** Begins a new file when the old one is full, and keeps that one beside it as `….1`. */
-function createLogFile(path: string): LogFile {
-  let sizeBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  let stream = open();
+function describeBeginning(reason: string, logPath: string, clock: Clock): string {
+  const message = `the log file ${logPath} cannot be written; each further line tries again`;
+  return createLine(clock, 'ERROR', message, { reason });
+}
 
-  function open(): WriteStream {
-    return createWriteStream(path, { flags: 'a', mode: 0o600 }).on('error', () => undefined);
-  }
+function describeGap({ reason, lines }: Gap, clock: Clock): string {
+  const message = `the log file could not be written; ${lines} lines are missing before this one`;
+  return createLine(clock, 'WARN', message, { reason });
+}
 
-  return {
-    write(text) {
-      sizeBytes += Buffer.byteLength(text);
-      if (sizeBytes > maximumFileBytes) {
-        stream.end();
-        renameSync(path, `${path}.1`);
-        stream = open();
-        sizeBytes = Buffer.byteLength(text);
-      }
-      if (!stream.destroyed) {
-        stream.write(text);
-        return;
-      }
-      // The disk was full; it may have room again. What it cut off must not swallow this line.
-      stream = open();
-      stream.write(`\n${text}`);
-    },
-    end(done) {
-      if (stream.destroyed) done();
-      // What could not be written is not the end of what writes it.
-      else stream.end(() => done());
-    },
-  };
+function createLine(clock: Clock, level: string, message: string, facts: LogFacts): string {
+  const timestamp = new Date(clock.nowMs()).toISOString();
+  return `${JSON.stringify({ level, message, timestamp, ...facts })}\n`;
 }
 
 /** That a run of the clock went well is for the file: once a minute it would bury what somebody watches for. */
@@ -80,9 +86,10 @@ function isRoutine(line: string): boolean {
 
 /** `08:31:45.120  signal placed  main h-1f… BTC_USDT  buy 0.01 …` */
 export function describeLine(line: string): string {
-  const fields: unknown = JSON.parse(line);
+  const fields = readFields(line);
+  if (fields === null) return line;
   const text = (name: string): string => {
-    const value = (fields as Record<string, unknown>)[name];
+    const value = fields[name];
     return typeof value === 'string' ? value : '';
   };
   const time = text('timestamp').slice(11, 23);
@@ -99,4 +106,14 @@ export function describeLine(line: string): string {
   ]
     .filter((part) => part !== '')
     .join('  ');
+}
+
+/** Null for what is no line of the log: a library may write to it as well. */
+function readFields(line: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const fields: unknown = JSON.parse(line);
+    return typeof fields === 'object' && fields !== null ? (fields as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
 }

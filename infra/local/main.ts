@@ -1,10 +1,12 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import type { Log } from '../../lib/base/log.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
-import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
+import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLog } from '../../lib/host/log.ts';
 import { startPaperExchange } from '../../lib/paper/venue.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
@@ -56,9 +58,11 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   await using starting = new AsyncDisposableStack();
   const lock = lockFolder(folder.lockPath);
   starting.defer(() => lock.release());
-  completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
   const output = createLogOutput(folder.logPath, process.stdout);
   starting.defer(() => void output.end());
+  const log = createLog('relay', output);
+  for (const sentence of restrictDataFolder(folder)) log.warn(sentence, {});
+  completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
 
   const paper = await startPaperExchange({
     port: paperPort,
@@ -76,10 +80,10 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     exchange: { address: paper.url, dialect },
     exchangeTimeoutMs: 10_000,
     clock: systemClock,
-    log: createLog('relay', output),
+    log,
   });
   starting.defer(() => relay.close());
-  writeRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect });
+  noteRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect }, log);
 
   const [account = ''] = Object.keys(settings.accounts);
   const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account);
@@ -89,6 +93,18 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   const running = starting.move();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void running.disposeAsync());
+}
+
+/** The relay needs no note of where it runs; its operator's tool does. */
+function noteRun(folder: DataFolder, run: Run, log: Log): void {
+  try {
+    writeRun(folder, run);
+  } catch (error) {
+    log.error(
+      `${folder.runPath} could not be written: until the relay is started again with room for it, the commands of \`npm run relay\` do not find it at its addresses`,
+      { reason: String(error) },
+    );
+  }
 }
 
 /** Loaded here and not above, so that a file that cannot even be read is reported like any other fault. */

@@ -32,6 +32,12 @@ export const catalogue = {
     retryMayHelp: false,
     action: 'Send the alert with POST.',
   },
+  request_timeout: {
+    httpStatus: 408,
+    logLevel: 'info',
+    retryMayHelp: true,
+    action: 'Nothing of it was taken in: send headers and body without a pause.',
+  },
   body_too_large: {
     httpStatus: 413,
     logLevel: 'warn',
@@ -77,7 +83,7 @@ export const catalogue = {
     httpStatus: 503,
     logLevel: 'error',
     retryMayHelp: true,
-    action: 'Send the same alert again: it completes what is missing and never doubles an order.',
+    action: 'Send the same bytes again: that completes what is missing and never doubles an order.',
   },
   config_invalid: {
     httpStatus: 500,
@@ -90,6 +96,18 @@ export const catalogue = {
     logLevel: 'error',
     retryMayHelp: false,
     action: 'Store the exchange key and webhook token of the account.',
+  },
+  secrets_exposed: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Do as it says; replace the tokens and keys if others on this machine may have read them.',
+  },
+  folder_in_use: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: true,
+    action: 'Stop the other relay, or choose another folder with --data.',
   },
   entry_conflict: {
     httpStatus: 409,

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { RelayError } from './errors.ts';
 
@@ -46,7 +47,7 @@ const lockTimeoutMs = 250;
  * Opens (or creates) the file with a write-ahead log that is flushed at every commit, so that neither `kill -9` nor
  * a power cut takes back what was acknowledged.
  *
- * @param path a file path, or `:memory:`
+ * @param path a file path, `:memory:`, or a URI (`file:…`) as SQLite reads it
  * @throws RelayError `store_unavailable` when there is no such folder, or the file is no database
  * @see https://www.sqlite.org/wal.html
  * @see https://www.sqlite.org/pragma.html#pragma_synchronous
@@ -121,11 +122,28 @@ export function migrateTables(file: SqliteFile, store: string, migrations: reado
 
 function openDatabase(path: string): DatabaseSync {
   try {
+    createForOwner(path);
     const database = new DatabaseSync(path, { timeout: lockTimeoutMs });
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
     return database;
   } catch (error) {
     throw storeError(`opened at ${path}`, error);
+  }
+}
+
+/**
+ * Makes an empty database file that only its owner can read, where there is none; SQLite gives the files beside it the
+ * same mode.
+ *
+ * A file that is there is not even opened: closing it would let go of the locks this process has on it.
+ */
+export function createForOwner(path: string): void {
+  // Neither is the path of a file.
+  if (path === ':memory:' || path.startsWith('file:')) return;
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It is there, or SQLite says why it cannot be.
   }
 }
 

@@ -1,7 +1,10 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
+import { RelayError } from '../base/errors.ts';
 import { dialects } from '../exchange/dialect.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** Where the pieces of a local run are. */
 export interface DataFolder {
@@ -37,15 +40,39 @@ export function locateDataFolder(path: string): DataFolder {
   };
 }
 
-/** Creates the folder, readable by its owner only, where there is none. */
+/**
+ * Creates the folder, readable by its owner only, where there is none.
+ *
+ * @throws RelayError `store_unavailable` when there can be none
+ */
 export function createDataFolder(path: string): DataFolder {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  try {
+    makeFolder(resolve(path));
+  } catch (error) {
+    throw new RelayError(
+      'store_unavailable',
+      `the data folder "${path}" cannot be made: ${String(error)}; choose another with --data`,
+      { cause: error },
+    );
+  }
   return locateDataFolder(path);
 }
 
+/** Node's own way to make the folders above it as well never ends where none can be made, as under `/proc`. */
+function makeFolder(path: string): void {
+  if (existsSync(path) && statSync(path).isDirectory()) return;
+  const parent = dirname(path);
+  if (!existsSync(parent)) makeFolder(parent);
+  mkdirSync(path, { mode: 0o700 });
+}
+
+/**
+ * Notes where the relay runs; a note that says so already stays as it is.
+ *
+ * @throws the operating system's error; the note then stays as it was
+ */
 export function writeRun(folder: DataFolder, run: Run): void {
-  writeFileSync(`${folder.runPath}.new`, JSON.stringify(run));
-  renameSync(`${folder.runPath}.new`, folder.runPath);
+  if (!isDeepStrictEqual(readRun(folder), run)) replaceFile(folder.runPath, JSON.stringify(run));
 }
 
 /** Null when the relay was never started on this folder. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import * as z from 'zod';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Credentials } from '../exchange/client.ts';
+import { replaceFile } from './replace-file.ts';
 import type { SecretHolder } from './secrets.ts';
 
 const Token = z.string().min(16);
@@ -49,6 +50,7 @@ export function createFileSecrets(path: string, clock: Clock = systemClock): Sec
  * Gives every account that has none yet a fresh webhook token and the keys offered.
  *
  * @param keysOf the exchange keys of a new account
+ * @throws RelayError `store_unavailable` when something is missing and the file cannot be written
  */
 export function completeFileSecrets(
   path: string,
@@ -63,7 +65,7 @@ export function completeFileSecrets(
   writeSecrets(path, secrets);
 }
 
-/** @throws RelayError `secrets_missing` when the file knows no such account */
+/** @throws RelayError `secrets_missing` when the file knows no such account, `store_unavailable` when it cannot be written */
 export function storeFileKeys(path: string, account: string, keys: Credentials): void {
   const secrets = readSecrets(path);
   writeSecrets(path, { ...secrets, [account]: { ...secretsOf(secrets, path, account), exchangeKeys: keys } });
@@ -72,7 +74,8 @@ export function storeFileKeys(path: string, account: string, keys: Credentials):
 /**
  * Gives the account another webhook token; the one it replaces opens until the given time.
  *
- * @throws RelayError `secrets_missing` when the file knows no such account
+ * @throws RelayError `secrets_missing` when the file knows no such account, `store_unavailable` when it cannot be
+ * written; the token that stood before then still stands alone
  */
 export function rotateFileToken(path: string, account: string, validUntilMs: number): void {
   const secrets = readSecrets(path);
@@ -98,10 +101,17 @@ function secretsOf(secrets: Secrets, path: string, account: string): AccountSecr
   return found;
 }
 
-/** Written aside and renamed, so that a crash leaves the old file or the new one. */
 function writeSecrets(path: string, secrets: Secrets): void {
-  writeFileSync(`${path}.new`, `${JSON.stringify(secrets, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  try {
+    replaceFile(path, `${JSON.stringify(secrets, null, 2)}\n`);
+  } catch (error) {
+    const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+    throw new RelayError(
+      'store_unavailable',
+      `the secrets file ${path} could not be written: ${isFull ? 'the disk is full' : String(error)}; nothing in it has changed, so the tokens and keys stored before still stand`,
+      { cause: error },
+    );
+  }
 }
 
 /** A fresh webhook token: 192 bits, safe in a URL. */

@@ -89,7 +89,7 @@ function issuesOf({ issues, message, row }: RelayError): Json {
   return named.map(({ path, message: text, hint }) => ({ path, message: text, hint }));
 }
 
-/** Whatever broke unforeseen, nothing of this delivery was promised: a resend completes it. */
+/** Whatever broke unforeseen, and however much of this delivery was stored by then: a resend completes it. */
 function toRelayError(error: Error | null): RelayError {
   // Who is told when to come again is told why.
   if (
@@ -98,5 +98,6 @@ function toRelayError(error: Error | null): RelayError {
   )
     return error;
   const reason = error instanceof RelayError ? error.message : `unexpected ${error?.name ?? 'error'}`;
-  return new RelayError('not_stored', `the alert was not stored: ${reason}`, { cause: error });
+  const message = `the alert was not completely taken in (${reason}): send the same bytes again`;
+  return new RelayError('not_stored', message, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -67,6 +67,17 @@ describe('openSqlite', () => {
         message: expect.stringContaining(join('missing', 'x.db')),
       }),
     );
+  });
+
+  test('makes a file that only its owner can read', () => {
+    const path = join(folder, 'own.db');
+    openSqlite(path).close();
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test.each([':memory:', 'file:in-memory?mode=memory'])('makes no file for %s', (path) => {
+    openSqlite(path).close();
+    expect(existsSync(path)).toBe(false);
   });
 
   test('refuses a file that is no database', () => {

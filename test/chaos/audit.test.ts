@@ -90,11 +90,18 @@ function holdOrders(...orders: readonly OrderState[]): Facts['exchange'] {
 }
 
 function alarmLine(signalId: string): string {
-  return JSON.stringify({ level: 'ERROR', message: 'm', account: 'main', signalId, alarm: true });
+  const timestamp = '2026-11-01T08:31:45.120Z';
+  return JSON.stringify({ level: 'ERROR', message: 'm', timestamp, account: 'main', signalId, alarm: true });
 }
 
-function writeLog(...lines: readonly string[]): Facts['writings'] {
-  return [{ place: 'relay.log', kind: 'log', text: lines.join('\n') }];
+const shown = ['one', 'two', 'five'].map((signalId) => `08:31:45.120  m  main ${signalId}`);
+
+/** A log file, and a terminal on which every alarm was seen unless told. */
+function writeLog(lines: readonly string[], terminal: readonly string[] = shown): Facts['writings'] {
+  return [
+    { place: 'relay.log', kind: 'log', text: lines.join('\n') },
+    { place: 'terminal', kind: 'log', text: terminal.join('\n') },
+  ];
 }
 
 const cancelOfOne = {
@@ -131,7 +138,7 @@ const sound: Facts = {
   entries: [entryOne, entryTwo, entryThree, entryFour, entryFive],
   queue: { waiting: 0, deadLetters: 0 },
   exchange: holdOrders(orderOne, orderFive),
-  writings: writeLog('{"level":"INFO"}', alarmLine('two'), '{"cut short'),
+  writings: writeLog(['{"level":"INFO"}', alarmLine('two'), '{"cut short']),
   secrets: [
     { name: 'the token of main', value: 'a-token', mayBeStored: false },
     { name: 'what marks a raw body', value: 'a-mark', mayBeStored: true },
@@ -226,12 +233,12 @@ describe('the audit of a run', () => {
     ],
     [
       'an unknown outcome whose alarm is another signal’s',
-      { ...sound, writings: writeLog(alarmLine('one')) },
+      { ...sound, writings: writeLog([alarmLine('one')]) },
       ['silent: an outcome is unknown, and no alarm says so'],
     ],
     [
       'an unknown outcome in a line that is no alarm',
-      { ...sound, writings: writeLog(alarmLine('two').replace('true', 'false')) },
+      { ...sound, writings: writeLog([alarmLine('two').replace('true', 'false')]) },
       ['silent: an outcome is unknown, and no alarm says so'],
     ],
     [
@@ -292,7 +299,7 @@ describe('the audit of a run', () => {
       'an order that was missed though nothing was broken',
       {
         ...withEntries(keepEntry('five', ['accepted', 'sending', 'unknown'], { look })),
-        writings: writeLog(alarmLine('two'), alarmLine('five')),
+        writings: writeLog([alarmLine('two'), alarmLine('five')]),
       },
       ['disagreement: an order was looked for and missed, and it is there'],
     ],
@@ -345,13 +352,26 @@ describe('the audit of a run', () => {
       ['disagreement: the exchange accepted 3 creates and shows 2 orders of them'],
     ],
     [
+      'an alarm that did not reach the terminal',
+      { ...sound, writings: writeLog([alarmLine('two')], ['08:31:45.120  m  main one']) },
+      ['silent: an alarm did not reach the terminal'],
+    ],
+    [
+      'an alarm that reached the terminal once where it was raised twice',
+      {
+        ...sound,
+        writings: writeLog([alarmLine('two'), alarmLine('two').replace('45.120', '46.120')]),
+      },
+      ['silent: an alarm did not reach the terminal'],
+    ],
+    [
       'a token in a log',
-      { ...sound, writings: writeLog(alarmLine('two'), 'POST /signals/main/a-token') },
+      { ...sound, writings: writeLog([alarmLine('two'), 'POST /signals/main/a-token']) },
       ['leak: relay.log holds the token of main'],
     ],
     [
       'a signature in a log',
-      { ...sound, writings: writeLog(alarmLine('two'), '0123456789abcdef'.repeat(8)) },
+      { ...sound, writings: writeLog([alarmLine('two'), '0123456789abcdef'.repeat(8)]) },
       ['leak: relay.log holds a signature'],
     ],
     [
@@ -359,7 +379,7 @@ describe('the audit of a run', () => {
       {
         ...sound,
         writings: [
-          ...writeLog(alarmLine('two'), 'a-mark'),
+          ...writeLog([alarmLine('two'), 'a-mark']),
           { place: 'relay.db', kind: 'store', text: 'a-mark a-token' },
         ],
       },

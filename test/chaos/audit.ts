@@ -1,6 +1,7 @@
 import { checkAlerts } from './audit-alerts.ts';
 import { checkOrders } from './audit-orders.ts';
 import { checkOutcomes } from './audit-outcomes.ts';
+import { checkTerminal } from './audit-terminal.ts';
 import { checkWritings } from './audit-writings.ts';
 import { type Evidence, gatherEvidence, type Violation } from './evidence.ts';
 import type { Facts } from './facts.ts';
@@ -8,7 +9,7 @@ import type { Facts } from './facts.ts';
 /** Holds everything that is known of a run against what the relay promises; empty when it kept its word. */
 export function auditRun(facts: Facts): readonly Violation[] {
   const evidence = gatherEvidence(facts);
-  return [checkAlerts, checkOutcomes, checkOrders, checkWritings, checkEnds].flatMap((check) =>
+  return [checkAlerts, checkOutcomes, checkOrders, checkTerminal, checkWritings, checkEnds].flatMap((check) =>
     check(evidence),
   );
 }

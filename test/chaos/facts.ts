@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { systemClock } from '../../lib/base/clock.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
@@ -30,7 +30,7 @@ export interface Facts {
 }
 
 export interface Writing {
-  /** For example `relay.log`. */
+  /** For example `relay.log`, or `terminal`. */
   readonly place: string;
   readonly kind: 'log' | 'store';
   readonly text: string;
@@ -77,11 +77,11 @@ export async function readExchange(exchangeUrl: string): Promise<PaperState> {
   return (await response.json()) as PaperState;
 }
 
-/** The log file and the one before it, and the bytes of the database. */
+/** The log file, those that were put aside, and the bytes of the database. */
 export function readWritings(folder: DataFolder): readonly Writing[] {
+  const logs = readdirSync(folder.path).filter((name) => name.startsWith(basename(folder.logPath)));
   return [
-    ...readWriting(folder.logPath, 'log'),
-    ...readWriting(`${folder.logPath}.1`, 'log'),
+    ...logs.flatMap((name) => readWriting(join(folder.path, name), 'log')),
     ...readWriting(folder.databasePath, 'store'),
   ];
 }

@@ -16,6 +16,12 @@ export interface Weather extends Span {
   readonly faults: readonly FaultRequest[];
 }
 
+/** The log file is taken from under the relay. */
+export interface LogLoss {
+  readonly atMs: number;
+  readonly how: 'moved' | 'removed';
+}
+
 /** What is done when. The same seed makes the same plan; what the processes make of it is up to them. */
 export interface Plan {
   readonly durationMs: number;
@@ -24,12 +30,15 @@ export interface Plan {
   readonly killsAtMs: readonly number[];
   readonly fullDisks: readonly Span[];
   readonly weathers: readonly Weather[];
+  readonly logLosses: readonly LogLoss[];
 }
 
 const signalsPerKill = 700;
 const fewestKills = 6;
 const signalsPerFullDisk = 2500;
 const fewestFullDisks = 2;
+const signalsPerLogLoss = 50;
+const fewestLogLosses = 6;
 
 /** @param signals how many; the last alert may bring one or two more */
 export function createPlan(seed: number, signals: number): Plan {
@@ -48,6 +57,11 @@ export function createPlan(seed: number, signals: number): Plan {
     killsAtMs: planKills(random, alerts, kills).map((atMs) => avoidMostly(random, atMs, fullDisks)),
     fullDisks,
     weathers: planWeathers(random, durationMs),
+    logLosses: planLogLosses(
+      random,
+      durationMs,
+      Math.max(fewestLogLosses, Math.round(signals / signalsPerLogLoss)),
+    ),
   };
 }
 
@@ -78,6 +92,15 @@ function planFullDisks(random: Random, durationMs: number, episodes: number): re
     const fromMs = roomMs * (index + between(random, 0.1, 0.5));
     return { fromMs, untilMs: fromMs + Math.min(between(random, 1500, 3000), roomMs / 2) };
   });
+}
+
+/** Moved and removed by turns, so that a short run meets both. */
+function planLogLosses(random: Random, durationMs: number, losses: number): readonly LogLoss[] {
+  const roomMs = durationMs / losses;
+  return Array.from({ length: losses }, (_, index) => ({
+    atMs: roomMs * (index + random()),
+    how: index % 2 === 0 ? 'moved' : 'removed',
+  }));
 }
 
 const byChance = (fault: FaultRequest['fault'], probability: number, delayMs?: number): FaultRequest => ({

@@ -16,6 +16,9 @@ export const tickers: Readonly<Record<string, string>> = {
 /** How long one request to the exchange may take: short, so that one that hangs does not hold a market for long. */
 export const exchangeTimeoutMs = 2_000;
 
+/** Small, so that a short run fills many. */
+export const maximumLogFileBytes = 128 * 1024;
+
 /** No limits: nothing but chance decides what becomes of a signal. */
 export function chaosConfig(exchangeUrl: string): RelayConfig {
   const markets = Object.fromEntries(Object.values(tickers).map((market) => [market, {}]));

@@ -8,13 +8,13 @@ import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createLog } from '../../lib/host/log.ts';
-import { chaosConfig, exchangeTimeoutMs } from './relay-config.ts';
+import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-config.ts';
 
 /**
  * The relay as `npm start` composes it, against an exchange elsewhere.
  *
- * Every log line goes to the log file and, as it is, to the standard output: that is a service manager's journal,
- * written before the relay goes on, and none is lost with the disk or the process.
+ * The standard output is the terminal of whoever starts it. Every log line also goes there as it is: that is a service
+ * manager's journal, written before the relay goes on, and none is lost with the disk or the process.
  */
 const [exchangeUrl = '', dataPath = ''] = process.argv.slice(2);
 const { exchange, settings } = parseConfig(chaosConfig(exchangeUrl));
@@ -22,12 +22,17 @@ const folder = createDataFolder(dataPath);
 const lock = lockFolder(folder.lockPath);
 completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
 
-const logFile = createLogOutput(folder.logPath, null);
+const logOutput = createLogOutput(folder.logPath, process.stdout, { maximumFileBytes: maximumLogFileBytes });
 const output = new Writable({
   decodeStrings: false,
   write(chunk: string, _encoding, done) {
+    try {
+      // First: what stands in the journal was shown, whenever the process is killed.
+      logOutput.write(chunk);
+    } catch {
+      // Nobody hears of it in a relay either; the journal shows what the terminal then lacks.
+    }
     process.stdout.write(chunk);
-    logFile.write(chunk);
     done();
   },
 });
@@ -54,7 +59,7 @@ let stopping: Promise<void> | null = null;
 
 function stop(): Promise<void> {
   stopping ??= relay.close().then(() => {
-    logFile.end();
+    logOutput.end();
     lock.release();
     if (process.connected) process.disconnect();
   });

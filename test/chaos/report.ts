@@ -10,9 +10,9 @@ import type { SentAlert } from './sender.ts';
 const mostStories = 10;
 
 export function printPlan(plan: Plan, seed: number): void {
-  const { alerts, killsAtMs, fullDisks, weathers, durationMs } = plan;
+  const { alerts, killsAtMs, fullDisks, logLosses, weathers, durationMs } = plan;
   print(
-    `Seed ${seed}: ${alerts.length} alerts in ${seconds(durationMs)} s, ${killsAtMs.length} kills, ${fullDisks.length} full disks, ${weathers.length} weathers at the exchange.`,
+    `Seed ${seed}: ${alerts.length} alerts in ${seconds(durationMs)} s, ${killsAtMs.length} kills, ${fullDisks.length} full disks, ${logLosses.length} lost log files, ${weathers.length} weathers at the exchange.`,
     'The seed fixes this plan; what two processes and a disk make of it differs from run to run.',
     '',
   );
@@ -46,7 +46,7 @@ function printSenders(alerts: readonly SentAlert[]): void {
   row('alerts never taken', `${neverTaken}, as their senders know`);
 }
 
-function printFaults({ kills, starts, facts, fullDisks, strikes }: ChaosRun): void {
+function printFaults({ kills, starts, facts, fullDisks, logLosses, strikes }: ChaosRun): void {
   const { episodes, refusedWrites, obstacle } = fullDisks;
   row(
     'relay',
@@ -58,6 +58,7 @@ function printFaults({ kills, starts, facts, fullDisks, strikes }: ChaosRun): vo
       ? `${episodes} times; ${refusedWrites} refused writes in the journal`
       : `left out, no small file system can be mounted here: ${obstacle}`,
   );
+  row('log file', `moved or removed ${logLosses} times`);
   row(
     'faults struck',
     [...strikes]

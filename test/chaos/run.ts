@@ -15,7 +15,8 @@ import {
   readWritings,
   type Secret,
 } from './facts.ts';
-import type { Plan, Span } from './plan.ts';
+import { fillOften, loseLogOften } from './hazards.ts';
+import type { Plan } from './plan.ts';
 import { rehearsalAccount, tradingAccounts } from './relay-config.ts';
 import { type RelayKeeper, startKeeper } from './relay-keeper.ts';
 import { type SentAlert, sendAlert } from './sender.ts';
@@ -30,6 +31,8 @@ export interface ChaosRun {
   readonly kills: number;
   readonly starts: number;
   readonly fullDisks: FullDisks;
+  /** How often the log file was taken from under the relay. */
+  readonly logLosses: number;
   /** How often each kind of fault has struck. */
   readonly strikes: ReadonlyMap<FaultKind, number>;
 }
@@ -49,6 +52,8 @@ interface Stage {
   readonly paper: PaperExchange;
   readonly keeper: RelayKeeper;
   readonly journal: string[];
+  /** What whoever started the relay has seen. */
+  readonly terminal: string[];
   refusedWrites: number;
 }
 
@@ -61,7 +66,7 @@ export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
   const stage = await openStage(plan, seed);
   try {
     await stage.keeper.waitUntilReady();
-    const { alerts, strikes } = await play(stage, plan);
+    const { alerts, strikes, logLosses } = await play(stage, plan);
     const busyMs = performance.now() - startedAtMs;
     const quietSinceMs = Date.now();
     await quieten(stage);
@@ -70,6 +75,7 @@ export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
     return {
       facts,
       strikes,
+      logLosses,
       busyMs,
       tookMs: performance.now() - startedAtMs,
       ...keeper.counts,
@@ -93,18 +99,20 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
   const folder = createDataFolder(disk.path);
   completeFileSecrets(folder.secretsPath, accounts, paperKeysOf);
   const paper = await startPaperExchange({ port: 0, dialect: 'live', seed });
-  const journal: string[] = [];
+  const [journal, terminal]: [string[], string[]] = [[], []];
   const keeper = startKeeper({
     folder,
     exchangeUrl: paper.url,
     isDiskFull: () => disk.isFull,
     onLine(line) {
+      // The journal is JSON, the terminal's lines are for people.
+      if (!line.startsWith('{')) return void terminal.push(line);
       journal.push(line);
       if (disk.isFull && line.includes('could not be written')) stage.refusedWrites += 1;
     },
   });
   process.prependOnceListener('exit', keeper.abandon);
-  const stage: Stage = { disk, folder, paper, keeper, journal, refusedWrites: 0 };
+  const stage: Stage = { disk, folder, paper, keeper, journal, terminal, refusedWrites: 0 };
   return stage;
 }
 
@@ -115,7 +123,7 @@ const reconcilePauseMs = 2_000;
 
 /** Everything the plan says, side by side, each at its time. */
 async function play(stage: Stage, plan: Plan) {
-  const { folder, keeper, paper } = stage;
+  const { disk, folder, keeper, paper } = stage;
   const startedAtMs = performance.now();
   const until = (atMs: number) => sleep(Math.max(0, startedAtMs + atMs - performance.now()));
   const secrets = createFileSecrets(folder.secretsPath);
@@ -150,35 +158,15 @@ async function play(stage: Stage, plan: Plan) {
   const sending = sendAll().finally(() => {
     isOver = true;
   });
-  const [alerts, strikes] = await Promise.all([
+  const [alerts, strikes, logLosses] = await Promise.all([
     sending,
     playWeathers(paper.control, plan.weathers, until),
+    loseLogOften(folder.logPath, plan.logLosses, until),
     reconcileOften(),
     killOften(),
-    fillOften(stage, plan.fullDisks, until),
+    fillOften(disk, keeper, plan.fullDisks, until),
   ]);
-  return { alerts, strikes };
-}
-
-/** What the relay deletes while the disk is full makes room, which must not last. */
-const refillMs = 20;
-
-/** A relay that is just starting is waited for: it would seldom get as far as being refused a write. */
-async function fillOften(
-  { disk, keeper }: Stage,
-  spans: readonly Span[],
-  until: (atMs: number) => Promise<void>,
-): Promise<void> {
-  for (const { fromMs, untilMs } of spans) {
-    await until(fromMs);
-    await keeper.waitUntilReady();
-    const endsAtMs = performance.now() + untilMs - fromMs;
-    while (performance.now() < endsAtMs) {
-      disk.fill();
-      await sleep(refillMs);
-    }
-    disk.free();
-  }
+  return { alerts, strikes, logLosses };
 }
 
 /** A start looks after what was left behind; then the queue empties, and what is unknown is looked for. */
@@ -215,7 +203,7 @@ async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
 }
 
 async function gatherFacts(
-  { folder, paper, keeper, journal }: Stage,
+  { folder, paper, keeper, journal, terminal }: Stage,
   alerts: readonly SentAlert[],
   quietSinceMs: number,
 ): Promise<Facts> {
@@ -228,6 +216,7 @@ async function gatherFacts(
   records.close();
   const writings = [
     { place: 'journal', kind: 'log' as const, text: journal.join('\n') },
+    { place: 'terminal', kind: 'log' as const, text: terminal.join('\n') },
     ...readWritings(folder),
   ];
   return { alerts, entries, queue, exchange, writings, secrets, ownEnds: keeper.ownEnds, quietSinceMs };

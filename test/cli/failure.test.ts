@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -159,4 +159,25 @@ test('a reader that goes away early is no failure', async () => {
 
   expect(stderr).toBe('');
   expect(exitCode).toBe(0);
+});
+
+test.each([
+  ['token rotate', ['token', 'rotate', 'main'], ''],
+  ['keys set', ['keys', 'set', 'main'], 'another-key\nanother-secret\n'],
+])('%s that finds no room says so, and leaves the secrets as they were', async (_, args, input) => {
+  const { secretsPath, path } = stored.folder;
+  const before = readFileSync(secretsPath, 'utf8');
+  // Not a byte may be written to any file, as on a full disk.
+  const limited = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, 'cli/main.ts', '--json'];
+  const child = spawn('bash', [...limited, ...here(...args)]);
+  child.stdin.end(input);
+  const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+
+  const { error } = JSON.parse(stderr) as { error: { code: string; message: string; action: string } };
+  expect([exitCode, error.code]).toEqual([1, 'store_unavailable']);
+  expect(error.message).toContain(secretsPath);
+  expect(error.message).toContain('the tokens and keys stored before still stand');
+  expect(error.action).toMatch(/^Check the disk/);
+  expect(readFileSync(secretsPath, 'utf8')).toBe(before);
+  expect(readdirSync(path).filter((name) => name.endsWith('new'))).toEqual([]);
 });

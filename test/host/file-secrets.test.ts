@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -129,6 +129,28 @@ describe('the secrets file of a local run', () => {
       () => storeFileKeys(path, 'nobody', keysOf('nobody')),
     ])
       expect(change).toThrow(expect.objectContaining({ code: 'secrets_missing' }));
+  });
+
+  test.each(['secrets.json.new', 'secrets.json.0a1b2c3d4e5f.new'])(
+    'is for its owner only, whatever mode %s was left over with',
+    (leftOver) => {
+      completeFileSecrets(path, ['main'], keysOf);
+      writeFileSync(join(folder, leftOver), '{}');
+      chmodSync(join(folder, leftOver), 0o644);
+
+      rotateFileToken(path, 'main', 60_000);
+
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    },
+  );
+
+  test('that cannot be made is told of by the place of it', () => {
+    expect(() => completeFileSecrets('/proc/self/secrets.json', ['main'], keysOf)).toThrow(
+      expect.objectContaining({
+        code: 'store_unavailable',
+        message: expect.stringContaining('/proc/self/secrets.json could not be written'),
+      }),
+    );
   });
 
   test.each([

@@ -11,7 +11,10 @@ test('a story that takes too long is answered 503, so that the sender sends agai
   const { statusCode, body } = await createWebhook(log, () => never, 5)(proxyEvent('{}'));
   expect(statusCode).toBe(503);
   expect(JSON.parse(body)).toMatchObject({
-    error: { code: 'not_stored', message: 'the alert was not stored: it took longer than 5 ms' },
+    error: {
+      code: 'not_stored',
+      message: 'the alert was not completely taken in (it took longer than 5 ms): send the same bytes again',
+    },
   });
 });
 

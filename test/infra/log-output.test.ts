@@ -1,31 +1,48 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  existsSync,
+  mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
-  readlinkSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
+import { dirname, join } from 'node:path';
+import { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogOutput, describeLine } from '../../infra/local/log-output.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 
-function isOpen(path: string): boolean {
-  const links = readdirSync('/proc/self/fd').map((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`);
-    } catch {
-      return '';
-    }
+function lineOf(message: string): string {
+  return `${JSON.stringify({ message })}\n`;
+}
+
+/** A terminal, and the lines it shows. */
+function createTerminal(): { readonly terminal: Writable; readonly shown: readonly string[] } {
+  const shown: string[] = [];
+  const terminal = new Writable({
+    write(chunk, _encoding, done) {
+      shown.push(stripVTControlCharacters(String(chunk)).trimEnd());
+      done();
+    },
   });
-  return links.includes(path);
+  return { terminal, shown };
+}
+
+/** As its `create` does: a new file of the same name, at once. */
+function logrotate(path: string): void {
+  renameSync(path, `${path}.moved`);
+  writeFileSync(path, '');
+}
+
+function blockRotation(path: string): void {
+  writeFileSync(path, 'x'.repeat(100));
+  mkdirSync(`${path}.1`);
 }
 
 describe('the log of a local run', () => {
@@ -36,7 +53,7 @@ describe('the log of a local run', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   test('is kept as it is and shown in words', async () => {
-    const terminal = new PassThrough();
+    const { terminal, shown } = createTerminal();
     const output = createLogOutput(join(folder, 'relay.log'), terminal);
     const line = `${JSON.stringify({ level: 'INFO', message: 'signal placed', timestamp: '2026-11-01T08:31:45.120Z', account: 'main', signalId: 's-1', note: 'buy 1' })}\n`;
 
@@ -45,13 +62,11 @@ describe('the log of a local run', () => {
     await once(output, 'finish');
 
     expect(readFileSync(join(folder, 'relay.log'), 'utf8')).toBe(line);
-    expect(stripVTControlCharacters(String(terminal.read()))).toBe(
-      '08:31:45.120  signal placed  main s-1  buy 1\n',
-    );
+    expect(shown).toEqual(['08:31:45.120  signal placed  main s-1  buy 1']);
   });
 
   test('keeps for the file that a run of the clock went well', async () => {
-    const terminal = new PassThrough();
+    const { terminal, shown } = createTerminal();
     const output = createLogOutput(join(folder, 'relay.log'), terminal);
     const line = (message: string) =>
       `${JSON.stringify({ level: 'INFO', message, schedule: 'reconcile-signals' })}\n`;
@@ -62,38 +77,101 @@ describe('the log of a local run', () => {
     await once(output, 'finish');
 
     expect(readFileSync(join(folder, 'relay.log'), 'utf8').split('\n')).toHaveLength(3);
-    expect(stripVTControlCharacters(String(terminal.read()))).toBe(
-      'scheduled run failed  reconcile-signals\n',
-    );
+    expect(shown).toEqual(['scheduled run failed  reconcile-signals']);
   });
 
-  test('that finds no room is dropped, and whoever writes it goes on', async () => {
-    const output = createLogOutput('/dev/full', null);
+  test.each([
+    ['moved', (path: string) => renameSync(path, `${path}.moved`)],
+    ['removed', (path: string) => rmSync(path)],
+    ['moved, and its name taken by another', (path: string) => logrotate(path)],
+  ])('whose file is %s goes on in a new one, full again or not', (_, disturb) => {
+    const path = join(folder, 'relay.log');
+    const { terminal, shown } = createTerminal();
+    const output = createLogOutput(path, terminal, { maximumFileBytes: 45 });
 
-    for (let count = 0; count < 3; count += 1) output.write('{"message":"a line"}\n');
-    output.end();
+    output.write(lineOf('one'));
+    disturb(path);
+    // The old file's bytes and these would be too many for one file.
+    for (const message of ['two', 'three', 'four']) output.write(lineOf(message));
 
-    await once(output, 'finish');
+    expect(readFileSync(path, 'utf8')).toBe(lineOf('four'));
+    expect(readFileSync(`${path}.1`, 'utf8')).toBe(lineOf('two') + lineOf('three'));
+    expect(shown).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  test('goes on as soon as there is room again', async () => {
+  test.each([
+    ['the disk is full', 'ENOSPC', (path: string) => symlinkSync('/dev/full', path)],
+    ['the folder is gone', 'ENOENT', (path: string) => rmSync(dirname(path), { recursive: true })],
+    ['a folder is in its place', 'EISDIR', (path: string) => mkdirSync(path)],
+    ['a full one cannot be put aside', 'EISDIR', blockRotation],
+  ])(
+    'that cannot be written because %s goes on at the terminal, which is told why, once',
+    (_, code, spoil) => {
+      const path = join(folder, 'logs', 'relay.log');
+      mkdirSync(dirname(path));
+      const { terminal, shown } = createTerminal();
+      const output = createLogOutput(path, terminal, { maximumFileBytes: 100 });
+
+      spoil(path);
+      for (let count = 0; count < 1000; count += 1) output.write(lineOf('alarm'));
+
+      expect(shown.filter((line) => line === 'alarm')).toHaveLength(1000);
+      expect(shown.filter((line) => line !== 'alarm')).toEqual([expect.stringContaining(code)]);
+      expect(shown.findIndex((line) => line.includes(code))).toBe(1);
+      expect(output.writableLength).toBe(0);
+    },
+  );
+
+  test('goes on as soon as there is room again, and says in the file what is missing', () => {
     const path = join(folder, 'relay.log');
     symlinkSync('/dev/full', path);
-    const output = createLogOutput(path, null);
-    output.write('{"message":"no room"}\n');
-    // The kernel tells which files this process holds: the full one was opened, and given up.
-    while (!isOpen('/dev/full')) await setImmediate();
-    while (isOpen('/dev/full')) await setImmediate();
+    const { terminal, shown } = createTerminal();
+    const output = createLogOutput(path, terminal, { clock: createManualClock(0) });
+    output.write(lineOf('no room'));
+    output.write(lineOf('still no room'));
 
     rmSync(path);
-    while (!existsSync(path) || !readFileSync(path, 'utf8').includes('room again')) {
-      output.write('{"message":"room again"}\n');
-      await setImmediate();
-    }
-    output.end();
-    await once(output, 'finish');
+    output.write(lineOf('room again'));
+    output.write(lineOf('and again'));
 
-    expect(readFileSync(path, 'utf8')).toMatch(/^\n(\{"message":"room again"\}\n)+$/);
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    const [first, ...others] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(first).toMatchObject({ level: 'WARN', timestamp: '1970-01-01T00:00:00.000Z' });
+    expect(first?.['message']).toContain('2 lines are missing');
+    expect(others).toEqual([{ message: 'room again' }, { message: 'and again' }]);
+    expect(shown.filter((line) => line.includes('are missing'))).toHaveLength(1);
+  });
+
+  test('begins a line of its own after one that was cut off', () => {
+    const path = join(folder, 'relay.log');
+    writeFileSync(path, '{"message":"cut o');
+    const output = createLogOutput(path, null);
+
+    output.write(lineOf('whole'));
+
+    expect(readFileSync(path, 'utf8')).toBe(`{"message":"cut o\n${lineOf('whole')}`);
+  });
+
+  test('does not wait for the reader of a pipe in place of its file', () => {
+    const path = join(folder, 'relay.log');
+    expect(spawnSync('mkfifo', [path]).status).toBe(0);
+    const { terminal, shown } = createTerminal();
+    const output = createLogOutput(path, terminal);
+
+    for (let count = 0; count < 3; count += 1) output.write(lineOf('x'.repeat(100_000)));
+
+    expect(shown.filter((line) => line.startsWith('xxx'))).toHaveLength(3);
+  });
+
+  test('shows what is no line of the log as it is', () => {
+    expect(describeLine('a warning of a library')).toBe('a warning of a library');
+    expect(describeLine('null')).toBe('null');
+  });
+
+  test('is readable by its owner only', () => {
+    const path = join(folder, 'relay.log');
+    createLogOutput(path, null).write(lineOf('one'));
+    expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
   test('begins anew when the file is full, and keeps the one before', async () => {

@@ -1,0 +1,46 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Evidence, Violation } from './evidence.ts';
+
+/** Whoever watches the terminal saw every alarm, whatever had become of the log file. */
+export function checkTerminal({ writings }: Evidence): readonly Violation[] {
+  const shown = writings
+    .filter(({ place }) => place === 'terminal')
+    .flatMap(({ text }) => stripVTControlCharacters(text).split('\n'));
+  const shownAt = Map.groupBy(shown, (line) => line.slice(0, timeLength));
+  const logged = writings.filter(({ place, kind }) => kind === 'log' && place !== 'terminal');
+  const alarms = new Set(logged.flatMap(({ text }) => text.split('\n').filter(isAlarm)));
+  return [...alarms].flatMap((alarm) => {
+    const { timestamp, ...facts } = readAlarm(alarm);
+    const time = timestamp?.slice(11, 11 + timeLength) ?? '';
+    const words = Object.values(facts).filter((word) => word !== undefined);
+    const isShown = (shownAt.get(time) ?? []).some((line) => words.every((word) => line.includes(word)));
+    return isShown
+      ? []
+      : [{ wrong: 'silent' as const, what: 'an alarm did not reach the terminal', story: [alarm] }];
+  });
+}
+
+const timeLength = '08:31:45.120'.length;
+
+/** A line that was cut short, or written over by another, is no alarm: the journal has it whole. */
+function isAlarm(line: string): boolean {
+  if (!line.includes('"alarm":true')) return false;
+  try {
+    return (JSON.parse(line) as Record<string, unknown>)['alarm'] === true;
+  } catch {
+    return false;
+  }
+}
+
+/** What somebody who sees it has to go by. */
+interface Alarm {
+  readonly timestamp: string | undefined;
+  readonly message: string | undefined;
+  readonly account: string | undefined;
+  readonly signalId: string | undefined;
+}
+
+function readAlarm(line: string): Alarm {
+  const { timestamp, message, account, signalId } = JSON.parse(line) as Partial<Alarm>;
+  return { timestamp, message, account, signalId };
+}

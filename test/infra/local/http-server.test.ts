@@ -1,0 +1,82 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type HttpServer, startHttpServer } from '../../../infra/local/http-server.ts';
+
+/** Far above the bound given to the server, far below the half minute after which Node looks by itself. */
+const patienceMs = 10_000;
+
+describe('a sender that stalls', () => {
+  let server: HttpServer;
+  afterEach(() => server.close());
+
+  async function start(receiveWithinMs: number): Promise<void> {
+    const receive = async () => ({ statusCode: 202, body: '{}' });
+    server = await startHttpServer(0, receive, { receiveWithinMs });
+  }
+
+  /** Writes, and says nothing more; resolves with all that came back once the server has closed the connection. */
+  async function stallAfter(...parts: readonly string[]): Promise<string> {
+    const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+    for (const part of parts) socket.write(part);
+    return await text(socket);
+  }
+
+  test.each([
+    ['before its first byte', []],
+    ['in its headers', ['POST /signals/main/token HTTP/1.1\r\nhost: x\r\n']],
+    ['in its body', ['POST /signals/main/token HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n', '{"id"']],
+  ])(
+    '%s is told so, and its connection is closed',
+    async (_, parts) => {
+      await start(100);
+
+      const answer = await stallAfter(...parts);
+
+      expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+      expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+      expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+        error: { code: 'request_timeout', message: 'the request was not complete after 0.1 s' },
+      });
+    },
+    patienceMs,
+  );
+
+  test(
+    'by sending a byte now and then has no longer',
+    async () => {
+      await start(200);
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+      socket.write('POST /signals/main/token HTTP/1.1\r\nhost: x\r\ncontent-length: 999999\r\n\r\n');
+      const trickle = setInterval(() => socket.write('x'), 10);
+      socket.on('error', () => undefined);
+
+      // It may hear of the end by a reset, for it was still sending.
+      await new Promise((resolve) => socket.once('close', resolve));
+
+      clearInterval(trickle);
+    },
+    patienceMs,
+  );
+
+  test('keeps nobody else from being answered', async () => {
+    await start(60_000);
+    const stalled = connect(Number(new URL(server.url).port), '127.0.0.1');
+    stalled.write('POST /signals/main/token HTTP/1.1\r\n');
+
+    const answer = await fetch(`${server.url}/signals/main/token`, { method: 'POST', body: '{}' });
+
+    expect(answer.status).toBe(202);
+    stalled.destroy();
+  });
+});
+
+test('what is no HTTP is answered 400', async () => {
+  const server = await startHttpServer(0, async () => ({ statusCode: 202, body: '{}' }));
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.write('good day\r\n\r\n');
+
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+
+  await server.close();
+});

@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+
+/** Long enough for any start; a start that spins is ended after it. */
+const patienceMs = 30_000;
+
+describe('npm start', () => {
+  let data: string;
+  let child: ChildProcess | null = null;
+  beforeEach(() => {
+    data = mkdtempSync(join(tmpdir(), 'relay-start-'));
+  });
+  afterEach(async () => {
+    if (child !== null && child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    child = null;
+    rmSync(data, { recursive: true });
+  });
+
+  function run(folder: string) {
+    const args = ['infra/local/main.ts', '--port', '0', '--paper-port', '0', '--data', folder, '--frozen'];
+    const started = spawn(process.execPath, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: patienceMs,
+      killSignal: 'SIGKILL',
+    });
+    child = started;
+    return started;
+  }
+
+  /** @returns what it says until it is up */
+  async function start(): Promise<readonly string[]> {
+    const { stdout } = run(data);
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: stdout })) {
+      lines.push(stripVTControlCharacters(line));
+      if (line === 'ready') break;
+    }
+    stdout.resume();
+    return lines;
+  }
+
+  /** @returns how it refused */
+  async function startInVain(folder = data): Promise<{ exitCode: number | null; said: string }> {
+    const started = run(folder);
+    const exited = once(started, 'exit') as Promise<[number | null]>;
+    const [said, [exitCode]] = await Promise.all([text(started.stderr), exited]);
+    return { exitCode, said };
+  }
+
+  test('goes on without the note of where it runs, and says so', async () => {
+    // A folder in its place can be written as little as a file on a full disk.
+    mkdirSync(join(data, 'run.json'));
+
+    const lines = await start();
+
+    expect(lines.at(-1)).toBe('ready');
+    expect(lines.filter((line) => line.includes('run.json could not be written'))).toHaveLength(1);
+  });
+
+  test('keeps everything for its owner only, whatever the mask of the shell', async () => {
+    await start();
+
+    const names = [
+      'relay.db',
+      'paper.db',
+      'lock.db',
+      'secrets.json',
+      'relay.db-wal',
+      'relay.db-shm',
+      'run.json',
+    ];
+    const modes = names.map((name) => [name, (statSync(join(data, name)).mode & 0o777).toString(8)]);
+    expect(modes).toEqual(names.map((name) => [name, '600']));
+  });
+
+  test('closes secrets and databases that others could read, and says so', async () => {
+    await start();
+    child?.kill('SIGTERM');
+    await once(child as ChildProcess, 'exit');
+    for (const name of ['secrets.json', 'relay.db', 'paper.db']) chmodSync(join(data, name), 0o644);
+    writeFileSync(join(data, 'secrets.json.new'), '{}', { mode: 0o644 });
+
+    const said = (await start()).join('\n');
+
+    for (const name of ['secrets.json', 'relay.db', 'paper.db']) {
+      expect(statSync(join(data, name)).mode & 0o777).toBe(0o600);
+      expect(said).toContain(join(data, name));
+    }
+    expect(said).toContain('secrets.json.new was left over');
+    expect(statSync(join(data, 'secrets.json.new'), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test.each(['/proc/relay', '/proc/self/relay', '/dev/null', '/dev/null/relay'])(
+    'refuses %s as its folder',
+    async (folder) => {
+      const { exitCode, said } = await startInVain(folder);
+
+      expect([exitCode, said]).toEqual([1, expect.stringContaining(`"${folder}" cannot be made`)]);
+      expect(said).toContain('--data');
+    },
+  );
+});
