@@ -72,10 +72,12 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
 }
 
 const closeEveryMinutes = 10;
+/** A minute of its own, away from the full hour at which snapshots are taken. */
+const closeAtMinute = 7;
 
 /** An order that has ended and is believed open costs time, never money: now and then is enough. */
 async function closeNowAndThen(services: ReconcileServices, startedAtMs: number): Promise<number> {
-  if (Math.floor(startedAtMs / 60_000) % closeEveryMinutes !== 0) return 0;
+  if (Math.floor(startedAtMs / 60_000) % closeEveryMinutes !== closeAtMinute) return 0;
   const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
   return await closeEnded(services, options);
 }

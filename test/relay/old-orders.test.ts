@@ -29,6 +29,11 @@ async function storeOldOrders(): Promise<void> {
   }
 }
 
+/** To the minute at which a run of the reconciler closes what has ended. */
+function advanceToClosing(): void {
+  relay.clock.advance(17 * minuteMs - (relay.clock.nowMs() % (10 * minuteMs)));
+}
+
 const believedOpen = async (): Promise<readonly Entry[]> =>
   await relay.services.ledger.openOrders('main', 'BTC_USDT', 10_000);
 const requestsTo = (path: string) => relay.asked.filter((asked) => asked === path).length;
@@ -97,7 +102,7 @@ describe('in the live dialect, with many orders that ended unheard of', () => {
   });
 
   test('the reconciler closes them, some with each run, and leaves the open one', async () => {
-    relay.clock.advance(10 * minuteMs - (relay.clock.nowMs() % (10 * minuteMs)));
+    advanceToClosing();
     await relay.reconcile();
     expect(await believedOpen()).toHaveLength(count + 1 - 200);
 
@@ -109,7 +114,7 @@ describe('in the live dialect, with many orders that ended unheard of', () => {
 
   test('the reconciler closes nothing while the list cannot be read, and says so to nobody’s harm', async () => {
     relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
-    relay.clock.advance(10 * minuteMs - (relay.clock.nowMs() % (10 * minuteMs)));
+    advanceToClosing();
     expect(await relay.reconcile()).toMatchObject({ closed: 0 });
     expect(await believedOpen()).toHaveLength(count + 1);
   });

@@ -214,7 +214,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'hasty-not-found',
     breaks: 'the first look that finds no order is final',
-    seeds: 300,
+    seeds: 600,
     dialect: 'live',
     mutation: { ledger: concludeHastily },
   },

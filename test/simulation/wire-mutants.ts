@@ -166,7 +166,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'late-retries',
     breaks: 'a retry does not ask whether the signal is still fresh',
-    seeds: 300,
+    seeds: 1000,
     dialect: 'documented',
     mutation: changeSend(
       stopLimit,
