@@ -4,6 +4,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
 import { systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
+import { createDynamodbEntrance, type DynamodbLedgerOptions } from '../ledger/dynamodb-entrance.ts';
 import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../ledger/dynamodb-market-copies.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -60,7 +61,7 @@ export function openReceiveServices(config: unknown, environment: Environment): 
     clock: systemClock,
     log: createLog('receive-signal'),
     settings: host.settings,
-    ledger: openLedger(host, environment),
+    ledger: createDynamodbEntrance(ledgerOptions(host, environment)),
     queue: openQueue(environment),
     webhookTokens: secrets.webhookTokens,
     // Tokens alone: this function is not granted the keys of the exchange.
@@ -153,12 +154,16 @@ function openExchangeClients({ exchange }: HostConfig, environment: Environment)
   return createExchangeClients({ ...exchange, secrets, clock: systemClock });
 }
 
-function openLedger({ aws }: HostConfig, environment: Environment): Ledger {
-  return createDynamodbLedger({
+function openLedger(host: HostConfig, environment: Environment): Ledger {
+  return createDynamodbLedger(ledgerOptions(host, environment));
+}
+
+function ledgerOptions({ aws }: HostConfig, environment: Environment): DynamodbLedgerOptions {
+  return {
     client: new DynamoDBClient(awsClientOptions),
     tableName: readVariable(environment, 'LEDGER_TABLE'),
     keepDays: aws.keepLedgerDays,
-  });
+  };
 }
 
 function openMarketCopies({ exchange }: HostConfig, environment: Environment): MarketCopies {

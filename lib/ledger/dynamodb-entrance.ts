@@ -1,19 +1,44 @@
 import { randomUUID } from 'node:crypto';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Item, textOf } from '../base/dynamodb.ts';
 import { RelayError } from '../base/errors.ts';
-import { createAcceptedEntry } from './create-entry.ts';
+import { createAcceptedEntry, createRefusedEntry } from './create-entry.ts';
 import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem } from './dynamodb-items.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn } from './dynamodb-move.ts';
-import type { DynamodbTable } from './dynamodb-table.ts';
+import { DynamodbTable } from './dynamodb-table.ts';
 import type { Entry, EntryKey } from './entry.ts';
-import { type Accepted, isOtherAlert, type MinuteLimit, type NewEntry, type StoredSignal } from './ledger.ts';
+import {
+  type Accepted,
+  isOtherAlert,
+  type LedgerEntrance,
+  type MinuteLimit,
+  type NewEntry,
+  type RefusedEntry,
+  type StoredSignal,
+} from './ledger.ts';
 
 /** Whoever finds another at the same alert reads what that one stored; this many in a row is something else. */
 const maximumTries = 10;
 
+export interface DynamodbLedgerOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** How long an entry is kept once nothing can become of it any more. */
+  readonly keepDays: number;
+}
+
+/** The part of the ledger on DynamoDB that takes alerts in: a function that does nothing else loads nothing else. */
+export function createDynamodbEntrance({
+  client,
+  tableName,
+  keepDays,
+}: DynamodbLedgerOptions): LedgerEntrance {
+  return new DynamodbEntrance(new DynamodbTable(client, tableName), keepDays);
+}
+
 /** How new entries come into the table: those of one alert together, or none of them. */
-export class DynamodbEntrance {
+export class DynamodbEntrance implements LedgerEntrance {
   readonly #table: DynamodbTable;
   readonly #keepDays: number;
   readonly #signals: MinuteCount;
@@ -37,7 +62,7 @@ export class DynamodbEntrance {
       const place = await this.#signals.take(fresh, newEntries[0]?.atMs ?? 0, limit);
       if (!place.free) return { result: 'over_limit', count: place.count };
       const created = fresh.map(createAcceptedEntry);
-      if (await this.create(created)) return { result: 'stored', signals: storedOf(created, found) };
+      if (await this.#create(created)) return { result: 'stored', signals: storedOf(created, found) };
       found = await this.#readAll(newEntries);
     }
     throw new RelayError(
@@ -46,8 +71,17 @@ export class DynamodbEntrance {
     );
   }
 
+  async refuse(refused: RefusedEntry): Promise<void> {
+    await this.#create([createRefusedEntry(refused)]);
+  }
+
+  async read(key: EntryKey): Promise<Entry | null> {
+    const item = await this.#table.get(keyItem(key));
+    return item === null ? null : entryOf(item);
+  }
+
   /** All of them or none. @returns false when one of them was there already; then none was created */
-  async create(entries: readonly Entry[]): Promise<boolean> {
+  async #create(entries: readonly Entry[]): Promise<boolean> {
     const writer = randomUUID();
     const items = entries.map((entry) => this.#itemOf(entry, writer));
     const [only] = items;

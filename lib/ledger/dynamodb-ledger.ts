@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { boundLook } from './bound-step.ts';
-import { createRefusedEntry } from './create-entry.ts';
-import { DynamodbEntrance } from './dynamodb-entrance.ts';
+import { DynamodbEntrance, type DynamodbLedgerOptions } from './dynamodb-entrance.ts';
 import {
   anyWaitingPrefix,
   entryOf,
@@ -32,17 +30,9 @@ import {
   type Started,
 } from './ledger.ts';
 
-/**
- * The ledger on DynamoDB: every change of an entry is one conditional write.
- *
- * @param options `keepDays`: how long an entry is kept once nothing can become of it any more
- */
-export function createDynamodbLedger(options: {
-  readonly client: DynamoDBClient;
-  readonly tableName: string;
-  readonly keepDays: number;
-}): Ledger {
-  return new DynamodbLedger(new DynamodbTable(options.client, options.tableName), options.keepDays);
+/** The ledger on DynamoDB: every change of an entry is one conditional write. */
+export function createDynamodbLedger({ client, tableName, keepDays }: DynamodbLedgerOptions): Ledger {
+  return new DynamodbLedger(new DynamodbTable(client, tableName), keepDays);
 }
 
 class DynamodbLedger implements Ledger {
@@ -64,8 +54,8 @@ class DynamodbLedger implements Ledger {
     return this.#entrance.accept(entries, limit);
   }
 
-  async refuse(refused: RefusedEntry): Promise<void> {
-    await this.#entrance.create([createRefusedEntry(refused)]);
+  refuse(refused: RefusedEntry): Promise<void> {
+    return this.#entrance.refuse(refused);
   }
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
@@ -104,9 +94,8 @@ class DynamodbLedger implements Ledger {
     if (written.done) await this.#expire(written.item);
   }
 
-  async read(key: EntryKey): Promise<Entry | null> {
-    const item = await this.#table.get(keyItem(key));
-    return item === null ? null : entryOf(item);
+  read(key: EntryKey): Promise<Entry | null> {
+    return this.#entrance.read(key);
   }
 
   readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {

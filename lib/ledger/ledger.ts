@@ -157,6 +157,9 @@ export interface Ledger {
   writePause(account: string, pause: Pause | null): Promise<void>;
 }
 
+/** What taking alerts in needs of a ledger. */
+export type LedgerEntrance = Pick<Ledger, 'accept' | 'refuse' | 'read'>;
+
 /** An event counts against a limit for this long; after exactly this time it no longer does. */
 export const limitWindowMs = 60_000;
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, LedgerEntrance } from '../ledger/ledger.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { Arrival } from '../signals/staleness.ts';
@@ -21,7 +21,7 @@ export interface ReceiveServices {
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: Settings;
-  readonly ledger: Ledger;
+  readonly ledger: LedgerEntrance;
   readonly queue: SignalQueue;
   /** The tokens that are valid now, none for an unknown account. */
   webhookTokens(account: string, age: SecretAge): Promise<readonly string[]>;
