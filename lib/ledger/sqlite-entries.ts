@@ -47,7 +47,8 @@ export const migrations: readonly string[] = [
    CREATE INDEX looks_due ON entries (look_due_at_ms) WHERE look_due_at_ms IS NOT NULL;`,
   `CREATE INDEX entries_waiting ON entries (account, market, seq) WHERE status = 'accepted' AND market IS NOT NULL;
    CREATE INDEX entries_by_order ON entries (account, order_id) WHERE order_id IS NOT NULL;
-   CREATE INDEX entries_by_account ON entries (account, created_at_ms);`,
+   CREATE INDEX entries_by_account ON entries (account, created_at_ms);
+   CREATE INDEX entries_by_account_and_status ON entries (account, status, created_at_ms);`,
 ];
 
 const columns = `account, signal_id, status, signal, market, client_order_id, fingerprint,

@@ -114,6 +114,10 @@ describe('the cost of a statement', () => {
       /^SELECT \* FROM entries WHERE account = \? AND \(created_at_ms, seq\) </,
       'SEARCH entries USING INDEX entries_by_account (account=? AND created_at_ms<?)',
     ],
+    [
+      /^SELECT \* FROM entries WHERE status = \? AND account = \? AND/,
+      'SEARCH entries USING INDEX entries_by_account_and_status (account=? AND status=? AND created_at_ms<?)',
+    ],
     [/status = 'accepted' ORDER BY/, 'SEARCH entries USING INDEX entries_waiting (account=? AND market=?)'],
     [/order_id = \?/, 'SEARCH entries USING INDEX entries_by_order (account=? AND order_id=?)'],
     [/look_due_at_ms >/, 'SEARCH entries USING INDEX looks_due (look_due_at_ms>?)'],
