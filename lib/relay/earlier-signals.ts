@@ -47,12 +47,18 @@ export async function carryOutEarlier(
       if (error instanceof RelayError && error.row.retryMayHelp) throw error;
       await giveUp(services, entry, error);
     }
-    if (services.clock.nowMs() - startedAtMs > latestBeginningMs)
-      throw new RelayError(
-        'earlier_signals_wait',
-        `${earlier.length} signals of ${entry.account} were stored before this one; they are carried out first`,
-      );
+    if (services.clock.nowMs() - startedAtMs > latestBeginningMs) throw createEarlierWait(entry);
   }
+  const [first] = earlier;
+  // After a full page there may be more of them.
+  if (first !== undefined && earlier.length >= pageSize) throw createEarlierWait(first);
+}
+
+function createEarlierWait({ account, signal }: Entry): RelayError {
+  return new RelayError(
+    'earlier_signals_wait',
+    `more signals of ${account} were stored before this one in ${signal?.market ?? 'its market'}; they are carried out first`,
+  );
 }
 
 async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): Promise<void> {

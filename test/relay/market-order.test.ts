@@ -173,6 +173,21 @@ describe('an order that waits without a message', () => {
   });
 });
 
+test('an order that waits behind a page of other signals does not go out after its cancellation', async () => {
+  const cancels = Array.from({ length: 50 }, (_, index) =>
+    alert({ id: `c-${index}`, action: 'cancel', signalId: 'nobody' }),
+  );
+  await leaveBehind(...cancels, buyAlert(), alert({ id: 'all', action: 'cancel_all' }));
+
+  await expect(relay.execute('all')).rejects.toMatchObject({ code: 'earlier_signals_wait' });
+  await relay.execute('all');
+  await relay.execute('buy-1');
+
+  expect(await statuses('all')).toEqual(['accepted', 'sending', 'cancelled']);
+  expect(await statuses('buy-1')).toEqual(['accepted', 'cancelled']);
+  expect(relay.asked).not.toContain(createPath);
+});
+
 describe('a cancellation', () => {
   test('of what another worker is sending goes to the exchange', async () => {
     const key = await relay.receive(buyAlert());
