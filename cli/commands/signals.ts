@@ -54,16 +54,20 @@ async function listSignals({ session, print }: Context, options: ListOptions): P
   });
 }
 
-/** The ledger knows no order by account, so entries of others are read past. */
+/** A page may hold less than was asked for: of a status and an account, entries of other accounts are read past. */
 async function readEntries(
   ledger: Ledger,
   { status, limit, account }: ListOptions,
 ): Promise<readonly Entry[]> {
   const found: Entry[] = [];
-  let query: EntryQuery | null = { limit, ...(status === undefined ? {} : { status }) };
+  let query: EntryQuery | null = {
+    limit,
+    ...(status === undefined ? {} : { status }),
+    ...(account === undefined ? {} : { account }),
+  };
   while (query !== null && found.length < limit) {
     const page = await ledger.list(query);
-    found.push(...page.entries.filter((entry) => account === undefined || entry.account === account));
+    found.push(...page.entries);
     query = page.next === null ? null : { ...query, cursor: page.next };
   }
   return found.slice(0, limit);

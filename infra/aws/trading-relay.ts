@@ -164,7 +164,11 @@ export class TradingRelay extends Construct {
         WEBHOOK_TOKENS: Stack.of(this).toJsonString(this.secrets.webhookTokens),
       },
     });
-    receive.grant(['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
+    // A transaction of puts is granted as its puts are.
+    receive.grant(
+      ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
+      [this.ledger.arn],
+    );
     receive.grant(['sqs:SendMessage'], [this.signals.queue.queueArn]);
     receive.grant(['secretsmanager:GetSecretValue'], Object.values(this.secrets.webhookTokens));
     return receive;

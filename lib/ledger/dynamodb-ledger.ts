@@ -153,15 +153,18 @@ class DynamodbLedger implements Ledger {
       await this.#table.put({ ...key, sinceMs: { N: String(pause.sinceMs) }, reason: { S: pause.reason } });
   }
 
-  /** After the outcome, which counts; without it an order is found by its signal all the same. */
+  /**
+   * After the outcome, which counts; without it an order is found by its signal all the same. By an update, so that who
+   * writes outcomes needs no permission to make entries.
+   */
   async #nameOrder({ account, signalId }: EntryKey, orderId: number, atMs: number): Promise<void> {
     const expiresAt = expiryOf('placed', atMs, this.#keepDays, true);
     const name = {
-      ...orderKeyItem(account, orderId),
-      signalId: { S: signalId },
-      [expiryAttribute]: { N: String(expiresAt) },
+      Key: orderKeyItem(account, orderId),
+      set: `SET #signalId = :signalId, #${expiryAttribute} = :expiry`,
+      values: { ':signalId': { S: signalId }, ':expiry': { N: String(expiresAt) } },
     };
-    await this.#table.put(name).catch(() => undefined);
+    await this.#table.update(name).catch(() => undefined);
   }
 
   async #advance(key: EntryKey, move: Move): Promise<Written> {

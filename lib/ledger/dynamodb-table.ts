@@ -1,6 +1,5 @@
 import {
   BatchGetItemCommand,
-  type CancellationReason,
   ConditionalCheckFailedException,
   DeleteItemCommand,
   type DynamoDBClient,
@@ -9,13 +8,14 @@ import {
   type PutItemCommandInput,
   QueryCommand,
   type QueryCommandInput,
-  TransactionCanceledException,
   TransactWriteItemsCommand,
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
+import { systemClock } from '../base/clock.ts';
 import { type Item, namesIn } from '../base/dynamodb.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
+import { type Patience, reasonsOf, sendPastTransactions } from './dynamodb-conflict.ts';
 
 /** A conditional write: done, with the item as it is now, or refused, with the item that stood against it. */
 export type Written =
@@ -28,7 +28,8 @@ export type CreatedAll =
 
 export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
   readonly set: string;
-  readonly condition: string;
+  /** Absent: whatever is there, if anything. */
+  readonly condition?: string;
   readonly values?: Item;
   /** More names than the expressions spell out. */
   readonly names?: Record<string, string>;
@@ -46,10 +47,16 @@ const batchSize = 100;
 export class DynamodbTable {
   readonly #client: DynamoDBClient;
   readonly #name: string;
+  readonly #patience: Patience;
 
-  constructor(client: DynamoDBClient, name: string) {
+  constructor(
+    client: DynamoDBClient,
+    name: string,
+    patience: Patience = { clock: systemClock, random: Math.random },
+  ) {
     this.#client = client;
     this.#name = name;
+    this.#patience = patience;
   }
 
   /** Reads consistently: every write acknowledged before is seen. */
@@ -98,7 +105,7 @@ export class DynamodbTable {
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     };
     try {
-      await this.#client.send(new PutItemCommand(input));
+      await sendPastTransactions(this.#patience, () => this.#client.send(new PutItemCommand(input)));
       return { done: true, item };
     } catch (error) {
       return refusalOf(error);
@@ -108,8 +115,7 @@ export class DynamodbTable {
   /**
    * Puts every item where none of its key is, or none of them.
    *
-   * @returns done; or refused, with the item that stood against each, null where none did: then another transaction
-   * was at work on the same keys
+   * @returns done; or refused, with the item that stood against each, null where none did
    */
   async createAll(items: readonly Item[]): Promise<CreatedAll> {
     const condition = 'attribute_not_exists(#account)';
@@ -123,10 +129,12 @@ export class DynamodbTable {
       },
     }));
     try {
-      await this.#client.send(new TransactWriteItemsCommand({ TransactItems }));
+      await sendPastTransactions(this.#patience, () =>
+        this.#client.send(new TransactWriteItemsCommand({ TransactItems })),
+      );
       return { done: true };
     } catch (error) {
-      return { done: false, found: reasonsOf(error).map(({ Item: found }) => found ?? null) };
+      return refusalOfAll(error);
     }
   }
 
@@ -135,14 +143,16 @@ export class DynamodbTable {
       TableName: this.#name,
       Key,
       UpdateExpression: set,
-      ConditionExpression: condition,
-      ExpressionAttributeNames: { ...namesIn(set, condition), ...names },
+      ...(condition === undefined ? {} : { ConditionExpression: condition }),
+      ExpressionAttributeNames: { ...namesIn(set, condition ?? ''), ...names },
       ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
       ReturnValues: 'ALL_NEW',
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
     };
     try {
-      const { Attributes = {} } = await this.#client.send(new UpdateItemCommand(input));
+      const { Attributes = {} } = await sendPastTransactions(this.#patience, () =>
+        this.#client.send(new UpdateItemCommand(input)),
+      );
       return { done: true, item: Attributes };
     } catch (error) {
       return refusalOf(error);
@@ -188,13 +198,15 @@ function refusalOf(error: unknown): Written {
   return failWriting(error);
 }
 
-const contested = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
+/** Reasons that leave it to whoever was there first; any other is a failure. */
+const contested: ReadonlySet<string> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
 
-/** Why a transaction was turned away, item by item; other reasons than those of the items are failures. */
-function reasonsOf(error: unknown): readonly CancellationReason[] {
-  const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
-  if (reasons.length === 0 || !reasons.every(({ Code = 'None' }) => contested.has(Code))) failWriting(error);
-  return reasons;
+function refusalOfAll(error: unknown): CreatedAll {
+  const reasons = reasonsOf(error);
+  const codes = reasons.map(({ Code = 'None' }) => Code);
+  if (!codes.includes('ConditionalCheckFailed') || !codes.every((code) => contested.has(code)))
+    return failWriting(error);
+  return { done: false, found: reasons.map(({ Item: found }) => found ?? null) };
 }
 
 function failReading(error: unknown): never {

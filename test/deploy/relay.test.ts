@@ -348,6 +348,27 @@ describe('The tool', () => {
     expect(signals.map(({ signalId }) => signalId).slice(0, 2)).toEqual(['by-hand', 'dropped']);
     expect(signals).toHaveLength(3);
   });
+
+  test('lists those of one account, and of one status of it', async () => {
+    const list = async (...options: readonly string[]) => {
+      const { signals } = (await deployment.relayJson(['signals', '--account', 'second', ...options])) as {
+        readonly signals: readonly { readonly signalId: string }[];
+      };
+      return signals.map(({ signalId }) => signalId);
+    };
+
+    expect(await list('--limit', '2')).toEqual(['second-3', 'second-2']);
+    expect(await list('--limit', '3')).toEqual(['second-3', 'second-2', 'second-1']);
+    expect(await list('--status', 'placed')).toEqual(['second-2', 'second-1']);
+  });
+
+  test('shows why alerts of an id were refused', async () => {
+    expect(await deployment.relayJson(['signal', 'typo'])).toMatchObject({
+      account: 'main',
+      status: 'invalid',
+      steps: [{ evidence: { code: 'invalid_signal', issues: [{ path: 'stopLos' }] } }],
+    });
+  });
 });
 
 describe('A paused account', () => {

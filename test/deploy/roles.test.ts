@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Signal } from '../../lib/model/signal.ts';
+import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { collect } from '../snapshots/snapshots-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { type Deployment, deployRelay, type Resource, type Template } from './deployment.ts';
@@ -51,6 +52,15 @@ const order: Signal = {
   limitPrice: '61100',
 };
 const cancelAll: Signal = { ...onBitcoin, action: 'cancel_all' };
+/** Of a market in which nothing else is told: there only the queue leads to the executor. */
+const aside: Signal = {
+  ...order,
+  ticker: 'SOLUSDT',
+  market: 'SOL_USDT',
+  size: { unit: 'stock', quantity: '1' },
+  stopPrice: '160',
+  limitPrice: '161',
+};
 /** Of a market that has no order. */
 const cancelNothing: Signal = { ...cancelAll, ticker: 'ETHUSDT', market: 'ETH_USDT' };
 
@@ -62,15 +72,11 @@ function nextId(): string {
 }
 
 /** Stores a signal past the door. */
-async function store(signal: Signal, ageMs = 0): Promise<string> {
-  const signalId = nextId();
+async function store(signal: Signal, ageMs = 0, signalId = nextId(), fingerprint = signalId) {
   const clientOrderId = signal.action === 'order' ? `tr-${signalId}` : null;
   const atMs = Date.now() - ageMs;
-  await acceptOne(
-    deployment.ledger,
-    { account: 'main', signalId, signal, clientOrderId, fingerprint: signalId, atMs },
-    null,
-  );
+  const entry = { account: 'main', signalId, signal, clientOrderId, fingerprint, atMs };
+  await acceptOne(deployment.ledger, entry, null);
   return signalId;
 }
 
@@ -117,15 +123,52 @@ async function loseAnswer(): Promise<string> {
   return await handToExecutor(signalId);
 }
 
+/** Whether the door takes it. */
+async function send(body: string): Promise<boolean> {
+  return (await deployment.relay(['send', '-'], body)).exitCode === 0;
+}
+
+/** Whether the door knows a signal again that was stored in time and comes a second time, too late. */
+async function sendLate(): Promise<boolean> {
+  const signalId = nextId();
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const body = JSON.stringify({
+    id: signalId,
+    ticker: 'ETHUSDT',
+    action: 'cancel_all',
+    time: minutesAgo(20),
+  });
+  await store(cancelNothing, 20 * 60_000, signalId, fingerprintOf(Buffer.from(body)));
+  return await send(body);
+}
+
+/** Whether the signal's order is known by the id that the exchange gave it. */
+async function isNamed(signalId: string): Promise<boolean> {
+  const { orderId } = (await read(signalId)) ?? {};
+  const found = await deployment.ledger.findOrder('main', 'BTC_USDT', orderId ?? 0);
+  return found?.signalId === signalId;
+}
+
 /** What each function is for, told in one call of it; whether it came to its good end. */
 const stories = {
   async Receive() {
-    const body = JSON.stringify({ id: nextId(), ticker: 'BTCUSDT', action: 'cancel_all' });
-    return (await deployment.relay(['send', '-'], body)).exitCode === 0;
+    const alert = () => ({ id: nextId(), ticker: 'BTCUSDT', action: 'cancel_all' });
+    return (
+      (await send(JSON.stringify(alert()))) &&
+      (await send(JSON.stringify([alert(), alert()]))) &&
+      (await sendLate())
+    );
   },
-  Execute: async () => (await execute(order)) === 'placed' && (await execute(cancelAll)) === 'cancelled',
+  async Execute() {
+    const placed = await handToExecutor(await store(order));
+    return (
+      (await statusOf(placed)) === 'placed' &&
+      (await isNamed(placed)) &&
+      (await execute(cancelAll)) === 'cancelled'
+    );
+  },
   async Reconcile() {
-    const leftBehind = await store(order, 31_000);
+    const leftBehind = await store(aside, 31_000);
     const lost = await loseAnswer();
     const lostCancel = await storeUnknown({
       ...onBitcoin,
@@ -139,6 +182,7 @@ const stories = {
     return (
       status === 'placed' &&
       (await statusOf(lost)) === 'placed' &&
+      (await isNamed(lost)) &&
       look?.finding === 'the order is still open' &&
       (await statusOf(lostCancelAll)) === 'cancelled'
     );
@@ -277,6 +321,7 @@ describe('With its roles enforced, a relay', () => {
 
     expect(granted).toEqual([
       [
+        'dynamodb:BatchGetItem',
         'dynamodb:GetItem',
         'dynamodb:PutItem',
         'dynamodb:UpdateItem',
@@ -364,6 +409,7 @@ describe.each([
     'Receive',
     [
       ['dynamodb:GetItem'],
+      ['dynamodb:BatchGetItem'],
       ['dynamodb:PutItem'],
       ['dynamodb:UpdateItem'],
       ['sqs:SendMessage'],

@@ -408,6 +408,14 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
               Projection: { ProjectionType: 'KEYS_ONLY' },
             },
             {
+              IndexName: 'by-account',
+              KeySchema: [
+                { AttributeName: 'account', KeyType: 'HASH' },
+                { AttributeName: 'place', KeyType: 'RANGE' },
+              ],
+              Projection: { ProjectionType: 'KEYS_ONLY' },
+            },
+            {
               IndexName: 'by-status',
               KeySchema: [
                 { AttributeName: 'status', KeyType: 'HASH' },

@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { maximumStepBytes } from '../../lib/ledger/bound-step.ts';
+import { createFirstLook } from '../../lib/ledger/create-entry.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Status } from '../../lib/model/outcome.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import type { DynamodbFixture } from '../support/dynamodb/fixture.ts';
 import { createStackTable, deleteTable } from '../support/stack-tables.ts';
-import { describeLedger, orderEntry } from './ledger-contract.ts';
+import { describeLedger, orderEntry, signal } from './ledger-contract.ts';
 import { describeLooks } from './look-contract.ts';
 import { describeMarketCopies, market } from './market-copies-contract.ts';
 import { describeStateMachine } from './state-machine.ts';
@@ -22,6 +25,7 @@ const noonMs = 1_767_268_800_000;
 const key = { account: 'main', signalId: 'a' };
 const sending = { status: 'sending', atMs: noonMs, note: '' } as const;
 const placed = { status: 'placed', atMs: noonMs + 1, note: '' } as const;
+const firstLook = createFirstLook(noonMs);
 
 /** What every ledger keeps to, and what only one on DynamoDB does. */
 export function describeDynamodbLedger(name: string, start: () => Promise<DynamodbFixture>): void {
@@ -172,6 +176,17 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       await close();
     });
 
+    test('of several new signals is recognised', async () => {
+      const { tableName, close } = await open();
+      const client = repeatWrites('TransactWriteItemsCommand');
+      const ledger = createDynamodbLedger({ client, tableName, keepDays: 1 });
+      expect(await ledger.accept([orderEntry('a'), orderEntry('b')], { maxPerMinute: 2 })).toMatchObject({
+        result: 'stored',
+        signals: [{ isNew: true }, { isNew: true }],
+      });
+      await close();
+    });
+
     test('of `sending` is recognised: the order goes on the wire', async () => {
       const { ledger: first, tableName, close } = await open();
       await acceptOne(first, orderEntry('a'), null);
@@ -199,6 +214,34 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       expect((await first.read(key))?.steps).toHaveLength(3);
       await close();
     });
+  });
+
+  test(`${name} holds an entry as large as one can become, which stands in an index as well`, async () => {
+    const { ledger, close } = await open();
+    const noteBytes = 4 * 1024;
+    const largest = (status: Status) => ({
+      status,
+      atMs: noonMs,
+      note: 'n'.repeat(noteBytes),
+      evidence: { answer: 'x'.repeat(maximumStepBytes - noteBytes - 100) },
+    });
+    const looked = { ...firstLook, count: 1, finding: 'f'.repeat(noteBytes) };
+    const alert = { ...signal, comment: 'c'.repeat(16 * 1024) };
+    await acceptOne(ledger, orderEntry('a', { signal: alert }));
+    await ledger.start(key, largest('sending'), null);
+    const unknown = { from: 'sending', step: largest('unknown'), orderOpen: true } as const;
+    const { look } = await ledger.move(key, unknown);
+    await ledger.postpone(key, look ?? firstLook, looked);
+
+    const placing = { from: 'unknown', step: largest('placed'), orderId: 7, orderOpen: true } as const;
+    const entry = await ledger.move(key, placing);
+
+    expect(Buffer.byteLength(JSON.stringify(entry))).toBeGreaterThan(90 * 1024);
+    expect(entry).toMatchObject({ signal: alert, orderOpen: true, look: looked });
+    expect(entry.steps.slice(1)).toEqual([largest('sending'), largest('unknown'), largest('placed')]);
+    expect(await ledger.read(key)).toEqual(entry);
+    expect(await ledger.openOrders('main', 'BTC_USDT', 10)).toEqual([entry]);
+    await close();
   });
 
   describe(`${name}: the count of a minute`, () => {

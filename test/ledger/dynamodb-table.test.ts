@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { DynamodbTable } from '../../lib/ledger/dynamodb-table.ts';
 import { acceptOne } from '../support/accept-one.ts';
@@ -18,7 +18,12 @@ const hangUp: ScriptStep = (response) => response.destroy();
 
 async function open(...steps: readonly ScriptStep[]): Promise<DynamodbTable> {
   dynamodb = await startScriptedDynamodb(steps);
-  return new DynamodbTable(dynamodb.client, 'ledger');
+  return new DynamodbTable(dynamodb.client, 'ledger', { clock: { nowMs: () => 0, sleep }, random: () => 0 });
+}
+
+const pausesMs: number[] = [];
+async function sleep(durationMs: number): Promise<void> {
+  pausesMs.push(durationMs);
 }
 
 const itemNamed = (name: string) => ({ account: { S: 'main' }, item: { S: name } });
@@ -101,6 +106,63 @@ describe('a failure', () => {
     expect(await table.update(write)).toEqual({ done: false, found: itemNamed('a') });
     expect(await table.update(write)).toEqual({ done: false, found: null });
   });
+});
+
+describe('a write that meets a transaction on its item', () => {
+  const write = { Key: itemNamed('a'), set: 'REMOVE #openOrder', condition: 'attribute_exists(#openOrder)' };
+  const cancelledFor = (...codes: readonly string[]) =>
+    fails('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code })) });
+  const conflict = fails('TransactionConflictException');
+  beforeEach(() => {
+    pausesMs.length = 0;
+  });
+
+  test('is sent again, after ever longer pauses', async () => {
+    const table = await open(conflict, conflict, conflict, answers({ Attributes: itemNamed('a') }));
+
+    expect(await table.update(write)).toEqual({ done: true, item: itemNamed('a') });
+    expect(pausesMs).toEqual([10, 20, 40]);
+  });
+
+  test('is given up after less than a second, which the door has', async () => {
+    const table = await open(...Array<ScriptStep>(6).fill(conflict));
+
+    await expect(table.create(itemNamed('a'))).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: 'the ledger could not be written: TransactionConflictException',
+    });
+    expect(pausesMs).toEqual([10, 20, 40, 80, 160]);
+    expect(dynamodb.server.seen).toHaveLength(6);
+  });
+
+  test('is sent again when it is a transaction itself', async () => {
+    const table = await open(cancelledFor('None', 'TransactionConflict'), answers({}));
+
+    expect(await table.createAll([itemNamed('a'), itemNamed('b')])).toEqual({ done: true });
+    expect(pausesMs).toEqual([10]);
+  });
+
+  test('is not sent again when an item stands against it as well', async () => {
+    const table = await open(cancelledFor('ConditionalCheckFailed', 'TransactionConflict'));
+
+    expect(await table.createAll([itemNamed('a'), itemNamed('b')])).toEqual({
+      done: false,
+      found: [null, null],
+    });
+    expect(pausesMs).toEqual([]);
+  });
+
+  test.each(['ThrottlingError', 'ValidationError', 'ItemCollectionSizeLimitExceeded'])(
+    'is not sent again when it fails of %s as well',
+    async (code) => {
+      const table = await open(cancelledFor('TransactionConflict', code));
+
+      await expect(table.createAll([itemNamed('a'), itemNamed('b')])).rejects.toMatchObject({
+        code: 'store_unavailable',
+      });
+      expect(pausesMs).toEqual([]);
+    },
+  );
 });
 
 describe('a ledger', () => {

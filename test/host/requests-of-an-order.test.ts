@@ -1,0 +1,118 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { type LocalDynamodb, startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
+import { type Functions, openFunctions } from '../support/functions.ts';
+import { override } from '../support/override.ts';
+import { createStackTable } from '../support/stack-tables.ts';
+
+/** The requests that one alert costs, in their order, in functions that are warm and remember their secrets. */
+let asked: string[];
+let dynamodb: LocalDynamodb;
+let functions: Functions | null = null;
+
+beforeEach(async () => {
+  asked = [];
+  dynamodb = await startDynamodb();
+  await createStackTable(dynamodb.client, 'ledger', 'ledger');
+  dynamodb.client.middlewareStack.add(
+    (next, { commandName = '' }) =>
+      (args) => {
+        asked.push(commandName.replace('Command', ''));
+        return next(args);
+      },
+    { step: 'initialize' },
+  );
+});
+afterEach(async () => {
+  await functions?.close();
+  functions = null;
+  await dynamodb.close();
+});
+
+async function open(change: (settings: Settings) => Settings = (settings) => settings): Promise<Functions> {
+  functions = await openFunctions(({ settings, queue, exchangeFor }) => ({
+    settings: change(settings),
+    ledger: createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 400 }),
+    queue: override(queue, {
+      enqueue(message) {
+        asked.push('SendMessage');
+        return queue.enqueue(message);
+      },
+    }),
+    exchangeFor: async (account) => tellWire(await exchangeFor(account)),
+  }));
+  return functions;
+}
+
+function tellWire(client: ExchangeClient): ExchangeClient {
+  return override(client, {
+    prepare(endpoint, params) {
+      const request = client.prepare(endpoint, params);
+      return override(request, {
+        send(options) {
+          asked.push('the order');
+          return request.send(options);
+        },
+      });
+    },
+  });
+}
+
+function withBothLimits(settings: Settings): Settings {
+  const { main } = settings.accounts;
+  if (main === undefined) throw new Error('there is no account main');
+  const limited = { ...main, maxSignalsPerMinute: 10, maxOrdersPerMinute: 10 };
+  return { ...settings, accounts: { ...settings.accounts, main: limited } };
+}
+
+const order = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', stopPrice: '61000' };
+
+/** What the second alert asks for: the first finds the counts of a minute not made yet. */
+async function listRequests({ receive, execute }: Functions) {
+  await receive(JSON.stringify({ id: 'first', ...order }));
+  await execute('first');
+  asked = [];
+  await receive(JSON.stringify({ id: 'second', ...order }));
+  const receiving = asked;
+  asked = [];
+  await execute('second');
+  return { receiving, executing: asked };
+}
+
+describe('one order asks AWS', () => {
+  test('without limits for seven things before it is on the wire', async () => {
+    expect(await listRequests(await open())).toEqual({
+      receiving: ['PutItem', 'SendMessage'],
+      executing: [
+        'GetItem',
+        'Query',
+        'GetItem',
+        'GetItem',
+        'UpdateItem',
+        'the order',
+        'UpdateItem',
+        'UpdateItem',
+      ],
+    });
+  });
+
+  test('with both limits for eleven', async () => {
+    expect(await listRequests(await open(withBothLimits))).toEqual({
+      receiving: ['BatchGetItem', 'UpdateItem', 'PutItem', 'SendMessage'],
+      executing: [
+        'GetItem',
+        'Query',
+        'GetItem',
+        'GetItem',
+        'GetItem',
+        'UpdateItem',
+        'UpdateItem',
+        'the order',
+        'UpdateItem',
+        'UpdateItem',
+      ],
+    });
+  });
+});

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import {
+  DynamoDBClient,
+  PutItemCommand,
+  TransactionCanceledException,
+  TransactionConflictException,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { acceptOne } from '../support/accept-one.ts';
+import { type LocalDynamodb, startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
+import { createStackTable } from '../support/stack-tables.ts';
+import { orderEntry } from './ledger-contract.ts';
+
+const noonMs = 1_767_268_800_000;
+const TableName = 'ledger';
+const alert = [orderEntry('a'), orderEntry('b')];
+
+let dynamodb: LocalDynamodb;
+let clients: readonly DynamoDBClient[] = [];
+/** Whose alert comes first, and whose a moment later. */
+let first: Ledger;
+let later: Ledger;
+/** Resolves when the later one has met a transaction at work. */
+let met: PromiseWithResolvers<void>;
+let release: () => void;
+
+beforeEach(async () => {
+  dynamodb = await startDynamodb();
+  await createStackTable(dynamodb.client, 'ledger', TableName);
+  met = Promise.withResolvers();
+  first = createDynamodbLedger({ client: dynamodb.client, tableName: TableName, keepDays: 400 });
+  later = createDynamodbLedger({ client: openWatched(), tableName: TableName, keepDays: 400 });
+  const held = Promise.withResolvers<void>();
+  release = held.resolve;
+  dynamodb.holdTransactionsUntil(held.promise);
+});
+afterEach(async () => {
+  release();
+  for (const client of clients) client.destroy();
+  clients = [];
+  await dynamodb.close();
+});
+
+function openClient(): DynamoDBClient {
+  const client = new DynamoDBClient(dynamodb.clientOptions);
+  clients = [...clients, client];
+  return client;
+}
+
+function openWatched(): DynamoDBClient {
+  const client = openClient();
+  client.middlewareStack.add(
+    (next) => async (args) =>
+      next(args).catch((error: unknown) => {
+        const isConflict =
+          error instanceof TransactionConflictException ||
+          (error instanceof TransactionCanceledException &&
+            error.CancellationReasons?.some(({ Code }) => Code === 'TransactionConflict'));
+        if (isConflict) met.resolve();
+        throw error;
+      }),
+    { step: 'initialize' },
+  );
+  return client;
+}
+
+/** Resolves once a transaction has taken hold of the signal's item: until then a lone write is refused otherwise. */
+async function untilHeld(signalId: string): Promise<void> {
+  const Item = { account: { S: 'main' }, item: { S: `signal#${signalId}` } };
+  const probe = new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_exists(nothing)' });
+  for (;;) {
+    const error = await dynamodb.client.send(probe).catch((failure: unknown) => failure);
+    if (error instanceof TransactionConflictException) return;
+  }
+}
+
+/** Has the first alert be on its way into the table when the later one comes. */
+async function overlap<T>(act: () => Promise<T>) {
+  const storing = first.accept(alert, null);
+  await untilHeld('a');
+  const acting = act();
+  await met.promise;
+  release();
+  return { stored: await storing, acted: await acting };
+}
+
+describe('while an alert of several signals is on its way into the table', () => {
+  test('a resend of it waits, and finds what was stored', async () => {
+    const { stored, acted } = await overlap(() => later.accept(alert, null));
+
+    expect(stored).toMatchObject({ result: 'stored', signals: [{ isNew: true }, { isNew: true }] });
+    expect(acted).toMatchObject({ result: 'stored', signals: [{ isNew: false }, { isNew: false }] });
+  });
+
+  test('a lone signal of the same id waits, and is told of the alert that took it', async () => {
+    const { acted } = await overlap(() =>
+      acceptOne(later, orderEntry('b', { fingerprint: 'of another alert' })),
+    );
+
+    expect(acted).toMatchObject({ result: 'id_taken', entry: { signalId: 'b', fingerprint: 'f1' } });
+  });
+
+  test('another alert that shares an id with it waits, and nothing of it is stored', async () => {
+    const other = ['b', 'c'].map((id) => orderEntry(id, { fingerprint: 'of another alert' }));
+
+    const { acted } = await overlap(() => later.accept(other, { maxPerMinute: 10 }));
+
+    expect(acted).toMatchObject({ result: 'id_taken', by: { signalId: 'b' } });
+    expect(await first.read({ account: 'main', signalId: 'c' })).toBeNull();
+  });
+});
+
+describe('while a resend is on its way that read the table too early', () => {
+  /** It read before the first delivery was stored; its conditions will not hold. */
+  async function resendTooLate(): Promise<void> {
+    const Item = { account: { S: 'main' }, item: { S: 'signal#a' } };
+    const Put = { TableName, Item, ConditionExpression: 'attribute_not_exists(account)' };
+    const resent = dynamodb.client.send(new TransactWriteItemsCommand({ TransactItems: [{ Put }] }));
+    resent.catch(() => undefined);
+    await untilHeld('a');
+  }
+  const key = { account: 'main', signalId: 'a' };
+  const sending = { status: 'sending', atMs: noonMs, note: '' } as const;
+
+  test('its signal starts all the same', async () => {
+    await acceptOne(first, orderEntry('a'));
+    await resendTooLate();
+
+    const starting = later.start(key, sending, null);
+    await met.promise;
+    release();
+
+    expect(await starting).toEqual({ result: 'started' });
+  });
+
+  test('what became of its order is written down all the same', async () => {
+    await acceptOne(first, orderEntry('a'));
+    await first.start(key, sending, null);
+    await resendTooLate();
+
+    const step = { status: 'placed', atMs: noonMs, note: '' } as const;
+    const moving = later.move(key, { from: 'sending', step, orderId: 7, orderOpen: true });
+    await met.promise;
+    release();
+
+    expect(await moving).toMatchObject({ status: 'placed', orderId: 7 });
+    expect(await first.findOrder('main', 'BTC_USDT', 7)).toMatchObject({ signalId: 'a' });
+  });
+});
+
+test('a transaction that is sent again as another one, its answer lost, is recognised', async () => {
+  release();
+  const repeating = openClient();
+  repeating.middlewareStack.add(
+    (next, { commandName }) =>
+      async (args) => {
+        if (commandName !== 'TransactWriteItemsCommand') return await next(args);
+        await next(args);
+        return await next({ ...args, input: { ...args.input, ClientRequestToken: randomUUID() } });
+      },
+    { step: 'initialize' },
+  );
+  const ledger = createDynamodbLedger({ client: repeating, tableName: TableName, keepDays: 400 });
+
+  expect(await ledger.accept(alert, null)).toMatchObject({
+    result: 'stored',
+    signals: [{ isNew: true }, { isNew: true }],
+  });
+});
