@@ -625,7 +625,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(Buffer.byteLength(JSON.stringify(last))).toBeLessThan(24 * 1024);
       expect(last?.note).toMatch(/^ż{2048}… \(5904 more bytes\)$/);
       expect(last?.evidence).toMatchObject({
-        orders: expect.arrayContaining([{ leftOut: '950 more of 1000' }]),
+        orders: expect.arrayContaining([{ leftOut: '990 more of 1000' }]),
       });
       expect(await ledger.read(keyOf('a'))).toStrictEqual(moved);
     });
