@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
-import type { EntryQuery, Ledger, Pause } from '../../lib/ledger/ledger.ts';
+import type { Ledger, Pause } from '../../lib/ledger/ledger.ts';
 import { type Status, statuses, statusMeanings } from '../../lib/model/outcome.ts';
 import { findAccount, type Settings } from '../../lib/model/settings.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
@@ -18,13 +18,8 @@ import {
   renderTable,
   type Style,
 } from '../print.ts';
+import { type ListOptions, readEntries } from '../read-entries.ts';
 import { createUnknownAccount } from '../session.ts';
-
-interface ListOptions {
-  readonly status?: Status;
-  readonly limit: number;
-  readonly account?: string;
-}
 
 export function addSignalCommands(program: Command): void {
   program
@@ -55,18 +50,6 @@ async function listSignals({ session, print }: Context, options: ListOptions): P
     const banner = pauses.map((pause) => `${renderPause(pause)}\n`).join('');
     return `${banner === '' ? '' : `${banner}\n`}${renderSignals(signals, options)}`;
   });
-}
-
-/** A page may hold fewer than asked for although more follow: what is no longer in the status is left out. */
-async function readEntries(ledger: Ledger, { limit, ...filter }: ListOptions): Promise<readonly Entry[]> {
-  const found: Entry[] = [];
-  let query: EntryQuery | null = { ...filter, limit };
-  while (query !== null && found.length < limit) {
-    const { entries, next } = await ledger.list(query);
-    found.push(...entries);
-    query = next === null ? null : { ...query, cursor: next };
-  }
-  return found.slice(0, limit);
 }
 
 /** One that was taken out of the configuration has its signals all the same; a misspelt one has none. */
