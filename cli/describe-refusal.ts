@@ -3,9 +3,9 @@ import type { Entry } from '../lib/ledger/entry.ts';
 /** What every refusal of an alert that was read begins with; the rest says why. */
 const commonBeginning = 'the alert was refused: ';
 
-/** Why an alert was refused, in a few words; empty for an entry that was not. */
-export function describeRefusal({ status, steps }: Entry): string {
-  const note = status === 'invalid' ? (steps[0]?.note ?? '') : '';
+/** Why nothing is known of what an alert asked for, in a few words: it was refused, or its entry is damaged. */
+export function describeRefusal({ signal, steps }: Entry): string {
+  const note = signal === null ? (steps[0]?.note ?? '') : '';
   return note.startsWith(commonBeginning) ? note.slice(commonBeginning.length) : note;
 }
 

@@ -7,7 +7,7 @@ import { findAccount, type Settings } from '../lib/model/settings.ts';
 import type { DeadLetters } from '../lib/queue/dead-letters.ts';
 import type { SnapshotStore } from '../lib/snapshots/snapshot-store.ts';
 import type { Check } from './check.ts';
-import { createUsageFailure } from './failure.ts';
+import { type CommandFailure, createUsageFailure } from './failure.ts';
 import type { HttpAnswer } from './http.ts';
 
 /** What a command works on: one relay, here or on AWS. Nothing of it is opened before it is asked for. */
@@ -62,12 +62,16 @@ export interface ExchangeLocation {
 export function chooseAccount(settings: Settings, name: string | undefined): Account {
   const names = Object.keys(settings.accounts);
   const account = findAccount(settings, name ?? names[0] ?? '');
-  if (account === null)
-    throw createUsageFailure(
-      `relay.config.ts has no account "${name ?? ''}"`,
-      `Name one of: ${names.join(', ')}.`,
-    );
+  if (account === null) throw createUnknownAccount(settings, name ?? '');
   return account;
+}
+
+/** What a command says when it is given an account that nobody configured. */
+export function createUnknownAccount({ accounts }: Settings, name: string): CommandFailure {
+  return createUsageFailure(
+    `relay.config.ts has no account "${name}"`,
+    `Name one of: ${Object.keys(accounts).join(', ')}.`,
+  );
 }
 
 /** The webhook's URL for an account; a token may hold any character. */

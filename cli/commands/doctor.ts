@@ -59,7 +59,11 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
     outcomes,
     paused.length === 0
       ? pass('pauses', 'none')
-      : warn('pauses', `${paused.join(', ')} paused: nothing is sent`, '`resume` ends a pause.'),
+      : warn(
+          'pauses',
+          `${paused.join(', ')} paused: no order is sent; cancellations are`,
+          '`resume` ends a pause.',
+        ),
   ];
 }
 

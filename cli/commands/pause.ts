@@ -8,7 +8,9 @@ import { chooseAccount } from '../session.ts';
 export function addPauseCommands(program: Command): void {
   program
     .command('pause')
-    .description('stop sending orders and cancellations; signals are recorded as denied')
+    .description(
+      'stop sending orders: signals for one are recorded as denied; cancellations still go through',
+    )
     .argument('[account]', 'default: every configured account')
     .option('--reason <text>', 'recorded with every signal it stops', 'paused by the operator')
     .action((account: string | undefined, options: { reason: string }, command: Command) =>
@@ -36,7 +38,10 @@ async function pauseAccounts(
   print({ paused: paused.map((account) => ({ account, sinceMs, reason })) }, () =>
     paused
       .map((account) =>
-        paint({ text: `${account} is paused from the next signal on: ${reason}`, style: 'alarm' }),
+        paint({
+          text: `${account} is paused from the next signal on, cancellations still go through: ${reason}`,
+          style: 'alarm',
+        }),
       )
       .join('\n'),
   );

@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
-import type { EntryQuery, Ledger, Pause } from '../../lib/ledger/ledger.ts';
+import type { Ledger, Pause } from '../../lib/ledger/ledger.ts';
 import { type Status, statuses, statusMeanings } from '../../lib/model/outcome.ts';
+import { findAccount, type Settings } from '../../lib/model/settings.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { describeRefusal, refusedTickerOf } from '../describe-refusal.ts';
 import { describeSignal, summariseSignal } from '../describe-signal.ts';
@@ -17,12 +18,8 @@ import {
   renderTable,
   type Style,
 } from '../print.ts';
-
-interface ListOptions {
-  readonly status?: Status;
-  readonly limit: number;
-  readonly account?: string;
-}
+import { type ListOptions, readEntries } from '../read-entries.ts';
+import { createUnknownAccount } from '../session.ts';
 
 export function addSignalCommands(program: Command): void {
   program
@@ -47,6 +44,7 @@ export function addSignalCommands(program: Command): void {
 async function listSignals({ session, print }: Context, options: ListOptions): Promise<void> {
   const ledger = session.openLedger();
   const signals = await readEntries(ledger, options);
+  if (signals.length === 0) await refuseUnknownAccount(session.settings, ledger, options.account);
   const pauses = await readPauses(ledger, Object.keys(session.settings.accounts));
   print({ signals, pauses }, () => {
     const banner = pauses.map((pause) => `${renderPause(pause)}\n`).join('');
@@ -54,23 +52,11 @@ async function listSignals({ session, print }: Context, options: ListOptions): P
   });
 }
 
-/** A page may hold less than was asked for: of a status and an account, entries of other accounts are read past. */
-async function readEntries(
-  ledger: Ledger,
-  { status, limit, account }: ListOptions,
-): Promise<readonly Entry[]> {
-  const found: Entry[] = [];
-  let query: EntryQuery | null = {
-    limit,
-    ...(status === undefined ? {} : { status }),
-    ...(account === undefined ? {} : { account }),
-  };
-  while (query !== null && found.length < limit) {
-    const page = await ledger.list(query);
-    found.push(...page.entries);
-    query = page.next === null ? null : { ...query, cursor: page.next };
-  }
-  return found.slice(0, limit);
+/** One that was taken out of the configuration has its signals all the same; a misspelt one has none. */
+async function refuseUnknownAccount(settings: Settings, ledger: Ledger, name?: string): Promise<void> {
+  if (name === undefined || findAccount(settings, name) !== null) return;
+  const { entries } = await ledger.list({ account: name, limit: 1 });
+  if (entries.length === 0) throw createUnknownAccount(settings, name);
 }
 
 interface AccountPause extends Pause {

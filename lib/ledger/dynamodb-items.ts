@@ -5,7 +5,7 @@ import { RelayError } from '../base/errors.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import { boundStep } from './bound-step.ts';
-import { createDamagedEntry } from './damaged-entry.ts';
+import { createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 
 /**
@@ -108,17 +108,15 @@ export function entryOf(item: Item): Entry {
 
 /** Every entry of a page; one that cannot be read is stood in for. */
 export function entriesOf(items: readonly Item[]): readonly Entry[] {
-  return items.map((item) => {
-    try {
-      return readItem(item);
-    } catch {
-      const times = {
-        createdAtMs: numberOf(item, 'createdAtMs'),
-        updatedAtMs: numberOf(item, 'updatedAtMs'),
-      };
-      return createDamagedEntry({ ...keyOf(item), ...times, status: textOf(item, 'status') });
-    }
-  });
+  return items.map(entryOrStandIn);
+}
+
+export function entryOrStandIn(item: Item): Entry {
+  try {
+    return readItem(item);
+  } catch {
+    return createDamagedEntry({ ...readAttributes(item), status: textOf(item, 'status') });
+  }
 }
 
 function keyOf(item: Item): EntryKey {
@@ -127,17 +125,23 @@ function keyOf(item: Item): EntryKey {
 
 function readItem(item: Item): Entry {
   return {
-    ...keyOf(item),
-    status: textOf(item, 'status') as Status,
+    ...readAttributes(item),
+    status: readStatus(textOf(item, 'status')),
     signal: item['signal'] === undefined ? null : (JSON.parse(textOf(item, 'signal')) as Signal),
+    steps: (item['steps']?.L ?? []).map(({ S = '' }) => JSON.parse(S) as Step),
+    look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as Look),
+  };
+}
+
+function readAttributes(item: Item) {
+  return {
+    ...keyOf(item),
     clientOrderId: item['clientOrderId']?.S ?? null,
     fingerprint: textOf(item, 'fingerprint'),
     createdAtMs: numberOf(item, 'createdAtMs'),
     updatedAtMs: numberOf(item, 'updatedAtMs'),
-    steps: (item['steps']?.L ?? []).map(({ S = '' }) => JSON.parse(S) as Step),
     orderId: item['orderId'] === undefined ? null : numberOf(item, 'orderId'),
     orderOpen: isOpenOrder(item),
-    look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as Look),
   };
 }
 

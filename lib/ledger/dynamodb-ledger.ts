@@ -5,9 +5,11 @@ import { DynamodbEntrance, type DynamodbLedgerOptions } from './dynamodb-entranc
 import {
   anyWaitingPrefix,
   entryOf,
+  entryOrStandIn,
   expiryAttribute,
   expiryOf,
   keyItem,
+  openOrderPrefix,
   orderKeyItem,
 } from './dynamodb-items.ts';
 import { DynamodbLists } from './dynamodb-lists.ts';
@@ -62,7 +64,7 @@ class DynamodbLedger implements Ledger {
     const move: Move = { from: 'accepted', step };
     if (limit !== null) {
       const entry = await this.read(key);
-      if (entry === null) throw createConflict(key, move, null);
+      if (entry === null) throw createConflict(key, move);
       if (entry.status !== 'accepted') return { result: 'conflict', entry };
       if (entry.clientOrderId !== null) {
         const place = await this.#orders.take([key], step.atMs, limit);
@@ -71,14 +73,14 @@ class DynamodbLedger implements Ledger {
     }
     const written = await this.#advance(key, move);
     if (written.done) return { result: 'started' };
-    if (written.found === null) throw createConflict(key, move, null);
+    if (written.found === null) throw createConflict(key, move);
     return { result: 'conflict', entry: entryOf(written.found) };
   }
 
   async move(key: EntryKey, move: Move): Promise<Entry> {
     refuseIllegalMove(key, move);
     const written = await this.#advance(key, move);
-    if (!written.done) throw createConflict(key, move, written.found && entryOf(written.found));
+    if (!written.done) throw createConflict(key, move, statusIn(written.found));
     if (move.orderId !== undefined) await this.#nameOrder(key, move.orderId, move.step.atMs);
     return await this.#expire(written.item);
   }
@@ -121,8 +123,10 @@ class DynamodbLedger implements Ledger {
   async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
     const name = await this.#table.get(orderKeyItem(account, orderId));
     if (name === null) return null;
-    const entry = await this.read({ account, signalId: textOf(name, 'signalId') });
-    return entry?.orderId === orderId && entry.signal?.market === market ? entry : null;
+    const item = await this.#table.get(keyItem({ account, signalId: textOf(name, 'signalId') }));
+    if (item === null || !textOf(item, 'orderPlace').startsWith(openOrderPrefix(market))) return null;
+    const entry = entryOrStandIn(item);
+    return entry.orderId === orderId ? entry : null;
   }
 
   async postpone(key: EntryKey, seen: Look, look: Look): Promise<boolean> {
@@ -174,7 +178,7 @@ class DynamodbLedger implements Ledger {
 
   /** Has DynamoDB delete an entry in time, sooner once its order is closed; a crash before it keeps it. */
   async #expire(item: Item): Promise<Entry> {
-    const entry = entryOf(item);
+    const entry = entryOrStandIn(item);
     const { status, updatedAtMs, orderOpen } = entry;
     const expiresAt = expiryOf(status, updatedAtMs, this.#keepDays, orderOpen);
     if (expiresAt !== null && item[expiryAttribute]?.N !== String(expiresAt))
@@ -186,6 +190,10 @@ class DynamodbLedger implements Ledger {
       });
     return entry;
   }
+}
+
+function statusIn(item: Item | null): { readonly status: string } | undefined {
+  return item === null ? undefined : { status: textOf(item, 'status') };
 }
 
 function pauseKey(account: string): Item {

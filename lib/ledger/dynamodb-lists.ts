@@ -56,8 +56,10 @@ export class DynamodbLists {
       ...(await this.#queryLooks('>', nowMs + farthestLookMs, limit)),
     ].slice(0, limit);
     const entries = entriesOf(await this.#table.getMany(items.map(keyOf)));
-    // The index may lag behind a look or an end.
-    return entries.filter(({ status, look }) => status === 'unknown' && look !== null && isDue(look.dueAtMs));
+    // The index may lag behind a look or an end; a look that cannot be read is due until somebody mends it.
+    return entries.filter(
+      ({ status, look }) => status === 'unknown' && (look === null || isDue(look.dueAtMs)),
+    );
   }
 
   async #queryLooks(relation: '<=' | '>', dueAtMs: number, limit: number): Promise<readonly Item[]> {

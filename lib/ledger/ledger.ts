@@ -102,6 +102,8 @@ export interface Ledger {
   /**
    * Moves an entry on, if it still has the status the caller saw.
    *
+   * One that cannot be read is moved, too: its status is kept beside what is damaged.
+   *
    * @returns the entry as it is now
    * @throws RelayError `entry_conflict` when it has not, or when the state machine knows no such move
    */
@@ -197,9 +199,17 @@ export function isOpenAfter({ step, orderOpen }: Move): boolean | undefined {
   return step.status === 'placed' || step.status === 'unknown' ? orderOpen : false;
 }
 
-/** What a store throws when the entry has not the status the caller saw; `found` is null when there is none. */
-export function createConflict(key: EntryKey, { from, step }: Move, found: Entry | null): RelayError {
-  const state = found === null ? 'is not in the ledger' : `is ${found.status}, no longer ${from}`;
+/**
+ * What a store throws when the entry has not the status the caller saw.
+ *
+ * @param found absent: there is none
+ */
+export function createConflict(
+  key: EntryKey,
+  { from, step }: Move,
+  found?: { readonly status: string },
+): RelayError {
+  const state = found === undefined ? 'is not in the ledger' : `is ${found.status}, no longer ${from}`;
   return new RelayError('entry_conflict', `${nameOf(key)} cannot become ${step.status}: it ${state}`);
 }
 

@@ -1,7 +1,6 @@
 import { RelayError } from '../base/errors.ts';
-import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import { createDamagedEntry } from './damaged-entry.ts';
+import { createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, Look, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
 
@@ -66,7 +65,9 @@ export const sql = {
       steps = json_insert(steps, '$[#]', json(?4))
     WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted'
       AND (?7 IS NULL OR (${ordersWithin('?5', '?6')}) < ?7)`,
-  move: `UPDATE entries SET status = ?4, updated_at_ms = ?5, steps = json_insert(steps, '$[#]', json(?6)),
+  /** Steps that are damaged are left as they are: what became of the entry is in its status all the same. */
+  move: `UPDATE entries SET status = ?4, updated_at_ms = ?5,
+      steps = iif(json_valid(steps), json_insert(steps, '$[#]', json(?6)), steps),
       order_id = coalesce(?7, order_id), order_open = coalesce(?8, order_open),
       look = coalesce(?9, look), look_due_at_ms = iif(?9 IS NULL, NULL, ?5)
     WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
@@ -113,7 +114,7 @@ export interface EntryRow {
   readonly seq: number;
   readonly account: string;
   readonly signal_id: string;
-  readonly status: Status;
+  readonly status: string;
   readonly signal: string | null;
   readonly client_order_id: string | null;
   readonly fingerprint: string;
@@ -157,35 +158,38 @@ export function entryOf(row: EntryRow): Entry {
 
 /** Every entry of a page; one that cannot be read is stood in for. */
 export function entriesOf(rows: readonly EntryRow[]): readonly Entry[] {
-  return rows.map((row) => {
-    try {
-      return readRow(row);
-    } catch {
-      return createDamagedEntry({
-        account: row.account,
-        signalId: row.signal_id,
-        status: row.status,
-        createdAtMs: row.created_at_ms,
-        updatedAtMs: row.updated_at_ms,
-      });
-    }
-  });
+  return rows.map(entryOrStandIn);
+}
+
+export function entryOrStandIn(row: EntryRow): Entry {
+  try {
+    return readRow(row);
+  } catch {
+    return createDamagedEntry({ ...readColumns(row), status: row.status });
+  }
 }
 
 function readRow(row: EntryRow): Entry {
   return {
+    ...readColumns(row),
+    status: readStatus(row.status),
+    signal: row.signal === null ? null : (JSON.parse(row.signal) as Signal),
+    steps: JSON.parse(row.steps) as Step[],
+    look: row.look === null ? null : (JSON.parse(row.look) as Look),
+  };
+}
+
+/** What needs no reading: the table is STRICT. */
+function readColumns(row: EntryRow) {
+  return {
     account: row.account,
     signalId: row.signal_id,
-    status: row.status,
-    signal: row.signal === null ? null : (JSON.parse(row.signal) as Signal),
     clientOrderId: row.client_order_id,
     fingerprint: row.fingerprint,
     createdAtMs: row.created_at_ms,
     updatedAtMs: row.updated_at_ms,
-    steps: JSON.parse(row.steps) as Step[],
     orderId: row.order_id,
     orderOpen: row.order_open === 1,
-    look: row.look === null ? null : (JSON.parse(row.look) as Look),
   };
 }
 

@@ -29,6 +29,7 @@ import {
   type EntryRow,
   entriesOf,
   entryOf,
+  entryOrStandIn,
   formatCursor,
   listStatement,
   migrations,
@@ -122,7 +123,7 @@ class SqliteLedger implements Ledger {
       const { changes } = start.run(account, signalId, atMs, text, ...window, limit?.maxPerMinute ?? null);
       if (changes === 1) return { result: 'started' };
       const entry = this.#find(key);
-      if (entry === null) throw createConflict(key, { from: 'accepted', step }, null);
+      if (entry === null) throw createConflict(key, { from: 'accepted', step });
       if (entry.status !== 'accepted') return { result: 'conflict', entry };
       return { result: 'over_limit', count: this.#count('countOrders', key, atMs) };
     });
@@ -149,10 +150,10 @@ class SqliteLedger implements Ledger {
         look,
       );
       // What it is instead must be read in the same transaction, to be told of the same moment.
-      return { moved: toEntry(row), found: row === undefined ? this.#find(key) : null };
+      return { moved: row, found: row === undefined ? this.#statements.read.get(account, signalId) : row };
     });
-    if (moved === null) throw createConflict(key, move, found);
-    return moved;
+    if (moved === undefined) throw createConflict(key, move, found as EntryRow | undefined);
+    return entryOrStandIn(moved as unknown as EntryRow);
   }
 
   async closeOrder({ account, signalId }: EntryKey): Promise<void> {
@@ -194,7 +195,7 @@ class SqliteLedger implements Ledger {
 
   async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
     const [row] = this.#rows(this.#statements.findOrder, account, orderId, market);
-    return row === undefined ? null : entryOf(row);
+    return row === undefined ? null : entryOrStandIn(row);
   }
 
   async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {

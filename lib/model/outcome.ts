@@ -62,7 +62,7 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   sending: 'about to be, or being, sent to the exchange',
   placed: 'the exchange took the order',
   cancelled: 'cancelled, or withdrawn before it was sent; what a cancel_all found gone counts as done',
-  denied: 'one of your own rules stopped it; nothing was sent',
+  denied: 'one of your own rules stopped it, or it could not be carried out in its turn; nothing was sent',
   dry_run: 'everything but the wire; nothing was sent',
   rejected: 'refused, or without effect; what a cancellation was to cancel may still be open',
   not_sent: 'it provably never became an order; nothing to clean up',

@@ -124,6 +124,8 @@ function endsPlanning(error: RelayError): boolean {
   return (
     error instanceof ExchangeError ||
     error.code === 'secrets_missing' ||
+    // The signal that a cancellation names.
+    error.code === 'entry_damaged' ||
     error.code === 'exchange_request_invalid'
   );
 }

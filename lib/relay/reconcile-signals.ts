@@ -119,7 +119,7 @@ async function takeOverLost(services: ReconcileServices): Promise<number> {
 /** @returns whether the entry is settled by it */
 async function lookAfter(services: ReconcileServices, entry: Entry, options: SendOptions): Promise<boolean> {
   const { look } = entry;
-  if (look === null) return false;
+  if (look === null) return tellDamaged(services, entry);
   const sight = await lookSafely(services, entry, options);
   if (sight.kind === 'seen') return await settle(services, entry, sight.ending);
   const nowMs = services.clock.nowMs();
@@ -132,6 +132,13 @@ async function lookAfter(services: ReconcileServices, entry: Entry, options: Sen
     look,
     schedule(reminded, services.settings.unknownAlarmAfterMs, nowMs),
   );
+  return false;
+}
+
+/** What it was, nobody can look for; it stays unknown, and is told of until somebody mends the store. */
+function tellDamaged({ log }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
+  const alarm = 'an entry whose outcome is unknown is damaged: compare with the exchange by hand';
+  log.error(alarm, { account, signalId, clientOrderId, status: 'unknown', alarm: true });
   return false;
 }
 

@@ -1,5 +1,6 @@
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Denial } from '../model/outcome.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import { checkStaleness } from '../signals/staleness.ts';
@@ -46,8 +47,9 @@ export async function sweepAccepted(
   const waiting = await listAccepted(services.ledger, untilMs);
   const ahead = aheadMs === Number.POSITIVE_INFINITY ? [] : await listAhead(services.ledger, aheadMs);
   const due = [...waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs), ...ahead];
-  for (const message of messagesOf(due)) await services.queue.enqueue(message);
-  return { enqueued: due.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
+  const messages = messagesOf(due);
+  for (const message of messages) await services.queue.enqueue(message);
+  return { enqueued: messages.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
 }
 
 async function listAhead(ledger: Ledger, aheadMs: number): Promise<readonly Entry[]> {
@@ -76,7 +78,7 @@ async function listAccepted(ledger: Ledger, untilMs: number): Promise<readonly E
 
 /**
  * Ends signals that were never carried out as `denied` once they are too old to be: whatever became of their
- * messages, nothing is sent for them any more.
+ * messages, nothing is sent for them any more. One that cannot be read cannot be carried out, however young.
  *
  * @returns how many it ended
  * @throws RelayError `store_unavailable`
@@ -88,13 +90,24 @@ export async function denyForgotten(
 ): Promise<number> {
   let denied = 0;
   for (const entry of entries) {
+    const { signal, createdAtMs } = entry;
     const denial =
-      entry.signal === null
-        ? null
-        : checkStaleness(entry.signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
+      signal === null
+        ? denyDamaged()
+        : checkStaleness(signal, arrivalOf(services, createdAtMs), services.clock.nowMs());
     if (denial === null) continue;
-    const ending = { ...denialEnding(denial), alarm: 'a signal was never carried out and is too old by now' };
+    const why = signal === null ? 'is damaged in the store' : 'is too old by now';
+    const ending = { ...denialEnding(denial), alarm: `a signal was never carried out and ${why}` };
     if (await unlessMoved(() => settleEntry(services, entry, ending, by))) denied += 1;
   }
   return denied;
+}
+
+function denyDamaged(): Denial {
+  return {
+    rule: 'damaged',
+    limit: 'a signal that can be read',
+    actual: 'a damaged entry',
+    message: 'the stored entry is damaged: what it asked for is not known, and nothing was sent',
+  };
 }

@@ -1,3 +1,4 @@
+import { RelayError } from '../base/errors.ts';
 import type { Entry, SignalEntry } from '../ledger/entry.ts';
 import type { CancelSignal } from '../model/signal.ts';
 import type { Ending } from './action.ts';
@@ -46,7 +47,7 @@ async function findTarget(
   // The exchange's id is known of orders only that were sent.
   if (target.by === 'orderId') return [];
   if (target.by === 'signalId') {
-    const found = await ledger.read({ account, signalId: target.signalId });
+    const found = await ledger.read({ account, signalId: target.signalId }).catch(passOverDamaged);
     return found?.status === 'accepted' && found.signal?.action === 'order' && found.signal.market === market
       ? [found]
       : [];
@@ -56,6 +57,12 @@ async function findTarget(
 }
 
 const mostWaiting = 1000;
+
+/** What cannot be read is never sent either: its turn ends it. */
+function passOverDamaged(error: unknown): null {
+  if (error instanceof RelayError && error.code === 'entry_damaged') return null;
+  throw error;
+}
 
 async function withdrawAll(
   services: ExecuteServices,

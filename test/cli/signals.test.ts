@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { acceptOne } from '../support/accept-one.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { buySignal, type StoredSignals, startMs, storeSignals } from './stored-signals.ts';
 
@@ -51,6 +52,23 @@ describe('signals', () => {
     expect(placed).toEqual(['main demo-1 placed']);
     expect(two).toEqual(['main cancel-4 accepted', 'main cancel-3 accepted']);
     expect(rehearsal).toEqual(['rehearsal demo-1 dry_run']);
+  });
+
+  test('are those of an account that is no longer configured, too', async () => {
+    const key = { account: 'retired', signalId: 'old-1' };
+    const rest = { signal: buySignal, clientOrderId: 'tr-9', fingerprint: 'f', atMs: startMs - 1 };
+    await acceptOne(stored.ledger, { ...key, ...rest });
+    expect(await listed('--account', 'retired')).toEqual(['retired old-1 accepted']);
+    expect(await listed('--account', 'retired', '--status', 'placed')).toEqual([]);
+  });
+
+  test('of an account that nobody has are refused with the names there are', async () => {
+    expect(await runForFailure(here('signals', '--account', 'rehersal'))).toMatchObject({
+      exitCode: 2,
+      code: 'usage',
+      message: 'relay.config.ts has no account "rehersal"',
+      action: 'Name one of: main, rehearsal.',
+    });
   });
 
   test('make a table that says in a few words what each one asked for', async () => {
@@ -232,7 +250,14 @@ describe('pause and resume', () => {
       'paused by the operator',
       'paused by the operator',
     ]);
-    expect(paused.stdout.split('\n')).toHaveLength(3);
+    expect(paused.stdout).toBe(
+      ['main', 'rehearsal']
+        .map(
+          (account) =>
+            `${account} is paused from the next signal on, cancellations still go through: paused by the operator\n`,
+        )
+        .join(''),
+    );
     expect(resumed.stdout).toMatch(/^main trades again; .*\nrehearsal trades again; .*\n$/);
     expect(again.stdout).toBe('main was not paused\nrehearsal was not paused\n');
     expect(await stored.ledger.readPause('rehearsal')).toBeNull();

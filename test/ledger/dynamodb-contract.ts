@@ -10,6 +10,7 @@ import type { Status } from '../../lib/model/outcome.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import type { DynamodbFixture } from '../support/dynamodb/fixture.ts';
 import { createStackTable, deleteTable } from '../support/stack-tables.ts';
+import { describeDamage } from './damage-contract.ts';
 import { describeLedger, orderEntry, signal } from './ledger-contract.ts';
 import { describeLooks } from './look-contract.ts';
 import { describeMarketCopies, market } from './market-copies-contract.ts';
@@ -62,6 +63,24 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
   describeStateMachine(name, async () => {
     const { ledger, tableName, close } = await open();
     return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
+  });
+
+  describeDamage(name, async () => {
+    const { ledger, tableName, close } = await open();
+    return {
+      ledger,
+      close,
+      async damage({ account, signalId }, part) {
+        const Key = { account: { S: account }, item: { S: `signal#${signalId}` } };
+        const { Item } = await client.send(
+          new GetItemCommand({ TableName: tableName, Key, ConsistentRead: true }),
+        );
+        if (Item === undefined) throw new Error(`there is no signal "${signalId}"`);
+        const torn = { S: '{"torn' };
+        const damaged = { ...Item, [part]: part === 'steps' ? { L: [torn] } : torn };
+        await client.send(new PutItemCommand({ TableName: tableName, Item: damaged }));
+      },
+    };
   });
 
   describeMarketCopies(`${name}: the copy of the market list`, async () => {

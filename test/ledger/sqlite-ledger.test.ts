@@ -5,6 +5,8 @@ import { describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { acceptOne } from '../support/accept-one.ts';
+import { damageRow } from '../support/damage-row.ts';
+import { describeDamage } from './damage-contract.ts';
 import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
 import { describeLooks } from './look-contract.ts';
 import { describeStateMachine, type SharedLedger } from './state-machine.ts';
@@ -54,6 +56,15 @@ async function openTwice(): Promise<SharedLedger> {
 }
 
 describeStateMachine('a ledger on SQLite', openTwice);
+
+describeDamage('a ledger on SQLite', async () => {
+  const file = openSqlite(':memory:');
+  return {
+    ledger: createSqliteLedger(file),
+    damage: async (key, part) => damageRow(file, key, part),
+    close: async () => file.close(),
+  };
+});
 
 /** Every statement the ledger prepares, with SQLite's plan for it. */
 function plansOfLedger(): readonly { readonly sql: string; readonly plan: readonly string[] }[] {

@@ -1,6 +1,6 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Log, LogFacts } from '../../lib/base/log.ts';
-import { openSqlite } from '../../lib/base/sqlite.ts';
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { createTransport, type Transport } from '../../lib/exchange/transport.ts';
@@ -31,6 +31,8 @@ export type AftermathServices = ReceiveServices & ExecuteServices & ReconcileSer
 export interface Aftermath {
   readonly clock: ManualClock;
   readonly paper: PaperExchange;
+  /** Where ledger and queue are kept, for a test that writes into it behind their backs. */
+  readonly file: SqliteFile;
   /** What the stories run on; a test may put another part in its place. */
   readonly services: AftermathServices;
   /** What each alarm said, oldest first. */
@@ -143,6 +145,7 @@ export async function openAftermath(
   return {
     clock,
     paper,
+    file,
     services,
     alarms,
     asked,

@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import { readEntries } from '../../cli/read-entries.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
+import type { EntryQuery, Ledger } from '../../lib/ledger/ledger.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { orderEntry } from '../ledger/ledger-contract.ts';
+import { acceptOne } from '../support/accept-one.ts';
+import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
+import { override } from '../support/override.ts';
+import { createStackTable } from '../support/stack-tables.ts';
+
+const noonMs = 1_767_268_800_000;
+
+/** Three signals of account `rare`, each of them before twenty of others. */
+async function fill(ledger: Ledger): Promise<void> {
+  for (let index = 0; index < 63; index += 1)
+    await acceptOne(
+      ledger,
+      orderEntry(`s-${index}`, { account: index % 21 === 0 ? 'rare' : 'main', atMs: noonMs + index }),
+      null,
+    );
+}
+
+test('the signals of one account and status are found beyond the first page of a table', async () => {
+  const dynamodb = await startDynamodb();
+  await createStackTable(dynamodb.client, 'ledger', 'ledger');
+  const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
+  await fill(ledger);
+
+  const found = await readEntries(ledger, { account: 'rare', status: 'accepted', limit: 5 });
+  const two = await readEntries(ledger, { account: 'rare', status: 'accepted', limit: 2 });
+
+  expect(found.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21', 's-0']);
+  expect(two.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
+  await dynamodb.close();
+});
+
+test('of the signals of one account those of others are not read', async () => {
+  const file = openSqlite(':memory:');
+  const ledger = createSqliteLedger(file);
+  await fill(ledger);
+  const asked: EntryQuery[] = [];
+  const watched = override(ledger, {
+    list: (query) => {
+      asked.push(query);
+      return ledger.list(query);
+    },
+  });
+
+  const found = await readEntries(watched, { account: 'rare', limit: 2 });
+
+  expect(found.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
+  expect(asked).toEqual([{ account: 'rare', limit: 2 }]);
+  file.close();
+});
