@@ -1,0 +1,52 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
+import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
+import { settleEntry } from '../../lib/relay/settle-entry.ts';
+import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { override } from '../support/override.ts';
+
+let relay: Aftermath;
+afterEach(() => relay.close());
+
+const died = new RelayError('store_unavailable', 'the process died here');
+
+/** An alarm too many is better than one that a crash in between swallows. */
+describe('an alarm is told before what it is about is written', () => {
+  test('when an outcome has one', async () => {
+    relay = await openAftermath();
+    const key = await relay.receive(buyAlert());
+    const entry = await relay.entry(key.signalId);
+    let toldBefore: readonly unknown[] = [];
+    const ledger = override(relay.services.ledger, {
+      move: async () => {
+        toldBefore = [...relay.alarms];
+        throw died;
+      },
+    });
+    const ending = { status: 'denied', note: '', evidence: null, alarm: 'look at this' } as const;
+
+    await expect(settleEntry({ ...relay.services, ledger }, entry, ending)).rejects.toBe(died);
+
+    expect(toldBefore).toEqual([{ account: 'main', signalId: 'buy-1', alarm: true }]);
+  });
+
+  test('when an outcome stays unknown for long', async () => {
+    relay = await openAftermath('documented');
+    const plain = buyAlert({ stopLoss: undefined, takeProfit: undefined });
+    await relay.send(plain, { fault: 'drop_after' });
+    const before = relay.alarms.length;
+    relay.clock.advance(60 * minuteMs);
+    let toldBefore = 0;
+    const ledger = override(relay.services.ledger, {
+      postpone: async () => {
+        toldBefore = relay.alarms.length - before;
+        throw died;
+      },
+    });
+
+    await expect(reconcileSignals({ ...relay.services, ledger })).rejects.toBe(died);
+
+    expect(toldBefore).toBe(1);
+  });
+});
