@@ -41,7 +41,7 @@ describe('The app, for a stage and a configuration of its own,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 430_000],
+    ['receive-signal', 420_000],
     ['execute-signal', 520_000],
     ['reconcile-signals', 420_000],
     ['snapshot-balances', 420_000],
