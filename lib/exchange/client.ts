@@ -25,6 +25,11 @@ export interface SendOptions {
   readonly notAfterMs?: number;
   /** Asked before a request that must not be repeated is sent again after HTTP 429; absent: nobody can tell. */
   readonly maySendAgain?: MaySendAgain;
+  /**
+   * Asked before what must not happen twice is tried again: a caller that was taken for dead meanwhile has nothing to
+   * send any more. Absent: it has.
+   */
+  readonly isStillOwn?: () => Promise<boolean>;
 }
 
 /** A request that is checked and complete, save for its nonce and signature. */
@@ -146,8 +151,8 @@ function prepareRequest<E extends Endpoint>(
     async send(options = {}) {
       if (isSpent) throw spentError(endpoint);
       isSpent = !endpoint.repeatable;
-      const { timeoutMs = defaultTimeoutMs, notAfterMs = Number.POSITIVE_INFINITY, maySendAgain } = options;
-      return await sendRequest(sending, link.wire, { timeoutMs, notAfterMs, maySendAgain });
+      const { timeoutMs = defaultTimeoutMs, notAfterMs = Number.POSITIVE_INFINITY, ...hooks } = options;
+      return await sendRequest(sending, link.wire, { ...hooks, timeoutMs, notAfterMs });
     },
   };
 }

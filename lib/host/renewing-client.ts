@@ -26,7 +26,7 @@ export function createRenewingClient(
     ): Promise<ResultOf<E>> {
       // What cannot be looked up is no reason to forget that the exchange refused.
       const renewed = await renew().catch(() => null);
-      if (renewed === null) throw refused;
+      if (renewed === null || (await isGivenUp(endpoint, options))) throw refused;
       try {
         return await renewed.call(endpoint, params, shorten(options, clock.nowMs() - startedAtMs));
       } catch (error) {
@@ -58,6 +58,11 @@ export function createRenewingClient(
     prepare,
     call: async (endpoint, params, options) => await prepare(endpoint, params).send(options),
   };
+}
+
+/** What must not happen twice is not sent once more by a caller that was taken for dead meanwhile. */
+async function isGivenUp({ repeatable }: Endpoint, { isStillOwn }: SendOptions): Promise<boolean> {
+  return !repeatable && (await isStillOwn?.()) === false;
 }
 
 /** The exchange has several words for it, and uses some of them for other things: its HTTP status is the sign. */

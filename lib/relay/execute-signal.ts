@@ -190,8 +190,15 @@ async function carryOut(
   // A retry must not send what grew stale meanwhile. One more millisecond: the check lets the last fresh one pass,
   // sending stops short of its limit. Nor may a worker that was frozen send what others have looked for since.
   const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs);
-  const ending = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs });
+  const isStillOwn = () => isSending(services, entry);
+  const ending = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs, isStillOwn });
   return await settleSent(services, { ...entry, status: 'sending' }, ending);
+}
+
+/** Another worker may have taken this one for dead, and a cancellation may have gone out since. */
+async function isSending({ ledger }: ExecuteServices, entry: Entry): Promise<boolean> {
+  const now = await ledger.read(entry).catch(() => null);
+  return now?.status === 'sending';
 }
 
 /** Nothing goes on the wire later than this after `sending`; whoever looks for an order begins well after it. */

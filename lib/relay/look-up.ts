@@ -6,7 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import type { Ending } from './action.ts';
-import { placedByOf } from './cancel-target.ts';
+import { placedByOf, sentAtMs } from './cancel-target.ts';
 
 /** What looking tells of an entry whose answer was lost. */
 export type Sight =
@@ -227,9 +227,4 @@ function judgeTargets(targets: readonly LookedUpTarget[], unseen: number): Sight
         ? done
         : { status: 'rejected', note: `${open} of its orders are still open: send another cancel`, evidence },
   };
-}
-
-/** Orders and cancellations of a market go out one after another; arrival does not tell, for an alert may hold both. */
-function sentAtMs({ steps }: Entry): number {
-  return steps.find(({ status }) => status === 'sending')?.atMs ?? Number.POSITIVE_INFINITY;
 }

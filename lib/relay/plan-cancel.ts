@@ -9,7 +9,7 @@ import type { Status } from '../model/outcome.ts';
 import type { CancelSignal } from '../model/signal.ts';
 import { deny, type Ending, type Plan } from './action.ts';
 import { type Beside, contradictedCancel, joinEndings, type TargetEnding } from './cancel-endings.ts';
-import { placedByEvidence } from './cancel-target.ts';
+import { mayStillArrive, placedByEvidence } from './cancel-target.ts';
 import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
@@ -206,6 +206,8 @@ async function failedCancel(
   if (isGone && target.placedBy?.status === 'placed') await noteGone(services, target, null);
   // After a lost answer, "not found" cannot tell our own cancellation from a fill that came first.
   const isLost = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
+  if (isGone && target.placedBy !== null && mayStillArrive(target.placedBy, services.clock.nowMs()))
+    return { status: 'unknown', wasGone: false, note: goneNotes.early, evidence: evidenceOf(error) };
   const refused = isGone ? goneStatus : statusOfRefusal(error);
   return {
     status: isLost ? 'unknown' : refused,
@@ -216,6 +218,7 @@ async function failedCancel(
 }
 
 const goneNotes = {
+  early: 'the order is not there, but was sent a moment ago without an answer: it may still arrive',
   plain: 'the order is not open: it was filled, cancelled before, or never placed',
   afterLostAnswer:
     'the order is no longer open, but an answer was lost: it was cancelled, or filled before that',

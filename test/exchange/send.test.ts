@@ -47,6 +47,16 @@ describe('a create', () => {
     expect(new Set(transport.sent.map(({ headers }) => headers['X-TXC-SIGNATURE'])).size).toBe(4);
   });
 
+  test('is not tried again when it is no longer its caller’s to send', async () => {
+    const { transport, client } = connect([noConnection, placed]);
+    const call = client.call(stopLimit, order, { timeoutMs: 10_000, isStillOwn: async () => false });
+
+    const error = await failureOf(call);
+
+    expect(error.failure.kind).toBe('not_sent');
+    expect(transport.sent).toHaveLength(1);
+  });
+
   test('stops being sent at the first answer that leaves doubt', async () => {
     const { transport, create } = connect([noConnection, lostAnswer, placed]);
 

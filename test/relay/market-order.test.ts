@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
+import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Step } from '../../lib/ledger/entry.ts';
 import { clientOrderIdOf } from '../../lib/signals/identity.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
@@ -188,6 +189,37 @@ test('an order that waits behind a page of other signals does not go out after i
   expect(relay.asked).not.toContain(createPath);
 });
 
+test('a worker that was taken for dead does not try its order again', async () => {
+  const key = await relay.receive(buyAlert());
+  relay.paper.control.addFault({ fault: 'down', durationMs: 3_600_000 });
+  const { services } = relay;
+  const takeOver = async () => {
+    const entry = await relay.entry('buy-1');
+    const step: Step = { status: 'unknown', atMs: relay.clock.nowMs(), note: 'taken over' };
+    if (entry.status === 'sending') await services.ledger.move(key, { from: 'sending', step });
+  };
+  const clock = override(relay.clock, {
+    sleep: async (pauseMs) => {
+      await takeOver();
+      await relay.clock.sleep(pauseMs);
+    },
+  });
+  const exchangeFor = async () =>
+    createExchangeClient({
+      address: relay.paper.url,
+      dialect: 'live',
+      credentials: { apiKey: 'paper-key', apiSecret: 'paper-secret' },
+      clock,
+      random: () => 0,
+      transport: relay.transport,
+    });
+
+  await relay.executeWith({ ...services, exchangeFor }, 'buy-1');
+
+  expect(relay.asked.filter((path) => path === createPath)).toHaveLength(1);
+  expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'unknown', 'not_sent']);
+});
+
 describe('a cancellation', () => {
   test('of what another worker is sending goes to the exchange', async () => {
     const key = await relay.receive(buyAlert());
@@ -198,7 +230,21 @@ describe('a cancellation', () => {
 
     expect(await statuses('buy-1')).toEqual(['accepted', 'sending']);
     expect(relay.asked).toContain(cancelPath);
-    expect(await statuses('stop')).toEqual(['accepted', 'sending', 'rejected']);
+    // Its order is not there yet, and may still arrive.
+    expect(await statuses('stop')).toEqual(['accepted', 'sending', 'unknown']);
+    expect(relay.alarms).toMatchObject([{ signalId: 'stop', status: 'unknown' }]);
+  });
+
+  test.each([
+    ['a moment ago', 59, 'unknown'],
+    ['a minute ago', 61, 'rejected'],
+  ])('of an order whose answer was lost, and that is not there, sent %s', async (_, seconds, status) => {
+    await relay.send(buyAlert(), { fault: 'drop_before' });
+    relay.clock.advance(seconds * 1000);
+
+    await relay.send(alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }));
+
+    expect(await relay.entry('stop')).toMatchObject({ status });
   });
 
   test('that is delivered again after it has withdrawn its order ends as it would have', async () => {

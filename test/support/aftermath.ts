@@ -31,6 +31,8 @@ export type AftermathServices = ReceiveServices & ExecuteServices & ReconcileSer
 export interface Aftermath {
   readonly clock: ManualClock;
   readonly paper: PaperExchange;
+  /** The wire to it. */
+  readonly transport: Transport;
   /** Where ledger and queue are kept, for a test that writes into it behind their backs. */
   readonly file: SqliteFile;
   /** What the stories run on; a test may put another part in its place. */
@@ -145,6 +147,7 @@ export async function openAftermath(
   return {
     clock,
     paper,
+    transport,
     file,
     services,
     alarms,
