@@ -34,7 +34,8 @@ function open(): Opened {
 }
 
 const markets = Array.from({ length: 20 }, (_, index) => `M${index}_USDT`);
-const nameOf = (index: number) => `s-${String(index).padStart(5, '0')}`;
+/** Names that run against the order. */
+const nameOf = (index: number) => `s-${99_999 - index}`;
 const messageOf = (index: number) => message(nameOf(index), markets[index % markets.length]);
 const messagesFrom = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => messageOf(from + index));
@@ -73,7 +74,7 @@ test('ten thousand messages are handed out once each, in their order, while othe
   expect(ids).toHaveLength(10_200);
   expect(new Set(ids).size).toBe(10_200);
   for (const ofGroup of Map.groupBy(handedOut, ({ group }) => group).values())
-    expect(idsOf(ofGroup)).toEqual([...idsOf(ofGroup)].sort());
+    expect(idsOf(ofGroup)).toEqual([...idsOf(ofGroup)].sort().reverse());
   expect(relay.file.database.prepare('SELECT count(*) AS n FROM messages').get()).toEqual({ n: 0 });
 });
 
@@ -88,7 +89,7 @@ test('what others put into the file is not handed out before it is taken in, and
   relay.queue.takeInOutsiders();
 
   const deliveries = await relay.queue.receive(5);
-  expect(idsOf(deliveries)).toEqual(['s-00001']);
+  expect(idsOf(deliveries)).toEqual(['s-99998']);
   await relay.queue.remove(receiptsOf(deliveries));
   expect(idsOf(await open().queue.receive(5))).toEqual([]);
 });
@@ -99,4 +100,18 @@ test('the file is not read anew after a write of the relay itself', async () => 
   relay.file.database.exec("UPDATE messages SET deduplication_id = 'written by itself'");
   relay.queue.takeInOutsiders();
   expect(await relay.queue.receive(5)).toHaveLength(1);
+});
+
+test('a message that was handed out stays before an older one that was found only then', async () => {
+  const [relay, outsider] = [open(), open()];
+  await outsider.queue.enqueue(message('older'));
+  await relay.queue.enqueue(message('newer'));
+  const deliveries = await relay.queue.receive(5);
+  relay.queue.takeInOutsiders();
+
+  await relay.queue.release(receiptsOf(deliveries));
+  await relay.queue.waitForWork();
+
+  expect(idsOf(deliveries)).toEqual(['newer']);
+  expect(idsOf(await relay.queue.receive(5))).toEqual(['newer', 'older']);
 });
