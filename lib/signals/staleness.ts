@@ -33,11 +33,13 @@ const clockToleranceMs = 60_000;
 
 /** A clock that was ahead when the signal came, and was set back since, does not tell how long it has waited. */
 function denyUnknownAge(aheadMs: number): Denial {
+  const limit = secondsText(clockToleranceMs);
+  const actual = secondsText(aheadMs);
   return {
     rule: 'stale',
-    limit: 'a time that has passed',
-    actual: `${secondsText(aheadMs)} ahead`,
-    message: `the alert's time lies ${secondsText(aheadMs)} ahead of this machine's clock, so its age is not known; set the clock right`,
+    limit: `${limit} ahead`,
+    actual: `${actual} ahead`,
+    message: `the alert's time lies ${actual} ahead of this machine's clock and may lie ${limit}: its age is not known; set the clock right`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { readEntries } from '../../cli/read-entries.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
@@ -6,7 +6,7 @@ import type { EntryQuery, Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { orderEntry } from '../ledger/ledger-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';
-import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
+import { type LocalDynamodb, startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { override } from '../support/override.ts';
 import { createStackTable } from '../support/stack-tables.ts';
 
@@ -22,8 +22,13 @@ async function fill(ledger: Ledger): Promise<void> {
     );
 }
 
+let dynamodb: LocalDynamodb;
+beforeEach(async () => {
+  dynamodb = await startDynamodb();
+});
+afterEach(() => dynamodb.close());
+
 test('the signals of one account and status are found beyond the first page of a table', async () => {
-  const dynamodb = await startDynamodb();
   await createStackTable(dynamodb.client, 'ledger', 'ledger');
   const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
   await fill(ledger);
@@ -33,7 +38,6 @@ test('the signals of one account and status are found beyond the first page of a
 
   expect(found.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21', 's-0']);
   expect(two.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
-  await dynamodb.close();
 });
 
 test('of the signals of one account those of others are not read', async () => {

@@ -4,15 +4,15 @@ import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { parseSignalMessage } from '../../lib/queue/queue.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
-import { acceptOne } from '../support/accept-one.ts';
+import { messagesOf } from '../../lib/relay/message-of.ts';
 
 /**
- * A relay's storing and nothing else, without end: signals are stored and queued by some lanes, carried out and taken
- * off by others. It tells each thing on standard output as soon as it is acknowledged, and waits to be killed.
+ * A relay's storing and nothing else, without end: alerts of three signals are stored by some lanes, carried out and
+ * taken off by others. It tells each thing on standard output as soon as it is acknowledged, and waits to be killed.
  */
 const file = openSqlite(process.argv[2] ?? '');
-const ledger = createSqliteLedger(file);
 const queue = createSqliteQueue(file, { clock: systemClock, maxReceives: 5 });
+const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
 let count = 0;
 
 function tell(what: string, signalId: string): void {
@@ -22,14 +22,14 @@ function tell(what: string, signalId: string): void {
 async function storeForever(): Promise<void> {
   for (;;) {
     count += 1;
-    const signalId = `s-${count}`;
-    const key = { account: 'main', signalId };
+    const ids = [0, 1, 2].map((index) => `s-${count}-${index}`);
     const market = `M${count % 5}_USDT`;
     const signal = { action: 'cancel_all', ticker: 'X', market, timeMs: null, maxLagMs: null } as const;
     const atMs = systemClock.nowMs();
-    await acceptOne(ledger, { ...key, signal, clientOrderId: `r-${count}`, fingerprint: 'f', atMs }, null);
-    await queue.enqueue({ ...key, market });
-    tell('stored', signalId);
+    const rest = { account: 'main', signal, fingerprint: 'f', atMs };
+    const alert = ids.map((signalId) => ({ ...rest, signalId, clientOrderId: `r-${signalId}` }));
+    await ledger.accept(alert, null);
+    for (const signalId of ids) tell('stored', signalId);
   }
 }
 

@@ -38,6 +38,11 @@ async function writeUntilKilled(path: string, lineCount: number): Promise<Told> 
   };
 }
 
+/** The writer's signals are named after their alert, and their place in it. */
+function alertOf(signalId: string): string {
+  return signalId.slice(0, signalId.lastIndexOf('-'));
+}
+
 /** Every signal that waits in the queue, in the order of the hand-outs, and whether each comes as if for the first time. */
 async function readQueue(
   file: SqliteFile,
@@ -74,6 +79,7 @@ describe('after kill -9', () => {
     const statusOf = async (signalId: string) => (await ledger.read({ account: 'main', signalId }))?.status;
     const statuses = new Map<string, string | undefined>();
     for (const id of new Set([...told.stored, ...told.sending])) statuses.set(id, await statusOf(id));
+    const { entries } = await ledger.list({ limit: 10_000 });
     const integrity = file.database.prepare('PRAGMA integrity_check').get();
     file.close();
 
@@ -86,6 +92,13 @@ describe('after kill -9', () => {
     expect([...told.stored].filter((id) => !told.removing.has(id) && !ids.includes(id))).toEqual([]);
     expect([...told.removed].filter((id) => ids.includes(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
+    // Acknowledged or not: an alert is there whole or not at all, each signal with its message, in its order.
+    const alerts = Map.groupBy(entries, ({ signalId }) => alertOf(signalId));
+    expect([...alerts.values()].filter(({ length }) => length !== 3)).toEqual([]);
+    const waiting = entries.filter(({ status }) => status === 'accepted').map(({ signalId }) => signalId);
+    expect(waiting.filter((id) => !ids.includes(id))).toEqual([]);
+    expect(ids.filter((id) => !entries.some(({ signalId }) => signalId === id))).toEqual([]);
+    for (const queued of Map.groupBy(ids, alertOf).values()) expect(queued).toEqual([...queued].sort());
     expect([...receiveCounts].filter((count) => count !== 1)).toEqual([]);
     expect(integrity).toMatchObject({ integrity_check: 'ok' });
   });

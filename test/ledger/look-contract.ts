@@ -120,6 +120,26 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
     });
   });
 
+  describe(`${name}: looks that a clock put off which was ahead`, () => {
+    const twoHoursMs = 2 * 60 * 60_000;
+
+    test('are due when they lie more than two hours ahead, behind those that are due by time', async () => {
+      for (const [id, dueAtMs] of [
+        ['far', noonMs + twoHoursMs + 1],
+        ['near', noonMs + twoHoursMs],
+        ['farther', noonMs + 2 * twoHoursMs],
+        ['due', noonMs],
+      ] as const) {
+        const key = await lose(id, noonMs);
+        await ledger.postpone(key, await lookOf(key), addLook(await lookOf(key), dueAtMs));
+      }
+
+      expect(await idsDue(noonMs)).toEqual(['due', 'far', 'farther']);
+      expect(await idsDue(noonMs, 2)).toEqual(['due', 'far']);
+      expect(await idsDue(noonMs, 1)).toEqual(['due']);
+    });
+  });
+
   describe(`${name}: a look put off`, () => {
     test('is due when it says, and changes nothing else of its entry', async () => {
       const key = await lose('a', noonMs);

@@ -25,6 +25,23 @@ describe('checkStaleness', () => {
     expect(checkStaleness(timed, arrival, 996_000)).toBeNull();
   });
 
+  test('an alert whose time lies a minute ahead is fresh, and a millisecond more is denied with both numbers', () => {
+    expect(checkStaleness(timed, arrival, 940_000)).toBeNull();
+    expect(checkStaleness(timed, arrival, 939_999)).toEqual({
+      rule: 'stale',
+      limit: '60 s ahead',
+      actual: '60.001 s ahead',
+      message:
+        "the alert's time lies 60.001 s ahead of this machine's clock and may lie 60 s: its age is not known; set the clock right",
+    });
+  });
+
+  test('a silent alert that came before the clock was set back is denied, too', () => {
+    const silent = { ...timed, timeMs: null, maxLagMs: null };
+    expect(checkStaleness(silent, arrival, 1_930_000)).toBeNull();
+    expect(checkStaleness(silent, arrival, 1_929_999)).toMatchObject({ actual: '60.001 s ahead' });
+  });
+
   test('an alert without a time is as old as its arrival, and may be as old as the configuration says', () => {
     const silent = { ...timed, timeMs: null, maxLagMs: null };
     expect(checkStaleness(silent, arrival, 1_995_000)).toBeNull();

@@ -1,0 +1,115 @@
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { RelayError } from '../../lib/base/errors.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import type { SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
+import { clientOrderIdOf } from '../../lib/signals/identity.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { type Functions, openFunctions } from '../support/functions.ts';
+import { override } from '../support/override.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+function arrayOf(...ids: readonly string[]): string {
+  return JSON.stringify(ids.map((id) => JSON.parse(buyAlert({ id }))));
+}
+
+describe('an alert of several signals, over HTTP', () => {
+  let world: World;
+  beforeEach(async () => {
+    world = await openWorld({ dialect: 'live' });
+    world.setPrice('BTC_USDT', '50000');
+  });
+  afterEach(() => world.close());
+
+  const ordersSent = () => world.paper.control.state().orders.map(({ clientOrderId }) => clientOrderId);
+  const storedIds = async () => {
+    const { entries } = await world.ledger.list({ limit: 20 });
+    return entries.filter(({ status }) => status !== 'invalid').map(({ signalId }) => signalId);
+  };
+
+  test('of which the second has the id of another alert is answered 400, and nothing of it is kept or sent', async () => {
+    await world.post(buyAlert({ id: 'taken' }));
+    await world.settled('taken');
+
+    const { status, body } = await world.post(arrayOf('first', 'taken', 'third'));
+
+    expect([status, body.error?.code]).toEqual([400, 'invalid_signal']);
+    expect(body.error?.issues).toMatchObject([
+      { path: 'id', message: '"taken" was used before, by a different alert' },
+    ]);
+    expect(await storedIds()).toEqual(['taken']);
+    // Whatever came of it would be before this one, in its market.
+    await world.post(buyAlert({ id: 'later' }));
+    await world.settled('later');
+    expect(ordersSent()).toEqual([clientOrderIdOf('main', 'taken'), clientOrderIdOf('main', 'later')]);
+    expect(await storedIds()).toEqual(['later', 'taken']);
+  });
+
+  test('is answered 503 and leaves nothing when the queue cannot take it, and is taken whole when it comes again', async () => {
+    const file = openSqlite(join(dirname(world.secretsPath), 'relay.db'));
+    file.database.exec(
+      `CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.body LIKE '%"second"%'
+       BEGIN SELECT RAISE(ABORT, 'no room'); END`,
+    );
+
+    const refused = await world.post(arrayOf('first', 'second'));
+
+    expect(refused.status).toBe(503);
+    expect(await storedIds()).toEqual([]);
+    file.database.exec('DROP TRIGGER refuse');
+    file.close();
+    expect((await world.post(arrayOf('first', 'second'))).status).toBe(202);
+    await world.settled('first');
+    await world.settled('second');
+    expect(ordersSent()).toEqual([clientOrderIdOf('main', 'first'), clientOrderIdOf('main', 'second')]);
+  });
+});
+
+describe('an alert of several signals of which the queue was told only a part', () => {
+  let functions: Functions;
+  let queue: SqliteQueue;
+  let canTell = 0;
+
+  beforeEach(async () => {
+    canTell = 1;
+    functions = await openFunctions((services) => {
+      queue = services.queue as SqliteQueue;
+      const enqueue: SqliteQueue['enqueue'] = async (message) => {
+        canTell -= 1;
+        if (canTell < 0) throw new RelayError('store_unavailable', 'the queue is out of order');
+        await queue.enqueue(message);
+      };
+      return { queue: override(services.queue, { enqueue }) };
+    });
+  });
+  afterEach(() => functions.close());
+
+  test('is swept, and goes on in its order', async () => {
+    expect(await functions.receive(arrayOf('a', 'b', 'c'))).toMatchObject({ statusCode: 503 });
+    const { entries } = await functions.ledger.list({ status: 'accepted', limit: 10 });
+    expect(entries).toHaveLength(3);
+    canTell = 10;
+
+    expect(await sweepAccepted(functions.services)).toMatchObject({ enqueued: 3 });
+
+    const deliveries = await queue.receive(10);
+    const ids = deliveries.map(({ body }) => (JSON.parse(body) as { signalId: string }).signalId);
+    expect(ids).toEqual(['a', 'b', 'c']);
+    for (const id of ids) await functions.execute(id);
+    expect(functions.paper.control.state().orders.map(({ clientOrderId }) => clientOrderId)).toEqual(
+      ['a', 'b', 'c'].map((id) => clientOrderIdOf('main', id)),
+    );
+  });
+
+  test('keeps its order although the message of its last signal is the one that comes', async () => {
+    canTell = 0;
+    await functions.receive(arrayOf('a', 'b', 'c'));
+
+    await functions.execute('c');
+
+    expect(functions.paper.control.state().orders.map(({ clientOrderId }) => clientOrderId)).toEqual(
+      ['a', 'b', 'c'].map((id) => clientOrderIdOf('main', id)),
+    );
+  });
+});

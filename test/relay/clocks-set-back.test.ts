@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+
+let relay: Aftermath;
+
+beforeEach(async () => {
+  relay = await openAftermath();
+});
+afterEach(() => relay.close());
+
+/** The signals that a run of the reconciler queues, in their order. */
+async function sweptIds(): Promise<readonly string[]> {
+  const ids: string[] = [];
+  const queue = { enqueue: async ({ signalId }: { readonly signalId: string }) => void ids.push(signalId) };
+  await relay.reconcile({ ...relay.services, queue });
+  return ids;
+}
+
+describe('after a clock was set back', () => {
+  test('signals that wait are queued again when they were stored more than a minute ahead, oldest first', async () => {
+    for (const id of ['first', 'second']) {
+      await relay.receive(buyAlert({ id }));
+      relay.clock.advance(1000);
+    }
+
+    // The first lies exactly a minute ahead, the second more.
+    relay.clock.advance(-minuteMs - 2000);
+    expect(await sweptIds()).toEqual(['second']);
+    relay.clock.advance(-60 * minuteMs);
+    expect(await sweptIds()).toEqual(['first', 'second']);
+  });
+
+  test('a signal that waited since then is denied with both numbers, for its age is not known', async () => {
+    await relay.receive(buyAlert());
+    relay.clock.advance(-60 * minuteMs);
+
+    await relay.execute('buy-1');
+
+    expect((await relay.entry('buy-1')).steps.at(-1)).toMatchObject({
+      status: 'denied',
+      evidence: { rule: 'stale', limit: '60 s ahead', actual: '3600 s ahead' },
+    });
+    expect(relay.paper.control.state().orders).toEqual([]);
+  });
+
+  test.each([
+    [minuteMs - 1, 0],
+    [minuteMs, 1],
+    [60 * minuteMs, 1],
+  ])('what was being sent %i ms ahead: taken over are %i', async (aheadMs, takenOver) => {
+    const key = await relay.receive(buyAlert());
+    const step = { status: 'sending', atMs: noonMs + aheadMs, note: '' } as const;
+    await relay.services.ledger.start(key, step, null);
+
+    expect(await relay.reconcile()).toMatchObject({ takenOver });
+  });
+
+  test('an order whose look was put off is looked for at once', async () => {
+    await relay.send(buyAlert(), { fault: 'drop_before', endpoint: 'stop-limit' });
+    await relay.reconcile();
+    expect((await relay.entry('buy-1')).look).toMatchObject({ count: 1 });
+
+    relay.clock.advance(-3 * 60 * minuteMs);
+
+    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1 });
+    expect((await relay.entry('buy-1')).look).toMatchObject({ count: 2 });
+  });
+});
