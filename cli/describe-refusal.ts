@@ -3,9 +3,9 @@ import type { Entry } from '../lib/ledger/entry.ts';
 /** What every refusal of an alert that was read begins with; the rest says why. */
 const commonBeginning = 'the alert was refused: ';
 
-/** Why nothing is known of what an alert asked for, in a few words: it was refused, or its entry is damaged. */
-export function describeRefusal({ signal, steps }: Entry): string {
-  const note = signal === null ? (steps[0]?.note ?? '') : '';
+/** Why an entry holds no signal, in a few words: its alert was refused, or it is damaged. */
+export function describeRefusal({ steps }: Entry): string {
+  const note = steps[0]?.note ?? '';
   return note.startsWith(commonBeginning) ? note.slice(commonBeginning.length) : note;
 }
 

@@ -101,7 +101,8 @@ export const catalogue = {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action: 'Do as it says; replace the tokens and keys if others on this machine may have read them.',
+    action:
+      'Do as the message says; replace the tokens and keys if others on this machine may have read them.',
   },
   folder_in_use: {
     httpStatus: 500,

@@ -23,7 +23,10 @@ export interface SendOptions {
   readonly timeoutMs?: number;
   /** No attempt starts after this time of the clock; what is not on its way by then is not sent. */
   readonly notAfterMs?: number;
-  /** Asked before a request that must not be repeated is sent again after HTTP 429; absent: nobody can tell. */
+  /**
+   * Asked before a request that must not be repeated is sent again after HTTP 429. Absent: it is sent again without a
+   * look.
+   */
   readonly maySendAgain?: MaySendAgain;
   /**
    * Asked before what must not happen twice is tried again: a caller that was taken for dead meanwhile has nothing to

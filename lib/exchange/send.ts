@@ -54,8 +54,8 @@ const maximumPauseMs = 5000;
 /**
  * Sends until there is an answer, nothing is left to try, or the time is up.
  *
- * What must not happen twice is tried again only when it provably never left, or after HTTP 429, a few times, when
- * `maySendAgain` has looked and lets it; and never when it is no longer the caller's to send.
+ * What must not happen twice is tried again only when it provably never left, or after HTTP 429, a few times, unless
+ * `maySendAgain` has looked and forbids it; and never when it is no longer the caller's to send.
  *
  * @param limits `timeoutMs` for everything: waiting, attempts, looks and pauses; no attempt starts after `notAfterMs`
  * @throws ExchangeError with every attempt

@@ -21,8 +21,8 @@ export function restrictDataFolder(folder: DataFolder): readonly string[] {
   return [
     ...findUnfinished(folder.secretsPath).map(removeUnfinished),
     ...restrictSecrets(folder.secretsPath),
-    ...own.flatMap((name) => restrictFile(join(folder.path, name))),
-    ...(own.length === names.length ? restrictFolder(folder.path) : warnOfFolder(folder.path)),
+    ...own.flatMap((name) => restrict(join(folder.path, name), 0o600)),
+    ...(own.length === names.length ? restrict(folder.path, 0o700) : warnOfFolder(folder.path)),
   ];
 }
 
@@ -45,8 +45,8 @@ function removeUnfinished(path: string): string {
 }
 
 function restrictSecrets(path: string): readonly string[] {
-  const mode = modeOf(path);
-  if (mode === null || (mode & everybodyElse) === 0) return [];
+  const mode = findOpenMode(path);
+  if (mode === null) return [];
   try {
     chmodSync(path, 0o600);
   } catch (error) {
@@ -61,40 +61,32 @@ function restrictSecrets(path: string): readonly string[] {
   ];
 }
 
-function restrictFile(path: string): readonly string[] {
-  const mode = modeOf(path);
-  if (mode === null || (mode & everybodyElse) === 0) return [];
-  return [change(path, mode, 0o600)];
-}
-
-function restrictFolder(path: string): readonly string[] {
-  const mode = modeOf(path);
-  if (mode === null || (mode & everybodyElse) === 0) return [];
-  return [change(path, mode, 0o700)];
-}
-
 /** It may be somebody's home, or one that everybody shares: then it is not the relay's to close. */
 function warnOfFolder(path: string): readonly string[] {
-  const mode = modeOf(path);
-  if (mode === null || (mode & everybodyElse) === 0) return [];
+  const mode = findOpenMode(path);
+  if (mode === null) return [];
   return [
     `the data folder ${path} is open to others (mode ${octal(mode)}) and holds more than the relay's files, so that it is left as it is; give the relay a folder of its own with --data`,
   ];
 }
 
-function change(path: string, mode: number, to: number): string {
+function restrict(path: string, to: number): readonly string[] {
+  const mode = findOpenMode(path);
+  if (mode === null) return [];
   try {
     chmodSync(path, to);
-    return `${path} was open to others (mode ${octal(mode)}); its mode is ${octal(to)} now`;
+    return [`${path} was open to others (mode ${octal(mode)}); its mode is ${octal(to)} now`];
   } catch (error) {
-    return `${path} is open to others (mode ${octal(mode)}), and that cannot be changed (${String(error)}): run \`chmod ${to.toString(8)} ${path}\` as its owner`;
+    return [
+      `${path} is open to others (mode ${octal(mode)}), and that cannot be changed (${String(error)}): run \`chmod ${to.toString(8)} ${path}\` as its owner`,
+    ];
   }
 }
 
-/** Null when it is not there (any more). */
-function modeOf(path: string): number | null {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats === undefined ? null : stats.mode & 0o777;
+/** The mode of what others may do something with; null when they may not, or it is not there (any more). */
+function findOpenMode(path: string): number | null {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  return (mode & everybodyElse) === 0 ? null : mode & 0o777;
 }
 
 function octal(mode: number): string {

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
-import { RelayError } from '../base/errors.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import { boundStep } from './bound-step.ts';
-import { createDamagedEntry, readStatus } from './damaged-entry.ts';
+import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 
 /**
@@ -92,17 +91,12 @@ export function orderKeyItem(account: string, orderId: number): Item {
   return { account: { S: account }, item: { S: `order#${orderId}` } };
 }
 
-/** @throws RelayError `entry_damaged` when its text is no JSON any more */
+/** @throws RelayError `entry_damaged` when one of its texts is no JSON, or its status is none */
 export function entryOf(item: Item): Entry {
   try {
     return readItem(item);
   } catch (error) {
-    const { account, signalId } = keyOf(item);
-    throw new RelayError(
-      'entry_damaged',
-      `the entry of signal "${signalId}" of account ${account} cannot be read`,
-      { cause: error },
-    );
+    throw createDamage(keyOf(item), error);
   }
 }
 
@@ -111,6 +105,7 @@ export function entriesOf(items: readonly Item[]): readonly Entry[] {
   return items.map(entryOrStandIn);
 }
 
+/** The entry; where it cannot be read, what is left of it. */
 export function entryOrStandIn(item: Item): Entry {
   try {
     return readItem(item);

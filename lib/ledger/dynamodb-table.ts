@@ -5,7 +5,6 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
-  type PutItemCommandInput,
   QueryCommand,
   type QueryCommandInput,
   TransactWriteItemsCommand,
@@ -96,16 +95,9 @@ export class DynamodbTable {
 
   /** Puts the item where none of its key is. */
   async create(item: Item): Promise<Written> {
-    const condition = 'attribute_not_exists(#account)';
-    const input: PutItemCommandInput = {
-      TableName: this.#name,
-      Item: item,
-      ConditionExpression: condition,
-      ExpressionAttributeNames: namesIn(condition),
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
-    };
+    const creation = this.#creationOf(item);
     try {
-      await sendPastTransactions(this.#patience, () => this.#client.send(new PutItemCommand(input)));
+      await sendPastTransactions(this.#patience, () => this.#client.send(new PutItemCommand(creation)));
       return { done: true, item };
     } catch (error) {
       return refusalOf(error);
@@ -118,16 +110,7 @@ export class DynamodbTable {
    * @returns done; or refused, with the item that stood against each, null where none did
    */
   async createAll(items: readonly Item[]): Promise<CreatedAll> {
-    const condition = 'attribute_not_exists(#account)';
-    const TransactItems = items.map((item) => ({
-      Put: {
-        TableName: this.#name,
-        Item: item,
-        ConditionExpression: condition,
-        ExpressionAttributeNames: namesIn(condition),
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
-      },
-    }));
+    const TransactItems = items.map((item) => ({ Put: this.#creationOf(item) }));
     try {
       await sendPastTransactions(this.#patience, () =>
         this.#client.send(new TransactWriteItemsCommand({ TransactItems })),
@@ -136,6 +119,17 @@ export class DynamodbTable {
     } catch (error) {
       return refusalOfAll(error);
     }
+  }
+
+  #creationOf(item: Item) {
+    const condition = 'attribute_not_exists(#account)';
+    return {
+      TableName: this.#name,
+      Item: item,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: namesIn(condition),
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    };
   }
 
   async update({ Key, set, condition, values, names }: Update): Promise<Written> {
@@ -164,28 +158,14 @@ export class DynamodbTable {
   }
 
   /** One page of a query; `next` is null when DynamoDB knows of no more. */
-  async query(
-    query: Query,
-    from: Item | null = null,
-  ): Promise<{ items: readonly Item[]; next: Item | null }> {
+  async query(query: Query): Promise<{ readonly items: readonly Item[]; readonly next: Item | null }> {
     const command = new QueryCommand({
       ...query,
       TableName: this.#name,
       ExpressionAttributeNames: namesIn(query.KeyConditionExpression),
-      ...(from === null ? {} : { ExclusiveStartKey: from }),
     });
     const { Items = [], LastEvaluatedKey } = await this.#client.send(command).catch(failReading);
     return { items: Items, next: LastEvaluatedKey ?? null };
-  }
-
-  async queryAll(query: Query): Promise<readonly Item[]> {
-    let { items, next } = await this.query(query);
-    while (next !== null) {
-      const page = await this.query(query, next);
-      items = [...items, ...page.items];
-      next = page.next;
-    }
-    return items;
   }
 }
 

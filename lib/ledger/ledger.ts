@@ -102,7 +102,7 @@ export interface Ledger {
   /**
    * Moves an entry on, if it still has the status the caller saw.
    *
-   * One that cannot be read is moved, too: its status is kept beside what is damaged.
+   * One that cannot be read is moved, too, as long as its status can.
    *
    * @returns the entry as it is now
    * @throws RelayError `entry_conflict` when it has not, or when the state machine knows no such move
@@ -112,6 +112,12 @@ export interface Ledger {
   /** Notes that the exchange no longer holds the order of this entry. */
   closeOrder(key: EntryKey): Promise<void>;
 
+  /**
+   * One entry; null when there is none.
+   *
+   * @throws RelayError `entry_damaged` when it is there and cannot be read; lists, searches and moves show what is left
+   * of it instead
+   */
   read(key: EntryKey): Promise<Entry | null>;
 
   /**

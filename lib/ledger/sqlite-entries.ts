@@ -1,6 +1,5 @@
-import { RelayError } from '../base/errors.ts';
 import type { Signal } from '../model/signal.ts';
-import { createDamagedEntry, readStatus } from './damaged-entry.ts';
+import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, Look, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
 
@@ -128,7 +127,7 @@ export interface EntryRow {
 
 type Bound = string | number | null;
 
-/** The nine values of a new row, in the order of the inserts above. */
+/** The nine values of a new row, in the order of the insert above. */
 export function rowOf(entry: Entry): readonly Bound[] {
   return [
     entry.account,
@@ -143,16 +142,12 @@ export function rowOf(entry: Entry): readonly Bound[] {
   ];
 }
 
-/** @throws RelayError `entry_damaged` when its text is no JSON any more */
+/** @throws RelayError `entry_damaged` when one of its texts is no JSON, or its status is none */
 export function entryOf(row: EntryRow): Entry {
   try {
     return readRow(row);
   } catch (error) {
-    throw new RelayError(
-      'entry_damaged',
-      `the entry of signal "${row.signal_id}" of account ${row.account} cannot be read`,
-      { cause: error },
-    );
+    throw createDamage(readColumns(row), error);
   }
 }
 
@@ -161,6 +156,7 @@ export function entriesOf(rows: readonly EntryRow[]): readonly Entry[] {
   return rows.map(entryOrStandIn);
 }
 
+/** The entry; where it cannot be read, what is left of it. */
 export function entryOrStandIn(row: EntryRow): Entry {
   try {
     return readRow(row);

@@ -5,7 +5,7 @@ import type { Denial, Status } from '../model/outcome.ts';
 /** What executing a signal comes down to, decided before anything is sent. */
 export type Plan =
   | { readonly verdict: 'denied'; readonly denial: Denial }
-  /** Nothing is left to send. */
+  /** It ends here: nothing is sent. */
   | { readonly verdict: 'ended'; readonly ending: Ending }
   | { readonly verdict: 'ready'; readonly action: Action };
 

@@ -58,15 +58,14 @@ function endOf(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside)
     const { status, note, evidence } = only;
     return { status, note, evidence };
   }
-  const found: readonly Status[] = [...endings.map(({ status }) => status), ...(leftOut > 0 ? notSent : [])];
+  const found = new Set(endings.map(({ status }) => status));
+  if (leftOut > 0) found.add('not_sent');
   return {
-    status: worstFirst.find((status) => found.includes(status)) ?? 'cancelled',
+    status: worstFirst.find((status) => found.has(status)) ?? 'cancelled',
     note: summarise(endings, { leftOut, withdrawn }),
     evidence: { orders: endings.map((ending) => ({ ...ending })), leftOut, withdrawn },
   };
 }
-
-const notSent: readonly Status[] = ['not_sent'];
 
 /** Several cancellations in one signal end as the one that needs most attention. */
 const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cancelled'];

@@ -16,15 +16,15 @@ export interface CloseServices {
   exchangeFor(account: string): Promise<ExchangeClient>;
 }
 
-/** Longer than any list lags. */
-const longAgoMs = 10 * 60_000;
+/** Longer than any list lags behind an order that was placed. */
+export const longestLagMs = 10 * 60_000;
 const mostBelieved = 1000;
 /** A run has little time; what is left is closed by the next one. */
 const mostClosed = 200;
 
 /** Whether an order was placed so long ago that a list of open orders shows it, if it is open. */
-export function longAgo({ status, updatedAtMs }: Entry, nowMs: number): boolean {
-  return status === 'placed' && updatedAtMs <= nowMs - longAgoMs;
+export function wasPlacedLongAgo({ status, updatedAtMs }: Entry, nowMs: number): boolean {
+  return status === 'placed' && updatedAtMs <= nowMs - longestLagMs;
 }
 
 /**
@@ -53,7 +53,7 @@ async function closeInMarket(
   options: SendOptions,
 ): Promise<number> {
   const believed = await services.ledger.openOrders(account, market, mostBelieved);
-  if (!believed.some((entry) => longAgo(entry, services.clock.nowMs()))) return 0;
+  if (!believed.some((entry) => wasPlacedLongAgo(entry, services.clock.nowMs()))) return 0;
   try {
     const client = await services.exchangeFor(account);
     if (client.dialect !== 'live') return 0;
@@ -86,7 +86,7 @@ export async function closeMissing(
   { ledger, clock }: Pick<CloseServices, 'ledger' | 'clock'>,
   missing: readonly Entry[],
 ): Promise<number> {
-  const ended = missing.filter((entry) => longAgo(entry, clock.nowMs())).slice(0, mostClosed);
+  const ended = missing.filter((entry) => wasPlacedLongAgo(entry, clock.nowMs())).slice(0, mostClosed);
   await Promise.all(ended.map((entry) => ledger.closeOrder(entry)));
   return ended.length;
 }

@@ -23,8 +23,8 @@ import { withdrawWaiting } from './withdraw-waiting.ts';
  * Safe to call again for the same signal at any time: a signal that is past `accepted` is never sent again.
  *
  * @returns the status the entry has now
- * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait` when there
- * were too many before it; the message should come again
+ * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait` when those
+ * before it are too many for one delivery; the message should come again
  */
 export async function executeSignal(services: ExecuteServices, key: EntryKey): Promise<Status> {
   const entry = await readSignal(services, key);
@@ -74,7 +74,6 @@ async function executeAlone(
   const account = findAccount(services.settings, entry.account);
   if (account === null) return await settleUnsent(services, entry, unknownAccountEnding(entry.account));
   const plan = await planSafely(services, account, entry, withdrawn);
-  if ('status' in plan) return await settleUnsent(services, entry, plan);
   if (plan.verdict === 'denied') return await settleUnsent(services, entry, denialEnding(plan.denial));
   if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.ending);
   return await carryOut(services, account, entry, plan.action);
@@ -106,16 +105,14 @@ async function planSafely(
   account: Account,
   entry: SignalEntry,
   withdrawn: readonly string[],
-): Promise<Plan | Ending> {
+): Promise<Plan> {
   try {
     return await planSignal(services, account, entry, withdrawn);
   } catch (error) {
     if (!(error instanceof RelayError) || !endsPlanning(error)) throw error;
-    return {
-      status: 'not_sent',
-      note: `nothing was sent: ${error.message}`,
-      evidence: { code: error.code, action: error.row.action },
-    };
+    const note = `nothing was sent: ${error.message}`;
+    const evidence = { code: error.code, action: error.row.action };
+    return { verdict: 'ended', ending: { status: 'not_sent', note, evidence } };
   }
 }
 

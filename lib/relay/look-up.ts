@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import type { Ending } from './action.ts';
 import { placedByOf, sentAtMs } from './cancel-target.ts';
+import { longestLagMs } from './close-ended.ts';
 
 /** What looking tells of an entry whose answer was lost. */
 export type Sight =
@@ -107,16 +108,13 @@ async function lookUpTarget(
   return { name: clientOrderId, state, order: place.kind === 'found' ? place.order : null };
 }
 
-/** Longer than any list lags. */
-const oldEnoughMs = 10 * 60_000;
-
 function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): TargetState {
   if (place.kind === 'found')
     return place.isOpen ? 'open' : place.order.status === 'cancelled' ? 'cancelled' : 'executed';
   // Whether the service lists orders that were cancelled before anything was executed is not certain, and it forgets
   // after months: one that was there for long and is in no list is open no more.
   const wasThere =
-    placedBy !== null && placedBy.orderId !== null && placedBy.updatedAtMs <= nowMs - oldEnoughMs;
+    placedBy !== null && placedBy.orderId !== null && placedBy.updatedAtMs <= nowMs - longestLagMs;
   return place.kind === 'nowhere' && wasThere ? 'gone' : place.kind;
 }
 

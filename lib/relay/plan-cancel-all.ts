@@ -6,7 +6,7 @@ import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { CancelAllSignal } from '../model/signal.ts';
 import type { Plan } from './action.ts';
-import { closeMissing, longAgo } from './close-ended.ts';
+import { closeMissing, wasPlacedLongAgo } from './close-ended.ts';
 import { ready, targetOf } from './plan-cancel.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -80,7 +80,8 @@ async function chooseListed(
     if (entry !== null) own.set(entry.signalId, entry);
   }
   const missing = believed.filter(({ signalId }) => !own.has(signalId));
-  for (const entry of missing) if (!longAgo(entry, services.clock.nowMs())) own.set(entry.signalId, entry);
+  for (const entry of missing)
+    if (!wasPlacedLongAgo(entry, services.clock.nowMs())) own.set(entry.signalId, entry);
   await closeMissing(services, missing);
   const entries = [...own.values()].sort((one, other) => other.createdAtMs - one.createdAtMs);
   return { entries, leftOut: 0 };

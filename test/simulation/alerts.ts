@@ -79,29 +79,26 @@ export class AlertDraw {
 
   #drawOne(): Pick<Alert, 'account' | 'body' | 'isForged'> {
     const ground = pickOne(this.#random, grounds);
-    const { account } = ground;
     const roll = this.#random();
-    const isForged = roll < 0.03;
-    if (roll < 0.6) return { account, isForged, body: this.#write([this.#order(ground)]) };
-    if (roll < 0.78) return { account, isForged, body: this.#write([this.#cancel(ground)]) };
-    if (roll < 0.84) return { account, isForged, body: this.#write([this.#cancelAll(ground)]) };
-    if (roll < 0.88)
-      return { account, isForged, body: this.#write([this.#cancelAll(ground), this.#order(ground)], true) };
-    if (roll < 0.91)
-      return { account, isForged, body: this.#write([this.#order(ground), this.#order(ground)], true) };
-    if (roll < 0.93)
-      return { account, isForged, body: this.#write([this.#order(ground), this.#borrower(ground)], true) };
-    return { account, isForged, body: this.#write([this.#oddOne(ground)]) };
+    const message = this.#drawMessage(ground, roll);
+    this.#signalCount += [message].flat().length;
+    return { account: ground.account, isForged: roll < 0.03, body: JSON.stringify(message) };
+  }
+
+  /** One signal, or an array of two. */
+  #drawMessage(ground: Ground, roll: number): object | readonly object[] {
+    if (roll < 0.6) return this.#order(ground);
+    if (roll < 0.78) return this.#cancel(ground);
+    if (roll < 0.84) return this.#cancelAll(ground);
+    if (roll < 0.88) return [this.#cancelAll(ground), this.#order(ground)];
+    if (roll < 0.91) return [this.#order(ground), this.#order(ground)];
+    if (roll < 0.93) return [this.#order(ground), this.#borrower(ground)];
+    return this.#oddOne(ground);
   }
 
   /** An order under the id of another alert. */
   #borrower(ground: Ground): object {
     return this.#order(ground, { id: this.#named.at(-1)?.id ?? 's1' });
-  }
-
-  #write(signals: readonly object[], isArray = false): string {
-    this.#signalCount += signals.length;
-    return JSON.stringify(isArray ? signals : signals[0]);
   }
 
   /** @param reach how far the limit price lies beyond the stop price, in parts of itself; absent: by 1 */

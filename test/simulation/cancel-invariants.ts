@@ -2,7 +2,8 @@ import type { Json } from '../../lib/base/json.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
 import { isCreate, keyText } from './history.ts';
-import type { Facts, Violation } from './invariants.ts';
+import type { Facts, Harm, Violation } from './invariants.ts';
+import { isTarget } from './outcome-invariants.ts';
 
 /** Whether cancellations did what their owner trusts them to do. */
 export function findBrokenCancels(facts: Facts): readonly Violation[] {
@@ -14,34 +15,37 @@ export function findBrokenCancels(facts: Facts): readonly Violation[] {
   ]);
 }
 
+function broken(harm: Harm, text: string): Violation {
+  return { invariant: 'I11', harm, text };
+}
+
 /** An order that goes on the wire when its cancellation is over. */
 function findOvertaken({ history, entries }: Facts, cancel: Entry): readonly Violation[] {
   const seen = history.statuses.get(keyText(cancel)) ?? [];
   const over = seen.find(({ status }) => isFinal(status));
   if (over === undefined || ruleOf(cancel) === 'stale' || ruleOf(cancel) === 'market_not_allowed') return [];
-  const places = new Map([...history.stored].map((key, place) => [key, place]));
   const isBefore = (order: Entry) =>
-    (places.get(keyText(order)) ?? Number.POSITIVE_INFINITY) < (places.get(keyText(cancel)) ?? -1);
+    (history.stored.get(keyText(order)) ?? Number.POSITIVE_INFINITY) <
+    (history.stored.get(keyText(cancel)) ?? -1);
   const about = new Set(entries.filter((order) => isAbout(cancel, order) && isBefore(order)).map(keyText));
   return history.sends
     .filter(
       ({ path, key, atMs }) => isCreate(path) && key !== null && about.has(keyText(key)) && atMs > over.atMs,
     )
-    .map(({ key }) => ({
-      invariant: 'I11',
-      harm: 'other',
-      text: `the order of ${key === null ? '' : keyText(key)} was sent after ${keyText(cancel)}, its cancellation, had ended`,
-    }));
+    .map(({ key }) =>
+      broken(
+        'other',
+        `the order of ${key === null ? '' : keyText(key)} was sent after ${keyText(cancel)}, its cancellation, had ended`,
+      ),
+    );
 }
 
 function isAbout({ account, signal }: Entry, order: Entry): boolean {
   if (order.account !== account || order.signal?.action !== 'order' || signal === null) return false;
   if (order.signal.market !== signal.market) return false;
   if (signal.action === 'cancel_all') return true;
-  if (signal.action !== 'cancel' || signal.target.by === 'orderId') return false;
-  return signal.target.by === 'signalId'
-    ? signal.target.signalId === order.signalId
-    : signal.target.clientOrderId === order.clientOrderId;
+  // An order that was not sent has no id of the exchange yet.
+  return signal.action === 'cancel' && signal.target.by !== 'orderId' && isTarget(signal.target, order);
 }
 
 function ruleOf({ status, steps }: Entry): Json {
@@ -56,26 +60,12 @@ const comesToNothing: ReadonlySet<string> = new Set(['denied', 'not_sent']);
 
 /** Something may be open that its owner takes for cancelled. */
 function findSilence({ history }: Facts, cancel: Entry): readonly Violation[] {
-  const { account, signalId, status } = cancel;
-  if (!comesToNothing.has(status)) return [];
-  const isTold = history.logs.some(
-    ({ facts }) => facts['alarm'] === true && facts['account'] === account && facts['signalId'] === signalId,
-  );
-  return isTold
-    ? []
-    : [
-        {
-          invariant: 'I11',
-          harm: 'silent',
-          text: `${keyText(cancel)} is ${status}, and no alarm was raised`,
-        },
-      ];
+  if (!comesToNothing.has(cancel.status) || history.hasAlarm(cancel)) return [];
+  return [broken('silent', `${keyText(cancel)} is ${cancel.status}, and no alarm was raised`)];
 }
 
 /** The kill switch stops what opens risk, and nothing else. */
 function findStopped(cancel: Entry): readonly Violation[] {
   if (ruleOf(cancel) !== 'paused') return [];
-  return [
-    { invariant: 'I11', harm: 'other', text: `${keyText(cancel)} was denied because its account is paused` },
-  ];
+  return [broken('other', `${keyText(cancel)} was denied because its account is paused`)];
 }

@@ -82,24 +82,19 @@ function isLook(sends: readonly WireSend[], dialect: Dialect): boolean {
 }
 
 function findUnreadAnswers({ history }: Facts): readonly Violation[] {
-  const alarmed = new Set(
-    history.logs
-      .filter(({ facts }) => facts['alarm'] === true)
-      .map(({ facts }) => `${String(facts['account'])} ${String(facts['signalId'])}`),
-  );
   return history.sends
     .filter(({ isContradicted }) => isContradicted)
-    .flatMap(({ key }) => keysOf(key))
-    .filter((key) => !alarmed.has(key))
+    .flatMap(({ key }) => key ?? [])
+    .filter((key) => !history.hasAlarm(key))
     .map((key) => ({
       invariant: 'I14',
       harm: 'silent',
-      text: `${key} was answered with another order than it asked for, and no alarm was raised`,
+      text: `${keyText(key)} was answered with another order than it asked for, and no alarm was raised`,
     }));
 }
 
 function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[]): readonly Violation[] {
-  const places = new Map([...history.stored].map((key, place) => [key, place]));
+  const placeOf = (key: string) => history.stored.get(key) ?? 0;
   const groups = new Map(
     entries.map((entry) => [keyText(entry), `${entry.account} ${entry.signal?.market}`]),
   );
@@ -111,7 +106,7 @@ function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[])
   return [...byGroup.values()].flatMap((keys) =>
     keys.flatMap((key, index) => {
       const before = keys[index - 1];
-      const isOvertaken = before !== undefined && (places.get(before) ?? 0) > (places.get(key) ?? 0);
+      const isOvertaken = before !== undefined && placeOf(before) > placeOf(key);
       return isOvertaken ? [broken('I4', `${before} was sent before ${key}, which was stored first`)] : [];
     }),
   );

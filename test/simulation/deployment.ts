@@ -11,7 +11,7 @@ export interface Deployment {
   receive(alert: Alert, token: string): Promise<Reply>;
   /** The operator puts the dead letters back, if there are any. */
   redrive(): Promise<void>;
-  /** Sets every clock so far ahead of the true time; behind it, when negative. */
+  /** Sets every clock so far ahead of the true time; behind it, when negative. They are right until then. */
   setClocks(skewMs: number): void;
   /** Secrets that its door holds now, whatever it could or could not ask for. */
   secretsAtDoor(account: string): readonly string[];

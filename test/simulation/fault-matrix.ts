@@ -132,7 +132,7 @@ async function live(plan: ScriptedPlan, history: History, dialect: Dialect): Pro
   const stage = { loop, random: createRandom(seed), faults: plan, history };
   const outages = { isExchangeDown: false, marketList: null, failingSteps: null };
   const world = openSimulatedWorld(stage, outages, dialect);
-  const deployment = new LocalDeployment(world, 0);
+  const deployment = new LocalDeployment(world);
   const sender = new Sender(stage, deployment, world.secrets);
   deployment.start();
   loop.schedule(firesAfterMs, () => sender.fire(alert));

@@ -163,6 +163,3 @@ function drawFault<Kind>(random: Random, table: Rates<Kind>): Kind | null {
   }
   return null;
 }
-
-/** A plan under which nothing goes wrong. */
-export const calmPlan: FaultPlan = { atStore: () => null, onWire: () => null, strikes: () => false };

@@ -86,8 +86,8 @@ export class History {
   readonly sends: WireSend[] = [];
   /** By key: every status the entry was seen to have, in order, and since when. */
   readonly statuses = new Map<string, { readonly status: Status; readonly atMs: number }[]>();
-  /** By key: signals in the order in which they were stored. */
-  readonly stored = new Set<string>();
+  /** By key: the place of each signal in the order in which they were stored. */
+  readonly stored = new Map<string, number>();
   /** By key: signals whose order on the wire proves nothing any more, with why. */
   readonly outOfTurn = new Map<string, string>();
   readonly pauses: PauseSpan[] = [];
@@ -110,10 +110,22 @@ export class History {
     if (fault !== null) this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
   }
 
+  noteStored(key: EntryKey): void {
+    if (!this.stored.has(keyText(key))) this.stored.set(keyText(key), this.stored.size);
+  }
+
   noteStatus(key: EntryKey, status: Status, atMs: number): void {
     const seen = this.statuses.get(keyText(key));
     if (seen === undefined) this.statuses.set(keyText(key), [{ status, atMs }]);
     else if (seen.at(-1)?.status !== status) seen.push({ status, atMs });
+  }
+
+  /** Whether an alarm was about the signal. */
+  hasAlarm({ account, signalId }: EntryKey): boolean {
+    return this.logs.some(
+      ({ facts }) =>
+        facts['alarm'] === true && facts['account'] === account && facts['signalId'] === signalId,
+    );
   }
 
   /** The same for the same history, and for no other. */

@@ -47,12 +47,11 @@ export class LambdaDeployment implements Deployment {
   readonly #enqueuedAtMs = new Map<string, number>();
   /** By receipt: how long a worker asked its message to rest. */
   readonly #postponedMs = new Map<string, number>();
-  #skewMs: number;
+  #skewMs = 0;
   #sandboxes = 0;
 
-  constructor(world: SimulatedWorld, skewMs: number) {
+  constructor(world: SimulatedWorld) {
     this.#world = world;
-    this.#skewMs = skewMs;
     this.#service = new Process(world.stage, 'aws', 0);
     this.#visibilityMs = pickOne(world.stage.random, visibilitiesMs);
     this.#queue = createSqliteQueue(world.file, {

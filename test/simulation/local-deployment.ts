@@ -25,17 +25,16 @@ const longestRestartMs = 15_000;
 export class LocalDeployment implements Deployment {
   readonly #world: SimulatedWorld;
   readonly #operator: Process;
-  #skewMs: number;
+  #skewMs = 0;
   #starts = 0;
   #process: Process | null = null;
   #queue: SqliteQueue | null = null;
   /** Null while nobody listens. */
   #door: WebhookHandler | null = null;
 
-  constructor(world: SimulatedWorld, skewMs: number) {
+  constructor(world: SimulatedWorld) {
     this.#world = world;
     this.#operator = new Process(world.stage, 'operator', 0);
-    this.#skewMs = skewMs;
   }
 
   start(): void {

@@ -72,13 +72,11 @@ function acknowledgedIds(body: string): readonly string[] {
 }
 
 function findUnsettled({ history, dialect }: Facts, entry: Entry): readonly Violation[] {
-  const { account, signalId, status } = entry;
+  const { status } = entry;
   if (isFinal(status)) return [];
   if (status !== 'unknown') return [lost(`${keyText(entry)} is left ${status}`)];
-  const isTold = history.logs.some(
-    ({ facts }) => facts['alarm'] === true && facts['account'] === account && facts['signalId'] === signalId,
-  );
-  if (!isTold) return [silent('I2', `${keyText(entry)} is unknown, and no alarm was raised`)];
+  if (!history.hasAlarm(entry))
+    return [silent('I2', `${keyText(entry)} is unknown, and no alarm was raised`)];
   // The live service lists every order, so there time settles what the relay itself asked for.
   return dialect === 'live' ? [lost(`${keyText(entry)} stays unknown although it can be looked up`)] : [];
 }
@@ -130,7 +128,8 @@ function targetsOf({ entries, history }: Facts, entry: Entry): readonly Entry[] 
   return entries.filter((target) => target.account === account && isTarget(signal.target, target));
 }
 
-function isTarget(target: CancelTarget, { signalId, clientOrderId, orderId }: Entry): boolean {
+/** Whether a cancellation that names its order so is about the order of the entry. */
+export function isTarget(target: CancelTarget, { signalId, clientOrderId, orderId }: Entry): boolean {
   switch (target.by) {
     case 'signalId':
       return target.signalId === signalId;

@@ -98,7 +98,9 @@ function deploy(world: SimulatedWorld): Deployment {
   const { random } = world.stage;
   const widestMs = rollChance(random, 0.15) ? 8000 : 2000;
   const skewMs = rollWhole(random, -widestMs, widestMs);
-  return rollChance(random, 0.5) ? new LocalDeployment(world, skewMs) : new LambdaDeployment(world, skewMs);
+  const deployment = rollChance(random, 0.5) ? new LocalDeployment(world) : new LambdaDeployment(world);
+  deployment.setClocks(skewMs);
+  return deployment;
 }
 
 /**

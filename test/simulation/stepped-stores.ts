@@ -1,4 +1,4 @@
-import type { EntryKey } from '../../lib/ledger/entry.ts';
+import { type Entry, type EntryKey, isSignal } from '../../lib/ledger/entry.ts';
 import type { Ledger, Move } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
@@ -9,11 +9,16 @@ import { currentInvocation, type Process } from './process.ts';
 export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   const { loop, history } = process.stage;
 
-  async function noteStored(key: EntryKey): Promise<void> {
+  /** Writes down what the entry is by now. */
+  async function noteEntry(key: EntryKey): Promise<Entry | null> {
     const entry = await ledger.read(key);
-    if (entry === null) return;
-    history.noteStatus(key, entry.status, loop.nowMs);
-    if (entry.signal !== null) history.stored.add(keyText(key));
+    if (entry !== null) history.noteStatus(key, entry.status, loop.nowMs);
+    return entry;
+  }
+
+  async function noteStored(key: EntryKey): Promise<void> {
+    const entry = await noteEntry(key);
+    if (entry !== null && isSignal(entry)) history.noteStored(key);
   }
 
   /** A step about one entry; whatever it did to the entry is written down at the same moment. */
@@ -22,8 +27,7 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       try {
         return await operate();
       } finally {
-        const entry = await ledger.read(key);
-        if (entry !== null) history.noteStatus(key, entry.status, loop.nowMs);
+        await noteEntry(key);
       }
     });
   }
