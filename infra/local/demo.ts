@@ -14,7 +14,7 @@ import { createLog } from '../../lib/host/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { startPaperExchange } from '../../lib/paper/venue.ts';
-import config from '../../relay.config.ts';
+import config from '../../relay.config.example.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 import { paperKeysOf } from './paper-keys.ts';

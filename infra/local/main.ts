@@ -8,6 +8,7 @@ import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLog } from '../../lib/host/log.ts';
+import { provideConfig } from '../../lib/host/project-config.ts';
 import { startPaperExchange } from '../../lib/paper/venue.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -109,6 +110,8 @@ function noteRun(folder: DataFolder, run: Run, log: Log): void {
 
 /** Loaded here and not above, so that a file that cannot even be read is reported like any other fault. */
 async function loadConfig(): Promise<HostConfig> {
+  const notice = provideConfig();
+  if (notice !== null) process.stderr.write(`${notice}\n`);
   const { default: config } = await import('../../relay.config.ts').catch((error: unknown) => {
     throw new RelayError('config_invalid', `relay.config.ts cannot be read: ${describeError(error)}`);
   });

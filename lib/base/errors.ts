@@ -91,6 +91,12 @@ export const catalogue = {
     retryMayHelp: false,
     action: 'Correct relay.config.ts at each path named.',
   },
+  config_missing: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Do as it says: without its configuration the relay does not know what it may do.',
+  },
   secrets_missing: {
     httpStatus: 500,
     logLevel: 'error',

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { transform } from 'esbuild';
@@ -13,8 +14,10 @@ const packagedName = `node-${system}-${process.arch}`;
 /** Where an installation puts the Node it brings. */
 const packagedNode = `node_modules/${packagedName}/bin/node`;
 
+type Running = ChildProcessByStdio<null, Readable, Readable>;
+
 let folder: string;
-let running: ChildProcess[] = [];
+let running: Running[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'relay-launch-'));
   cpSync(join(projectRoot, 'bin'), join(folder, 'bin'), { recursive: true });
@@ -45,7 +48,7 @@ interface Pretence {
   readonly arch?: string;
 }
 
-function start(args: readonly string[], { version, arch }: Pretence = {}): ChildProcess {
+function start(args: readonly string[], { version, arch }: Pretence = {}): Running {
   write(
     'pretence.cjs',
     [
@@ -59,10 +62,10 @@ function start(args: readonly string[], { version, arch }: Pretence = {}): Child
   return child;
 }
 
-async function finish(child: ChildProcess) {
+async function finish(child: Running) {
   const [stdout, stderr, [exitCode, signal]] = await Promise.all([
-    text(child.stdout ?? []),
-    text(child.stderr ?? []),
+    text(child.stdout),
+    text(child.stderr),
     once(child, 'close'),
   ]);
   return { exitCode, signal, stdout, stderr };
@@ -124,9 +127,9 @@ describe('a script', () => {
       "for (let n = 0; n < 1000; n += 1) { process.stdout.write('x'.repeat(10_000)); await new Promise(setImmediate); }",
     );
     const child = start(['script.mjs'], pretence);
-    child.stdout?.once('data', () => child.stdout?.destroy());
+    child.stdout.once('data', () => child.stdout.destroy());
 
-    const [stderr, [exitCode]] = await Promise.all([text(child.stderr ?? []), once(child, 'exit')]);
+    const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
 
     expect([exitCode, stderr]).toEqual([0, '']);
   });
@@ -137,10 +140,10 @@ describe('on the installed Node, a script', () => {
   const wait = 'setInterval(() => undefined, 1000); console.log(process.pid);';
   beforeEach(() => installNode());
 
-  async function startWaiting(script: string): Promise<ChildProcess> {
+  async function startWaiting(script: string): Promise<Running> {
     write('script.mjs', `${script} ${wait}`);
     const child = start(['script.mjs'], old);
-    await once(child.stdout ?? child, 'data');
+    await once(child.stdout, 'data');
     return child;
   }
 
@@ -169,7 +172,7 @@ describe('on the installed Node, a script', () => {
     child.kill('SIGKILL');
 
     // The end of the output is the end of whoever holds it.
-    expect(await text(child.stdout ?? [])).toBe('ended\n');
+    expect(await text(child.stdout)).toBe('ended\n');
   });
 });
 
