@@ -212,13 +212,15 @@ describe('pause and resume', () => {
     const { stdout: table } = await runCli(here('signals'));
     const resumed = await runForJson(here('resume', 'main'));
 
+    const target = { kind: 'local', data: stored.folder.path };
     expect(document).toEqual({
+      target,
       paused: [{ account: 'main', sinceMs: paused?.sinceMs, reason: 'news at noon' }],
     });
     expect(paused?.reason).toBe('news at noon');
     expect(paused?.sinceMs).toBeGreaterThan(startMs);
     expect(table).toMatch(/^account main is paused since .* UTC: news at noon\n\ntime/);
-    expect(resumed).toEqual({ resumed: [{ account: 'main', pause: paused }] });
+    expect(resumed).toEqual({ target, resumed: [{ account: 'main', pause: paused }] });
     expect(await stored.ledger.readPause('main')).toBeNull();
   });
 
@@ -232,9 +234,13 @@ describe('pause and resume', () => {
       'paused by the operator',
       'paused by the operator',
     ]);
-    expect(paused.stdout.split('\n')).toHaveLength(3);
-    expect(resumed.stdout).toMatch(/^main trades again; .*\nrehearsal trades again; .*\n$/);
-    expect(again.stdout).toBe('main was not paused\nrehearsal was not paused\n');
+    const head = `local relay in ${stored.folder.path}\n`;
+    expect(paused.stdout.split('\n')).toHaveLength(4);
+    expect(paused.stdout.startsWith(head)).toBe(true);
+    expect(resumed.stdout).toMatch(
+      /^local relay in .*\nmain trades again; .*\nrehearsal trades again; .*\n$/,
+    );
+    expect(again.stdout).toBe(`${head}main was not paused\nrehearsal was not paused\n`);
     expect(await stored.ledger.readPause('rehearsal')).toBeNull();
   });
 });
