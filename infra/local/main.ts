@@ -100,10 +100,10 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   const [account = ''] = Object.keys(settings.accounts);
   const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account);
   const webhookUrl = `${relay.url}/signals/${account}/${token}`;
-  process.stdout.write(welcome({ relayUrl: relay.url, paperUrl: paper.url, dialect, data, webhookUrl }));
-
   const running = starting.move();
   stopBySignal(() => void running.disposeAsync());
+  // Whoever reads that it is ready may stop it at once.
+  process.stdout.write(welcome({ relayUrl: relay.url, paperUrl: paper.url, dialect, data, webhookUrl }));
 }
 
 /** A terminal and npm both pass Ctrl-C on: what comes within this time is one signal. */
