@@ -71,6 +71,7 @@ function runOn(node, args) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
     process.on(signal, () => child.kill(signal));
+  watchNpm(() => child.kill('SIGTERM'));
   child.on('error', (error) => fail(describeSpawnFailure(node, error)));
   child.on('exit', (code, signal) => {
     if (code !== null) process.exit(code);
@@ -101,11 +102,26 @@ function runHere(script, scriptArgs) {
   });
 }
 
-/** A launcher that is killed leaves nothing behind: the script is told to end as by `kill`. */
+/** Whoever is killed above the script leaves nothing behind: it is told to end as by `kill`. */
 function endWithParent() {
-  if (!process.connected) return;
-  process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  const end = () => process.kill(process.pid, 'SIGTERM');
+  if (!process.connected) return watchNpm(end);
+  process.on('disconnect', end);
   process.channel.unref();
+}
+
+const watchEveryMs = 500;
+
+/** npm passes a signal on to its shell only, and many a shell ends without passing it further. */
+function watchNpm(onEnd) {
+  if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return;
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    onEnd();
+  }, watchEveryMs);
+  watch.unref();
 }
 
 /** A reader that has seen enough (`… | head`) is no fault. */

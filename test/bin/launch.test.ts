@@ -48,7 +48,8 @@ interface Pretence {
   readonly arch?: string;
 }
 
-function start(args: readonly string[], { version, arch }: Pretence = {}): Running {
+/** @param npmScript which script npm runs, from a shell that does not pass signals on; absent: there is no npm */
+function start(args: readonly string[], { version, arch }: Pretence = {}, npmScript?: string): Running {
   write(
     'pretence.cjs',
     [
@@ -57,7 +58,13 @@ function start(args: readonly string[], { version, arch }: Pretence = {}): Runni
     ].join('\n'),
   );
   const options = ['--require', join(folder, 'pretence.cjs'), join(folder, 'bin', 'run.cjs')];
-  const child = spawn(process.execPath, [...options, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const command = [process.execPath, ...options, ...args];
+  const [file = '', ...rest] =
+    npmScript === undefined ? command : ['/bin/sh', '-c', '"$0" "$@"; exit $?', ...command];
+  const child = spawn(file, rest, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, npm_lifecycle_event: npmScript },
+  });
   running.push(child);
   return child;
 }
@@ -175,6 +182,23 @@ describe('on the installed Node, a script', () => {
     expect(await text(child.stdout)).toBe('ended\n');
   });
 });
+
+test.each([{}, { version: '18.20.8' }])(
+  'a script does not outlive the shell that npm started it from (%j)',
+  async (pretence) => {
+    installNode();
+    write(
+      'script.mjs',
+      "process.once('SIGTERM', () => { console.log('ended'); process.exit(); }); setInterval(() => undefined, 1000); console.log('runs');",
+    );
+    const shell = start(['script.mjs'], pretence, 'start');
+    await once(shell.stdout, 'data');
+
+    shell.kill('SIGTERM');
+
+    expect(await text(shell.stdout)).toBe('ended\n');
+  },
+);
 
 describe('what is missing is said in one sentence:', () => {
   const old = { version: '18.20.8' };
