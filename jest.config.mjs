@@ -4,6 +4,8 @@ export default {
   maxWorkers: '100%',
   transform: {},
   extensionsToTreatAsEsm: ['.ts'],
+  // Functions are loaded with the owner's configuration.
+  globalSetup: '<rootDir>/test/support/provide-config.ts',
   // Generous: a slow machine must not fail what is right.
   testTimeout: 60_000,
   testMatch: ['<rootDir>/test/**/*.test.ts'],

@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { escapeText } from '../lib/signals/faults.ts';
 import { createUsageFailure } from './failure.ts';
 import { openSession, type SessionOptions } from './open-session.ts';
-import type { Session } from './session.ts';
+import { type Cell, paint } from './print.ts';
+import { describeTarget, type Session, type Target } from './session.ts';
 
 /** What a command is given to do its work. */
 export interface Context {
@@ -11,6 +12,8 @@ export interface Context {
   readonly isJson: boolean;
   /** Shows the result: the document to programs (`--json`), the text to people. */
   print(document: unknown, text: () => string): void;
+  /** Shows what was changed, and of which relay. */
+  printChange(document: object, text: () => string): void;
 }
 
 /** The options that every command takes. */
@@ -25,17 +28,26 @@ export async function runCommand(
 ): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<GlobalOptions>();
   const session = await openSession(options);
+  const { target } = session;
+  const isJson = json === true;
+  const print: Context['print'] = (document, text) => {
+    process.stdout.write(`${isJson ? JSON.stringify(document) : text()}\n`);
+  };
   try {
     await story({
       session,
-      isJson: json === true,
-      print: (document, text) => {
-        process.stdout.write(`${json === true ? JSON.stringify(document) : text()}\n`);
-      },
+      isJson,
+      print,
+      printChange: (document, text) =>
+        print({ target, ...document }, () => `${paint(headOf(target))}\n${text()}`),
     });
   } finally {
     session.close();
   }
+}
+
+function headOf(target: Target): Cell {
+  return { text: describeTarget(target), style: 'strong' };
 }
 
 /**

@@ -51,6 +51,14 @@ export function reportFailure(error: unknown): FailureReport {
       action: 'Add --help to the command to see how it is used.',
       exitStatus: 2,
     };
+  if (isMissingPackage(error))
+    return {
+      code: 'not_installed',
+      message: `a package is missing or broken: ${error.message.replace(/ imported from .*/, '')}`,
+      issues: [],
+      action: 'Run `npm ci` again.',
+      exitStatus: 1,
+    };
   if (isAwsFailure(error))
     return {
       code: 'aws_refused',
@@ -68,6 +76,11 @@ export function reportFailure(error: unknown): FailureReport {
     action: 'This is a fault of the tool itself: report it with the command you ran.',
     exitStatus: 1,
   };
+}
+
+/** Some commands load the packages they need only when they are asked for. */
+function isMissingPackage(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 
 /** The clients put `$metadata` on whatever a service or the way to it threw; before that, credentials may lack. */

@@ -56,7 +56,7 @@ function chooseOne(found: readonly Entry[], signalId: string, accounts: readonly
     throw new CommandFailure(
       'unknown_signal',
       `the ledger has no signal "${signalId}" of ${accounts.join(' or ')}`,
-      '`npm run -s relay -- signals` lists the ids.',
+      '`npx relay signals` lists the ids.',
     );
   if (found.length > 1)
     throw new CommandFailure(

@@ -52,6 +52,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
   return {
     clock,
     settings,
+    target: { kind: 'local', data: dataPath },
     get relayName() {
       return `the relay at ${requireRun(folder).relayUrl}`;
     },

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { parseConfig } from '../lib/host/config.ts';
-import config from '../relay.config.ts';
+import { provideConfig } from '../lib/host/project-config.ts';
 import { CommandFailure } from './failure.ts';
 import type { Session } from './session.ts';
 
@@ -14,9 +14,9 @@ export interface SessionOptions {
   readonly config?: string;
 }
 
-/** @throws RelayError `config_invalid`; CommandFailure when there is no such stack or configuration */
+/** @throws RelayError `config_missing` or `config_invalid`; CommandFailure when there is no such stack or configuration */
 export async function openSession(options: SessionOptions): Promise<Session> {
-  const host = parseConfig(options.config === undefined ? config : loadConfig(options.config));
+  const host = parseConfig(options.config === undefined ? await loadOwnConfig() : loadConfig(options.config));
   if (options.stack === undefined) {
     const { openLocalSession } = await import('./local-session.ts');
     return openLocalSession(options.data, host);
@@ -26,16 +26,30 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return await openStackSession(options.stack, options.region, host);
 }
 
+async function loadOwnConfig(): Promise<unknown> {
+  const notice = provideConfig();
+  if (notice !== null) process.stderr.write(`${notice}\n`);
+  try {
+    return (await import('../relay.config.ts')).default;
+  } catch (error) {
+    throw createUnreadable('relay.config.ts', error);
+  }
+}
+
 function loadConfig(path: string): unknown {
   try {
     // Which file it is, only the command line knows.
     const loaded: { readonly default?: unknown } = createRequire(import.meta.url)(resolve(path));
     return loaded.default;
   } catch (error) {
-    throw new CommandFailure(
-      'config_unreadable',
-      `the configuration "${path}" cannot be loaded: ${error instanceof Error ? error.message : 'unknown'}`,
-      'Check the path, and that the file exports the configuration as its default.',
-    );
+    throw createUnreadable(path, error);
   }
+}
+
+function createUnreadable(path: string, error: unknown): CommandFailure {
+  return new CommandFailure(
+    'config_unreadable',
+    `the configuration "${path}" cannot be loaded: ${error instanceof Error ? error.message : 'unknown'}`,
+    'Check the path, and that the file exports the configuration as its default.',
+  );
 }

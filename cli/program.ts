@@ -1,4 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
+import { findSwallowedOptions } from '../lib/host/swallowed-options.ts';
+import { readVersion } from '../lib/host/version.ts';
 import { addBalanceCommands } from './commands/balances.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addExchangeCommands } from './commands/exchange.ts';
@@ -12,7 +14,7 @@ import { addResolveCommands } from './commands/resolve.ts';
 import { addSecretCommands } from './commands/secrets.ts';
 import { addSignalCommands } from './commands/signals.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
-import { reportFailure } from './failure.ts';
+import { createUsageFailure, reportFailure } from './failure.ts';
 import { renderFailure } from './print.ts';
 
 /**
@@ -23,11 +25,33 @@ import { renderFailure } from './print.ts';
  */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   try {
-    await createProgram().parseAsync(argv);
+    const relay = createProgram();
+    refuseSwallowed(relay, argv.slice(2));
+    await relay.parseAsync(argv);
     return 0;
   } catch (error) {
     return tellFailure(error, argv);
   }
+}
+
+/**
+ * Without its options a command would do something else than it was told, and perhaps to another relay.
+ *
+ * @throws CommandFailure (usage)
+ */
+function refuseSwallowed(relay: Command, args: readonly string[]): void {
+  const swallowed = findSwallowedOptions(process.env, 'relay', listOptions(relay), args);
+  if (swallowed === null) return;
+  const line = `relay -- ${swallowed.rightArguments}`;
+  throw createUsageFailure(
+    `npm took ${swallowed.options} for itself, and nothing was done`,
+    `Write \`npx relay ${swallowed.rightArguments}\`, or with \`--\` before the command: \`npm run -s ${line}\`.`,
+  );
+}
+
+/** Of the command and of all below it. */
+function listOptions({ options, commands }: Command): readonly Option[] {
+  return [...options, ...commands.flatMap(listOptions)];
 }
 
 function createProgram(): Command {
@@ -40,7 +64,8 @@ function createProgram(): Command {
     .option('--region <region>', 'where the stack is (default: as AWS_REGION or the profile says)')
     .option('--config <file>', 'the configuration it was deployed with (default: relay.config.ts)')
     .helpOption('-h, --help', 'show how a command is used')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'show how a command is used')
+    .version(readVersion(), '-V, --version', 'show the release')
     .exitOverride()
     // Every failure is told in one place and one form.
     .configureOutput({ outputError: () => undefined });
@@ -66,9 +91,9 @@ function createProgram(): Command {
 }
 
 function tellFailure(error: unknown, argv: readonly string[]): number {
-  // Help was asked for and shown; shown for want of a command, it is a mistake.
-  if (error instanceof CommanderError && error.code === 'commander.helpDisplayed') return 0;
-  if (error instanceof CommanderError && error.code === 'commander.help') return 2;
+  // Help or release were asked for and shown; help shown for want of a command is a mistake.
+  if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code))
+    return error.exitCode === 0 ? 0 : 2;
   const report = reportFailure(error);
   // A mistaken command may end the parsing before the option is read.
   process.stderr.write(renderFailure(report, argv.includes('--json')));

@@ -10,10 +10,23 @@ import type { Check } from './check.ts';
 import { type CommandFailure, createUsageFailure } from './failure.ts';
 import type { HttpAnswer } from './http.ts';
 
+/** Which relay a command works on. */
+export type Target =
+  | { readonly kind: 'local'; readonly data: string }
+  | { readonly kind: 'stack'; readonly stack: string; readonly region: string };
+
+/** `local relay in .relay`, `stack trading-relay-prod in eu-central-1` */
+export function describeTarget(target: Target): string {
+  return target.kind === 'local'
+    ? `local relay in ${target.data}`
+    : `stack ${target.stack} in ${target.region}`;
+}
+
 /** What a command works on: one relay, here or on AWS. Nothing of it is opened before it is asked for. */
 export interface Session {
   readonly clock: Clock;
   readonly settings: Settings;
+  readonly target: Target;
   /** For messages, for example `the relay of stack Relay-prod`. */
   readonly relayName: string;
   /** What has to be done before TradingView can reach the webhook, in one sentence. */

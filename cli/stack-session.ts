@@ -32,8 +32,9 @@ export async function openStackSession(
   const options = region === undefined ? {} : { region };
   const outputs = await readStackOutputs(stackName, options);
   const clock = systemClock;
+  const secretsManager = new SecretsManagerClient(options);
   const secrets = createStackSecrets({
-    client: new SecretsManagerClient(options),
+    client: secretsManager,
     clock,
     webhookTokens: outputs.WebhookTokens,
     exchangeKeys: outputs.ExchangeKeys,
@@ -51,6 +52,7 @@ export async function openStackSession(
   return {
     clock,
     settings: host.settings,
+    target: { kind: 'stack', stack: stackName, region: await secretsManager.config.region() },
     relayName: `the relay of stack ${stackName}`,
     reachHint:
       "The API takes alerts from TradingView's addresses and those of relay.config.ts; `send` goes past them.",

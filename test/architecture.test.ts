@@ -20,6 +20,10 @@ const ranks: readonly (readonly string[])[] = [
   ['infra', 'cli'],
 ];
 const configPath = 'relay.config.ts';
+/** What ships, and what its owner made of it. */
+const configPaths = ['relay.config.example.ts', configPath];
+/** What the stack reads: the configuration, checked, with its times. */
+const stackSources = ['config', 'cron', 'cron-times', 'project-config'].map((name) => `lib/host/${name}.ts`);
 const sourceFolders = ['lib', 'functions', 'infra', 'cli'];
 const maximumLines = 250;
 
@@ -35,7 +39,7 @@ function rankOf(path: string): number {
 /** What breaks the order of the folders, one line each. */
 function findRankBreaches(graph: ImportGraph): readonly string[] {
   return [...graph].flatMap(([path, edges]) => [
-    ...(path !== configPath && rankOf(path) < 0 ? [`${path} is in no folder of the rank rule`] : []),
+    ...(!configPaths.includes(path) && rankOf(path) < 0 ? [`${path} is in no folder of the rank rule`] : []),
     ...edges
       .filter(({ to, isTypeOnly }) => !mayImport(path, to, isTypeOnly))
       .map(({ to }) => `${path} must not import ${to}`),
@@ -43,15 +47,12 @@ function findRankBreaches(graph: ImportGraph): readonly string[] {
 }
 
 function mayImport(from: string, to: string, isTypeOnly: boolean): boolean {
-  if (from === configPath) return isTypeOnly && folderOf(to) === 'lib/host';
-  if (to === configPath) return ['functions', 'infra', 'cli'].includes(folderOf(from));
+  if (configPaths.includes(from)) return isTypeOnly && folderOf(to) === 'lib/host';
+  if (configPaths.includes(to)) return ['functions', 'infra', 'cli'].includes(folderOf(from));
   if (rankOf(to) < 0) return false;
-  // The stack names functions by path and runs none of them; what it reads is the configuration, checked, with its times.
+  // The stack names functions by path and runs none of them.
   if (from.startsWith('infra/aws/') && !to.startsWith('infra/aws/'))
-    return (
-      ['lib/host/config.ts', 'lib/host/cron.ts', 'lib/host/cron-times.ts'].includes(to) ||
-      (isTypeOnly && rankOf(to) < rankOf(from))
-    );
+    return stackSources.includes(to) || (isTypeOnly && rankOf(to) < rankOf(from));
   return folderOf(from) === folderOf(to) || rankOf(to) < rankOf(from);
 }
 
@@ -218,7 +219,7 @@ describe('the rules find what breaks them:', () => {
 describe('the project', () => {
   const files = listProjectFiles();
   const isSource = (path: string) =>
-    path === configPath ||
+    configPaths.includes(path) ||
     (path.endsWith('.ts') && sourceFolders.some((folder) => path.startsWith(`${folder}/`)));
   const sources: Sources = new Map(files.filter(isSource).map((path) => [path, readProjectFile(path)]));
   const graph = buildImportGraph(sources);

@@ -90,9 +90,9 @@ function renderChecks(checks: readonly Check[]): string {
   );
 }
 
-async function redrive({ session, print }: Context): Promise<void> {
+async function redrive({ session, printChange }: Context): Promise<void> {
   const redriven = await session.openDeadLetters().redrive();
-  print({ redriven: redriven.map(({ group, body }) => ({ group, body })) }, () =>
+  printChange({ redriven: redriven.map(({ group, body }) => ({ group, body })) }, () =>
     redriven.length === 0
       ? 'There are no dead letters.'
       : `${renderTable(

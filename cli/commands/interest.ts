@@ -185,12 +185,12 @@ function renderPage({ records, offset, limit }: ResultOf<typeof interestPayments
   return `${table}\n\nPayments ${offset + 1} to ${next}; ${more}.`;
 }
 
-async function retryImport({ session, print }: Context, options: AccountOptions): Promise<void> {
+async function retryImport({ session, printChange }: Context, options: AccountOptions): Promise<void> {
   const { name: account } = chooseAccount(session.settings, options.account);
   const store = session.openSnapshots().interest;
   const { refusal } = await store.readProgress(account);
   if (refusal !== null) await retryRefusedImport(store, account);
-  print({ account, forgotten: refusal }, () =>
+  printChange({ account, forgotten: refusal }, () =>
     paint(
       refusal === null
         ? `The import of account ${account} was not refused: there is nothing to try again.`

@@ -124,7 +124,11 @@ function exitRow(
   return [leg, '–', market, exitSide, formatDecimal(amount), trigger, price, 'to come', ''];
 }
 
-async function cancelOne({ session, print }: Context, market: string, options: CancelOptions): Promise<void> {
+async function cancelOne(
+  { session, printChange }: Context,
+  market: string,
+  options: CancelOptions,
+): Promise<void> {
   const account = chooseAccount(session.settings, options.account);
   const params = cancelParams(market, options);
   const order = await askExchange(session, account, (client) =>
@@ -132,7 +136,7 @@ async function cancelOne({ session, print }: Context, market: string, options: C
   ).catch((error: unknown) => {
     throw isPerhapsDone(error) ? createPerhapsCancelled() : error;
   });
-  print({ account: account.name, order }, () =>
+  printChange({ account: account.name, order }, () =>
     renderFields([
       ['cancelled', `order ${order.orderId}`],
       ['client order id', order.clientOrderId === '' ? null : order.clientOrderId],

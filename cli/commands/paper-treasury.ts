@@ -120,14 +120,14 @@ interface Balance {
 async function setBalance(context: Context, balance: Balance): Promise<void> {
   await askControl(context, 'POST', '/control/balance', balance);
   const { account, ticker, amount } = balance;
-  context.print(balance, () =>
+  context.printChange(balance, () =>
     paint(`Account ${account} holds ${amount} ${ticker} in its main balance now.`),
   );
 }
 
 async function setFee(context: Context, ticker: string, change: FeeTermsChange): Promise<void> {
   const fee = await askControl(context, 'POST', '/control/fee', { ticker, ...change });
-  context.print({ fee }, () => renderFees(fees.result.parse([fee])));
+  context.printChange({ fee }, () => renderFees(fees.result.parse([fee])));
 }
 
 const PaymentField = z.object({
@@ -153,7 +153,7 @@ async function payInterest(
     timestamp: at === undefined ? undefined : Math.floor(at.fromMs / 1000),
   };
   const payment = PaymentField.parse(await askControl(context, 'POST', '/control/interest', request));
-  context.print({ account, payment }, () =>
+  context.printChange({ account, payment }, () =>
     paint(
       `Account ${account} was paid ${payment.amount} ${ticker} of plan ${plan} at ${formatSecond(payment.timestamp * 1000)} UTC.`,
     ),

@@ -91,14 +91,14 @@ async function setPrice(
   volume: string | undefined,
 ): Promise<void> {
   await askControl(context, 'POST', '/control/price', { market, price, volume });
-  context.print({ market, price, volume: volume ?? null }, () => `${market} traded at ${price}`);
+  context.printChange({ market, price, volume: volume ?? null }, () => `${market} traded at ${price}`);
 }
 
 async function addFault(context: Context, kind: string, options: FaultOptions): Promise<void> {
   const { endpoint, count, probability, delayMs, durationMs } = options;
   const request = { fault: kind, endpoint, count, probability, delayMs, durationMs };
   const fault = FaultField.parse(await askControl(context, 'POST', '/control/faults', request));
-  context.print({ fault }, () => renderFaults([fault]));
+  context.printChange({ fault }, () => renderFaults([fault]));
 }
 
 async function showFaults(context: Context): Promise<void> {
@@ -108,7 +108,7 @@ async function showFaults(context: Context): Promise<void> {
 
 async function clearFaults(context: Context): Promise<void> {
   await askControl(context, 'DELETE', '/control/faults');
-  context.print({ faults: [] }, () => 'No faults are set any more.');
+  context.printChange({ faults: [] }, () => 'No faults are set any more.');
 }
 
 async function showState(context: Context): Promise<void> {

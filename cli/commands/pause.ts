@@ -26,7 +26,7 @@ export function addPauseCommands(program: Command): void {
 }
 
 async function pauseAccounts(
-  { session, print }: Context,
+  { session, printChange }: Context,
   name: string | undefined,
   text: string,
 ): Promise<void> {
@@ -35,7 +35,7 @@ async function pauseAccounts(
   const sinceMs = session.clock.nowMs();
   const paused = accountNames(session.settings, name);
   for (const account of paused) await ledger.writePause(account, { sinceMs, reason });
-  print({ paused: paused.map((account) => ({ account, sinceMs, reason })) }, () =>
+  printChange({ paused: paused.map((account) => ({ account, sinceMs, reason })) }, () =>
     paused
       .map((account) =>
         paint({
@@ -47,7 +47,7 @@ async function pauseAccounts(
   );
 }
 
-async function resumeAccounts({ session, print }: Context, name: string | undefined): Promise<void> {
+async function resumeAccounts({ session, printChange }: Context, name: string | undefined): Promise<void> {
   const ledger = session.openLedger();
   const resumed: { account: string; pause: Pause | null }[] = [];
   for (const account of accountNames(session.settings, name)) {
@@ -55,7 +55,7 @@ async function resumeAccounts({ session, print }: Context, name: string | undefi
     if (pause !== null) await ledger.writePause(account, null);
     resumed.push({ account, pause });
   }
-  print({ resumed }, () =>
+  printChange({ resumed }, () =>
     resumed
       .map(({ account, pause }) =>
         pause === null

@@ -54,7 +54,11 @@ export function addResolveCommands(program: Command): void {
     );
 }
 
-async function resolve({ session, print }: Context, id: string, options: ResolveOptions): Promise<void> {
+async function resolve(
+  { session, printChange }: Context,
+  id: string,
+  options: ResolveOptions,
+): Promise<void> {
   const approach = readApproach(options);
   const by = readText('--by', options.by ?? userInfo().username);
   const ledger = session.openLedger();
@@ -70,7 +74,7 @@ async function resolve({ session, print }: Context, id: string, options: Resolve
   };
   const resolution = await resolveSignal(services, entry, approach, by, { timeoutMs });
   const { result, finding } = resolution;
-  print({ result, finding, alarms, entry: resolution.entry }, () => describe(resolution, alarms));
+  printChange({ result, finding, alarms, entry: resolution.entry }, () => describe(resolution, alarms));
 }
 
 async function openExchange(session: Session, name: string) {

@@ -27,26 +27,30 @@ export function addSecretCommands(program: Command): void {
     );
 }
 
-async function setKeys({ session, print }: Context, name: string): Promise<void> {
+async function setKeys({ session, printChange }: Context, name: string): Promise<void> {
   const account = chooseAccount(session.settings, name);
   await session.storeKeys(account, await readKeys());
-  print(
+  printChange(
     { account: account.name, stored: true },
     () =>
       `The exchange key of ${account.name} is stored; \`doctor\` tells whether the exchange takes it.\n${session.changeHint}`,
   );
 }
 
-async function rotateToken({ session, print }: Context, name: string, graceHours: number): Promise<void> {
+async function rotateToken(
+  { session, printChange }: Context,
+  name: string,
+  graceHours: number,
+): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const oldValidUntilMs = session.clock.nowMs() + graceHours * msPerHour;
   await session.rotateToken(account, oldValidUntilMs);
-  print({ account: account.name, oldValidUntilMs }, () =>
+  printChange({ account: account.name, oldValidUntilMs }, () =>
     [
       renderFields([
         ['account', account.name],
         ['old URL', graceHours === 0 ? 'is withdrawn' : `works until ${formatSecond(oldValidUntilMs)} UTC`],
-        ['new URL', `npm run -s relay -- webhook ${account.name}`],
+        ['new URL', `npx relay webhook ${account.name}`],
       ]),
       '',
       session.changeHint,

@@ -83,14 +83,18 @@ const Refusal = z.object({
   }),
 });
 
-async function sendAlert({ session, print }: Context, file: string, name: string | undefined): Promise<void> {
+async function sendAlert(
+  { session, printChange }: Context,
+  file: string,
+  name: string | undefined,
+): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const body = file === '-' ? await readStandardInput() : await readAlertFile(file);
   const answer = await session.sendAlert(account, body);
   const receipt = Receipt.safeParse(answer.body);
   if (!receipt.success || answer.httpStatus >= 300) throw createRefusal(answer, session.relayName);
   const { signals } = receipt.data;
-  print({ httpStatus: answer.httpStatus, signals }, () => renderReceipt(signals));
+  printChange({ httpStatus: answer.httpStatus, signals }, () => renderReceipt(signals));
 }
 
 function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[]): string {
@@ -100,7 +104,7 @@ function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[]): stri
     signalId,
     duplicate ? `${status} before; nothing is done twice` : status,
   ]);
-  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows)}\n\nWhat becomes of it: npm run -s relay -- ${next}`;
+  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows)}\n\nWhat becomes of it: npx relay ${next}`;
 }
 
 async function readStandardInput(): Promise<Buffer> {

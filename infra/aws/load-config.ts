@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
+import { provideConfig } from '../../lib/host/project-config.ts';
 
 /** A configuration, and where it stands. */
 export interface LoadedConfig {
@@ -15,9 +16,11 @@ const projectConfigPath = resolve(import.meta.dirname, '..', '..', 'relay.config
  * Reads the configuration that is to be deployed.
  *
  * @param path relative to the current folder; undefined: relay.config.ts of the project
- * @throws RelayError `config_invalid` with every fault at once
+ * @throws RelayError `config_missing`, or `config_invalid` with every fault at once
  */
 export function loadConfig(path: string | undefined): LoadedConfig {
+  const notice = path === undefined ? provideConfig() : null;
+  if (notice !== null) process.stderr.write(`${notice}\n`);
   const absolute = path === undefined ? projectConfigPath : resolve(path);
   // Which file it is, only the command line knows.
   const loaded: unknown = createRequire(import.meta.url)(absolute);

@@ -54,7 +54,7 @@ const countedLines = {
 type Counted = keyof typeof countedLines;
 export const countedNames = Object.keys(countedLines) as readonly Counted[];
 
-const relay = 'npm run -s relay --';
+const relay = 'npx relay';
 const inLedger = `${relay} signals --stack STACK`;
 
 /** What wakes somebody, each with what to do then. No alarm uses a formula: a metric says it, or it is not said. */
@@ -121,7 +121,7 @@ export class RelayAlarms extends Construct {
       metric: this.#count('Unauthorized', receive),
       meaning: 'An allowed address called with an account or token that is not known.',
       runbook:
-        'compare the URL in TradingView with `npm run -s relay -- webhook --stack STACK`; if it is right somebody else is trying: `token rotate ACCOUNT`.',
+        'compare the URL in TradingView with `npx relay webhook --stack STACK`; if it is right somebody else is trying: `token rotate ACCOUNT`.',
     });
     topic.add('TurnedAway', {
       metric: this.#count('TurnedAway', { node: api.node, logGroup: api.accessLog }),
@@ -146,14 +146,14 @@ export class RelayAlarms extends Construct {
       meaning:
         'A signal could not be handled in five tries and was set aside; later ones of its market went on.',
       runbook:
-        'find the reason in the log of the executing function, then `npm run -s relay -- redrive --stack STACK`; what is too old by then ends as denied.',
+        'find the reason in the log of the executing function, then `npx relay redrive --stack STACK`; what is too old by then ends as denied.',
     });
     topic.add('OldestSignal', {
       metric: signals.queue.metricApproximateAgeOfOldestMessage(latest),
       above: Math.ceil(maxSignalAge.toSeconds({ integral: false })),
       meaning: 'A signal has been waiting for longer than it may; it will be denied as stale.',
       runbook:
-        'look into the log of the executing function: the exchange is slow or away, or a signal ahead of it fails; `npm run -s relay -- doctor --stack STACK` tells which.',
+        'look into the log of the executing function: the exchange is slow or away, or a signal ahead of it fails; `npx relay doctor --stack STACK` tells which.',
     });
     topic.add('Undelivered', {
       metric: undelivered.metricApproximateNumberOfMessagesVisible(latest),

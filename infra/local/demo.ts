@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { styleText } from 'node:util';
+import { Command } from 'commander';
 import { systemClock } from '../../lib/base/clock.ts';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
@@ -14,12 +15,18 @@ import { createLog } from '../../lib/host/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { startPaperExchange } from '../../lib/paper/venue.ts';
-import config from '../../relay.config.ts';
+import config from '../../relay.config.example.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 import { paperKeysOf } from './paper-keys.ts';
 
 /** The relay's whole story on free ports and a folder of its own; fails when anything is not as it is told. */
+new Command('npm run demo')
+  .description(
+    "Tells the relay's whole story in a second, on free ports and a folder of its own; changes nothing else.",
+  )
+  .parse();
+
 const dialect = 'live';
 const { settings } = parseConfig(config);
 const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-demo-')));
@@ -101,7 +108,7 @@ async function tell(): Promise<void> {
   expectThat(entries.length === 2, `the ledger holds ${entries.length} entries`);
   for (const { status, signalId, steps } of entries.toReversed())
     say(`   ${paint(status)} ${signalId.slice(0, 31).padEnd(31)}  ${steps.at(-1)?.note}`);
-  say(dim('\nNext: npm start, then npm run -s relay -- --help\n'));
+  say(dim('\nNext: npm start, then npx relay --help\n'));
 }
 
 async function post(body: object, expectedStatus: number): Promise<void> {

@@ -10,8 +10,9 @@ import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import type { HealthHandler } from './health.ts';
 
-/** API Gateway's part in a local run: one route, turned into the event a function expects. */
+/** API Gateway's part in a local run: the webhook's route, turned into the event a function expects. */
 export interface HttpServer {
   readonly url: string;
   /** Stops listening and waits for what is being answered. */
@@ -30,11 +31,11 @@ const defaultReceiveWithinMs = 10_000;
 export async function startHttpServer(
   port: number,
   receiveSignal: WebhookHandler,
-  options: { readonly receiveWithinMs?: number } = {},
+  options: { readonly receiveWithinMs?: number; readonly tellHealth?: HealthHandler } = {},
 ): Promise<HttpServer> {
-  const { receiveWithinMs = defaultReceiveWithinMs } = options;
+  const { receiveWithinMs = defaultReceiveWithinMs, tellHealth } = options;
   const server = createServer(limitReceiving(receiveWithinMs), (request, response) => {
-    answer(request, receiveSignal)
+    (tellHealth !== undefined && asksForHealth(request) ? tellHealth() : answer(request, receiveSignal))
       .then((result) => send(response, result))
       // The sender hung up, or sent no HTTP; there is nobody left to answer.
       .catch(() => request.destroy());
@@ -45,6 +46,10 @@ export async function startHttpServer(
   await listen(server, port);
   const { port: boundPort } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${boundPort}`, close: () => close(server) };
+}
+
+function asksForHealth({ method, url }: IncomingMessage): boolean {
+  return (method === 'GET' || method === 'HEAD') && /^\/health(?:\?.*)?$/.test(url ?? '');
 }
 
 /** A sender that stalls holds a connection for this long, and never the relay. */

@@ -9,6 +9,7 @@ import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
+import { readVersion } from '../../lib/host/version.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
@@ -18,6 +19,7 @@ import { messagesOf } from '../../lib/relay/message-of.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
+import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
 import { startMinuteLoop } from './minute-loop.ts';
 import { startScheduleLoop } from './schedule-loop.ts';
@@ -118,7 +120,9 @@ export async function startLocalRelay(options: {
 
   async function open() {
     await takeUpLeft({ ledger, queue }, log);
-    return await startHttpServer(options.port, receiveSignal);
+    return await startHttpServer(options.port, receiveSignal, {
+      tellHealth: createHealth(ledger, readVersion()),
+    });
   }
 
   const server = await open().catch((error: unknown) => {

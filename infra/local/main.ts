@@ -8,6 +8,8 @@ import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLog } from '../../lib/host/log.ts';
+import { provideConfig } from '../../lib/host/project-config.ts';
+import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
 import { startPaperExchange } from '../../lib/paper/venue.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -36,10 +38,20 @@ const program = new Command('npm start --')
   .option('--frozen', 'prices move only by hand', false)
   .action(start);
 
-await program.parseAsync().catch((error: unknown) => {
+await run().catch((error: unknown) => {
   process.stderr.write(`${describeError(error)}\n`);
   process.exitCode = 1;
 });
+
+/** @throws Error for options that npm took: the relay must not start on other ports and another folder than it was told */
+async function run(): Promise<void> {
+  const swallowed = findSwallowedOptions(process.env, 'start', program.options, []);
+  if (swallowed !== null)
+    throw new Error(
+      `npm took ${swallowed.options} for itself, and nothing was started: write \`npm start -- ${swallowed.rightArguments}\``,
+    );
+  await program.parseAsync();
+}
 
 function portOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
@@ -88,11 +100,24 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   const [account = ''] = Object.keys(settings.accounts);
   const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account);
   const webhookUrl = `${relay.url}/signals/${account}/${token}`;
-  process.stdout.write(welcome({ relayUrl: relay.url, paperUrl: paper.url, dialect, data, webhookUrl }));
-
   const running = starting.move();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void running.disposeAsync());
+  stopBySignal(() => void running.disposeAsync());
+  // Whoever reads that it is ready may stop it at once.
+  process.stdout.write(welcome({ relayUrl: relay.url, paperUrl: paper.url, dialect, data, webhookUrl }));
+}
+
+/** A terminal and npm both pass Ctrl-C on: what comes within this time is one signal. */
+const sameSignalMs = 1_000;
+
+/** The first signal stops the relay in good order, one that comes later ends the process at once. */
+function stopBySignal(stop: () => void): void {
+  let firstAtMs: number | null = null;
+  function take(): void {
+    if (firstAtMs === null) stop();
+    firstAtMs ??= performance.now();
+    if (performance.now() - firstAtMs > sameSignalMs) process.exit(1);
+  }
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, take);
 }
 
 /** The relay needs no note of where it runs; its operator's tool does. */
@@ -101,7 +126,7 @@ function noteRun(folder: DataFolder, run: Run, log: Log): void {
     writeRun(folder, run);
   } catch (error) {
     log.error(
-      `${folder.runPath} could not be written: until the relay is started again with room for it, the commands of \`npm run relay\` do not find it at its addresses`,
+      `${folder.runPath} could not be written: until the relay is started again with room for it, the commands of \`npx relay\` do not find it at its addresses`,
       { reason: String(error) },
     );
   }
@@ -109,6 +134,8 @@ function noteRun(folder: DataFolder, run: Run, log: Log): void {
 
 /** Loaded here and not above, so that a file that cannot even be read is reported like any other fault. */
 async function loadConfig(): Promise<HostConfig> {
+  const notice = provideConfig();
+  if (notice !== null) process.stderr.write(`${notice}\n`);
   const { default: config } = await import('../../relay.config.ts').catch((error: unknown) => {
     throw new RelayError('config_invalid', `relay.config.ts cannot be read: ${describeError(error)}`);
   });
@@ -126,6 +153,7 @@ function welcome(facts: {
   relay           ${facts.relayUrl}
   paper exchange  ${facts.paperUrl}  (${facts.dialect} dialect, key paper-key, secret paper-secret)
   data            ${facts.data}
+  process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
   webhook         ${facts.webhookUrl}
 
   Alert message for a TradingView strategy:
@@ -135,7 +163,7 @@ ${messageTemplate.replace(/^/gm, '    ')}
   Try it here, from another terminal:
 
     curl -d @examples/buy-stop-limit.json '${facts.webhookUrl}'
-    npm run -s relay -- signals
+    npx relay signals
 
 ready
 `;

@@ -18,7 +18,7 @@ export const catalogue = {
     httpStatus: 401,
     logLevel: 'warn',
     retryMayHelp: false,
-    action: 'Copy the webhook URL again: `npm run -s relay -- webhook` prints it.',
+    action: 'Copy the webhook URL again: `npx relay webhook` prints it.',
   },
   not_found: {
     httpStatus: 404,
@@ -48,7 +48,7 @@ export const catalogue = {
     httpStatus: 400,
     logLevel: 'warn',
     retryMayHelp: false,
-    action: 'Correct the alert message in TradingView; `npm run -s relay -- webhook` prints a template.',
+    action: 'Correct the alert message in TradingView; `npx relay webhook` prints a template.',
   },
   invalid_signal: {
     httpStatus: 400,
@@ -90,6 +90,12 @@ export const catalogue = {
     logLevel: 'error',
     retryMayHelp: false,
     action: 'Correct relay.config.ts at each path named.',
+  },
+  config_missing: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Do as it says: without its configuration the relay does not know what it may do.',
   },
   secrets_missing: {
     httpStatus: 500,

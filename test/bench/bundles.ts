@@ -41,7 +41,7 @@ export async function measureBundles(rounds: number): Promise<readonly BundleFig
     // As a package of Lambda's: without a package.json above it that calls everything an ES module.
     writeFileSync(join(folder, 'package.json'), '{}');
     writeFileSync(join(folder, 'empty.js'), 'exports.handler = async () => {};');
-    const configPath = join(projectRoot, 'relay.config.ts');
+    const configPath = join(projectRoot, 'relay.config.example.ts');
     const bundles = Object.entries(await bundleFunctions({ outputFolder: folder, configPath }));
     const paths = new Map(bundles.map(([name, path]) => [name, join(path, 'index.js')]));
     const times = await timeInTurns([join(folder, 'empty.js'), ...paths.values()], rounds);

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { startProcess } from './bench-process.ts';
 import { measureBundles, printBundles } from './bundles.ts';
@@ -8,6 +9,10 @@ import { createPacer, followBare, followRelay, measureRun, type Run, type Target
 import { type Share, sumByPart } from './profile.ts';
 import { printComparison, printMachine, printShares, printSigning } from './report.ts';
 import { measureSigning } from './signing.ts';
+
+new Command('npm run bench')
+  .description('Measures signing, the way of an alert against a bare server, and the bundles; takes minutes.')
+  .parse();
 
 const rounds = 5;
 const signingRoundMs = 300;

@@ -137,7 +137,7 @@ test('a failure tells people what happened and what to do, and nothing else', as
   expect(exitCode).toBe(1);
   expect(stdout).toBe('');
   expect(stderr).toBe(
-    'error: the ledger has no signal "nope" of main or rehearsal\n`npm run -s relay -- signals` lists the ids.\n',
+    'error: the ledger has no signal "nope" of main or rehearsal\n`npx relay signals` lists the ids.\n',
   );
 });
 

@@ -133,7 +133,11 @@ describe('interest that was imported', () => {
     );
     expect(retried.stdout).toContain('The next import asks the exchange for account rehearsal again');
     expect(progress).toMatchObject({ refusal: null, completeUntilMs: null });
-    expect(again).toEqual({ account: 'rehearsal', forgotten: null });
+    expect(again).toEqual({
+      target: { kind: 'local', data: expect.any(String) },
+      account: 'rehearsal',
+      forgotten: null,
+    });
     expect(unfinished.stdout).toContain(
       'No import of interest for account rehearsal has come to its end yet',
     );

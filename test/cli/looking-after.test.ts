@@ -196,12 +196,15 @@ describe('redrive', () => {
     const redriven = await runForJson(relay.here('redrive'));
 
     expect(redriven).toEqual({
+      target: relay.target,
       redriven: [
         { group: 'main.BTC_USDT', body: '{"account":"main","signalId":"revived","market":"BTC_USDT"}' },
       ],
     });
     expect((await relay.world.settled('revived')).status).toBe('placed');
-    expect((await runCli(relay.here('redrive'))).stdout).toBe('There are no dead letters.\n');
+    expect((await runCli(relay.here('redrive'))).stdout).toBe(
+      `${relay.targetLine}There are no dead letters.\n`,
+    );
   });
 });
 

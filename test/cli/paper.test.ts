@@ -15,7 +15,7 @@ describe('paper price', () => {
   test('moves the price, exactly', async () => {
     const document = await runForJson(relay.here('paper', 'price', 'ETH_USDT', '3100.5'));
 
-    expect(document).toEqual({ market: 'ETH_USDT', price: '3100.5', volume: null });
+    expect(document).toEqual({ target: relay.target, market: 'ETH_USDT', price: '3100.5', volume: null });
     expect(relay.world.paper.control.state().prices['ETH_USDT']).toBe('3100.5');
   });
 
@@ -27,7 +27,7 @@ describe('paper price', () => {
     const document = await runForJson(relay.here('paper', 'price', 'BTC_USDT', '60500', '--volume', '0.004'));
 
     const order = relay.world.paper.control.state().orders.find((one) => one.orderId === orderId);
-    expect(document).toEqual({ market: 'BTC_USDT', price: '60500', volume: '0.004' });
+    expect(document).toEqual({ target: relay.target, market: 'BTC_USDT', price: '60500', volume: '0.004' });
     expect(order).toMatchObject({ status: 'partially_filled', left: '0.006' });
   });
 
@@ -48,8 +48,8 @@ describe('paper balance', () => {
     await runForJson(relay.here('paper', 'balance', 'SOL', '0'));
 
     const { accounts } = relay.world.paper.control.state();
-    expect(document).toEqual({ account: 'main', ticker: 'BTC', amount: '2.5' });
-    expect(stdout).toBe('Account second holds 0.00000001 UAH in its main balance now.\n');
+    expect(document).toEqual({ target: relay.target, account: 'main', ticker: 'BTC', amount: '2.5' });
+    expect(stdout).toBe(`${relay.targetLine}Account second holds 0.00000001 UAH in its main balance now.\n`);
     expect(accounts['main']?.main).toEqual({ BTC: '2.5', ETH: '20', USDT: '25000.75' });
     expect(accounts['second']?.main).toEqual({ UAH: '0.00000001', USDT: '500' });
     relay.world.paper.control.setBalance('main', 'BTC', parseDecimal('1.25'));
@@ -74,6 +74,7 @@ describe('paper fee', () => {
 
     const unchanged = { minFlex: '0', maxFlex: '0', percentFlex: '0' };
     expect(document).toEqual({
+      target: relay.target,
       fee: {
         ticker: 'BTC',
         name: 'Bitcoin',
@@ -125,8 +126,10 @@ describe('paper interest', () => {
       amount: '1.5',
       timestamp: 1_774_859_415,
     };
-    expect(document).toEqual({ account: 'main', payment });
-    expect(stdout).toBe('Account main was paid 1.5 USDT of plan p at 2026-03-30 08:30:15 UTC.\n');
+    expect(document).toEqual({ target: relay.target, account: 'main', payment });
+    expect(stdout).toBe(
+      `${relay.targetLine}Account main was paid 1.5 USDT of plan p at 2026-03-30 08:30:15 UTC.\n`,
+    );
     expect(payments['main']?.slice(0, 3)).toEqual([
       {
         planId: 'paper-plan',
@@ -186,7 +189,7 @@ describe('paper faults', () => {
     expect(table).toMatch(/^drop_after +stop-limit +2 more +0$/m);
     expect(table).toMatch(/^delay +any +with probability 0\.5, 250 ms late +0$/m);
     expect(table).toMatch(/^read_lag +any +1 more, 400 ms behind +0$/m);
-    expect(cleared).toEqual({ faults: [] });
+    expect(cleared).toEqual({ target: relay.target, faults: [] });
     expect(relay.world.paper.control.faults()).toEqual([]);
     expect((await runCli(relay.here('paper', 'faults'))).stdout).toBe('No faults are set.\n');
   });

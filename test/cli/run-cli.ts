@@ -12,10 +12,14 @@ export interface CliRun {
 
 const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
+/** What the owner of this folder wants is no matter of the tests. */
+const shippedConfig = fileURLToPath(new URL('../../relay.config.example.ts', import.meta.url));
+
 /** Runs the tool as its users do, in a process of its own. */
 export async function runCli(args: readonly string[], input = ''): Promise<CliRun> {
   const { FORCE_COLOR: _, ...env } = process.env;
-  const child = spawn(process.execPath, [mainPath, ...args], { env: { ...env, NO_COLOR: '1' } });
+  const config = args.includes('--config') ? [] : ['--config', shippedConfig];
+  const child = spawn(process.execPath, [mainPath, ...args, ...config], { env: { ...env, NO_COLOR: '1' } });
   child.stdin.end(input);
   const [stdout, stderr, [exitCode]] = await Promise.all([
     text(child.stdout),

@@ -7,6 +7,9 @@ import { openWorld, type World } from '../support/world.ts';
 export interface RunningRelay {
   readonly world: World;
   readonly relayUrl: string;
+  /** How answers that change something name it, to programs and to people. */
+  readonly target: { readonly kind: 'local'; readonly data: string };
+  readonly targetLine: string;
   /** The arguments with the folder added. */
   here(...args: string[]): readonly string[];
   /** Lets the tool find the relay and the exchange elsewhere. */
@@ -19,5 +22,13 @@ export async function startRelay(dialect: Dialect): Promise<RunningRelay> {
   const relayUrl = new URL(world.webhookUrl).origin;
   const pointTo: RunningRelay['pointTo'] = (urls) => writeRun(locateDataFolder(path), { ...urls, dialect });
   pointTo({ relayUrl, exchangeUrl: world.paper.url });
-  return { world, relayUrl, here: (...args) => [...args, '--data', path], pointTo };
+  const target = { kind: 'local', data: path } as const;
+  return {
+    world,
+    relayUrl,
+    target,
+    targetLine: `local relay in ${path}\n`,
+    here: (...args) => [...args, '--data', path],
+    pointTo,
+  };
 }

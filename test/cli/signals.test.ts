@@ -230,13 +230,15 @@ describe('pause and resume', () => {
     const { stdout: table } = await runCli(here('signals'));
     const resumed = await runForJson(here('resume', 'main'));
 
+    const target = { kind: 'local', data: stored.folder.path };
     expect(document).toEqual({
+      target,
       paused: [{ account: 'main', sinceMs: paused?.sinceMs, reason: 'news at noon' }],
     });
     expect(paused?.reason).toBe('news at noon');
     expect(paused?.sinceMs).toBeGreaterThan(startMs);
     expect(table).toMatch(/^account main is paused since .* UTC: news at noon\n\ntime/);
-    expect(resumed).toEqual({ resumed: [{ account: 'main', pause: paused }] });
+    expect(resumed).toEqual({ target, resumed: [{ account: 'main', pause: paused }] });
     expect(await stored.ledger.readPause('main')).toBeNull();
   });
 
@@ -250,16 +252,20 @@ describe('pause and resume', () => {
       'paused by the operator',
       'paused by the operator',
     ]);
+    const head = `local relay in ${stored.folder.path}\n`;
     expect(paused.stdout).toBe(
-      ['main', 'rehearsal']
-        .map(
+      [
+        head,
+        ...['main', 'rehearsal'].map(
           (account) =>
             `${account} is paused from the next signal on, cancellations still go through: paused by the operator\n`,
-        )
-        .join(''),
+        ),
+      ].join(''),
     );
-    expect(resumed.stdout).toMatch(/^main trades again; .*\nrehearsal trades again; .*\n$/);
-    expect(again.stdout).toBe('main was not paused\nrehearsal was not paused\n');
+    expect(resumed.stdout).toMatch(
+      /^local relay in .*\nmain trades again; .*\nrehearsal trades again; .*\n$/,
+    );
+    expect(again.stdout).toBe(`${head}main was not paused\nrehearsal was not paused\n`);
     expect(await stored.ledger.readPause('rehearsal')).toBeNull();
   });
 });

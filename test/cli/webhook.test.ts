@@ -49,13 +49,14 @@ describe('send', () => {
     const again = await runCli(relay.here('send', 'examples/buy-stop-limit.json'));
 
     expect(first).toEqual({
+      target: relay.target,
       httpStatus: 202,
       signals: [{ signalId: 'example-buy-1', status: 'accepted', duplicate: false }],
     });
     expect(entry.status).toBe('placed');
     expect(again.exitCode).toBe(0);
     expect(again.stdout).toMatch(/^example-buy-1 +placed before; nothing is done twice$/m);
-    expect(again.stdout).toContain('npm run -s relay -- signal example-buy-1');
+    expect(again.stdout).toContain('npx relay signal example-buy-1');
     expect(relay.world.paper.control.state().acceptedCreates).toBe(1);
   });
 
@@ -66,6 +67,7 @@ describe('send', () => {
     ]);
 
     expect(await runForJson(relay.here('send', '-', '--account', 'rehearsal'), alert)).toEqual({
+      target: relay.target,
       httpStatus: 202,
       signals: [
         { signalId: 'two-1', status: 'accepted', duplicate: false },

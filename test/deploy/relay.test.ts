@@ -425,7 +425,10 @@ describe('A message that cannot be handled', () => {
     expect(redriven).toEqual([{ group: 'main.SOL_USDT', body: JSON.stringify(poison) }]);
     expect((await deployment.settled('poison')).status).toBe('placed');
     expect(await countMessages(deadLetterUrl())).toBe(0);
-    expect(await deployment.relayJson(['redrive'])).toEqual({ redriven: [] });
+    expect(await deployment.relayJson(['redrive'])).toEqual({
+      target: { kind: 'stack', stack: 'trading-relay-test', region: deployment.aws.region },
+      redriven: [],
+    });
   });
 });
 

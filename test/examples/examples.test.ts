@@ -9,7 +9,7 @@ import { checkMarket, checkOrder } from '../../lib/risk/check-order.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { type AlertItem, parseAlert } from '../../lib/signals/parse-alert.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
-import config from '../../relay.config.ts';
+import config from '../../relay.config.example.ts';
 
 const folder = new URL('../../examples/', import.meta.url);
 const { settings } = parseConfig(config);

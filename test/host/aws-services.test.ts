@@ -5,7 +5,7 @@ import {
   openReconcileServices,
   openSnapshotServices,
 } from '../../lib/host/aws-services.ts';
-import config from '../../relay.config.ts';
+import config from '../../relay.config.example.ts';
 
 describe('the environment of a function', () => {
   test.each([

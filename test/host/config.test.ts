@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { formatDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { parseConfig } from '../../lib/host/config.ts';
-import shipped from '../../relay.config.ts';
+import shipped from '../../relay.config.example.ts';
 
 function faultsOf(config: unknown): readonly string[] {
   try {
@@ -15,7 +15,7 @@ function faultsOf(config: unknown): readonly string[] {
   return [];
 }
 
-describe('relay.config.ts', () => {
+describe('the configuration', () => {
   test('as shipped is valid, trades four markets live and rehearses two', () => {
     const { settings, exchange } = parseConfig(shipped);
 

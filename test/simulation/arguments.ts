@@ -9,7 +9,8 @@ import type { Range } from './tally.ts';
 export type Request =
   | { readonly kind: 'seeds'; readonly range: Range }
   | { readonly kind: 'mutants'; readonly signals: number }
-  | { readonly kind: 'matrix' };
+  | { readonly kind: 'matrix' }
+  | { readonly kind: 'help' };
 
 export const usage = `npm run simulate -- [--seeds A..B|SEED|rotating:COUNT] [--signals N] [--dialect live|documented]
                     [--mutant NAME | --mutants | --matrix]`;
@@ -29,8 +30,10 @@ export function parseRequest(args: readonly string[], nowMs: number): Request {
       mutant: { type: 'string' },
       mutants: { type: 'boolean', default: false },
       matrix: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   });
+  if (values.help) return { kind: 'help' };
   if (values.matrix) return { kind: 'matrix' };
   const signals = parseSignals(values.signals);
   if (values.mutants) return { kind: 'mutants', signals };

@@ -30,6 +30,9 @@ async function answer(request: Request): Promise<number> {
       return await runSeeds(request.range);
     case 'mutants':
       return await huntMutants(request.signals);
+    case 'help':
+      print(`Usage: ${usage}`);
+      return 0;
     case 'matrix':
       print(await renderFaultMatrix());
       return 0;

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { locateDataFolder, readRun } from '../../../lib/host/data-folder.ts';
 
 /** Long enough for any start; a start that spins is ended after it. */
 const patienceMs = 30_000;
@@ -26,10 +27,21 @@ describe('npm start', () => {
     rmSync(data, { recursive: true });
   });
 
-  function run(folder: string) {
-    const args = ['infra/local/main.ts', '--port', '0', '--paper-port', '0', '--data', folder, '--frozen'];
+  function run(folder: string, environment: Readonly<Record<string, string>> = {}) {
+    const args = [
+      'bin/run.cjs',
+      'infra/local/main.ts',
+      '--port',
+      '0',
+      '--paper-port',
+      '0',
+      '--data',
+      folder,
+      '--frozen',
+    ];
     const started = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment },
       timeout: patienceMs,
       killSignal: 'SIGKILL',
     });
@@ -50,8 +62,11 @@ describe('npm start', () => {
   }
 
   /** @returns how it refused */
-  async function startInVain(folder = data): Promise<{ exitCode: number | null; said: string }> {
-    const started = run(folder);
+  async function startInVain(
+    folder = data,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<{ exitCode: number | null; said: string }> {
+    const started = run(folder, environment);
     const exited = once(started, 'exit') as Promise<[number | null]>;
     const [said, [exitCode]] = await Promise.all([text(started.stderr), exited]);
     return { exitCode, said };
@@ -98,6 +113,37 @@ describe('npm start', () => {
     }
     expect(said).toContain('secrets.json.new was left over');
     expect(statSync(join(data, 'secrets.json.new'), { throwIfNoEntry: false })).toBeUndefined();
+  });
+
+  test('prints the process to kill, and a kill of it stops everything', async () => {
+    const lines = await start();
+    const [, pid] = /^ {2}process +(\d+) /m.exec(lines.join('\n')) ?? [];
+
+    process.kill(Number(pid), 'SIGTERM');
+
+    expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
+    const { relayUrl, exchangeUrl } = readRun(locateDataFolder(data)) ?? { relayUrl: '', exchangeUrl: '' };
+    await expect(fetch(relayUrl)).rejects.toThrow('fetch failed');
+    await expect(fetch(exchangeUrl)).rejects.toThrow('fetch failed');
+  });
+
+  test('stops in good order on Ctrl-C, which the terminal and npm both pass on', async () => {
+    await start();
+
+    for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const) child?.kill(signal);
+
+    expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
+  });
+
+  test('does not start with other options than it was given when npm took some', async () => {
+    const environment = { npm_lifecycle_event: 'start', npm_config_paper_port: '9000' };
+
+    const { exitCode, said } = await startInVain(data, environment);
+
+    expect([exitCode, said]).toEqual([
+      1,
+      'npm took --paper-port 9000 for itself, and nothing was started: write `npm start -- --paper-port 9000`\n',
+    ]);
   });
 
   test.each(['/proc/relay', '/proc/self/relay', '/dev/null', '/dev/null/relay'])(

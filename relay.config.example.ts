@@ -1,6 +1,10 @@
 import type { RelayConfig } from './lib/host/config.ts';
 
-/** What the relay may do, and for whom. Checked as a whole at start; amounts and prices are text, so they stay exact. */
+/**
+ * What the relay may do, and for whom. Checked as a whole at start; amounts and prices are text, so they stay exact.
+ *
+ * `relay.config.example.ts` ships; the first start makes `relay.config.ts` from it. Change that one: git leaves it alone.
+ */
 export default {
   exchange: {
     // 'global', 'eu', or a URL. `npm start` always trades on the embedded paper exchange instead.

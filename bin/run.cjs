@@ -1,0 +1,4 @@
+'use strict';
+
+// node bin/run.cjs [options of Node] SCRIPT [arguments]
+require('./launch.cjs').launch(process.argv.slice(2));

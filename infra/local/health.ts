@@ -1,0 +1,30 @@
+import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
+
+/** Tells whoever watches the relay whether it can work: 200, or 503 when its store cannot be read. */
+export type HealthHandler = () => Promise<APIGatewayProxyResult>;
+
+async function canRead(ledger: Pick<Ledger, 'list'>): Promise<boolean> {
+  try {
+    await ledger.list({ limit: 1 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param version of the release that runs */
+export function createHealth(ledger: Pick<Ledger, 'list'>, version: string): HealthHandler {
+  return async () => {
+    const isReadable = await canRead(ledger);
+    return {
+      statusCode: isReadable ? 200 : 503,
+      headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+      body: JSON.stringify({
+        status: isReadable ? 'ok' : 'failing',
+        version,
+        store: isReadable ? 'readable' : 'unreadable',
+      }),
+    };
+  };
+}
