@@ -1,31 +1,23 @@
-import type { Entry, Look } from './entry.ts';
+import type { Entry, Look, Step } from './entry.ts';
 import type { NewEntry, RefusedEntry } from './ledger.ts';
 
 /** A signal's entry as it begins, in every store. */
-export function createAcceptedEntry(entry: NewEntry): Entry {
-  const { account, signalId, signal, clientOrderId, fingerprint, atMs } = entry;
-  return {
-    account,
-    signalId,
-    status: 'accepted',
-    signal,
-    clientOrderId,
-    fingerprint,
-    createdAtMs: atMs,
-    updatedAtMs: atMs,
-    steps: [{ status: 'accepted', atMs, note: 'stored' }],
-    orderId: null,
-    orderOpen: false,
-    look: null,
-  };
+export function createAcceptedEntry({ signal, clientOrderId, atMs, ...alert }: NewEntry): Entry {
+  const step: Step = { status: 'accepted', atMs, note: 'stored' };
+  return { ...beginEntry(alert, step), signal, clientOrderId };
 }
 
 /** A refused alert's entry: all there will ever be of it. */
-export function createRefusedEntry({ account, signalId, fingerprint, step }: RefusedEntry): Entry {
+export function createRefusedEntry({ step, ...alert }: RefusedEntry): Entry {
+  return beginEntry(alert, step);
+}
+
+/** An entry with its first step, of which nothing else is known. */
+function beginEntry({ account, signalId, fingerprint }: Omit<RefusedEntry, 'step'>, step: Step): Entry {
   return {
     account,
     signalId,
-    status: 'invalid',
+    status: step.status,
     signal: null,
     clientOrderId: null,
     fingerprint,

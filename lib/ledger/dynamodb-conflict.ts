@@ -40,14 +40,12 @@ export async function sendPastTransactions<T>(
 
 function isConflict(error: unknown): boolean {
   if (error instanceof TransactionConflictException) return true;
-  const codes = reasonsOf(error).map(({ Code }) => Code);
-  return (
-    codes.includes('TransactionConflict') && !codes.some((code) => code !== undefined && !idle.has(code))
-  );
+  const codes = reasonsOf(error).map(({ Code = 'None' }) => Code);
+  return codes.includes('TransactionConflict') && codes.every((code) => passing.has(code));
 }
 
-/** Reasons of the items of a transaction that stand against nothing but its time. */
-const idle: ReadonlySet<string> = new Set(['None', 'TransactionConflict']);
+/** Reasons that will be gone when the transaction is sent again. */
+const passing: ReadonlySet<string> = new Set(['None', 'TransactionConflict']);
 
 /** Why a transaction was cancelled, item by item; nothing for any other failure. */
 export function reasonsOf(error: unknown): readonly CancellationReason[] {

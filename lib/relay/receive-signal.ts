@@ -35,8 +35,8 @@ const futureAllowanceMs = 5_000;
  *
  * Resending the same bytes completes what is missing and never doubles a signal.
  *
- * @throws RelayError `unauthorized`; a 4xx row for an alert that can never succeed, or `rate_limited` for one that is
- * to come again, then recorded as `invalid`; `store_unavailable` when something was not stored or not enqueued
+ * @throws RelayError `unauthorized`; a row of 4xx for an alert that can never succeed, `rate_limited` for one that is to
+ * come again, both after they were recorded as `invalid`; `store_unavailable` when something was not stored or enqueued
  */
 export async function receiveSignal(services: ReceiveServices, delivery: AlertDelivery): Promise<Receipt> {
   const account = await authenticate(services, delivery);

@@ -8,8 +8,8 @@ import { orderEntry } from './ledger-contract.ts';
 const noonMs = 1_767_268_800_000;
 
 /** The parts of an entry that a store keeps as text. */
-export const texts = ['signal', 'steps', 'look'] as const;
-export type Text = (typeof texts)[number];
+const texts = ['signal', 'steps', 'look'] as const;
+type Text = (typeof texts)[number];
 
 export interface DamageFixture {
   readonly ledger: Ledger;
@@ -18,7 +18,7 @@ export interface DamageFixture {
   close(): Promise<void>;
 }
 
-export function keyOf(signalId: string): EntryKey {
+function keyOf(signalId: string): EntryKey {
   return { account: 'main', signalId };
 }
 

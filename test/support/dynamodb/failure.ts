@@ -20,3 +20,10 @@ export function createInvalid(message: string): Failure {
 export function createInvalidParameter(reason: string): Failure {
   return createInvalid(`One or more parameter values were invalid: ${reason}`);
 }
+
+/** A key that is an empty text. */
+export function createEmptyKey(name: string): Failure {
+  return createInvalid(
+    `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${name}`,
+  );
+}

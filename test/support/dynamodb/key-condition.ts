@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Item } from '../../../lib/base/dynamodb.ts';
 import { type Condition, holds, type Operand, parseCondition } from './conditions.ts';
 import type { TokenReader } from './expressions.ts';
-import { createInvalid, createInvalidParameter } from './failure.ts';
+import { createEmptyKey, createInvalid, createInvalidParameter } from './failure.ts';
 import type { Keys, Table } from './table.ts';
 import { typeOf } from './values.ts';
 
@@ -58,8 +58,5 @@ function valuesOf(test: Condition): readonly AttributeValue[] {
 function checkValue(table: Table, name: string, value: AttributeValue): void {
   if (typeOf(value) !== table.typeOfKey(name))
     throw createInvalidParameter('Condition parameter type does not match schema type');
-  if (value.S === '')
-    throw createInvalid(
-      `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${name}`,
-    );
+  if (value.S === '') throw createEmptyKey(name);
 }

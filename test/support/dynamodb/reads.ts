@@ -31,13 +31,13 @@ export function query(table: Table, input: QueryInput): object {
       `1 validation error detected: Value '${input.Limit}' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1`,
     );
   const search = readSearch(table, index, input);
+  const order = orderBy(table, search.keys, input.ScanIndexForward ?? true);
   const candidates = table
     .listItems(index, input.ConsistentRead === true)
     .filter((item) => (index === null || isInIndex(index.keys, item)) && search.isWithin(item))
     .map((item) => (index === null ? item : table.project(index, item)))
-    .sort(orderBy(table, search.keys, input.ScanIndexForward ?? true));
-  const from = skipTo(candidates, orderBy(table, search.keys, input.ScanIndexForward ?? true), search.start);
-  const { page, isCut } = cutPage(candidates.slice(from), input.Limit);
+    .sort(order);
+  const { page, isCut } = cutPage(candidates.slice(skipTo(candidates, order, search.start)), input.Limit);
   const found = page.filter(search.isWanted);
   const last = page.at(-1);
   return {
@@ -136,10 +136,7 @@ function cutPage(items: readonly Item[], limit = Number.POSITIVE_INFINITY) {
 }
 
 /** What is left of an item by a `ProjectionExpression`. */
-export function readProjection(
-  placeholders: Placeholders,
-  expression: string | undefined,
-): (item: Item) => Item {
+function readProjection(placeholders: Placeholders, expression: string | undefined): (item: Item) => Item {
   if (expression === undefined) return (item) => item;
   const paths = parsePaths(placeholders.open(expression, 'ProjectionExpression'));
   return (item) => {

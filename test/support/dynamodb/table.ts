@@ -1,6 +1,6 @@
 import type { AttributeValue, CreateTableCommandInput, Projection } from '@aws-sdk/client-dynamodb';
 import type { Item } from '../../../lib/base/dynamodb.ts';
-import { createInvalid, createInvalidParameter } from './failure.ts';
+import { createEmptyKey, createInvalid, createInvalidParameter } from './failure.ts';
 import { type Lag, LaggingCopy } from './lagging-copy.ts';
 import { sizeOfItem, typeOf } from './values.ts';
 
@@ -123,10 +123,7 @@ export class Table {
       throw createInvalidParameter(
         `Type mismatch for key ${name} expected: ${type} actual: ${value === undefined ? 'NULL' : typeOf(value)}`,
       );
-    if (value.S === '')
-      throw createInvalid(
-        `One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: ${name}`,
-      );
+    if (value.S === '') throw createEmptyKey(name);
     const most = name === this.keys.partition ? 2048 : 1024;
     if (Buffer.byteLength(value.S ?? '') > most)
       throw createInvalidParameter(

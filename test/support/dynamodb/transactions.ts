@@ -77,7 +77,7 @@ export class Transactions {
     const [kind] = given;
     if (kind === undefined || given.length > 1)
       throw createInvalid('TransactItems can only contain one of Check, Put, Update or Delete');
-    const input = action[kind] as WriteInput & { readonly TableName?: string };
+    const input = action[kind] as WriteInput;
     return prepareWrite(this.#findTable(input.TableName), kind, input);
   }
 

@@ -2,13 +2,13 @@ import type { AttributeValue, Put, Update } from '@aws-sdk/client-dynamodb';
 import type { Item } from '../../../lib/base/dynamodb.ts';
 import { type Condition, holds, parseCondition } from './conditions.ts';
 import { Placeholders } from './expressions.ts';
-import { createInvalid, Failure } from './failure.ts';
+import { createInvalid, createInvalidParameter, Failure } from './failure.ts';
 import type { Table } from './table.ts';
 import { applyUpdate, parseUpdate } from './updates.ts';
 import { isSame, normalizeItem } from './values.ts';
 
 /** What a write of one item came to. */
-export interface WriteResult {
+interface WriteResult {
   readonly before: Item | undefined;
   readonly after: Item | undefined;
 }
@@ -83,9 +83,7 @@ function prepareUpdate(table: Table, { UpdateExpression }: WriteInput, placehold
   const { partition, sort } = table.keys;
   for (const { path } of actions)
     if (path[0] === partition || path[0] === sort)
-      throw createInvalid(
-        `One or more parameter values were invalid: Cannot update attribute ${path[0]}. This attribute is part of the key`,
-      );
+      throw createInvalidParameter(`Cannot update attribute ${path[0]}. This attribute is part of the key`);
   return (before, key) => {
     const after = applyUpdate(actions, before ?? key);
     table.checkItem(after, 'Item size to update has exceeded the maximum allowed size');
