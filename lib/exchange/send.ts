@@ -54,8 +54,8 @@ const maximumPauseMs = 5000;
 /**
  * Sends until there is an answer, nothing is left to try, or the time is up.
  *
- * What must not happen twice is tried again only when it provably never left, or after HTTP 429, a few times, unless
- * `maySendAgain` has looked and forbids it; and never when it is no longer the caller's to send.
+ * What must not happen twice is tried again only when it provably never left, or after HTTP 429, a few times, when
+ * `maySendAgain` has looked and lets it; and never when it is no longer the caller's to send.
  *
  * @param limits `timeoutMs` for everything: waiting, attempts, looks and pauses; no attempt starts after `notAfterMs`
  * @throws ExchangeError with every attempt
@@ -87,7 +87,7 @@ export async function sendRequest<E extends Endpoint>(
       throw new ExchangeError(endpoint, attempts);
     if (pauseMs > 0) await clock.sleep(pauseMs);
     const mustLook = !endpoint.repeatable && turnedAway > 0;
-    if (mustLook && (await limits.maySendAgain?.(lookLimits(times, clock))) === false)
+    if (mustLook && (await limits.maySendAgain?.(lookLimits(times, clock))) !== true)
       throw new ExchangeError(endpoint, attempts);
     if (!endpoint.repeatable && (await limits.isStillOwn?.()) === false)
       throw new ExchangeError(endpoint, attempts);

@@ -25,7 +25,7 @@ export function findUnfinished(path: string): readonly string[] {
   const folder = dirname(path);
   const prefix = `${basename(path)}.`;
   return readdirSync(folder)
-    .filter((name) => name.startsWith(prefix) && name.endsWith('new'))
+    .filter((name) => name.startsWith(prefix) && name.endsWith('.new'))
     .map((name) => join(folder, name));
 }
 

@@ -42,11 +42,11 @@ export class DynamodbLists {
   }
 
   waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
-    return this.#queryOpenOrders(account, waitingPrefix(market), { Limit: limit });
+    return this.#queryOpenOrders(account, waitingPrefix(market), { limit, oldestFirst: true });
   }
 
   openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
-    return this.#queryOpenOrders(account, openOrderPrefix(market), { Limit: limit, ScanIndexForward: false });
+    return this.#queryOpenOrders(account, openOrderPrefix(market), { limit, oldestFirst: false });
   }
 
   async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
@@ -87,14 +87,14 @@ export class DynamodbLists {
   async #queryOpenOrders(
     account: string,
     prefix: string,
-    page: { readonly Limit: number; readonly ScanIndexForward?: boolean },
+    page: { readonly limit: number; readonly oldestFirst: boolean },
   ): Promise<readonly Entry[]> {
-    const { items } = await this.#table.query({
+    const items = await this.#table.queryUpTo(page.limit, {
       IndexName: indexes.openOrders,
       KeyConditionExpression: '#account = :account AND begins_with(#openOrder, :prefix)',
       ExpressionAttributeValues: { ':account': { S: account }, ':prefix': { S: prefix } },
       ConsistentRead: true,
-      ...page,
+      ScanIndexForward: page.oldestFirst,
     });
     return entriesOf(items);
   }

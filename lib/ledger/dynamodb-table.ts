@@ -158,14 +158,30 @@ export class DynamodbTable {
   }
 
   /** One page of a query; `next` is null when DynamoDB knows of no more. */
-  async query(query: Query): Promise<{ readonly items: readonly Item[]; readonly next: Item | null }> {
+  async query(
+    query: Query,
+    from: Item | null = null,
+  ): Promise<{ readonly items: readonly Item[]; readonly next: Item | null }> {
     const command = new QueryCommand({
       ...query,
       TableName: this.#name,
       ExpressionAttributeNames: namesIn(query.KeyConditionExpression),
+      ...(from === null ? {} : { ExclusiveStartKey: from }),
     });
     const { Items = [], LastEvaluatedKey } = await this.#client.send(command).catch(failReading);
     return { items: Items, next: LastEvaluatedKey ?? null };
+  }
+
+  /** As many as there are, and `limit` at most: DynamoDB cuts a page at 1 MB, whatever was asked for. */
+  async queryUpTo(limit: number, query: Omit<Query, 'Limit'>): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    let from: Item | null = null;
+    do {
+      const page = await this.query({ ...query, Limit: limit - found.length }, from);
+      found.push(...page.items);
+      from = page.next;
+    } while (from !== null && found.length < limit);
+    return found;
   }
 }
 

@@ -54,7 +54,9 @@ export function connect(steps: readonly Step[], dialect: 'live' | 'documented' =
     random: () => 0,
     transport,
   });
-  const create = (timeoutMs = 10_000) => client.call(stopLimit, order, { timeoutMs });
+  /** Whoever looks for the order finds it nowhere. */
+  const maySendAgain = async () => true;
+  const create = (timeoutMs = 10_000) => client.call(stopLimit, order, { timeoutMs, maySendAgain });
   const read = (timeoutMs = 10_000) => client.call(mainBalance, {}, { timeoutMs });
   return { clock, transport, client, create, read };
 }

@@ -47,6 +47,15 @@ describe('a create', () => {
     expect(new Set(transport.sent.map(({ headers }) => headers['X-TXC-SIGNATURE'])).size).toBe(4);
   });
 
+  test('is not sent again after HTTP 429 where nobody can look for it', async () => {
+    const { transport, client } = connect([tooMany, placed]);
+
+    const error = await failureOf(client.call(stopLimit, order, { timeoutMs: 10_000 }));
+
+    expect(error.failure.kind).toBe('ambiguous');
+    expect(transport.sent).toHaveLength(1);
+  });
+
   test('is not tried again when it is no longer its caller’s to send', async () => {
     const { transport, client } = connect([noConnection, placed]);
     const call = client.call(stopLimit, order, { timeoutMs: 10_000, isStillOwn: async () => false });

@@ -678,6 +678,24 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.openOrders('main', market, 100)).toMatchObject([{ signalId }]);
     });
 
+    test('come as many as asked for, however long their stories are', async () => {
+      const evidence = { text: 'x'.repeat(8000), more: ['y'.repeat(8000)] };
+      for (let index = 0; index < 100; index += 1) {
+        const key = await place(`long-${index}`, noonMs + index);
+        await ledger.closeOrder(key);
+        const entry = orderEntry(`open-${index}`, { atMs: noonMs + index });
+        await acceptOne(ledger, entry, null);
+        await ledger.start(entry, { ...sendingAt(noonMs), evidence }, null);
+        const step = { status: 'placed', atMs: noonMs, note: '', evidence } as const;
+        await ledger.move(entry, { from: 'sending', step, orderOpen: true });
+      }
+      const open = await ledger.openOrders('main', 'BTC_USDT', 1000);
+      expect(open.map(({ signalId }) => signalId)).toEqual(
+        Array.from({ length: 100 }, (_, index) => `open-${99 - index}`),
+      );
+      expect(await ledger.openOrders('main', 'BTC_USDT', 90)).toHaveLength(90);
+    });
+
     test('hold an order whose answer was lost until it is found not to exist', async () => {
       await bringTo(ledger, 'sending', 'a');
       const lost = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
