@@ -13,7 +13,9 @@ import { listProjectFiles, readProjectFile } from './support/project-files.ts';
 const ranks: readonly (readonly string[])[] = [
   ['lib/base'],
   ['lib/model'],
-  ['lib/signals', 'lib/risk', 'lib/exchange', 'lib/ledger', 'lib/queue'],
+  ['lib/exchange', 'lib/ledger', 'lib/queue'],
+  ['lib/orders'],
+  ['lib/signals', 'lib/risk'],
   ['lib/relay', 'lib/snapshots', 'lib/paper'],
   ['lib/host'],
   ['functions'],

@@ -1,13 +1,12 @@
-import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { ExchangeError, type Failure } from '../exchange/errors.ts';
 import { type FoundOrder, findOrder } from '../exchange/find-order.ts';
-import { prepareOrder } from '../exchange/place-order.ts';
 import type { Account } from '../model/account.ts';
 import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import { kindNamed } from '../orders/order-kinds.ts';
 import { checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Ending, type Plan } from './action.ts';
@@ -35,7 +34,7 @@ export async function planOrder(
   const denial = checkOrder(sized.order, account);
   if (denial !== null) return { verdict: 'denied', denial };
   const client = await services.exchangeFor(account.name);
-  const request = prepareOrder(client, sized.order);
+  const request = kindNamed(sized.order.kind).prepare(client, sized.order);
   return {
     verdict: 'ready',
     action: {
@@ -104,8 +103,8 @@ function placed(order: Order, asked: OrderRequest): Ending {
   };
 }
 
-function describeOrder({ side, amount, market, price }: OrderRequest): string {
-  return `${side} ${formatDecimal(amount)} ${market} at ${formatDecimal(price)}`;
+function describeOrder(order: OrderRequest): string {
+  return kindNamed(order.kind).describeOrder(order);
 }
 
 /**

@@ -1,0 +1,14 @@
+import type { OrderKindName } from '../model/order.ts';
+import type { OrderKind } from './order-kind.ts';
+import { stopLimitKind } from './stop-limit.ts';
+
+/** Every kind of order there is: one that is missing here is an error of types. */
+const kinds: { readonly [Name in OrderKindName]: OrderKind<Name> } = {
+  stop_limit: stopLimitKind,
+};
+
+export const orderKinds: readonly OrderKind[] = Object.values(kinds);
+
+export function kindNamed(name: OrderKindName): OrderKind {
+  return kinds[name];
+}
