@@ -1,5 +1,5 @@
 import type { Decimal } from '../base/decimal.ts';
-import type { Side } from '../model/order.ts';
+import type { OrderRequest } from '../model/order.ts';
 import { amountToHold, canHold, setHold } from './balances.ts';
 import { endOrder } from './exits.ts';
 import { matchTrade } from './matching.ts';
@@ -15,20 +15,8 @@ import {
   type World,
 } from './world.ts';
 
-/** A stop-limit order as asked for, its fields checked against its market. */
-export interface NewOrder {
-  readonly market: string;
-  readonly side: Side;
-  /** In stock units. */
-  readonly amount: Decimal;
-  readonly price: Decimal;
-  readonly activationPrice: Decimal;
-  readonly stopLoss: Decimal | null;
-  readonly takeProfit: Decimal | null;
-  /** Empty when it has none. */
-  readonly clientOrderId: string;
-  readonly stp: string;
-}
+/** An order as asked for, its fields checked against its market; an empty client order id stands for none. */
+export type NewOrder = OrderRequest & { readonly stp: string };
 
 export interface CreateCommand {
   readonly kind: 'create';
@@ -92,11 +80,11 @@ function createOrder(world: World, command: CreateCommand): CommandResult {
     return { result: 'refused', refusal: 'client_order_id_used' };
   const activationCondition = conditionFor(asked.activationPrice, lastPriceOf(world, asked.market));
   if (activationCondition === null) return { result: 'refused', refusal: 'activation_at_last_price' };
-  const { stopLoss, takeProfit, ...fields } = asked;
+  const { kind, stopLoss = null, takeProfit = null, ...fields } = asked;
   const draft = draftOrder({
     ...fields,
     account,
-    type: 'stop_limit',
+    type: kind,
     activationCondition,
     createdAtMs: atMs,
   });

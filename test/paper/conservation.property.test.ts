@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
-import { applyCommand, type Command } from '../../lib/paper/engine.ts';
+import { applyCommand, type Command, type NewOrder } from '../../lib/paper/engine.ts';
 import { describeWorld } from '../../lib/paper/state.ts';
 import { createWorld, type World } from '../../lib/paper/world.ts';
 
@@ -87,15 +87,16 @@ function commandOf(step: Step, world: World, atMs: number): Command | null {
     return { kind: 'cancel', atMs, account: order.account, market: order.market, orderId: order.orderId };
   }
   const { market, side, account } = step;
-  const priceOrNull = (percent: number | null) => (percent === null ? null : priceAt(market, percent));
-  const order = {
+  const priceIfAny = (percent: number | null) => (percent === null ? undefined : priceAt(market, percent));
+  const order: NewOrder = {
+    kind: 'stop_limit',
     market,
     side,
     amount: amountOf(step.amount),
     price: priceAt(market, step.price),
     activationPrice: priceAt(market, step.activation),
-    stopLoss: priceOrNull(step.stopLoss),
-    takeProfit: priceOrNull(step.takeProfit),
+    stopLoss: priceIfAny(step.stopLoss),
+    takeProfit: priceIfAny(step.takeProfit),
     clientOrderId: '',
     stp: 'no',
   };
