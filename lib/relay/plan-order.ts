@@ -1,3 +1,4 @@
+import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { ExchangeError, type Failure } from '../exchange/errors.ts';
@@ -91,16 +92,29 @@ function foundOrder(found: FoundOrder, asked: OrderRequest): Ending {
 function placed(order: Order, asked: OrderRequest): Ending {
   const contradicted = contradictedEnding(asked, order);
   if (contradicted !== null) return contradicted;
-  const what = describeOrder(asked);
   const alarm = alarmOfEcho(order, asked);
   return {
     status: 'placed',
-    note: `${what}, held by the exchange as order ${order.orderId}`,
+    note: `${describeOrder(asked)}, ${describeState(order)} as order ${order.orderId}`,
     evidence: toJson({ order, alarm }),
     orderId: order.orderId,
     orderOpen: !isOrderEnd(order.status),
     ...(alarm === undefined ? {} : { alarm }),
   };
+}
+
+/** How the order stood when the exchange answered: it may have filled, or ended, at once. */
+function describeState({ status, endReason, dealStock }: Order): string {
+  switch (status) {
+    case 'open':
+      return 'held by the exchange';
+    case 'partially_filled':
+      return `held by the exchange, ${formatDecimal(dealStock)} of it filled at once,`;
+    case 'filled':
+      return 'filled at once by the exchange';
+    case 'cancelled':
+      return `taken by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(dealStock)} of it filled)`;
+  }
 }
 
 function describeOrder(order: OrderRequest): string {
