@@ -14,5 +14,8 @@ export const stopLimit = defineEndpoint({
   params: orderSchemas.stop_limit,
   result: OrderField,
   fields: { live: { activationPrice: 'activation_price' } },
-  source: 'HTTP API v4, endpoint 4',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/collateral-trading/collateral-stop-limit-order',
+    readOn: '2026-11-22',
+  },
 });
