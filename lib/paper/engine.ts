@@ -7,7 +7,6 @@ import { addOrder, draftOrder } from './order-life.ts';
 import type { RefusalName } from './refusals.ts';
 import { applyTreasuryCommand, type TreasuryCommand } from './treasury.ts';
 import {
-  type ActivationCondition,
   type ClientOrderKey,
   lastPriceOf,
   ordersByClientOrderId,
@@ -78,14 +77,14 @@ function createOrder(world: World, command: CreateCommand): CommandResult {
   const { order: asked, account, atMs } = command;
   if (findOpenByClientOrderId(world, { ...asked, account }) !== undefined)
     return { result: 'refused', refusal: 'client_order_id_used' };
-  const activationCondition = conditionFor(asked.activationPrice, lastPriceOf(world, asked.market));
-  if (activationCondition === null) return { result: 'refused', refusal: 'activation_at_last_price' };
+  const activation = activationOf(world, asked);
+  if (activation === null) return { result: 'refused', refusal: 'activation_at_last_price' };
   const { kind, stopLoss = null, takeProfit = null, ...fields } = asked;
   const draft = draftOrder({
     ...fields,
     account,
+    ...activation,
     type: kind,
-    activationCondition,
     createdAtMs: atMs,
   });
   const units = amountToHold(world, draft);
@@ -96,10 +95,16 @@ function createOrder(world: World, command: CreateCommand): CommandResult {
   return { result: 'order', order };
 }
 
-/** The direction comes from where the price stands, not from the side; at the price itself there is none. */
-function conditionFor(activationPrice: Decimal, lastPrice: Decimal): ActivationCondition | null {
+type Activation = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
+
+/** What the order waits for, if it waits; null for an activation price at the last price, which has no direction. */
+function activationOf(world: World, asked: NewOrder): Activation | null {
+  if (!('activationPrice' in asked)) return { activationPrice: null, activationCondition: null };
+  const { activationPrice, market } = asked;
+  const lastPrice = lastPriceOf(world, market);
   if (activationPrice.eq(lastPrice)) return null;
-  return activationPrice.gt(lastPrice) ? 'gte' : 'lte';
+  // The direction comes from where the price stands, not from the side.
+  return { activationPrice, activationCondition: activationPrice.gt(lastPrice) ? 'gte' : 'lte' };
 }
 
 function cancelOrder(world: World, command: CancelCommand): CommandResult {

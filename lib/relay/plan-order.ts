@@ -8,7 +8,7 @@ import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
-import { checkOrder } from '../risk/check-order.ts';
+import { checkDialect, checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Ending, type Plan } from './action.ts';
 import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
@@ -35,6 +35,8 @@ export async function planOrder(
   const denial = checkOrder(sized.order, account);
   if (denial !== null) return { verdict: 'denied', denial };
   const client = await services.exchangeFor(account.name);
+  const missing = checkDialect(sized.order, client.dialect);
+  if (missing !== null) return { verdict: 'denied', denial: missing };
   const request = kindNamed(sized.order.kind).prepare(client, sized.order);
   return {
     verdict: 'ready',

@@ -1,9 +1,11 @@
 import { type Decimal, formatDecimal, formatPercent, one } from '../base/decimal.ts';
+import type { Dialect } from '../exchange/dialect.ts';
 import type { Account, MarketLimits } from '../model/account.ts';
 import type { OrderRequest } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import { kindNamed } from '../orders/order-kinds.ts';
+import type { OrderKind } from '../orders/order-kind.ts';
+import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
 
 /**
  * Whether the account is stopped by its kill switch.
@@ -51,6 +53,23 @@ export function checkOrder(order: OrderRequest, account: Account): Denial | null
     ) ??
     checkLimitDistance(order, account)
   );
+}
+
+/** Whether orders of this kind exist in the dialect that the exchange is spoken to in. */
+export function checkDialect({ kind }: OrderRequest, dialect: Dialect): Denial | null {
+  const isCarried = ({ endpoint }: OrderKind) => dialect === 'live' || endpoint.availability !== 'live-only';
+  const { name, title } = kindNamed(kind);
+  if (isCarried(kindNamed(kind))) return null;
+  const limit = orderKinds
+    .filter(isCarried)
+    .map((carried) => carried.name)
+    .join(', ');
+  return {
+    rule: 'order_type_not_in_dialect',
+    limit,
+    actual: name,
+    message: `the dialect "${dialect}" has ${limit} and no ${title}; send one it has, or set the exchange's dialect in relay.config.ts to "live" if that is what the exchange speaks`,
+  };
 }
 
 /**

@@ -38,21 +38,36 @@ const positionSideWords: Readonly<Record<string, PositionSide>> = {
 export function parseOrder(source: OrderSource, faults: Faults): OwnPart<OrderSignal> | undefined {
   const kind = readKind(source, faults);
   if (kind !== undefined) return parseKind(kind, source, faults);
-  readOrderValues(source.fields, faults);
+  readSize(source.fields, source.prefix, faults);
+  readCommonValues(source.fields, faults);
   return undefined;
 }
 
-/** Reads the values of an order whose kind is not known, for their faults alone. */
+/** Reads the values of what may be an order, for their faults alone. */
 export function readOrderValues(fields: Fields, faults: Faults): void {
-  for (const name of ['quantity', 'quoteQuantity', ...priceNames] as const) readGiven(fields[name], faults);
+  readGiven(fields.quantity, faults);
+  readGiven(fields.quoteQuantity, faults);
+  readCommonValues(fields, faults);
+}
+
+function readCommonValues(fields: Fields, faults: Faults): void {
+  for (const name of priceNames) readGiven(fields[name], faults);
   readPositionSide(fields, faults);
 }
 
-/** Without a kind it is the one that existed before there were others. */
-function readKind({ fields }: OrderSource, faults: Faults): OrderKind | undefined {
-  if (fields.orderType === undefined) return kindNamed('stop_limit');
-  const name = readWord(fields.orderType, orderTypeWords, 'a kind of order this relay places', faults);
-  return name && kindNamed(name);
+/** Without a kind it is the one that a stop price tells; a limit price alone could belong to any. */
+function readKind({ fields, prefix }: OrderSource, faults: Faults): OrderKind | undefined {
+  if (fields.orderType !== undefined) {
+    const name = readWord(fields.orderType, orderTypeWords, 'a kind of order this relay places', faults);
+    return name && kindNamed(name);
+  }
+  if (fields.stopPrice !== undefined) return kindNamed('stop_limit');
+  const lines = orderKinds.map(({ name, title }) => `"orderType": "${name}" for a ${title}`);
+  return faults.add(
+    `${prefix}orderType`,
+    'the alert names no kind of order and has no stop price',
+    `add ${lines.join(', or ')}; a stop-limit order also needs "stopPrice"`,
+  );
 }
 
 function parseKind(kind: OrderKind, source: OrderSource, faults: Faults): OwnPart<OrderSignal> | undefined {

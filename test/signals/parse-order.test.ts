@@ -114,8 +114,18 @@ describe('an order alert', () => {
     expect(refusalOf(`{${orderText.replace(':0.5', ':"NaN"')}}`).paths).toEqual(['quantity']);
   });
 
-  test('with a price alone is told that it needs a stop price', () => {
+  test('with a price alone, which could be any kind of order, is told to name its kind', () => {
     expect(issueOf(`{${orderText.replace('"stopPrice"', '"price"')}}`)).toEqual({
+      path: 'orderType',
+      message: 'the alert names no kind of order and has no stop price',
+      hint: 'add "orderType": "stop_limit" for a stop-limit order; a stop-limit order also needs "stopPrice"',
+    });
+  });
+
+  test('of a stop-limit order is told that it needs a stop price', () => {
+    const body = `{${orderText.replace('"stopPrice"', '"orderType":"stop_limit","price"')}}`;
+
+    expect(issueOf(body)).toEqual({
       path: 'stopPrice',
       message: 'a stop-limit order needs the price that activates it',
       hint: 'add "stopPrice"; "price" alone could mean either price, and is the limit price here',
