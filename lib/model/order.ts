@@ -41,6 +41,8 @@ export const orderSchemas = {
     activationPrice: DecimalValue,
     ...attachments,
   }),
+  /** Fills at its price or better, at once or after resting; exits are placed when it fills. */
+  limit: z.strictObject({ ...placement, price: DecimalValue, ...attachments }),
 };
 
 export type OrderKindName = keyof typeof orderSchemas;

@@ -30,7 +30,7 @@ export type OwnPart<Variant extends Signal> = Variant extends Signal
   : never;
 
 /** An order to place. A new kind of order is a new variant of this union. */
-export type OrderSignal = StopLimitSignal;
+export type OrderSignal = StopLimitSignal | LimitSignal;
 
 /** The variant of one kind of order. */
 export type SignalOf<Name extends OrderKindName> = Extract<OrderSignal, { readonly orderType: Name }>;
@@ -49,6 +49,11 @@ export interface StopLimitSignal extends OrderSignalBase {
   readonly stopPrice: DecimalText;
   /** Null: the account's limit offset beyond the stop price. */
   readonly limitPrice: DecimalText | null;
+}
+
+export interface LimitSignal extends OrderSignalBase {
+  readonly orderType: 'limit';
+  readonly limitPrice: DecimalText;
 }
 
 /** How much: a count of stock, or an amount of money to be divided by the limit price. */

@@ -2,7 +2,7 @@ import type { Decimal } from '../base/decimal.ts';
 import type { OrderRequest } from '../model/order.ts';
 import { amountToHold, canHold, setHold } from './balances.ts';
 import { endOrder } from './exits.ts';
-import { matchTrade } from './matching.ts';
+import { matchTrade, meetLastPrice } from './matching.ts';
 import { addOrder, draftOrder } from './order-life.ts';
 import type { RefusalName } from './refusals.ts';
 import { applyTreasuryCommand, type TreasuryCommand } from './treasury.ts';
@@ -92,6 +92,7 @@ function createOrder(world: World, command: CreateCommand): CommandResult {
   const order = addOrder(world, draft, { stopLoss, takeProfit });
   setHold(world, order, units);
   world.acceptedOrderIds.push(order.orderId);
+  meetLastPrice(world, order);
   return { result: 'order', order };
 }
 

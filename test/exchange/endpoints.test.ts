@@ -12,6 +12,7 @@ import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orde
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
 import { interestPayments } from '../../lib/exchange/endpoints/interest-payments.ts';
+import { limit } from '../../lib/exchange/endpoints/limit.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
@@ -46,6 +47,7 @@ const stop = {
   takeProfit: parseDecimal('50000'),
   positionSide: 'LONG',
 } as const;
+const { activationPrice: _, ...plainLimit } = stop;
 const page = { planId: 'plan-7', ticker: 'USDT', limit: 2, offset: 100 };
 
 const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown>>> = {
@@ -57,6 +59,7 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   fees: (client) => client.call(fees, {}),
   'interest-payments': (client) => client.call(interestPayments, page),
   'stop-limit': (client) => client.call(stopLimit, stop),
+  limit: (client) => client.call(limit, plainLimit),
   'cancel-order': (client) => client.call(cancelOrder, { market: 'BTC_USDT', orderId: 4_180_284_841 }),
   'conditional-orders': (client) => client.call(conditionalOrders, { market: 'BTC_USDT' }),
   'open-order': (client) => client.call(openOrder, order),
