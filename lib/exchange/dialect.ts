@@ -167,7 +167,7 @@ const typeWords = {
   documented: { stop_limit: 'stop limit', limit: 'limit' },
   // M-H: seen in public captures of collateral orders.
   live: { stop_limit: 'margin stop limit', limit: 'margin limit' },
-} satisfies Record<Dialect, Record<OrderKindName | 'limit', string>>;
+} satisfies Record<Dialect, Record<OrderKindName, string>>;
 
 /** The types of order that have a word on the wire. */
 export type OrderType = keyof (typeof typeWords)[Dialect];

@@ -26,6 +26,7 @@ export const limitKind: OrderKind<'limit'> = {
     positionSide: { use: 'optional' },
   },
   endpoint: limit,
+  mayFillAtOnce: true,
   compared: ['market', 'side', 'amount', 'price', 'clientOrderId'],
 
   createSignal({ limitPrice, stopPrice: _, ...shared }) {

@@ -98,6 +98,11 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   /** What its alerts must, may and must not have; where both sizes are optional, one of them is required. */
   readonly fields: Readonly<Record<OrderFieldName, FieldRule>>;
   readonly endpoint: CreateEndpoint<Name>;
+  /**
+   * Whether it can be filled before any list shows it. Its client order id is free again then, and the exchange would
+   * take the same order a second time.
+   */
+  readonly mayFillAtOnce: boolean;
   /** The fields of an answer that must be those of the order asked for, where the answer has them. */
   readonly compared: readonly ComparedField<Name>[];
 

@@ -1,3 +1,4 @@
+import type { Dialect } from '../exchange/dialect.ts';
 import type { OrderKindName } from '../model/order.ts';
 import { limitKind } from './limit.ts';
 import type { OrderKind } from './order-kind.ts';
@@ -13,4 +14,9 @@ export const orderKinds: readonly OrderKind[] = Object.values(kinds);
 
 export function kindNamed(name: OrderKindName): OrderKind {
   return kinds[name];
+}
+
+/** Whether orders of this kind exist in the dialect that the exchange is spoken to in. */
+export function isCarried({ endpoint }: OrderKind, dialect: Dialect): boolean {
+  return dialect === 'live' || endpoint.availability !== 'live-only';
 }

@@ -35,6 +35,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     positionSide: { use: 'optional' },
   },
   endpoint: stopLimit,
+  mayFillAtOnce: false,
   compared: ['market', 'side', 'amount', 'price', 'activationPrice', 'clientOrderId'],
 
   createSignal({ stopPrice, limitPrice = null, ...shared }) {

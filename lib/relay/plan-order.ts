@@ -55,7 +55,9 @@ export function describeRequest({ method, path, fields }: PreparedRequest<unknow
 
 /**
  * HTTP 429 is no proof that nothing was taken in: the order is looked for before it is sent again, and sent again only
- * when it is in none of the lists that hold every order. Where the lists do not hold every order it is not sent again.
+ * when it is in none of the lists that hold every order. Where the lists do not hold every order it is not sent again, nor
+ * if it may have filled before they show it: only an order that is still open keeps the exchange from taking another of
+ * its client order id.
  */
 async function placeOrder(
   client: ExchangeClient,
@@ -67,7 +69,7 @@ async function placeOrder(
   const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
     const place = await findSafely(client, asked, limits);
     if (place?.kind === 'found') found = place;
-    return place?.kind === 'nowhere';
+    return place?.kind === 'nowhere' && !kindNamed(asked.kind).mayFillAtOnce;
   };
   try {
     return placed(await request.send({ ...options, maySendAgain }), asked);

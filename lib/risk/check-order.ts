@@ -4,8 +4,7 @@ import type { Account, MarketLimits } from '../model/account.ts';
 import type { OrderRequest } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import type { OrderKind } from '../orders/order-kind.ts';
-import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
+import { isCarried, kindNamed, orderKinds } from '../orders/order-kinds.ts';
 
 /**
  * Whether the account is stopped by its kill switch.
@@ -57,13 +56,11 @@ export function checkOrder(order: OrderRequest, account: Account): Denial | null
 
 /** Whether orders of this kind exist in the dialect that the exchange is spoken to in. */
 export function checkDialect({ kind }: OrderRequest, dialect: Dialect): Denial | null {
-  const isCarried = ({ endpoint }: OrderKind) => dialect === 'live' || endpoint.availability !== 'live-only';
-  const { name, title } = kindNamed(kind);
-  if (isCarried(kindNamed(kind))) return null;
-  const limit = orderKinds
-    .filter(isCarried)
-    .map((carried) => carried.name)
-    .join(', ');
+  const asked = kindNamed(kind);
+  if (isCarried(asked, dialect)) return null;
+  const { name, title } = asked;
+  const carried = orderKinds.filter((other) => isCarried(other, dialect));
+  const limit = carried.map((other) => other.name).join(', ');
   return {
     rule: 'order_type_not_in_dialect',
     limit,

@@ -15,7 +15,7 @@ import { runJobs } from './worker-pool.ts';
 const mainPath = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 function rangeOf(fromSeed: number, toSeed: number, changes: Partial<Range> = {}): Range {
-  return { fromSeed, toSeed, dialects, signals: 12, mutant: null, ...changes };
+  return { fromSeed, toSeed, dialects, signals: 12, mutant: null, kind: null, ...changes };
 }
 
 /** Runs the command as a person would. */
@@ -196,7 +196,14 @@ describe('the command', () => {
   test('runs each seed in both dialects unless told', () => {
     expect(parseRequest(['--seeds', '7..8', '--signals', '5'], 0)).toEqual({
       kind: 'seeds',
-      range: { fromSeed: 7, toSeed: 8, dialects: ['documented', 'live'], signals: 5, mutant: null },
+      range: {
+        fromSeed: 7,
+        toSeed: 8,
+        dialects: ['documented', 'live'],
+        signals: 5,
+        mutant: null,
+        kind: null,
+      },
     });
     expect(parseRequest(['--dialect', 'live', '--mutant', 'no-sweep'], 0)).toMatchObject({
       range: { fromSeed: 1, toSeed: 1000, dialects: ['live'], mutant: 'no-sweep' },

@@ -3,6 +3,7 @@ import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.t
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { findOrder, type OrderName } from '../../lib/exchange/find-order.ts';
 import type { Transport, WireOutcome } from '../../lib/exchange/transport.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
@@ -19,7 +20,7 @@ const isCancelling: Choice = ({ name }) => name === cancelOrder.name;
 /** A client that sends the requests of some endpoints in a way of its own. */
 function changeSend(
   isChosen: Choice,
-  change: (send: Send, prepareAgain: Prepare, params: object) => Send,
+  change: (send: Send, prepareAgain: Prepare, params: object, client: ExchangeClient) => Send,
 ): Mutation {
   return {
     client: (client) =>
@@ -31,6 +32,7 @@ function changeSend(
             (options) => request.send(options),
             () => client.prepare(asked, params),
             params as object,
+            client,
           );
           return override(request, { send: send as (options?: SendOptions) => Promise<ResultOf<E>> });
         },
@@ -133,6 +135,18 @@ export const wireMutants: readonly Mutant[] = [
       isCreating,
       (send) => (options) => send({ ...options, maySendAgain: async () => true }),
     ),
+  },
+  {
+    name: 'trust-lists',
+    breaks: 'an order that may have filled at once is sent again after HTTP 429 as soon as no list shows it',
+    seeds: 300,
+    dialect: 'live',
+    kinds: ['limit'],
+    mutation: changeSend(isCreating, (send, _, params, client) => {
+      const isNowhere = async (limits: SendOptions) =>
+        (await findOrder(client, params as OrderName, limits)).kind === 'nowhere';
+      return (options) => send({ ...options, maySendAgain: isNowhere });
+    }),
   },
   {
     name: 'used-id-rejects',
