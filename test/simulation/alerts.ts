@@ -130,15 +130,16 @@ export class AlertDraw {
     const { account } = ground;
     const roll = this.#random();
     const isForged = roll < 0.03;
-    if (roll < 0.6) return { account, isForged, body: this.#write([this.#order(ground)]) };
-    if (roll < 0.78) return { account, isForged, body: this.#write([this.#cancel(ground)]) };
-    if (roll < 0.84) return { account, isForged, body: this.#write([this.#cancelAll(ground)]) };
-    if (roll < 0.88)
+    if (roll < 0.58) return { account, isForged, body: this.#write([this.#order(ground)]) };
+    if (roll < 0.75) return { account, isForged, body: this.#write([this.#cancel(ground)]) };
+    if (roll < 0.81) return { account, isForged, body: this.#write([this.#cancelAll(ground)]) };
+    if (roll < 0.85)
       return { account, isForged, body: this.#write([this.#cancelAll(ground), this.#order(ground)], true) };
-    if (roll < 0.91)
+    if (roll < 0.9)
       return { account, isForged, body: this.#write([this.#order(ground), this.#order(ground)], true) };
     if (roll < 0.93)
       return { account, isForged, body: this.#write([this.#order(ground), this.#borrower(ground)], true) };
+    if (roll < 0.96) return { account, isForged, body: this.#write([this.#farOrder(ground)]) };
     return { account, isForged, body: this.#write([this.#oddOne(ground)]) };
   }
 
@@ -160,7 +161,8 @@ export class AlertDraw {
     const isBuy = rollChance(random, 0.7);
     // The cents tell the order: no two of a run have the same, whatever ids they carry.
     const cents = String(this.#orderCount).padStart(2, '0');
-    const prices = drawPrices[pickOne(random, this.#kinds)]({ random, isBuy, price, cents, reach });
+    const kind = reach === undefined ? pickOne(random, this.#kinds) : this.#kindWithReach();
+    const prices = drawPrices[kind]({ random, isBuy, price, cents, reach });
     const size = rollChance(random, 0.25) ? { quoteQuantity: '100' } : { quantity };
     const exits = isBuy
       ? { stopLoss: String(price * 0.9), takeProfit: String(price * 1.1) }
@@ -175,6 +177,11 @@ export class AlertDraw {
       comment: bodyMarker,
       ...changes,
     };
+  }
+
+  /** Only where there is a stop price can the limit price lie far beyond it. */
+  #kindWithReach(): OrderKindName {
+    return this.#kinds.find((kind) => kind === 'stop_limit') ?? this.#kinds[0];
   }
 
   /** An id of its own, the time it fired, or both. */
@@ -212,7 +219,12 @@ export class AlertDraw {
     return { id: `c${this.#signalCount}`, ticker, action: 'cancel_all', comment: bodyMarker };
   }
 
-  /** Alerts that must come to nothing, each in its own way; of those with a wide reach some may pass. */
+  /** An order whose prices lie far apart; some may pass. */
+  #farOrder(ground: Ground): object {
+    return this.#order(ground, {}, pickOne(this.#random, reaches));
+  }
+
+  /** Alerts that must come to nothing, each in its own way. */
   #oddOne(ground: Ground): object {
     return pickOne(this.#random, [
       () => ({ ...this.#order(ground), stoplos: '1' }),
@@ -221,7 +233,6 @@ export class AlertDraw {
       () => this.#order(ground, { id: this.#named[0]?.id ?? 'x' }),
       () => this.#order(ground, { ticker: 'XRPUSDT' }),
       () => this.#order(ground, { quantity: '100000', quoteQuantity: undefined }),
-      () => this.#order(ground, {}, pickOne(this.#random, reaches)),
     ])();
   }
 }
