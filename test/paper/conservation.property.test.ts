@@ -31,7 +31,8 @@ function commandsOf(markets: readonly [string, ...string[]]): fc.Arbitrary<reado
     amount,
     side: fc.constantFrom('buy' as const, 'sell' as const),
     price: percentArbitrary,
-    activation: percentArbitrary,
+    // Null: an order that waits for no price.
+    activation: fc.option(percentArbitrary),
     stopLoss: exit,
     takeProfit: exit,
   });
@@ -60,7 +61,7 @@ type Step =
       readonly amount: number;
       readonly side: 'buy' | 'sell';
       readonly price: number;
-      readonly activation: number;
+      readonly activation: number | null;
       readonly stopLoss: number | null;
       readonly takeProfit: number | null;
     }
@@ -88,18 +89,20 @@ function commandOf(step: Step, world: World, atMs: number): Command | null {
   }
   const { market, side, account } = step;
   const priceIfAny = (percent: number | null) => (percent === null ? undefined : priceAt(market, percent));
-  const order: NewOrder = {
-    kind: 'stop_limit',
+  const fields = {
     market,
     side,
     amount: amountOf(step.amount),
     price: priceAt(market, step.price),
-    activationPrice: priceAt(market, step.activation),
     stopLoss: priceIfAny(step.stopLoss),
     takeProfit: priceIfAny(step.takeProfit),
     clientOrderId: '',
     stp: 'no',
   };
+  const order: NewOrder =
+    step.activation === null
+      ? { kind: 'limit', ...fields }
+      : { kind: 'stop_limit', ...fields, activationPrice: priceAt(market, step.activation) };
   return { kind: 'create', atMs, account, order };
 }
 
