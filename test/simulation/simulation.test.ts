@@ -25,6 +25,7 @@ function runCommand(args: readonly string[]): { readonly status: number | null; 
 }
 
 const everyFault: readonly string[] = [
+  'clocks: set back',
   'exchange: back',
   'exchange: down',
   'exchange: market list back',
@@ -33,6 +34,7 @@ const everyFault: readonly string[] = [
   'hazard: alert_late',
   'hazard: alert_lost',
   'hazard: answer_lost',
+  'hazard: clock_set_back',
   'hazard: clock_step',
   'hazard: frozen',
   'hazard: gateway_502',
@@ -42,6 +44,8 @@ const everyFault: readonly string[] = [
   'hazard: message_lost',
   'hazard: out_of_time',
   'hazard: secret_told',
+  'hazard: sender_gives_up',
+  'ledger: old orders',
   'operator: key rotation',
   'operator: pause',
   'operator: redrive',
