@@ -1,10 +1,11 @@
 import type { OrderSignal, OrderSize, Signal } from '../lib/model/signal.ts';
+import { kindNamed } from '../lib/orders/order-kinds.ts';
 
 /** What a signal asks for, in a few words: for a line of a table. */
 export function summariseSignal(signal: Signal): string {
   switch (signal.action) {
     case 'order':
-      return `${signal.side} ${describeSize(signal.size)} at ${signal.stopPrice}`;
+      return `${signal.side} ${describeSize(signal.size)} ${kindNamed(signal.orderType).summarise(signal)}`;
     case 'cancel':
       return `cancel ${describeTarget(signal)}`;
     case 'cancel_all':
@@ -25,11 +26,10 @@ export function describeSignal(signal: Signal): string {
 }
 
 function describeOrder(signal: OrderSignal): string {
-  const { side, size, market, stopPrice, limitPrice, stopLoss, takeProfit, positionSide } = signal;
+  const { side, size, market, stopLoss, takeProfit, positionSide } = signal;
   const parts = [
     `${side} ${describeSize(size)} of ${market}`,
-    `stop ${stopPrice}`,
-    limitPrice === null ? "limit at the account's offset" : `limit ${limitPrice}`,
+    ...kindNamed(signal.orderType).describePrices(signal),
     ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
     ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
     ...(positionSide === undefined ? [] : [`position side ${positionSide}`]),

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { orderKindNames } from '../lib/model/order.ts';
 import {
   buildImportGraph,
   findCycles,
@@ -13,7 +14,9 @@ import { listProjectFiles, readProjectFile } from './support/project-files.ts';
 const ranks: readonly (readonly string[])[] = [
   ['lib/base'],
   ['lib/model'],
-  ['lib/signals', 'lib/risk', 'lib/exchange', 'lib/ledger', 'lib/queue'],
+  ['lib/exchange', 'lib/ledger', 'lib/queue'],
+  ['lib/orders'],
+  ['lib/signals', 'lib/risk'],
   ['lib/relay', 'lib/snapshots', 'lib/paper'],
   ['lib/host'],
   ['functions'],
@@ -77,6 +80,14 @@ function findAny(sources: Sources): readonly string[] {
   return [...sources].flatMap(([path, text]) =>
     // `Promise.any(` is a method, `{ any: 1 }` and `any?:` are names.
     /(?<![.\w$#])any(?![\w$])(?!\s*\??\s*:)(?!\s*\()/.test(maskTexts(text).code) ? [path] : [],
+  );
+}
+
+/** Code that asks which kind an order is of, where the kind's own value should say what follows from it. */
+function findKindQuestions(sources: Sources): readonly string[] {
+  const question = new RegExp(`(?:\\bcase|[!=]==)\\s*'(?:${orderKindNames.join('|')})'`);
+  return [...sources].flatMap(([path, text]) =>
+    folderOf(path) !== 'lib/orders' && question.test(text) ? [path] : [],
   );
 }
 
@@ -210,6 +221,16 @@ describe('the rules find what breaks them:', () => {
     expect(findAny(sourcesOf({ 'cli/a.ts': text }))).toEqual([]);
   });
 
+  test.each([
+    "switch (order.kind) { case 'stop_limit': }",
+    "if (signal.orderType === 'limit') a();",
+    "a = kind !== 'limit';",
+  ])('a question for the kind of an order: %s', (text) => {
+    expect(findKindQuestions(sourcesOf({ 'lib/relay/a.ts': text, 'lib/orders/b.ts': text }))).toEqual([
+      'lib/relay/a.ts',
+    ]);
+  });
+
   test('a file of more than 250 lines', () => {
     const sources = sourcesOf({ 'cli/a.ts': 'x\n'.repeat(250), 'cli/b.ts': 'x\n'.repeat(251) });
     expect(findLongFiles(sources)).toEqual(['cli/b.ts has 251 lines']);
@@ -253,6 +274,10 @@ describe('the project', () => {
 
   test('has no any', () => {
     expect(findAny(sources)).toEqual([]);
+  });
+
+  test('asks for the kind of an order only where kinds are', () => {
+    expect(findKindQuestions(sources)).toEqual([]);
   });
 
   test('has no file of more than 250 lines', () => {

@@ -1,4 +1,4 @@
-import type { OrderStatus } from '../model/order.ts';
+import type { OrderKindName, OrderStatus } from '../model/order.ts';
 import type { Endpoint, FieldNames } from './endpoint.ts';
 import type { NonceRule } from './nonce.ts';
 
@@ -163,11 +163,14 @@ export function statusWord(dialect: Dialect, status: OrderStatus, endReason?: st
   return dialect === 'live' && endReason !== undefined ? endReason : statusWords[dialect][status];
 }
 
-const typeWords: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
+const typeWords = {
   documented: { stop_limit: 'stop limit', limit: 'limit' },
   // M-H: seen in public captures of collateral orders.
   live: { stop_limit: 'margin stop limit', limit: 'margin limit' },
-};
+} satisfies Record<Dialect, Record<OrderKindName, string>>;
+
+/** The types of order that have a word on the wire. */
+export type OrderType = keyof (typeof typeWords)[Dialect];
 
 const typesByWord = new Map(
   dialects.flatMap((dialect) =>
@@ -181,8 +184,8 @@ export function orderTypeOf(word: string): string {
 }
 
 /** The wire's word for an order type. */
-export function orderTypeWord(dialect: Dialect, type: string): string {
-  return typeWords[dialect][type] ?? type;
+export function orderTypeWord(dialect: Dialect, type: OrderType): string {
+  return typeWords[dialect][type];
 }
 
 /** The exchange's own addresses. */

@@ -25,8 +25,8 @@ export interface Endpoint<Params extends z.ZodType = z.ZodType, Result extends z
   readonly result: Result;
   /** Names that differ from the dialect's own table, at this endpoint alone. */
   readonly fields?: { readonly documented?: FieldNames; readonly live?: FieldNames };
-  /** Where the facts come from. */
-  readonly source: string;
+  /** The page of the exchange's public documents that the facts come from, and the day it was read. */
+  readonly source: { readonly url: string; readonly readOn: string };
 }
 
 export type ParamsOf<E extends Endpoint> = z.input<E['params']>;

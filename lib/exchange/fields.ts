@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Decimal, isDecimalText, parseDecimal } from '../base/decimal.ts';
+import { isDecimalText, parseDecimal } from '../base/decimal.ts';
 import { type Order, sides } from '../model/order.ts';
 import { isKnownStatusWord, orderTypeOf, statusOf } from './dialect.ts';
 
@@ -23,12 +23,6 @@ const OptionalTextField = z
   .nullable()
   .transform((text) => text ?? undefined)
   .optional();
-
-/** A decimal on its way out. */
-export const DecimalParam = z.custom<Decimal>(
-  (value) => typeof value === 'object' && value !== null && 'toFixed' in value,
-  'must be a decimal',
-);
 
 /** Seconds with fractions since 1970 become whole milliseconds. */
 export const SecondsField = z.number().transform((seconds) => Math.round(seconds * 1000));

@@ -11,7 +11,8 @@ export interface Account {
   readonly limitOffsetRate: Decimal | null;
   /**
    * How far a limit price may lie beyond its stop price on the side that costs, above it for a buy and below it for a
-   * sell, as a rate; null for any distance.
+   * sell, as a rate; null for any distance. A plain limit order names no price that its limit could be held against, and
+   * is not held against any.
    */
   readonly maxLimitDistanceRate: Decimal | null;
   /** Markets the account may trade; any other is denied. */

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { Decimal } from '../base/decimal.ts';
 
 export const sides = ['buy', 'sell'] as const;
@@ -6,24 +7,53 @@ export type Side = (typeof sides)[number];
 export const positionSides = ['LONG', 'SHORT', 'BOTH'] as const;
 export type PositionSide = (typeof positionSides)[number];
 
-/** An order as asked for, sized and rounded to its market. A new kind of order is a new variant here. */
-export type OrderRequest = StopLimitRequest;
+/** A decimal as a value, not as text. */
+export const DecimalValue = z.custom<Decimal>(
+  (value) => typeof value === 'object' && value !== null && 'toFixed' in value,
+  'must be a decimal',
+);
 
-/** Waits for the activation price, then rests as a limit order; exits are placed when it fills. */
-export interface StopLimitRequest {
-  readonly kind: 'stop_limit';
-  readonly market: string;
-  readonly side: Side;
+/** What every order begins with. */
+const placement = {
+  market: z.string(),
+  side: z.enum(sides),
   /** In stock units. */
-  readonly amount: Decimal;
-  /** The limit price, in money. */
-  readonly price: Decimal;
-  readonly activationPrice: Decimal;
-  readonly stopLoss?: Decimal;
-  readonly takeProfit?: Decimal;
-  readonly positionSide?: PositionSide;
-  readonly clientOrderId: string;
-}
+  amount: DecimalValue,
+};
+
+/** What every order ends with. */
+const attachments = {
+  stopLoss: DecimalValue.optional(),
+  takeProfit: DecimalValue.optional(),
+  positionSide: z.enum(positionSides).optional(),
+  clientOrderId: z.string(),
+};
+
+/**
+ * The fields of an order, kind by kind: the one definition from which requests, the checks of the paper exchange and
+ * its journal are made. Prices are in money. Fields stand in the order in which the exchange complains of them.
+ */
+export const orderSchemas = {
+  /** Waits for the activation price, then rests as a limit order; exits are placed when it fills. */
+  stop_limit: z.strictObject({
+    ...placement,
+    price: DecimalValue,
+    activationPrice: DecimalValue,
+    ...attachments,
+  }),
+  /** Fills at its price or better, at once or after resting; exits are placed when it fills. */
+  limit: z.strictObject({ ...placement, price: DecimalValue, ...attachments }),
+};
+
+export type OrderKindName = keyof typeof orderSchemas;
+export const orderKindNames = Object.keys(orderSchemas) as OrderKindName[];
+
+/** An order of these kinds, as asked for, sized and rounded to its market. */
+export type RequestOf<Name extends OrderKindName> = {
+  [Kind in Name]: Readonly<{ kind: Kind } & z.output<(typeof orderSchemas)[Kind]>>;
+}[Name];
+
+export type OrderRequest = RequestOf<OrderKindName>;
 
 export const orderStatuses = ['open', 'partially_filled', 'filled', 'cancelled'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];

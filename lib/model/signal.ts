@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { PositionSide, Side } from './order.ts';
+import type { OrderKindName, PositionSide, Side } from './order.ts';
 
 /** A decimal in plain notation. Signals are stored as JSON, so their numbers stay text until they are sized. */
 export type DecimalText = string;
@@ -22,20 +22,38 @@ interface SignalBase {
   readonly extras?: Json;
 }
 
-/** An order to place. A new kind of order is a new variant of this union. */
-export type OrderSignal = StopLimitSignal;
+/** What every signal says, whatever its action. */
+export type CommonPart = Pick<Signal, keyof SignalBase>;
+/** What signals of one action, or of one kind of order, say beyond that. */
+export type OwnPart<Variant extends Signal> = Variant extends Signal
+  ? Omit<Variant, keyof SignalBase>
+  : never;
 
-export interface StopLimitSignal extends SignalBase {
+/** An order to place. A new kind of order is a new variant of this union. */
+export type OrderSignal = StopLimitSignal | LimitSignal;
+
+/** The variant of one kind of order. */
+export type SignalOf<Name extends OrderKindName> = Extract<OrderSignal, { readonly orderType: Name }>;
+
+interface OrderSignalBase extends SignalBase {
   readonly action: 'order';
-  readonly orderType: 'stop_limit';
   readonly side: Side;
   readonly size: OrderSize;
-  readonly stopPrice: DecimalText;
-  /** Null: the account's limit offset beyond the stop price. */
-  readonly limitPrice: DecimalText | null;
   readonly stopLoss?: DecimalText;
   readonly takeProfit?: DecimalText;
   readonly positionSide?: PositionSide;
+}
+
+export interface StopLimitSignal extends OrderSignalBase {
+  readonly orderType: 'stop_limit';
+  readonly stopPrice: DecimalText;
+  /** Null: the account's limit offset beyond the stop price. */
+  readonly limitPrice: DecimalText | null;
+}
+
+export interface LimitSignal extends OrderSignalBase {
+  readonly orderType: 'limit';
+  readonly limitPrice: DecimalText;
 }
 
 /** How much: a count of stock, or an amount of money to be divided by the limit price. */

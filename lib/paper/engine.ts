@@ -1,13 +1,12 @@
 import type { Decimal } from '../base/decimal.ts';
-import type { Side } from '../model/order.ts';
+import type { OrderRequest } from '../model/order.ts';
 import { amountToHold, canHold, setHold } from './balances.ts';
 import { endOrder } from './exits.ts';
-import { matchTrade } from './matching.ts';
+import { matchTrade, meetLastPrice } from './matching.ts';
 import { addOrder, draftOrder } from './order-life.ts';
 import type { RefusalName } from './refusals.ts';
 import { applyTreasuryCommand, type TreasuryCommand } from './treasury.ts';
 import {
-  type ActivationCondition,
   type ClientOrderKey,
   lastPriceOf,
   ordersByClientOrderId,
@@ -15,20 +14,8 @@ import {
   type World,
 } from './world.ts';
 
-/** A stop-limit order as asked for, its fields checked against its market. */
-export interface NewOrder {
-  readonly market: string;
-  readonly side: Side;
-  /** In stock units. */
-  readonly amount: Decimal;
-  readonly price: Decimal;
-  readonly activationPrice: Decimal;
-  readonly stopLoss: Decimal | null;
-  readonly takeProfit: Decimal | null;
-  /** Empty when it has none. */
-  readonly clientOrderId: string;
-  readonly stp: string;
-}
+/** An order as asked for, its fields checked against its market; an empty client order id stands for none. */
+export type NewOrder = OrderRequest & { readonly stp: string };
 
 export interface CreateCommand {
   readonly kind: 'create';
@@ -90,14 +77,14 @@ function createOrder(world: World, command: CreateCommand): CommandResult {
   const { order: asked, account, atMs } = command;
   if (findOpenByClientOrderId(world, { ...asked, account }) !== undefined)
     return { result: 'refused', refusal: 'client_order_id_used' };
-  const activationCondition = conditionFor(asked.activationPrice, lastPriceOf(world, asked.market));
-  if (activationCondition === null) return { result: 'refused', refusal: 'activation_at_last_price' };
-  const { stopLoss, takeProfit, ...fields } = asked;
+  const activation = activationOf(world, asked);
+  if (activation === null) return { result: 'refused', refusal: 'activation_at_last_price' };
+  const { kind, stopLoss = null, takeProfit = null, ...fields } = asked;
   const draft = draftOrder({
     ...fields,
     account,
-    type: 'stop_limit',
-    activationCondition,
+    ...activation,
+    type: kind,
     createdAtMs: atMs,
   });
   const units = amountToHold(world, draft);
@@ -105,13 +92,20 @@ function createOrder(world: World, command: CreateCommand): CommandResult {
   const order = addOrder(world, draft, { stopLoss, takeProfit });
   setHold(world, order, units);
   world.acceptedOrderIds.push(order.orderId);
+  meetLastPrice(world, order);
   return { result: 'order', order };
 }
 
-/** The direction comes from where the price stands, not from the side; at the price itself there is none. */
-function conditionFor(activationPrice: Decimal, lastPrice: Decimal): ActivationCondition | null {
+type Activation = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
+
+/** What the order waits for, if it waits; null for an activation price at the last price, which has no direction. */
+function activationOf(world: World, asked: NewOrder): Activation | null {
+  if (!('activationPrice' in asked)) return { activationPrice: null, activationCondition: null };
+  const { activationPrice, market } = asked;
+  const lastPrice = lastPriceOf(world, market);
   if (activationPrice.eq(lastPrice)) return null;
-  return activationPrice.gt(lastPrice) ? 'gte' : 'lte';
+  // The direction comes from where the price stands, not from the side.
+  return { activationPrice, activationCondition: activationPrice.gt(lastPrice) ? 'gte' : 'lte' };
 }
 
 function cancelOrder(world: World, command: CancelCommand): CommandResult {

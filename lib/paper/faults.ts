@@ -5,7 +5,7 @@ import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
-import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
+import { orderKinds } from '../orders/order-kinds.ts';
 import { rateLimitBody } from './rate-window.ts';
 import { answerRefusals } from './refusals.ts';
 
@@ -46,7 +46,8 @@ const answer = (httpStatus: number, body: unknown) => (): FaultEffect => ({
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
 const listNames = [openOrder, endedOrder, conditionalOrders].map(({ name }) => name);
-const tradeNames = [stopLimit, cancelOrder].map(({ name }) => name);
+const createNames = orderKinds.map(({ endpoint }) => endpoint.name);
+const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
 const nonceRefusal = answerRefusals([{ name: 'nonce_refused' }]);
@@ -72,7 +73,7 @@ const faultRows = {
   id_used_after: {
     when: 'after',
     effect: answer(usedIdRefusal.httpStatus, usedIdRefusal.body),
-    only: [stopLimit.name],
+    only: createNames,
   },
   contradict: { when: 'after', effect: () => ({ kind: 'contradict' }), only: tradeNames },
   echo_headers: { when: 'after', effect: () => ({ kind: 'echo' }), only: tradeNames },

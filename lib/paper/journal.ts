@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import type { Decimal } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import { migrateTables, openSqlite, type SqliteFile } from '../base/sqlite.ts';
-import { sides } from '../model/order.ts';
 import type { Command } from './engine.ts';
+import { CommandSchema, DecimalText } from './stored-commands.ts';
 
 /** One line of the journal: prices that moved since the line before without touching an order, then a command. */
 export interface JournalEntry {
@@ -17,6 +17,12 @@ export interface JournalEntry {
 export interface Journal {
   readonly entries: readonly JournalEntry[];
   /**
+   * To be asked before a command is carried out: what cannot be kept must not happen.
+   *
+   * @throws RangeError that says which field cannot be read again
+   */
+  check(command: Command): void;
+  /**
    * Resolves once the entry is on the disk; entries are kept in the order of the calls.
    *
    * @throws RelayError `store_unavailable`
@@ -25,87 +31,22 @@ export interface Journal {
   close(): void;
 }
 
-const DecimalText = z.string().transform(parseDecimal);
-
-const FeeTermsText = z.object({
-  minFlex: z.string().optional(),
-  maxFlex: z.string().optional(),
-  percentFlex: z.string().optional(),
-  fixed: z.string().optional(),
-  minAmount: z.string().optional(),
-  maxAmount: z.string().optional(),
-});
-
-const CommandSchema = z.discriminatedUnion('kind', [
-  z.object({
-    kind: z.literal('create'),
-    atMs: z.number(),
-    account: z.string(),
-    order: z.object({
-      market: z.string(),
-      side: z.enum(sides),
-      amount: DecimalText,
-      price: DecimalText,
-      activationPrice: DecimalText,
-      stopLoss: DecimalText.nullable(),
-      takeProfit: DecimalText.nullable(),
-      clientOrderId: z.string(),
-      stp: z.string(),
-    }),
-  }),
-  z.object({
-    kind: z.literal('cancel'),
-    atMs: z.number(),
-    account: z.string(),
-    market: z.string(),
-    orderId: z.int(),
-  }),
-  z.object({
-    kind: z.literal('trade'),
-    atMs: z.number(),
-    market: z.string(),
-    price: DecimalText,
-    volume: DecimalText.nullable(),
-  }),
-  z.object({
-    kind: z.literal('set_balance'),
-    atMs: z.number(),
-    account: z.string(),
-    ticker: z.string(),
-    amount: DecimalText,
-  }),
-  z.object({
-    kind: z.literal('set_fee'),
-    atMs: z.number(),
-    ticker: z.string(),
-    change: z.object({
-      canDeposit: z.boolean().optional(),
-      canWithdraw: z.boolean().optional(),
-      deposit: FeeTermsText.optional(),
-      withdraw: FeeTermsText.optional(),
-    }),
-  }),
-  z.object({
-    kind: z.literal('pay_interest'),
-    atMs: z.number(),
-    account: z.string(),
-    payment: z.object({
-      planId: z.string(),
-      investmentId: z.string(),
-      amount: z.string(),
-      ticker: z.string(),
-      timestamp: z.int(),
-    }),
-  }),
-]);
-
-const EntrySchema = z.object({
+const EntrySchema: z.ZodType<JournalEntry> = z.object({
   prices: z.record(z.string(), DecimalText),
   command: CommandSchema.nullable(),
 });
 
 /** A release in which old entries would make another world appends a script that empties the table. */
-const migrations = ['CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT'];
+const migrations = [
+  'CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT',
+  // Orders name their kind, and leave out the exits that they do not have.
+  `UPDATE paper_journal SET entry = json_set(entry, '$.command.order.kind', 'stop_limit')
+     WHERE json_extract(entry, '$.command.kind') = 'create';
+   UPDATE paper_journal SET entry = json_remove(entry, '$.command.order.stopLoss')
+     WHERE json_type(entry, '$.command.order.stopLoss') = 'null';
+   UPDATE paper_journal SET entry = json_remove(entry, '$.command.order.takeProfit')
+     WHERE json_type(entry, '$.command.order.takeProfit') = 'null';`,
+];
 
 /**
  * Opens (or begins) a journal and reads what it holds.
@@ -128,8 +69,13 @@ function journalIn(file: SqliteFile, path: string): Journal {
   const insert = file.database.prepare('INSERT INTO paper_journal (entry) VALUES (?)');
   return {
     entries,
+    check(command) {
+      const { error } = z.safeEncode(CommandSchema, command);
+      if (error !== undefined)
+        throw new RangeError(`the journal cannot keep this command: ${z.prettifyError(error)}`);
+    },
     append(entry) {
-      const text = JSON.stringify(entry);
+      const text = JSON.stringify(z.encode(EntrySchema, entry));
       return file.write(() => {
         insert.run(text);
       });
@@ -142,7 +88,7 @@ function readEntries({ database }: SqliteFile, path: string): JournalEntry[] {
   const rows = database.prepare('SELECT sequence, entry FROM paper_journal ORDER BY sequence').all();
   return rows.map(({ sequence, entry }) => {
     try {
-      return EntrySchema.parse(JSON.parse(String(entry)));
+      return z.decode(EntrySchema, JSON.parse(String(entry)));
     } catch (error) {
       throw unusable(path, `its entry ${sequence} cannot be read`, error);
     }

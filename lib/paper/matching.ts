@@ -3,7 +3,7 @@ import { affordableAmount, settleFill } from './balances.ts';
 import { endForMargin, keepOneLeg, placeExits } from './exits.ts';
 import { marketNamed } from './markets.ts';
 import { enterBook, moveOrder } from './order-life.ts';
-import type { PaperOrder, World } from './world.ts';
+import { lastPriceOf, type PaperOrder, type World } from './world.ts';
 
 /** One trade of the market at large, and how much of it is left for the orders here; null is without bounds. */
 interface Print {
@@ -41,6 +41,18 @@ export function matchTrade(
   for (const order of ordersReached(world, print)) fillAsMaker(world, print, order);
   activateStops(world, print);
   return print.touched;
+}
+
+/**
+ * Lets a new order meet the last price: one that waits for no other and crosses it takes at once, whatever its size,
+ * and exits that the price has passed already go off.
+ */
+export function meetLastPrice(world: World, order: PaperOrder): void {
+  if (!order.activated) return;
+  const { market, createdAtMs: atMs } = order;
+  const print: Print = { market, price: lastPriceOf(world, market), atMs, volumeLeft: null, touched: false };
+  takeIfMarketable(world, print, order);
+  activateStops(world, print);
 }
 
 function ordersReached(world: World, print: Print): PaperOrder[] {

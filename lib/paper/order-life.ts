@@ -52,7 +52,7 @@ export function addOrder(
   world.orders.set(orderId, order);
   world.open.set(orderId, order);
   if (order.clientOrderId !== '') rememberClientOrderId(world, order);
-  if (order.type === 'limit') enterBook(world, order);
+  if (order.activationPrice === null) enterBook(world, order);
   return order;
 }
 

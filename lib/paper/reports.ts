@@ -30,15 +30,21 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
   };
 }
 
-/** The answer to a create: the live service tells the trigger's direction too. */
+/** The answer to a create: of a stop the live service tells the trigger's direction too. */
 export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
-  return {
-    ...reportOrder(order, dialect),
+  const stop = {
     activationPrice: formatActivationPrice(order),
     ...(dialect === 'live' ? reportTrigger(order) : {}),
+  };
+  return {
+    ...reportOrder(order, dialect),
+    ...(order.activationPrice === null ? unsetFlags : stop),
     ...reportPlannedExits(order),
   };
 }
+
+/** No order here can have any of them. */
+const unsetFlags = { postOnly: false, ioc: false, rpi: false };
 
 function formatActivationPrice(order: PaperOrder): string {
   return order.activationPrice === null ? '0' : formatDecimal(order.activationPrice);
@@ -63,7 +69,7 @@ function reportPlannedExits({ oto }: PaperOrder): Report {
 
 /** The answer to a cancellation. */
 export function reportCancelled(order: PaperOrder, dialect: Dialect): Report {
-  return { ...reportOrder(order, dialect), postOnly: false, ioc: false, rpi: false };
+  return { ...reportOrder(order, dialect), ...unsetFlags };
 }
 
 /** An order of the open-orders list, which only the live service has. */
@@ -71,9 +77,7 @@ export function reportOpen(order: PaperOrder): Report {
   return {
     ...reportOrder(order, 'live'),
     mtime: toSeconds(order.updatedAtMs),
-    postOnly: false,
-    ioc: false,
-    rpi: false,
+    ...unsetFlags,
     ...reportStop(order),
     ...reportPlannedExits(order),
   };

@@ -12,8 +12,8 @@ import { markets } from '../exchange/endpoints/markets.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { ping } from '../exchange/endpoints/ping.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
-import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
-import { isOrderEnd } from '../model/order.ts';
+import { isOrderEnd, type OrderKindName } from '../model/order.ts';
+import { orderKinds } from '../orders/order-kinds.ts';
 import { type Command, findOpenByClientOrderId } from './engine.ts';
 import { listMarket, paperMarkets } from './markets.ts';
 import { checkConditionalQuery, checkInterestQuery, checkOpenQuery } from './paging.ts';
@@ -73,7 +73,7 @@ export const routes: readonly Route[] = [
   reading(collateralBalance, ({ account, trading }) => succeed(reportCollateral(trading.world, account))),
   reading(fees, ({ trading }) => succeed([...trading.world.treasury.fees.values()])),
   reading(interestPayments, serveInterestPayments),
-  trading(stopLimit, serveStopLimit),
+  ...orderKinds.map(({ name, endpoint }) => trading(endpoint, (visit) => serveCreate(visit, name))),
   reading(conditionalOrders, serveConditionalOrders),
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
@@ -123,9 +123,9 @@ function serveInterestPayments({ account, read, trading }: Visit): Reply {
   });
 }
 
-function serveStopLimit(visit: Visit): Reply {
+function serveCreate(visit: Visit, kind: OrderKindName): Reply {
   const { account, atMs, dialect } = visit;
-  return serveChecked(checkNewOrder(visit.read), (order) =>
+  return serveChecked(checkNewOrder(visit.read, kind), (order) =>
     execute(visit, { kind: 'create', account, atMs, order }, (created) => reportCreated(created, dialect)),
   );
 }

@@ -1,4 +1,5 @@
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import type { OrderType } from '../exchange/dialect.ts';
 import type { OrderStatus, Side } from '../model/order.ts';
 import { type PaperFeeRecord, type PaperInterestPayment, paperAccounts } from './accounts.ts';
 import { booksOf, type OcoPair, type PaperOrder, type World } from './world.ts';
@@ -10,7 +11,7 @@ export interface OrderState {
   readonly clientOrderId: string;
   readonly market: string;
   readonly side: Side;
-  readonly type: 'stop_limit' | 'limit';
+  readonly type: OrderType;
   readonly status: OrderStatus;
   readonly endReason: string | null;
   readonly activated: boolean;

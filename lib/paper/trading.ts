@@ -11,7 +11,8 @@ export interface Trading {
   /**
    * Carries out one command at once, and puts it on the disk if there is one.
    *
-   * @throws RelayError `store_unavailable` after a write has failed: the disk no longer tells the whole story
+   * @throws RelayError `store_unavailable` after a write has failed: the disk no longer tells the whole story;
+   * RangeError when the disk could not tell the command again
    */
   execute(command: Command): Execution;
   close(): Promise<void>;
@@ -50,6 +51,7 @@ export function openTrading(journalPath: string | null): Trading {
     execute(command) {
       if (failure !== null)
         throw new RelayError('store_unavailable', 'the paper exchange lost its journal', { cause: failure });
+      journal?.check(command);
       const result = applyCommand(world, command);
       if (isEffective(result)) return { result, stored: store(command) };
       // A price that touched no order rides along with the next command that does.

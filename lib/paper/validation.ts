@@ -1,10 +1,12 @@
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
 import { type Dialect, wireWord } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
-import { positionSides, type Side, sides } from '../model/order.ts';
+import { type OrderKindName, positionSides, sides } from '../model/order.ts';
 import type { NewOrder } from './engine.ts';
 import { type PaperMarket, paperMarkets } from './markets.ts';
+import { type DecimalName, isDecimalField, orderFieldsOf, type RequiredName } from './order-fields.ts';
 import type { Refusal, RefusalName } from './refusals.ts';
+import { createNewOrder } from './stored-commands.ts';
 
 /** Reads a field of a request by the model's word for it; one that was sent under another name is not there. */
 export type FieldReader = (name: string) => unknown;
@@ -33,33 +35,43 @@ export function createFieldReader(
   };
 }
 
-const requiredOrderFields = [
-  ['market', 'market_required'],
-  ['side', 'side_required'],
-  ['amount', 'amount_required'],
-  ['price', 'price_required'],
-  ['activationPrice', 'activation_required'],
-] as const;
+/** The service takes orders without a client order id. */
+const requiredRefusals = {
+  market: 'market_required',
+  side: 'side_required',
+  amount: 'amount_required',
+  price: 'price_required',
+  activationPrice: 'activation_required',
+} as const satisfies Record<Exclude<RequiredName, 'clientOrderId'>, RefusalName>;
 
-/** Checks the fields of a stop-limit order against its market, in the order in which the service complains. */
-export function checkNewOrder(read: FieldReader): Checked<NewOrder> {
-  const missing = requiredOrderFields.filter(([field]) => read(field) === undefined);
-  const [first, ...others] = missing.map(([, name]) => ({ name }));
+/** Checks the fields of an order against its kind and its market, in the order in which the service complains. */
+export function checkNewOrder(read: FieldReader, kind: OrderKindName): Checked<NewOrder> {
+  const [first, ...others] = findMissing(read, kind);
   if (first !== undefined) return { valid: false, refusals: [first, ...others] };
   const word = checkWords(read) ?? checkClientOrderId(read('clientOrderId'));
   if (word !== null) return refuse(word);
   const market = checkMarket(read);
   if (!market.valid) return market;
-  const numbers = readNumbers(read, market.value);
+  const numbers = readNumbers(read, kind, market.value);
   if (!numbers.valid) return numbers;
-  const order = {
+  const order = createNewOrder({
+    kind,
     market: market.value.name,
-    side: read('side') as Side,
+    side: read('side'),
     ...numbers.value,
-    clientOrderId: String(read('clientOrderId') ?? ''),
-    stp: String(read('stp') ?? 'no'),
-  };
+    positionSide: read('positionSide'),
+    clientOrderId: read('clientOrderId') ?? '',
+    stp: read('stp') ?? 'no',
+  });
   return checkSize(order, market.value) ?? checkExitSides(order) ?? { valid: true, value: order };
+}
+
+function findMissing(read: FieldReader, kind: OrderKindName): readonly Refusal[] {
+  const refusals: Readonly<Record<string, RefusalName>> = requiredRefusals;
+  return orderFieldsOf(kind)
+    .filter(({ name, isOptional }) => !isOptional && read(name) === undefined)
+    .flatMap(({ name }) => refusals[name] ?? [])
+    .map((name) => ({ name }));
 }
 
 const selfTradeWords: readonly unknown[] = ['no', 'cb', 'cn', 'co'];
@@ -92,42 +104,32 @@ export function checkMarket(read: FieldReader): Checked<PaperMarket> {
 
 type NumberRefusals = readonly [notNumeric: RefusalName, notPositive: RefusalName, offStep: RefusalName];
 
-const orderNumbers = {
+const numberRefusals: Readonly<Record<DecimalName, NumberRefusals>> = {
   amount: ['amount_not_numeric', 'amount_not_positive', 'amount_off_step'],
   price: ['price_not_numeric', 'price_not_positive', 'price_off_step'],
   activationPrice: ['activation_not_numeric', 'activation_not_positive', 'activation_off_step'],
   stopLoss: ['stop_loss_not_numeric', 'stop_loss_not_positive', 'stop_loss_off_step'],
   takeProfit: ['take_profit_not_numeric', 'take_profit_not_positive', 'take_profit_off_step'],
-} as const satisfies Record<string, NumberRefusals>;
+};
 
-type OrderNumbers = Pick<NewOrder, keyof typeof orderNumbers>;
-
-function readNumbers(read: FieldReader, market: PaperMarket): Checked<OrderNumbers> {
-  const numbers: Record<keyof OrderNumbers, Decimal | null> = {
-    amount: null,
-    price: null,
-    activationPrice: null,
-    stopLoss: null,
-    takeProfit: null,
-  };
-  for (const field of Object.keys(orderNumbers) as (keyof OrderNumbers)[]) {
-    const value = read(field);
+/** The decimals of an order that were given, as text. */
+function readNumbers(
+  read: FieldReader,
+  kind: OrderKindName,
+  market: PaperMarket,
+): Checked<Readonly<Record<string, string>>> {
+  const numbers: Record<string, string> = {};
+  for (const name of orderFieldsOf(kind)
+    .filter(isDecimalField)
+    .map(({ name }) => name as DecimalName)) {
+    const value = read(name);
     if (value === undefined) continue;
-    const step = field === 'amount' ? market.amountStep : market.priceStep;
-    const number = readNumber(value, step, orderNumbers[field], field !== 'activationPrice');
+    const step = name === 'amount' ? market.amountStep : market.priceStep;
+    const number = readNumber(value, step, numberRefusals[name], name !== 'activationPrice');
     if (!number.valid) return number;
-    numbers[field] = number.value;
+    numbers[name] = formatDecimal(number.value);
   }
-  const { amount, price, activationPrice, ...exits } = numbers;
-  return {
-    valid: true,
-    value: {
-      amount: amount ?? zero,
-      price: price ?? zero,
-      activationPrice: activationPrice ?? zero,
-      ...exits,
-    },
-  };
+  return { valid: true, value: numbers };
 }
 
 function readNumber(
@@ -155,9 +157,9 @@ function checkSize({ amount, price }: NewOrder, market: PaperMarket): Checked<ne
 /** A purchase takes profit above its price and stops its loss below; a sale the other way round. */
 function checkExitSides({ side, price, stopLoss, takeProfit }: NewOrder): Checked<never> | null {
   const gains = (exit: Decimal) => (side === 'buy' ? exit.gt(price) : exit.lt(price));
-  if (takeProfit !== null && !gains(takeProfit)) return refuse('take_profit_wrong_side', price);
+  if (takeProfit !== undefined && !gains(takeProfit)) return refuse('take_profit_wrong_side', price);
   const loses = (exit: Decimal) => !exit.eq(price) && !gains(exit);
-  return stopLoss !== null && !loses(stopLoss) ? refuse('stop_loss_wrong_side', price) : null;
+  return stopLoss !== undefined && !loses(stopLoss) ? refuse('stop_loss_wrong_side', price) : null;
 }
 
 /** Which order a cancellation means. */

@@ -1,4 +1,5 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import type { OrderType } from '../exchange/dialect.ts';
 import type { OrderStatus, Side } from '../model/order.ts';
 import { paperAccounts } from './accounts.ts';
 import { paperMarkets } from './markets.ts';
@@ -20,7 +21,7 @@ export interface PaperOrder {
   readonly clientOrderId: string;
   readonly market: string;
   readonly side: Side;
-  readonly type: 'stop_limit' | 'limit';
+  readonly type: OrderType;
   readonly amount: Decimal;
   readonly price: Decimal;
   readonly activationPrice: Decimal | null;

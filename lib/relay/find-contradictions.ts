@@ -1,5 +1,7 @@
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
+import type { ComparedField } from '../orders/order-kind.ts';
+import { kindNamed } from '../orders/order-kinds.ts';
 
 /** What a report of an order tells of what was asked for; lists tell less than answers. */
 export type ReportedOrder = Pick<Order, 'clientOrderId' | 'side' | 'amount' | 'price'> &
@@ -20,14 +22,15 @@ export interface CancelledName {
  * by being absent, and numbers are compared by value: "3.00" comes back as "3".
  */
 export function findOrderContradictions(asked: OrderRequest, answered: ReportedOrder): readonly string[] {
-  return [
-    differ('market', asked.market, answered.market),
-    differ('side', asked.side, answered.side),
-    differ('amount', formatDecimal(asked.amount), formatDecimal(answered.amount)),
-    differ('price', formatDecimal(asked.price), formatDecimal(answered.price)),
-    differ('activation price', formatDecimal(asked.activationPrice), textOf(answered.activationPrice)),
-    differ('client order id', asked.clientOrderId, answered.clientOrderId),
-  ].filter((text) => text !== null);
+  const fields: Partial<Readonly<Record<ComparedField, Decimal | string>>> = asked;
+  return kindNamed(asked.kind)
+    .compared.map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(answered[field])))
+    .filter((text) => text !== null);
+}
+
+/** `activationPrice` in words: `activation price`. */
+function wordsOf(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
 /** The same for the answer to a cancellation, which names the order that was cancelled. */
@@ -42,8 +45,8 @@ export function findCancelContradictions(
   ].filter((text) => text !== null);
 }
 
-function textOf(value: Decimal | undefined): string | undefined {
-  return value === undefined ? undefined : formatDecimal(value);
+function textOf(value: Decimal | string | undefined): string | undefined {
+  return typeof value === 'object' ? formatDecimal(value) : value;
 }
 
 const longestQuote = 64;

@@ -3,12 +3,12 @@ import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { ExchangeError, type Failure } from '../exchange/errors.ts';
 import { type FoundOrder, findOrder } from '../exchange/find-order.ts';
-import { prepareOrder } from '../exchange/place-order.ts';
 import type { Account } from '../model/account.ts';
 import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
-import { checkOrder } from '../risk/check-order.ts';
+import { kindNamed } from '../orders/order-kinds.ts';
+import { checkDialect, checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Ending, type Plan } from './action.ts';
 import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
@@ -35,7 +35,9 @@ export async function planOrder(
   const denial = checkOrder(sized.order, account);
   if (denial !== null) return { verdict: 'denied', denial };
   const client = await services.exchangeFor(account.name);
-  const request = prepareOrder(client, sized.order);
+  const missing = checkDialect(sized.order, client.dialect);
+  if (missing !== null) return { verdict: 'denied', denial: missing };
+  const request = kindNamed(sized.order.kind).prepare(client, sized.order);
   return {
     verdict: 'ready',
     action: {
@@ -53,7 +55,9 @@ export function describeRequest({ method, path, fields }: PreparedRequest<unknow
 
 /**
  * HTTP 429 is no proof that nothing was taken in: the order is looked for before it is sent again, and sent again only
- * when it is in none of the lists that hold every order. Where the lists do not hold every order it is not sent again.
+ * when it is in none of the lists that hold every order. Where the lists do not hold every order it is not sent again, nor
+ * if it may have filled before they show it: only an order that is still open keeps the exchange from taking another of
+ * its client order id.
  */
 async function placeOrder(
   client: ExchangeClient,
@@ -65,7 +69,7 @@ async function placeOrder(
   const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
     const place = await findSafely(client, asked, limits);
     if (place?.kind === 'found') found = place;
-    return place?.kind === 'nowhere';
+    return place?.kind === 'nowhere' && !kindNamed(asked.kind).mayFillAtOnce;
   };
   try {
     return placed(await request.send({ ...options, maySendAgain }), asked);
@@ -92,11 +96,10 @@ function foundOrder(found: FoundOrder, asked: OrderRequest): Ending {
 function placed(order: Order, asked: OrderRequest): Ending {
   const contradicted = contradictedEnding(asked, order);
   if (contradicted !== null) return contradicted;
-  const what = describeOrder(asked);
   const alarm = alarmOfEcho(order, asked);
   return {
     status: 'placed',
-    note: `${what}, held by the exchange as order ${order.orderId}`,
+    note: `${describeOrder(asked)}, ${describeState(order)} as order ${order.orderId}`,
     evidence: toJson({ order, alarm }),
     orderId: order.orderId,
     orderOpen: !isOrderEnd(order.status),
@@ -104,8 +107,22 @@ function placed(order: Order, asked: OrderRequest): Ending {
   };
 }
 
-function describeOrder({ side, amount, market, price }: OrderRequest): string {
-  return `${side} ${formatDecimal(amount)} ${market} at ${formatDecimal(price)}`;
+/** How the order stood when the exchange answered: it may have filled, or ended, at once. */
+function describeState({ status, endReason, dealStock }: Order): string {
+  switch (status) {
+    case 'open':
+      return 'held by the exchange';
+    case 'partially_filled':
+      return `held by the exchange, ${formatDecimal(dealStock)} of it filled at once,`;
+    case 'filled':
+      return 'filled at once by the exchange';
+    case 'cancelled':
+      return `taken by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(dealStock)} of it filled)`;
+  }
+}
+
+function describeOrder(order: OrderRequest): string {
+  return kindNamed(order.kind).describeOrder(order);
 }
 
 /**

@@ -1,8 +1,10 @@
 import { type Decimal, formatDecimal, formatPercent, one } from '../base/decimal.ts';
+import type { Dialect } from '../exchange/dialect.ts';
 import type { Account, MarketLimits } from '../model/account.ts';
 import type { OrderRequest } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
+import { isCarried, kindNamed, orderKinds } from '../orders/order-kinds.ts';
 
 /**
  * Whether the account is stopped by its kill switch.
@@ -52,6 +54,21 @@ export function checkOrder(order: OrderRequest, account: Account): Denial | null
   );
 }
 
+/** Whether orders of this kind exist in the dialect that the exchange is spoken to in. */
+export function checkDialect({ kind }: OrderRequest, dialect: Dialect): Denial | null {
+  const asked = kindNamed(kind);
+  if (isCarried(asked, dialect)) return null;
+  const { name, title } = asked;
+  const carried = orderKinds.filter((other) => isCarried(other, dialect));
+  const limit = carried.map((other) => other.name).join(', ');
+  return {
+    rule: 'order_type_not_in_dialect',
+    limit,
+    actual: name,
+    message: `the dialect "${dialect}" has ${limit} and no ${title}; send one it has, or set the exchange's dialect in relay.config.ts to "live" if that is what the exchange speaks`,
+  };
+}
+
 /**
  * What the ledger's count of orders comes to, once it is over the limit.
  *
@@ -82,12 +99,9 @@ function denyMarket(market: string, account: Account): Denial {
   };
 }
 
-/** In money, at the limit price: as the exchange reckons the total of an order. */
+/** In money, as the exchange reckons the total of an order. */
 function notionalOf(order: OrderRequest): Decimal {
-  switch (order.kind) {
-    case 'stop_limit':
-      return order.amount.times(order.price);
-  }
+  return order.amount.times(kindNamed(order.kind).valuationPrice(order));
 }
 
 /**
@@ -96,25 +110,18 @@ function notionalOf(order: OrderRequest): Decimal {
  */
 function checkLimitDistance(order: OrderRequest, account: Account): Denial | null {
   const rate = account.maxLimitDistanceRate;
-  if (rate === null) return null;
-  const { side, price, market } = order;
-  const reference = referenceOf(order);
-  const furthest = reference.price.times(side === 'buy' ? one.plus(rate) : one.minus(rate));
-  if (side === 'buy' ? price.lte(furthest) : price.gte(furthest)) return null;
+  const asked = kindNamed(order.kind).limitDistance(order);
+  if (rate === null || asked === null) return null;
+  const { side, market } = order;
+  const { limitPrice, reference, referenceName } = asked;
+  const furthest = reference.times(side === 'buy' ? one.plus(rate) : one.minus(rate));
+  if (side === 'buy' ? limitPrice.lte(furthest) : limitPrice.gte(furthest)) return null;
   const limit = formatDecimal(furthest);
-  const actual = formatDecimal(price);
+  const actual = formatDecimal(limitPrice);
   const most = side === 'buy' ? `may be ${limit} at most` : `must be ${limit} at least`;
-  const distance = `${formatPercent(rate)} ${side === 'buy' ? 'above' : 'below'} its ${reference.name} ${formatDecimal(reference.price)}`;
+  const distance = `${formatPercent(rate)} ${side === 'buy' ? 'above' : 'below'} its ${referenceName} ${formatDecimal(reference)}`;
   const message = `the limit price of a ${side} in ${market} ${most}, ${distance}, and is ${actual}; correct the alert's prices, or raise maxLimitDistance of account ${account.name} in relay.config.ts`;
   return { rule: 'max_limit_distance', limit, actual, message };
-}
-
-/** The price from which the distance of a limit price is reckoned. */
-function referenceOf(order: OrderRequest): { readonly price: Decimal; readonly name: string } {
-  switch (order.kind) {
-    case 'stop_limit':
-      return { price: order.activationPrice, name: 'stop price' };
-  }
 }
 
 function checkMost(rule: string, value: Decimal, most: Decimal | null, what: string): Denial | null {

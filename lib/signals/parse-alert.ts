@@ -1,12 +1,12 @@
 import { RelayError } from '../base/errors.ts';
 import type { Account } from '../model/account.ts';
 import type { Side } from '../model/order.ts';
-import type { Signal } from '../model/signal.ts';
+import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { collectFields, type Field, type Fields } from './fields.ts';
 import { parseCancel, parseCancelAll, readTarget, refuseTargets } from './parse-cancel.ts';
 import { type JsonNode, parseJson } from './parse-json.ts';
-import { type CommonPart, type OwnPart, parseOrder, readOrderValues } from './parse-order.ts';
+import { parseOrder, readOrderValues } from './parse-order.ts';
 import { readMaxLagMs } from './read-number.ts';
 import { readExplicitId, readExtras, readText, readWord } from './read-text.ts';
 import { readTimeMs } from './read-time.ts';

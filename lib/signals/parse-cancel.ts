@@ -1,7 +1,7 @@
-import type { CancelAllSignal, CancelSignal, CancelTarget } from '../model/signal.ts';
+import type { CancelAllSignal, CancelSignal, CancelTarget, OwnPart } from '../model/signal.ts';
 import type { Faults } from './faults.ts';
 import type { FieldName, Fields } from './fields.ts';
-import { type OwnPart, orderFields } from './parse-order.ts';
+import { orderFields } from './parse-order.ts';
 import { readOrderId } from './read-number.ts';
 import { readClientOrderId, readSignalId } from './read-text.ts';
 

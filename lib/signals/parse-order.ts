@@ -1,20 +1,17 @@
 import type { Account } from '../model/account.ts';
-import type { PositionSide, Side } from '../model/order.ts';
-import type { OrderSignal, OrderSize, Signal } from '../model/signal.ts';
+import type { OrderKindName, PositionSide, Side } from '../model/order.ts';
+import type { DecimalText, OrderSignal, OrderSize, OwnPart } from '../model/signal.ts';
+import {
+  type FieldRule,
+  type OrderFieldName,
+  type OrderKind,
+  orderFieldNames,
+} from '../orders/order-kind.ts';
+import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
 import type { Faults } from './faults.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
 import { readPositive } from './read-number.ts';
 import { readWord } from './read-text.ts';
-
-/** What every signal says, whatever its action. */
-export type CommonPart = Pick<
-  Signal,
-  'ticker' | 'market' | 'timeMs' | 'maxLagMs' | 'strategy' | 'interval' | 'comment' | 'extras'
->;
-/** What signals of one action say beyond that. */
-export type OwnPart<Variant extends Signal> = Variant extends Signal
-  ? Omit<Variant, keyof CommonPart>
-  : never;
 
 /** Where an order is read from and what it is held against. */
 export interface OrderSource {
@@ -26,23 +23,11 @@ export interface OrderSource {
 }
 
 /** Fields that belong to orders alone. */
-export const orderFields: readonly FieldName[] = [
-  'orderType',
-  'quantity',
-  'quoteQuantity',
-  'stopPrice',
-  'limitPrice',
-  'stopLoss',
-  'takeProfit',
-  'positionSide',
-];
+export const orderFields: readonly FieldName[] = ['orderType', ...orderFieldNames];
 
-const orderTypeWords: Readonly<Record<string, OrderSignal['orderType']>> = {
-  stop_limit: 'stop_limit',
-  'stop-limit': 'stop_limit',
-  'stop limit': 'stop_limit',
-  stoplimit: 'stop_limit',
-};
+const orderTypeWords: Readonly<Record<string, OrderKindName>> = Object.fromEntries(
+  orderKinds.flatMap(({ name, words }) => words.map((word) => [word, name])),
+);
 const positionSideWords: Readonly<Record<string, PositionSide>> = {
   long: 'LONG',
   short: 'SHORT',
@@ -51,49 +36,58 @@ const positionSideWords: Readonly<Record<string, PositionSide>> = {
 
 /** Reads what makes an order, gathering every fault; undefined when there is no whole order in it. */
 export function parseOrder(source: OrderSource, faults: Faults): OwnPart<OrderSignal> | undefined {
-  const { orderType: field } = source.fields;
-  const orderType = field === undefined ? 'stop_limit' : readOrderType(field, faults);
-  switch (orderType) {
-    case 'stop_limit':
-      return parseStopLimit(source, faults);
-    case undefined:
-      readOrderValues(source.fields, faults);
-      return undefined;
-  }
+  const kind = readKind(source, faults);
+  if (kind !== undefined) return parseKind(kind, source, faults);
+  readSize(source.fields, source.prefix, faults);
+  readCommonValues(source.fields, faults);
+  return undefined;
 }
 
-/** Reads the values of an order whose kind is not known, for their faults alone. */
+/** Reads the values of what may be an order, for their faults alone. */
 export function readOrderValues(fields: Fields, faults: Faults): void {
-  const { quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit } = fields;
-  for (const field of [quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit])
-    readGiven(field, faults);
+  readGiven(fields.quantity, faults);
+  readGiven(fields.quoteQuantity, faults);
+  readCommonValues(fields, faults);
+}
+
+function readCommonValues(fields: Fields, faults: Faults): void {
+  for (const name of priceNames) readGiven(fields[name], faults);
   readPositionSide(fields, faults);
 }
 
-function readOrderType(field: Field, faults: Faults): OrderSignal['orderType'] | undefined {
-  return readWord(field, orderTypeWords, 'a kind of order this relay places', faults);
+/** Without a kind it is the one that a stop price tells; a limit price alone could belong to any. */
+function readKind({ fields, prefix }: OrderSource, faults: Faults): OrderKind | undefined {
+  if (fields.orderType !== undefined) {
+    const name = readWord(fields.orderType, orderTypeWords, 'a kind of order this relay places', faults);
+    return name && kindNamed(name);
+  }
+  if (fields.stopPrice !== undefined) return kindNamed('stop_limit');
+  const lines = orderKinds.map(({ name, title }) => `"orderType": "${name}" for a ${title}`);
+  return faults.add(
+    `${prefix}orderType`,
+    'the alert names no kind of order and has no stop price',
+    `add ${lines.join(', or ')}; a stop-limit order also needs "stopPrice"`,
+  );
 }
 
-function parseStopLimit(source: OrderSource, faults: Faults): OwnPart<OrderSignal> | undefined {
+function parseKind(kind: OrderKind, source: OrderSource, faults: Faults): OwnPart<OrderSignal> | undefined {
   const { fields, side, prefix } = source;
+  for (const name of orderFieldNames) refuseForbidden(kind.fields[name], fields[name], faults);
   const size = readSize(fields, prefix, faults);
-  const stopPrice = readStopPrice(source, faults);
-  const limitPrice = readLimitPrice(source, faults);
-  const stopLoss = readGiven(fields.stopLoss, faults);
-  const takeProfit = readGiven(fields.takeProfit, faults);
+  const prices = readPrices(kind, source, faults);
   const positionSide = readPositionSide(fields, faults);
-  if (size === undefined || stopPrice === undefined) return undefined;
-  return {
-    action: 'order',
-    orderType: 'stop_limit',
+  if (size === undefined) return undefined;
+  return kind.createSignal({
     side,
     size,
-    stopPrice,
-    limitPrice: limitPrice ?? null,
-    ...(stopLoss === undefined ? {} : { stopLoss }),
-    ...(takeProfit === undefined ? {} : { takeProfit }),
+    ...prices,
     ...(positionSide === undefined ? {} : { positionSide }),
-  };
+  });
+}
+
+function refuseForbidden(rule: FieldRule, field: Field | undefined, faults: Faults): void {
+  if (rule.use === 'forbidden' && field !== undefined)
+    faults.add(field.path, rule.complaint.message, rule.complaint.hint);
 }
 
 function readSize(fields: Fields, prefix: string, faults: Faults): OrderSize | undefined {
@@ -115,23 +109,19 @@ function readSize(fields: Fields, prefix: string, faults: Faults): OrderSize | u
   );
 }
 
-function readStopPrice({ fields, prefix }: OrderSource, faults: Faults): string | undefined {
-  if (fields.stopPrice !== undefined) return readPositive(fields.stopPrice, faults);
-  return faults.add(
-    `${prefix}stopPrice`,
-    'a stop-limit order needs the price that activates it',
-    'add "stopPrice"; "price" alone could mean either price, and is the limit price here',
-  );
-}
+const priceNames = ['stopPrice', 'limitPrice', 'stopLoss', 'takeProfit'] as const satisfies OrderFieldName[];
+type Prices = Partial<Record<(typeof priceNames)[number], DecimalText>>;
 
-function readLimitPrice({ fields, account, prefix }: OrderSource, faults: Faults): string | undefined {
-  if (fields.limitPrice !== undefined) return readPositive(fields.limitPrice, faults);
-  if (account.limitOffsetRate !== null) return undefined;
-  return faults.add(
-    `${prefix}limitPrice`,
-    `the order has no limit price, and account ${account.name} sets no limit offset to work one out with`,
-    'add "limitPrice", or give the account a limit offset in relay.config.ts',
-  );
+function readPrices(kind: OrderKind, { fields, account, prefix }: OrderSource, faults: Faults): Prices {
+  const prices: Prices = {};
+  for (const name of priceNames) {
+    const rule = kind.fields[name];
+    const price = readGiven(fields[name], faults);
+    if (price !== undefined) prices[name] = price;
+    const complaint = rule.use === 'required' && fields[name] === undefined ? rule.complain(account) : null;
+    if (complaint !== null) faults.add(`${prefix}${name}`, complaint.message, complaint.hint);
+  }
+  return prices;
 }
 
 function readPositionSide({ positionSide }: Fields, faults: Faults): PositionSide | undefined {
@@ -139,6 +129,6 @@ function readPositionSide({ positionSide }: Fields, faults: Faults): PositionSid
   return readWord(positionSide, positionSideWords, 'a side of a position', faults);
 }
 
-function readGiven(field: Field | undefined, faults: Faults): string | undefined {
+function readGiven(field: Field | undefined, faults: Faults): DecimalText | undefined {
   return field === undefined ? undefined : readPositive(field, faults);
 }

@@ -1,17 +1,11 @@
-import {
-  ceilToStep,
-  type Decimal,
-  floorToStep,
-  formatDecimal,
-  one,
-  parseDecimal,
-  zero,
-} from '../base/decimal.ts';
+import { ceilToStep, type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
-import type { OrderRequest, StopLimitRequest } from '../model/order.ts';
+import type { OrderKindName, OrderRequest, Side } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
-import type { OrderSignal, OrderSize, StopLimitSignal } from '../model/signal.ts';
+import type { OrderSignal, OrderSize } from '../model/signal.ts';
+import type { DraftOf } from '../orders/order-kind.ts';
+import { kindNamed } from '../orders/order-kinds.ts';
 
 /** An order that fits its market, or the rule of the market that stands against it. */
 export type Sized =
@@ -37,69 +31,48 @@ export function sizeOrder(
   account: Account,
   clientOrderId: string,
 ): Sized {
-  switch (signal.orderType) {
-    case 'stop_limit':
-      return sizeStopLimit(signal, market, account, clientOrderId);
-  }
-}
-
-function sizeStopLimit(
-  signal: StopLimitSignal,
-  market: Market,
-  account: Account,
-  clientOrderId: string,
-): Sized {
   const { side, positionSide } = signal;
-  const prices = roundPrices(signal, account, market.priceStep);
-  if (prices === null) return denied(missingLimitPrice(account));
-  const badMarketOrPrice = checkTradable(market) ?? checkPrices(prices, market);
+  const kind = kindNamed(signal.orderType);
+  const drafted = kind.draftOrder(signal, account, (price) => roundEntry(side, price, market));
+  if (!drafted.ok) return drafted;
+  const { draft } = drafted;
+  const exits = roundExits(signal, market.priceStep);
+  const badMarketOrPrice = checkTradable(market) ?? checkPrices({ ...draft, ...exits }, market);
   if (badMarketOrPrice !== null) return denied(badMarketOrPrice);
-  const asked = stockAmountOf(signal.size, prices.price);
+  const price = kind.valuationPrice(draft);
+  const asked = stockAmountOf(signal.size, price);
   const amount = floorToStep(asked, market.amountStep);
-  const badSize = checkAmount(asked, amount, market) ?? checkTotal(amount.times(prices.price), market);
+  const badSize = checkAmount(asked, amount, market) ?? checkTotal(amount.times(price), market);
   if (badSize !== null) return denied(badSize);
   const order: OrderRequest = {
-    kind: 'stop_limit',
+    ...draft,
     market: market.name,
     side,
     amount,
-    ...prices,
+    ...exits,
     ...(positionSide === undefined ? {} : { positionSide }),
     clientOrderId,
   };
   return { ok: true, order };
 }
 
-type Prices = Pick<StopLimitRequest, 'price' | 'activationPrice' | 'stopLoss' | 'takeProfit'>;
+function roundEntry(side: Side, price: Decimal, { priceStep }: Market): Decimal {
+  return side === 'buy' ? floorToStep(price, priceStep) : ceilToStep(price, priceStep);
+}
 
-/** Null when neither the signal nor the account says where the limit price lies. */
-function roundPrices(signal: StopLimitSignal, account: Account, step: Decimal): Prices | null {
-  const { side, stopPrice, stopLoss, takeProfit } = signal;
-  const roundEntry = side === 'buy' ? floorToStep : ceilToStep;
+type Exits = Pick<OrderRequest, 'stopLoss' | 'takeProfit'>;
+
+function roundExits(signal: OrderSignal, step: Decimal): Exits {
+  const { stopLoss, takeProfit } = signal;
   const [roundLoss, roundProfit] = isLong(signal) ? [ceilToStep, floorToStep] : [floorToStep, ceilToStep];
-  const activationPrice = roundEntry(parseDecimal(stopPrice), step);
-  const limitPrice = limitPriceOf(signal, account, activationPrice);
-  if (limitPrice === null) return null;
   return {
-    price: roundEntry(limitPrice, step),
-    activationPrice,
     ...(stopLoss === undefined ? {} : { stopLoss: roundLoss(parseDecimal(stopLoss), step) }),
     ...(takeProfit === undefined ? {} : { takeProfit: roundProfit(parseDecimal(takeProfit), step) }),
   };
 }
 
-function limitPriceOf(
-  { limitPrice, side }: StopLimitSignal,
-  { limitOffsetRate: rate }: Account,
-  activationPrice: Decimal,
-): Decimal | null {
-  if (limitPrice !== null) return parseDecimal(limitPrice);
-  if (rate === null) return null;
-  return activationPrice.times(side === 'buy' ? one.plus(rate) : one.minus(rate));
-}
-
 /** Which position the exits protect: the named one, else the one the order opens. */
-function isLong({ side, positionSide }: StopLimitSignal): boolean {
+function isLong({ side, positionSide }: OrderSignal): boolean {
   return positionSide === 'LONG' || (positionSide !== 'SHORT' && side === 'buy');
 }
 
@@ -114,16 +87,6 @@ function stockAmountOf(size: OrderSize, price: Decimal): Decimal {
 
 function denied(denial: Denial): Sized {
   return { ok: false, denial };
-}
-
-/** Alerts without a limit price are refused at the door, unless the account's offset was taken away since. */
-function missingLimitPrice({ name }: Account): Denial {
-  return {
-    rule: 'limit_price_missing',
-    limit: 'a limit price or an offset',
-    actual: 'neither',
-    message: `the order has no limit price, and account ${name} sets no limit offset any more; add one of them`,
-  };
 }
 
 function checkTradable({ name, tradesEnabled, isCollateral }: Market): Denial | null {
@@ -143,7 +106,10 @@ function checkTradable({ name, tradesEnabled, isCollateral }: Market): Denial | 
   };
 }
 
-function checkPrices(prices: Prices, { name, money, priceStep }: Market): Denial | null {
+function checkPrices(
+  { kind: _, ...prices }: DraftOf<OrderKindName> & Exits,
+  { name, money, priceStep }: Market,
+): Denial | null {
   const least = formatDecimal(priceStep);
   for (const [what, price] of Object.entries(prices)) {
     if (price === undefined || price.gt(zero)) continue;

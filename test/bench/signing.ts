@@ -3,10 +3,10 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { nonceFields, nonceSequenceOf } from '../../lib/exchange/nonce.ts';
-import { prepareOrder } from '../../lib/exchange/place-order.ts';
 import { createSigner } from '../../lib/exchange/signing.ts';
 import type { Transport } from '../../lib/exchange/transport.ts';
 import type { OrderRequest } from '../../lib/model/order.ts';
+import { kindNamed } from '../../lib/orders/order-kinds.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 import { sampleOrderBody } from './workload.ts';
 
@@ -38,7 +38,7 @@ export async function measureSigning(rounds: number, roundMs: number): Promise<S
   const signFully = createFullSigning();
   const client = createUnwiredClient();
   const sendOne = async () => {
-    await prepareOrder(client, order).send();
+    await kindNamed(order.kind).prepare(client, order).send();
   };
   const rates = { bare: [] as number[], signed: [] as number[], sent: [] as number[] };
   for (let round = 0; round <= rounds; round += 1) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
-import { prepareOrder } from '../../lib/exchange/place-order.ts';
+import { kindNamed } from '../../lib/orders/order-kinds.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
@@ -28,17 +28,19 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     const client = createExchangeClient({ address: relay.world.paper.url, dialect, credentials });
     const placed = await Promise.all(
       stopPrices.map((stopPrice, index) =>
-        prepareOrder(client, {
-          kind: 'stop_limit',
-          market: 'BTC_USDT',
-          side: 'buy',
-          amount: parseDecimal('0.01'),
-          price: parseDecimal('70000'),
-          activationPrice: parseDecimal(stopPrice),
-          stopLoss: parseDecimal('59000'),
-          takeProfit: parseDecimal('75000'),
-          clientOrderId: `${clientOrderId}-${index}`,
-        }).send(),
+        kindNamed('stop_limit')
+          .prepare(client, {
+            kind: 'stop_limit',
+            market: 'BTC_USDT',
+            side: 'buy',
+            amount: parseDecimal('0.01'),
+            price: parseDecimal('70000'),
+            activationPrice: parseDecimal(stopPrice),
+            stopLoss: parseDecimal('59000'),
+            takeProfit: parseDecimal('75000'),
+            clientOrderId: `${clientOrderId}-${index}`,
+          })
+          .send(),
       ),
     );
     client.close();

@@ -6,7 +6,7 @@ import { createDataFolder, type DataFolder, writeRun } from '../../lib/host/data
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import type { OrderSignal, Signal } from '../../lib/model/signal.ts';
+import type { Signal, StopLimitSignal } from '../../lib/model/signal.ts';
 import { acceptOne } from '../support/accept-one.ts';
 
 /** The folder of a relay that is not running, with a few signals in its ledger. */
@@ -19,7 +19,7 @@ export interface StoredSignals {
 /** 2026-11-20 10:00:00 UTC. */
 export const startMs = 1_795_168_800_000;
 
-export const buySignal: OrderSignal = {
+export const buySignal: StopLimitSignal = {
   action: 'order',
   orderType: 'stop_limit',
   ticker: 'BTCUSDT',

@@ -106,7 +106,6 @@ describe('order types', () => {
   test('are written in the words of the dialect', () => {
     expect(orderTypeWord('documented', 'stop_limit')).toBe('stop limit');
     expect(orderTypeWord('live', 'stop_limit')).toBe('margin stop limit');
-    expect(orderTypeWord('live', 'trigger margin market')).toBe('trigger margin market');
   });
 });
 

@@ -1,21 +1,26 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type Json, toJson } from '../../lib/base/json.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
+import type { Endpoint } from '../../lib/exchange/endpoint.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
 import { interestPayments } from '../../lib/exchange/endpoints/interest-payments.ts';
+import { limit } from '../../lib/exchange/endpoints/limit.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { orderKinds } from '../../lib/orders/order-kinds.ts';
+import { routes } from '../../lib/paper/routes.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
@@ -42,6 +47,7 @@ const stop = {
   takeProfit: parseDecimal('50000'),
   positionSide: 'LONG',
 } as const;
+const { activationPrice: _, ...plainLimit } = stop;
 const page = { planId: 'plan-7', ticker: 'USDT', limit: 2, offset: 100 };
 
 const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown>>> = {
@@ -53,6 +59,7 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   fees: (client) => client.call(fees, {}),
   'interest-payments': (client) => client.call(interestPayments, page),
   'stop-limit': (client) => client.call(stopLimit, stop),
+  limit: (client) => client.call(limit, plainLimit),
   'cancel-order': (client) => client.call(cancelOrder, { market: 'BTC_USDT', orderId: 4_180_284_841 }),
   'conditional-orders': (client) => client.call(conditionalOrders, { market: 'BTC_USDT' }),
   'open-order': (client) => client.call(openOrder, order),
@@ -96,6 +103,49 @@ describe.each(dialects)('in the %s dialect', (dialect) => {
     expect([request?.method, request?.path]).toEqual([method, path]);
     if (method === 'GET') expect(request?.body).toBe('');
     else expect(JSON.parse(request?.body ?? '')).toEqual({ request: path, ...envelopes[dialect], ...sent });
+  });
+});
+
+describe('every file of the endpoints', () => {
+  const folder = new URL('../../lib/exchange/endpoints/', import.meta.url);
+  const names = readdirSync(folder).map((file) => basename(file, '.ts'));
+
+  async function load(name: string): Promise<Endpoint> {
+    const exported = Object.values<Endpoint>(await import(new URL(`${name}.ts`, folder).href));
+    expect(exported.map((endpoint) => endpoint.name)).toEqual([name]);
+    return exported[0] as Endpoint;
+  }
+
+  test.each(names)('%s holds one endpoint of that name, which the paper exchange serves', async (name) => {
+    const endpoint = await load(name);
+
+    expect(routes.filter((route) => route.endpoint === endpoint)).toHaveLength(1);
+  });
+
+  test.each(names)('%s has a fixture and a call above', (name) => {
+    expect(existsSync(new URL(`../fixtures/exchange/${name}.json`, import.meta.url))).toBe(true);
+    expect(Object.keys(calls)).toContain(name);
+  });
+
+  test.each(names)('%s names the public page it was made from, and the day that was read', async (name) => {
+    const { url, readOn } = (await load(name)).source;
+
+    expect(url).toMatch(/^https:\/\/docs\.whitebit\.com\/[a-z0-9/-]+$/);
+    expect(new Date(`${readOn}T00:00:00Z`).toISOString().slice(0, 10)).toBe(readOn);
+  });
+
+  test('is all that the paper exchange serves, and every fixture is of one', () => {
+    const fixtures = readdirSync(new URL('../fixtures/exchange/', import.meta.url));
+
+    expect(routes.map(({ endpoint }) => endpoint.name).sort()).toEqual(names.toSorted());
+    expect(fixtures.map((file) => basename(file, '.json')).sort()).toEqual(names.toSorted());
+  });
+
+  test('that makes orders is the endpoint of one kind of order', async () => {
+    const endpoints = await Promise.all(names.map(load));
+
+    const creates = endpoints.filter(({ repeatable }) => !repeatable).map(({ name }) => name);
+    expect(creates.toSorted()).toEqual(orderKinds.map(({ endpoint }) => endpoint.name).sort());
   });
 });
 

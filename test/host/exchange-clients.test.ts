@@ -3,9 +3,9 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Credentials } from '../../lib/exchange/client.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
-import { prepareOrder } from '../../lib/exchange/place-order.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import type { SecretStore } from '../../lib/host/secrets.ts';
+import { kindNamed } from '../../lib/orders/order-kinds.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -101,7 +101,7 @@ describe('a key that was replaced at the exchange', () => {
 
   test('does not cost the order that meets it: it goes once more, with the newest key', async () => {
     const { clients, asked } = openClients(async () => current);
-    const request = prepareOrder(await clients.forAccount('main'), order);
+    const request = kindNamed(order.kind).prepare(await clients.forAccount('main'), order);
     expect(await request.send()).toMatchObject({ clientOrderId: 'tr-renewed', status: 'open' });
     await expect(request.send()).rejects.toMatchObject({ code: 'exchange_request_invalid' });
     expect(asked).toEqual(['remembered', 'newest']);
@@ -110,7 +110,8 @@ describe('a key that was replaced at the exchange', () => {
 
   test('is refused once when there is no other, and the order is not sent again', async () => {
     const { clients } = openClients(async () => outdated);
-    const failure = await prepareOrder(await clients.forAccount('main'), order)
+    const failure = await kindNamed(order.kind)
+      .prepare(await clients.forAccount('main'), order)
       .send()
       .catch((error) => error);
     expect(failure).toMatchObject({
@@ -122,7 +123,8 @@ describe('a key that was replaced at the exchange', () => {
 
   test('is refused for good when the newest is refused too; both attempts are told', async () => {
     const { clients } = openClients(async () => ({ apiKey: 'paper-key', apiSecret: 'wrong-again' }));
-    const failure = await prepareOrder(await clients.forAccount('main'), order)
+    const failure = await kindNamed(order.kind)
+      .prepare(await clients.forAccount('main'), order)
       .send()
       .catch((error) => error);
     expect(failure).toMatchObject({
@@ -136,7 +138,11 @@ describe('a key that was replaced at the exchange', () => {
     const { clients } = openClients(async () => {
       throw new Error('nobody answers');
     });
-    await expect(prepareOrder(await clients.forAccount('main'), order).send()).rejects.toMatchObject({
+    await expect(
+      kindNamed(order.kind)
+        .prepare(await clients.forAccount('main'), order)
+        .send(),
+    ).rejects.toMatchObject({
       failure: { kind: 'rejected', httpStatus: 401 },
     });
     clients.close();
@@ -153,7 +159,7 @@ describe('a key that was replaced at the exchange', () => {
       },
     };
     const clients = createExchangeClients({ address: paper.url, dialect: 'live', secrets, clock });
-    const request = prepareOrder(await clients.forAccount('main'), order);
+    const request = kindNamed(order.kind).prepare(await clients.forAccount('main'), order);
     await expect(request.send({ timeoutMs: 2_000 })).rejects.toMatchObject({ failure: { kind: 'not_sent' } });
     clients.close();
   });

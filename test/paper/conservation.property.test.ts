@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
-import { applyCommand, type Command } from '../../lib/paper/engine.ts';
+import { applyCommand, type Command, type NewOrder } from '../../lib/paper/engine.ts';
 import { describeWorld } from '../../lib/paper/state.ts';
 import { createWorld, type World } from '../../lib/paper/world.ts';
 
@@ -31,7 +31,8 @@ function commandsOf(markets: readonly [string, ...string[]]): fc.Arbitrary<reado
     amount,
     side: fc.constantFrom('buy' as const, 'sell' as const),
     price: percentArbitrary,
-    activation: percentArbitrary,
+    // Null: an order that waits for no price.
+    activation: fc.option(percentArbitrary),
     stopLoss: exit,
     takeProfit: exit,
   });
@@ -60,7 +61,7 @@ type Step =
       readonly amount: number;
       readonly side: 'buy' | 'sell';
       readonly price: number;
-      readonly activation: number;
+      readonly activation: number | null;
       readonly stopLoss: number | null;
       readonly takeProfit: number | null;
     }
@@ -87,18 +88,21 @@ function commandOf(step: Step, world: World, atMs: number): Command | null {
     return { kind: 'cancel', atMs, account: order.account, market: order.market, orderId: order.orderId };
   }
   const { market, side, account } = step;
-  const priceOrNull = (percent: number | null) => (percent === null ? null : priceAt(market, percent));
-  const order = {
+  const priceIfAny = (percent: number | null) => (percent === null ? undefined : priceAt(market, percent));
+  const fields = {
     market,
     side,
     amount: amountOf(step.amount),
     price: priceAt(market, step.price),
-    activationPrice: priceAt(market, step.activation),
-    stopLoss: priceOrNull(step.stopLoss),
-    takeProfit: priceOrNull(step.takeProfit),
+    stopLoss: priceIfAny(step.stopLoss),
+    takeProfit: priceIfAny(step.takeProfit),
     clientOrderId: '',
     stp: 'no',
   };
+  const order: NewOrder =
+    step.activation === null
+      ? { kind: 'limit', ...fields }
+      : { kind: 'stop_limit', ...fields, activationPrice: priceAt(market, step.activation) };
   return { kind: 'create', atMs, account, order };
 }
 

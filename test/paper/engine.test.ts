@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { RequestOf } from '../../lib/model/order.ts';
 import { applyCommand, type CommandResult, type NewOrder } from '../../lib/paper/engine.ts';
 import { moveOrder } from '../../lib/paper/order-life.ts';
 import { describeWorld, type OrderState } from '../../lib/paper/state.ts';
@@ -13,28 +14,37 @@ beforeEach(() => {
   atMs = 1_000;
 });
 
-type OrderText = Partial<Record<keyof NewOrder, string>>;
+type OrderText = Partial<Record<keyof RequestOf<'stop_limit'> | 'stp', string>>;
 
 /** A buy of 1 BTC that activates at 61000 with a limit of 61500, unless told otherwise. */
 function create(fields: OrderText = {}, account = 'main'): CommandResult {
-  const { market = 'BTC_USDT', side = 'buy', clientOrderId = '', stp = 'no', stopLoss, takeProfit } = fields;
+  const kind = 'stop_limit';
+  const activationPrice = parseDecimal(fields.activationPrice ?? '61000');
+  return apply({ kind, ...readFields(fields), activationPrice }, account);
+}
+
+/** A buy of 1 BTC at 59000, below the last price, unless told otherwise. */
+function createLimit(fields: Omit<OrderText, 'activationPrice'> = {}, account = 'main'): CommandResult {
+  return apply({ kind: 'limit', ...readFields({ price: '59000', ...fields }) }, account);
+}
+
+function apply(order: NewOrder, account: string): CommandResult {
   atMs += 1;
-  return applyCommand(world, {
-    kind: 'create',
-    atMs,
-    account,
-    order: {
-      market,
-      side: side === 'buy' ? 'buy' : 'sell',
-      amount: parseDecimal(fields.amount ?? '1'),
-      price: parseDecimal(fields.price ?? '61500'),
-      activationPrice: parseDecimal(fields.activationPrice ?? '61000'),
-      stopLoss: stopLoss === undefined ? null : parseDecimal(stopLoss),
-      takeProfit: takeProfit === undefined ? null : parseDecimal(takeProfit),
-      clientOrderId,
-      stp,
-    },
-  });
+  return applyCommand(world, { kind: 'create', atMs, account, order });
+}
+
+function readFields(fields: OrderText) {
+  const { market = 'BTC_USDT', side = 'buy', clientOrderId = '', stp = 'no', stopLoss, takeProfit } = fields;
+  return {
+    market,
+    side: side === 'buy' ? 'buy' : 'sell',
+    amount: parseDecimal(fields.amount ?? '1'),
+    price: parseDecimal(fields.price ?? '61500'),
+    stopLoss: stopLoss === undefined ? undefined : parseDecimal(stopLoss),
+    takeProfit: takeProfit === undefined ? undefined : parseDecimal(takeProfit),
+    clientOrderId,
+    stp,
+  } as const;
 }
 
 function trade(price: string, volume?: string, market = 'BTC_USDT'): CommandResult {
@@ -66,6 +76,95 @@ function position(account = 'main') {
 }
 
 const firstId = 10_000_000_001;
+
+describe('a limit order', () => {
+  test('on the far side of the last price rests, and holds its worth and the taker fee', () => {
+    createLimit();
+
+    expect(order(0)).toMatchObject({
+      type: 'limit',
+      status: 'open',
+      activated: true,
+      price: '59000',
+      activationPrice: null,
+      left: '1',
+      reserved: '59059',
+    });
+  });
+
+  test('that rests fills at its own price when a trade reaches it', () => {
+    createLimit();
+
+    trade('58500', '0.4');
+    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.6', dealMoney: '23600' });
+    trade('59000');
+
+    expect(order(0)).toMatchObject({ status: 'filled', left: '0', dealMoney: '59000', reserved: '0' });
+  });
+
+  test.each([
+    ['a purchase above the last price', { side: 'buy', price: '61000' }],
+    ['a purchase at the last price', { side: 'buy', price: '60000' }],
+    ['a sale below the last price', { side: 'sell', price: '59000' }],
+  ])('that crosses the last price fills at once and at that price: %s', (_, fields) => {
+    const { result } = createLimit(fields);
+
+    expect(result).toBe('order');
+    expect(order(0)).toMatchObject({
+      status: 'filled',
+      left: '0',
+      dealStock: '1',
+      dealMoney: '60000',
+      // As a taker.
+      dealFee: '60',
+      reserved: '0',
+      updatedAtMs: 1_001,
+    });
+  });
+
+  test('that fills at once leaves the client order id free for another', () => {
+    createLimit({ price: '61000', clientOrderId: 'a' });
+
+    expect(createLimit({ price: '61000', clientOrderId: 'a' }).result).toBe('order');
+    expect(createLimit({ clientOrderId: 'b' }).result).toBe('order');
+    expect(createLimit({ clientOrderId: 'b' })).toEqual({
+      result: 'refused',
+      refusal: 'client_order_id_used',
+    });
+  });
+
+  test('that fills at once places its exits as a pair', () => {
+    createLimit({ price: '61000', stopLoss: '58000', takeProfit: '63000' });
+
+    expect([order(1), order(2)]).toMatchObject([
+      { type: 'stop_limit', side: 'sell', activationPrice: '58000', activated: false, status: 'open' },
+      { type: 'limit', side: 'sell', price: '63000', status: 'open' },
+    ]);
+  });
+
+  test('that fills at once sets a stop-loss off that the price has passed already', () => {
+    createLimit({ price: '61000', stopLoss: '60500' });
+
+    expect(order(1)).toMatchObject({ type: 'stop_limit', side: 'sell', activated: true, status: 'filled' });
+  });
+
+  test('disturbs no stop of others, and no order that rests', () => {
+    create();
+    createLimit({ side: 'sell', price: '62000', amount: '2' });
+
+    createLimit({ price: '61000' });
+
+    expect([order(0), order(1), order(2)]).toMatchObject([
+      { type: 'stop_limit', activated: false, status: 'open' },
+      { type: 'limit', left: '2', status: 'open' },
+      { type: 'limit', status: 'filled' },
+    ]);
+  });
+
+  test('is refused when the account cannot pay for it', () => {
+    expect(createLimit({ amount: '20' })).toEqual({ result: 'refused', refusal: 'balance_too_small' });
+  });
+});
 
 describe('a stop-limit order waiting', () => {
   test('takes an id beyond 32 bits and holds its worth and the taker fee in money', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Command } from '../../lib/paper/engine.ts';
 import { openTrading } from '../../lib/paper/trading.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -109,15 +110,46 @@ describe('a journal', () => {
   });
 });
 
+describe('a journal of an older release', () => {
+  test('is read with the kind of its orders, and makes the same world', async () => {
+    const first = await open();
+    await tradeForAWhile(first);
+    const before = first.control.state();
+    await first.close();
+    // As version 1 wrote it: no kind, and null for an exit that was not asked for.
+    damage(`UPDATE paper_journal SET entry = json_remove(entry, '$.command.order.kind')`);
+    for (const exit of ['stopLoss', 'takeProfit'])
+      damage(`UPDATE paper_journal SET entry = json_insert(entry, '$.command.order.${exit}', NULL)
+                WHERE json_extract(entry, '$.command.kind') = 'create'`);
+    damage('UPDATE schema_versions SET version = 1');
+
+    const second = await open();
+
+    expect(second.control.state()).toEqual(before);
+    await second.close();
+  });
+});
+
 function damage(statement: string): void {
   const database = new DatabaseSync(journalPath);
   database.exec(statement);
   database.close();
 }
 
+const newOrder = {
+  kind: 'stop_limit',
+  market: 'BTC_USDT',
+  side: 'buy',
+  amount: parseDecimal('1'),
+  price: parseDecimal('61500'),
+  activationPrice: parseDecimal('61000'),
+  clientOrderId: '',
+  stp: 'no',
+} as const;
+
 describe('a journal that cannot be used', () => {
   test.each([
-    ['of a newer release', 'UPDATE schema_versions SET version = 9', 'of version 9, this release knows 1'],
+    ['of a newer release', 'UPDATE schema_versions SET version = 9', 'of version 9, this release knows 2'],
     [
       'with a line that is no JSON',
       "INSERT INTO paper_journal (entry) VALUES ('{')",
@@ -142,22 +174,7 @@ describe('a journal that cannot be used', () => {
   test('because it was lost under way stops the trading, and nothing is acknowledged', async () => {
     const trading = openTrading(journalPath);
     damage('DROP TABLE paper_journal');
-    const create = {
-      kind: 'create',
-      atMs: 1,
-      account: 'main',
-      order: {
-        market: 'BTC_USDT',
-        side: 'buy',
-        amount: parseDecimal('1'),
-        price: parseDecimal('61500'),
-        activationPrice: parseDecimal('61000'),
-        stopLoss: null,
-        takeProfit: null,
-        clientOrderId: '',
-        stp: 'no',
-      },
-    } as const;
+    const create = { kind: 'create', atMs: 1, account: 'main', order: newOrder } as const;
 
     const { stored } = trading.execute(create);
 
@@ -165,6 +182,23 @@ describe('a journal that cannot be used', () => {
     expect(() => trading.execute(create)).toThrow('the paper exchange lost its journal');
     await trading.close();
   });
+
+  test.each(['activationPrice', 'stp', 'side'])(
+    'is not made by an order without its %s: it is refused before it changes anything',
+    async (field) => {
+      const trading = openTrading(journalPath);
+      const order = { ...newOrder, [field]: undefined };
+      const create = { kind: 'create', atMs: 1, account: 'main', order } as unknown as Command;
+
+      expect(() => trading.execute(create)).toThrow(
+        new RegExp(`the journal cannot keep this command: .*\\n.*order\\.${field}`),
+      );
+
+      expect(trading.world.orders.size).toBe(0);
+      await trading.close();
+      await openTrading(journalPath).close();
+    },
+  );
 
   test('breaks the connections of those who ask for orders', async () => {
     const paper = await open();

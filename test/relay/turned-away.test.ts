@@ -127,6 +127,45 @@ describe('an order that is answered with HTTP 429, where every order is listed',
   });
 });
 
+describe('a limit order that is answered with HTTP 429, and may have filled at once', () => {
+  const limitCreate = '/api/v4/order/collateral/limit';
+  const limitAlert = buyAlert({ ...patience, orderType: 'limit', stopPrice: undefined });
+
+  test('is not sent again while the lists lag: its id is free, and the exchange would take a second one', async () => {
+    await open();
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: 30_000, probability: 1 });
+
+    const sent = await relay.send(limitAlert, { fault: 'rate_429_after', endpoint: 'limit' });
+    relay.paper.control.clearFaults();
+    await relay.reconcile();
+
+    expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
+    expect(askedFor(limitCreate)).toBe(1);
+    expect(relay.paper.control.state().acceptedCreates).toBe(1);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
+  });
+
+  test('is found at once where the lists show it', async () => {
+    await open();
+
+    const sent = await relay.send(limitAlert, { fault: 'rate_429_after', endpoint: 'limit' });
+
+    expect(sent).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: false });
+    expect(relay.asked).toEqual([limitCreate, openList, endedList]);
+  });
+
+  test('and was turned away, is found never to have been placed', async () => {
+    await open();
+
+    const sent = await relay.send(limitAlert, { fault: 'nonce_429', endpoint: 'limit' });
+    await relay.reconcileFor(10);
+
+    expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
+    expect(askedFor(limitCreate)).toBe(1);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'not_placed', orderOpen: false });
+  });
+});
+
 describe('an order that is answered with HTTP 429, where only orders with exits are listed', () => {
   const list = '/api/v4/orders/conditional';
   const plainAlert = buyAlert({ ...patience, stopLoss: undefined, takeProfit: undefined });

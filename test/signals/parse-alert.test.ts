@@ -90,8 +90,8 @@ describe('an array of alerts', () => {
     expect(refusalOf('[{"action":"buy"}]').paths).toEqual([
       '[0].ticker',
       '[0].time',
+      '[0].orderType',
       '[0].quantity',
-      '[0].stopPrice',
     ]);
     expect(refusalOf('[{"action":"cancel"}]').paths).toEqual(['[0].ticker', '[0].time', '[0].signalId']);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { StopLimitSignal } from '../../lib/model/signal.ts';
 import {
   account,
   issueOf,
@@ -114,8 +115,18 @@ describe('an order alert', () => {
     expect(refusalOf(`{${orderText.replace(':0.5', ':"NaN"')}}`).paths).toEqual(['quantity']);
   });
 
-  test('with a price alone is told that it needs a stop price', () => {
+  test('with a price alone, which could be any kind of order, is told to name its kind', () => {
     expect(issueOf(`{${orderText.replace('"stopPrice"', '"price"')}}`)).toEqual({
+      path: 'orderType',
+      message: 'the alert names no kind of order and has no stop price',
+      hint: 'add "orderType": "stop_limit" for a stop-limit order, or "orderType": "limit" for a limit order; a stop-limit order also needs "stopPrice"',
+    });
+  });
+
+  test('of a stop-limit order is told that it needs a stop price', () => {
+    const body = `{${orderText.replace('"stopPrice"', '"orderType":"stop_limit","price"')}}`;
+
+    expect(issueOf(body)).toEqual({
       path: 'stopPrice',
       message: 'a stop-limit order needs the price that activates it',
       hint: 'add "stopPrice"; "price" alone could mean either price, and is the limit price here',
@@ -143,7 +154,7 @@ describe('an order alert', () => {
       {
         path: 'orderType',
         message: '"market" is not a kind of order this relay places',
-        hint: 'write one of "stop_limit"',
+        hint: 'write one of "stop_limit", "limit"',
       },
       {
         path: 'stopLoss',
@@ -187,5 +198,44 @@ describe('an order alert', () => {
     const keys = Array.from({ length: 1_000 }, (_, index) => `"key${index}":1`).join(',');
 
     expect(refusalOf(`{${keys}}`).issues).toHaveLength(20);
+  });
+});
+
+describe('a limit order alert', () => {
+  const text =
+    '"ticker":"BTCUSDT.P","action":"buy","orderType":"limit","quantity":0.5,"time":"2026-01-31T12:00:00Z"';
+  const { stopPrice: _, ...common } = orderSignal as StopLimitSignal;
+  const signal = { ...common, orderType: 'limit', limitPrice: '99.5' };
+
+  test.each(['limitPrice', 'price'])('takes its price as %s', (name) => {
+    expect(readSignal(`{${text},"${name}":99.5}`)).toEqual(signal);
+  });
+
+  test('may have exits, a side of the position and a size in money', () => {
+    const body = `{${text.replace('"quantity":0.5', '"quoteQuantity":100')},"price":99.5,"sl":90,"tp":120,"positionSide":"long"}`;
+
+    expect(readSignal(body)).toEqual({
+      ...signal,
+      size: { unit: 'money', quoteQuantity: '100' },
+      stopLoss: '90',
+      takeProfit: '120',
+      positionSide: 'LONG',
+    });
+  });
+
+  test('has no stop price', () => {
+    expect(issueOf(`{${text},"price":99.5,"stopPrice":99}`)).toEqual({
+      path: 'stopPrice',
+      message: 'a limit order waits for no price',
+      hint: 'remove it, or write "orderType": "stop_limit" for an order that waits until the market is there',
+    });
+  });
+
+  test('needs its limit price, whatever offset the account sets', () => {
+    expect(issueOf(`{${text}}`)).toEqual({
+      path: 'limitPrice',
+      message: 'a limit order needs its limit price',
+      hint: 'add "limitPrice"',
+    });
   });
 });

@@ -2,7 +2,7 @@ import { parseDecimal } from '../../lib/base/decimal.ts';
 import { toJson } from '../../lib/base/json.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { Market } from '../../lib/model/market.ts';
-import type { StopLimitSignal } from '../../lib/model/signal.ts';
+import type { OrderSignal, StopLimitSignal } from '../../lib/model/signal.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
 import { account as plainAccount } from './reading.ts';
 
@@ -38,6 +38,6 @@ export const buy: StopLimitSignal = {
 export const sell: StopLimitSignal = { ...buy, side: 'sell', stopPrice: '50000.3', limitPrice: '49900.1' };
 
 /** The outcome as plain data, decimals as text. */
-export function size(signal: StopLimitSignal, changes: Partial<Market> = {}, by: Account = account): unknown {
+export function size(signal: OrderSignal, changes: Partial<Market> = {}, by: Account = account): unknown {
   return toJson(sizeOrder(signal, { ...market, ...changes }, by, 'tr-1'));
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { Market } from '../../lib/model/market.ts';
-import type { StopLimitRequest } from '../../lib/model/order.ts';
+import type { RequestOf } from '../../lib/model/order.ts';
 import type { StopLimitSignal } from '../../lib/model/signal.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
 import { account as plainAccount } from './reading.ts';
@@ -85,13 +85,13 @@ const account: fc.Arbitrary<Account> = fc
 
 /** Runs the check on every order that comes out, and makes sure that most do. */
 function forEveryOrder(
-  check: (asked: StopLimitSignal, order: StopLimitRequest, rules: Market) => void,
+  check: (asked: StopLimitSignal, order: RequestOf<'stop_limit'>, rules: Market) => void,
 ): void {
   let sized = 0;
   fc.assert(
     fc.property(signal, market, account, (asked, rules, owner) => {
       const result = sizeOrder(asked, rules, owner, 'tr-1');
-      if (!result.ok) return;
+      if (!result.ok || result.order.kind !== 'stop_limit') return;
       sized += 1;
       check(asked, result.order, rules);
     }),

@@ -1,4 +1,7 @@
 import type { Random } from '../../lib/base/random.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { OrderKindName } from '../../lib/model/order.ts';
+import { isCarried, orderKinds } from '../../lib/orders/order-kinds.ts';
 import { clientOrderIdOf } from '../../lib/signals/identity.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
 
@@ -42,21 +45,66 @@ const grounds: readonly [Ground, ...Ground[]] = [
   { account: 'rehearsal', ...btc },
 ];
 
+/** What the prices of an order are drawn from. */
+interface PriceDraw {
+  readonly random: Random;
+  readonly isBuy: boolean;
+  /** In money, whole. */
+  readonly price: number;
+  /** Those of the limit price, two digits. */
+  readonly cents: string;
+  readonly reach: number | undefined;
+}
+
+/** What an alert of each kind of order says of its kind and its prices. */
+const drawPrices: Readonly<Record<OrderKindName, (draw: PriceDraw) => object>> = {
+  stop_limit: ({ random, isBuy, price, cents, reach }) => {
+    const limit = Math.round(price * (isBuy ? 1.001 : 0.999)) + rollWhole(random, 0, 3);
+    const distance = reach === undefined ? 1 : Math.round(limit * reach);
+    return {
+      stopPrice: String(isBuy ? limit - distance : limit + distance),
+      limitPrice: `${limit}.${cents}`,
+    };
+  },
+  // Some fill at once, some rest, and of those some fill when the price comes by.
+  limit: ({ random, isBuy, price, cents }) => {
+    const isResting = rollChance(random, 0.7);
+    const limit = Math.round(price * (isBuy === isResting ? 0.99 : 1.01)) + rollWhole(random, 0, 3);
+    return { orderType: 'limit', limitPrice: `${limit}.${cents}` };
+  },
+};
+
 /** No more signals can have prices of their own. */
 export const mostSignals = 99;
+
+type Kinds = readonly [OrderKindName, ...OrderKindName[]];
+
+/** Every kind the dialect has; now and then one that it does not have. */
+export function usualKinds(dialect: Dialect): Kinds {
+  const [first, ...others] = orderKinds.flatMap((kind) =>
+    Array.from({ length: isCarried(kind, dialect) ? 10 : 1 }, () => kind.name),
+  );
+  if (first === undefined) throw new Error('there is no kind of order');
+  return [first, ...others];
+}
 
 /** Draws alerts one after the other; they remember each other, for cancellations need something to cancel. */
 export class AlertDraw {
   readonly #random: Random;
+  readonly #kinds: Kinds;
   readonly #startMs: number;
   readonly #named: { readonly id: string; readonly ground: Ground }[] = [];
   #orderCount = 0;
   #signalCount = 0;
   #firesAfterMs = 0;
 
-  /** @param startMs the time that the start of the run has, for alerts that say when they fired */
-  constructor(random: Random, startMs: number) {
+  /**
+   * @param startMs the time that the start of the run has, for alerts that say when they fired
+   * @param kinds of orders, each as likely as it is often named
+   */
+  constructor(random: Random, startMs: number, kinds: Kinds) {
     this.#random = random;
+    this.#kinds = kinds;
     this.#startMs = startMs;
   }
 
@@ -87,12 +135,13 @@ export class AlertDraw {
 
   /** One signal, or an array of two. */
   #drawMessage(ground: Ground, roll: number): object | readonly object[] {
-    if (roll < 0.6) return this.#order(ground);
-    if (roll < 0.78) return this.#cancel(ground);
-    if (roll < 0.84) return this.#cancelAll(ground);
-    if (roll < 0.88) return [this.#cancelAll(ground), this.#order(ground)];
-    if (roll < 0.91) return [this.#order(ground), this.#order(ground)];
+    if (roll < 0.58) return this.#order(ground);
+    if (roll < 0.75) return this.#cancel(ground);
+    if (roll < 0.81) return this.#cancelAll(ground);
+    if (roll < 0.85) return [this.#cancelAll(ground), this.#order(ground)];
+    if (roll < 0.9) return [this.#order(ground), this.#order(ground)];
     if (roll < 0.93) return [this.#order(ground), this.#borrower(ground)];
+    if (roll < 0.96) return this.#farOrder(ground);
     return this.#oddOne(ground);
   }
 
@@ -107,10 +156,10 @@ export class AlertDraw {
     const { ticker, price, quantity } = ground;
     const random = this.#random;
     const isBuy = rollChance(random, 0.7);
-    const limit = Math.round(price * (isBuy ? 1.001 : 0.999)) + rollWhole(random, 0, 3);
     // The cents tell the order: no two of a run have the same, whatever ids they carry.
-    const limitPrice = `${limit}.${String(this.#orderCount).padStart(2, '0')}`;
-    const distance = reach === undefined ? 1 : Math.round(limit * reach);
+    const cents = String(this.#orderCount).padStart(2, '0');
+    const kind = reach === undefined ? pickOne(random, this.#kinds) : this.#kindWithReach();
+    const prices = drawPrices[kind]({ random, isBuy, price, cents, reach });
     const size = rollChance(random, 0.25) ? { quoteQuantity: '100' } : { quantity };
     const exits = isBuy
       ? { stopLoss: String(price * 0.9), takeProfit: String(price * 1.1) }
@@ -120,12 +169,16 @@ export class AlertDraw {
       ticker,
       action: isBuy ? 'buy' : 'sell',
       ...size,
-      stopPrice: String(isBuy ? limit - distance : limit + distance),
-      limitPrice,
+      ...prices,
       ...(rollChance(random, 0.5) ? exits : {}),
       comment: bodyMarker,
       ...changes,
     };
+  }
+
+  /** Only where there is a stop price can the limit price lie far beyond it. */
+  #kindWithReach(): OrderKindName {
+    return this.#kinds.find((kind) => kind === 'stop_limit') ?? this.#kinds[0];
   }
 
   /** An id of its own, the time it fired, or both. */
@@ -163,7 +216,12 @@ export class AlertDraw {
     return { id: `c${this.#signalCount}`, ticker, action: 'cancel_all', comment: bodyMarker };
   }
 
-  /** Alerts that must come to nothing, each in its own way; of those with a wide reach some may pass. */
+  /** An order whose prices lie far apart; some may pass. */
+  #farOrder(ground: Ground): object {
+    return this.#order(ground, {}, pickOne(this.#random, reaches));
+  }
+
+  /** Alerts that must come to nothing, each in its own way. */
   #oddOne(ground: Ground): object {
     return pickOne(this.#random, [
       () => ({ ...this.#order(ground), stoplos: '1' }),
@@ -172,7 +230,6 @@ export class AlertDraw {
       () => this.#order(ground, { id: this.#named[0]?.id ?? 'x' }),
       () => this.#order(ground, { ticker: 'XRPUSDT' }),
       () => this.#order(ground, { quantity: '100000', quoteQuantity: undefined }),
-      () => this.#order(ground, {}, pickOne(this.#random, reaches)),
     ])();
   }
 }

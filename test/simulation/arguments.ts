@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { dialects } from '../../lib/exchange/dialect.ts';
+import { type OrderKindName, orderKindNames } from '../../lib/model/order.ts';
 import { mostSignals } from './alerts.ts';
 import { mutantNamed } from './mutants.ts';
 import { parseSeeds } from './seeds.ts';
@@ -8,12 +9,12 @@ import type { Range } from './tally.ts';
 /** What the command was asked for. */
 export type Request =
   | { readonly kind: 'seeds'; readonly range: Range }
-  | { readonly kind: 'mutants'; readonly signals: number }
+  | { readonly kind: 'mutants'; readonly signals: number; readonly orderKind: OrderKindName | null }
   | { readonly kind: 'matrix' }
   | { readonly kind: 'help' };
 
 export const usage = `npm run simulate -- [--seeds A..B|SEED|rotating:COUNT] [--signals N] [--dialect live|documented]
-                    [--mutant NAME | --mutants | --matrix]`;
+                    [--kind ${orderKindNames.join('|')}] [--mutant NAME | --mutants | --matrix]`;
 
 /**
  * Reads the command line; without a dialect, every seed is run in both.
@@ -27,6 +28,7 @@ export function parseRequest(args: readonly string[], nowMs: number): Request {
       seeds: { type: 'string', default: '1..1000' },
       signals: { type: 'string', default: '12' },
       dialect: { type: 'string' },
+      kind: { type: 'string' },
       mutant: { type: 'string' },
       mutants: { type: 'boolean', default: false },
       matrix: { type: 'boolean', default: false },
@@ -36,13 +38,15 @@ export function parseRequest(args: readonly string[], nowMs: number): Request {
   if (values.help) return { kind: 'help' };
   if (values.matrix) return { kind: 'matrix' };
   const signals = parseSignals(values.signals);
-  if (values.mutants) return { kind: 'mutants', signals };
+  const orderKind = parseKind(values.kind);
+  if (values.mutants) return { kind: 'mutants', signals, orderKind };
   const mutant = values.mutant === undefined ? null : mutantNamed(values.mutant).name;
   const range = {
     ...parseSeeds(values.seeds, nowMs),
     dialects: parseDialects(values.dialect),
     signals,
     mutant,
+    kind: orderKind,
   };
   return { kind: 'seeds', range };
 }
@@ -51,6 +55,13 @@ function parseSignals(text: string): number {
   const signals = Number(text);
   if (Number.isInteger(signals) && signals >= 1 && signals <= mostSignals) return signals;
   throw new RangeError(`"${text}" is no number of signals from 1 to ${mostSignals}`);
+}
+
+function parseKind(text: string | undefined): OrderKindName | null {
+  if (text === undefined) return null;
+  const kind = orderKindNames.find((name) => name === text);
+  if (kind !== undefined) return kind;
+  throw new RangeError(`"${text}" is no kind of order: it is one of ${orderKindNames.join(', ')}`);
 }
 
 function parseDialects(text: string | undefined): Range['dialects'] {

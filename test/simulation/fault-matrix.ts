@@ -3,7 +3,7 @@ import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import type { Alert } from './alerts.ts';
 import { EventLoop } from './event-loop.ts';
 import { type StoreFault, storeFaults, type WireFault, wireFaults } from './faults.ts';
-import { History } from './history.ts';
+import { History, isCreate } from './history.ts';
 import { LocalDeployment } from './local-deployment.ts';
 import { openSimulatedWorld } from './open-world.ts';
 import { type Injection, type InjectionPoint, type Loss, ScriptedPlan } from './scripted-plan.ts';
@@ -97,7 +97,7 @@ function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
   const always = (fault: StoreFault | WireFault): FaultAt => [fault, true];
   if (isRead(step)) return storeFaults.filter((fault) => fault !== 'fail_after').map(once);
   if (!isWire) return storeFaults.map(once);
-  if (!step.endsWith('/stop-limit')) return [...readingFaults.map(once), always('refused')];
+  if (!isCreate(step)) return [...readingFaults.map(once), always('refused')];
   return [...wireFaults.map(once), ...createFaultsThroughout.map(always)];
 }
 

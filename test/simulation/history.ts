@@ -4,6 +4,7 @@ import type { LogFacts } from '../../lib/base/log.ts';
 import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import type { EntryKey } from '../../lib/ledger/entry.ts';
 import type { Status } from '../../lib/model/outcome.ts';
+import { type Route, routes } from '../../lib/paper/routes.ts';
 import type { Alert } from './alerts.ts';
 import type { Invocation } from './process.ts';
 
@@ -38,13 +39,21 @@ export interface WireSend {
   isContradicted: boolean;
 }
 
+function pathsOf(chosen: readonly Route[]): ReadonlySet<string> {
+  return new Set(chosen.flatMap(({ endpoint }) => Object.values(endpoint.path)));
+}
+
+const createPaths = pathsOf(routes.filter(({ endpoint }) => !endpoint.repeatable));
+const tradePaths = pathsOf(routes.filter(({ trades }) => trades));
+
+/** Whether it is a request that makes an order: one that must not be repeated. */
 export function isCreate(path: string): boolean {
-  return path.endsWith('/order/collateral/stop-limit');
+  return createPaths.has(path);
 }
 
 /** Whether it is a request that changes something. */
 export function isTrade(path: string): boolean {
-  return isCreate(path) || path.endsWith('/order/cancel');
+  return tradePaths.has(path);
 }
 
 export interface Unsent {

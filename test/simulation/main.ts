@@ -1,7 +1,7 @@
-import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { OrderKindName } from '../../lib/model/order.ts';
 import { parseRequest, type Request, usage } from './arguments.ts';
 import { renderFaultMatrix } from './matrix-table.ts';
-import { mutants } from './mutants.ts';
+import { huntsOf } from './mutants.ts';
 import { renderMutants, renderSummary, renderTimeline, reproOf } from './report.ts';
 import { simulate } from './simulate.ts';
 import { addTally, createTally, optionsOf, type Range, type Tally } from './tally.ts';
@@ -29,7 +29,7 @@ async function answer(request: Request): Promise<number> {
     case 'seeds':
       return await runSeeds(request.range);
     case 'mutants':
-      return await huntMutants(request.signals);
+      return await huntMutants(request.signals, request.orderKind);
     case 'help':
       print(`Usage: ${usage}`);
       return 0;
@@ -76,14 +76,10 @@ async function showFindings(range: Range, { findings }: Tally): Promise<void> {
 }
 
 /** @returns the exit code: 1 when a mutant survived */
-async function huntMutants(signals: number): Promise<number> {
-  const jobs = mutants.map((mutant) => {
-    const dialects: readonly Dialect[] = [mutant.dialect];
-    const range = { fromSeed: 1, toSeed: mutant.seeds, dialects, signals, mutant: mutant.name };
-    return { range, endsAtFinding: true };
-  });
-  const tallies = await runJobs(jobs);
-  const rows = mutants.map((mutant, place) => ({ mutant, tally: tallies[place] ?? createTally() }));
+async function huntMutants(signals: number, kind: OrderKindName | null): Promise<number> {
+  const hunts = huntsOf(kind, signals);
+  const tallies = await runJobs(hunts.map(({ job }) => job));
+  const rows = hunts.map(({ mutant }, place) => ({ mutant, tally: tallies[place] ?? createTally() }));
   print(renderMutants(rows));
   const survivors = rows.filter(({ tally }) => tally.findings.length === 0).map(({ mutant }) => mutant.name);
   print(survivors.length === 0 ? `all ${rows.length} caught` : `survived: ${survivors.join(', ')}`);

@@ -6,6 +6,7 @@ import type { Transport } from '../../lib/exchange/transport.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
+import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
 import type { MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
@@ -47,4 +48,6 @@ export interface Mutant {
   readonly seeds: number;
   readonly dialect: Dialect;
   readonly mutation: Mutation;
+  /** The kinds of order of which one must be drawn; absent: any. */
+  readonly kinds?: readonly OrderKindName[];
 }

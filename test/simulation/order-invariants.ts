@@ -1,15 +1,14 @@
 import { one, parseDecimal } from '../../lib/base/decimal.ts';
 import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
-import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { type History, keyText, type WireSend } from './history.ts';
+import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { settings } from './simulated-world.ts';
 
 /** Whether what was ordered is what the owner allows to be ordered, and was not given up without need. */
-export function findUnlawfulOrders({ history, entries, dialect }: Facts): readonly Violation[] {
+export function findUnlawfulOrders({ history, entries }: Facts): readonly Violation[] {
   return [
-    ...history.sends.filter(({ path }) => path === stopLimit.path[dialect]).flatMap(findFarLimits),
+    ...history.sends.filter(({ path }) => isCreate(path)).flatMap(findFarLimits),
     ...entries.flatMap((entry) => findNeedlessEnd(history, entry)),
     ...history.heldUp.map(({ key, waitedMs }) =>
       breakI15(`${keyText(key)} waited ${waitedMs} ms for the market list, of which a copy was held`),
@@ -40,13 +39,16 @@ function breakI15(text: string): Violation {
 interface SentPrices {
   readonly side: 'buy' | 'sell';
   readonly price: string;
-  readonly activation_price: string;
+  /** Absent where the order does not wait for a price. */
+  readonly activation_price?: string;
 }
 
+/** An order that waits for no price has none that its limit could lie too far from. */
 function findFarLimits({ body, key }: WireSend): readonly Violation[] {
   const rate = settings.accounts[key?.account ?? '']?.maxLimitDistanceRate ?? null;
   if (key === null || rate === null) return [];
   const { side, price, activation_price: stopPrice } = JSON.parse(body) as SentPrices;
+  if (stopPrice === undefined) return [];
   const furthest = parseDecimal(stopPrice).times(side === 'buy' ? one.plus(rate) : one.minus(rate));
   const isBeyond = side === 'buy' ? parseDecimal(price).gt(furthest) : parseDecimal(price).lt(furthest);
   if (!isBeyond) return [];

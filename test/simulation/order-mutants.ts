@@ -11,6 +11,8 @@ export const orderMutants: readonly Mutant[] = [
     seeds: 100,
     dialect: 'live',
     mutation: { settings: removeCollars },
+    // The limit price of a plain limit order is held against nothing.
+    kinds: ['stop_limit'],
   },
   {
     name: 'no-copy',

@@ -8,9 +8,10 @@ import type { Finding, Range, Tally } from './tally.ts';
 const number = new Intl.NumberFormat('en-US');
 
 /** The command that lives one life again. */
-export function reproOf({ signals, mutant }: Range, { seed, dialect }: Finding): string {
+export function reproOf({ signals, mutant, kind }: Range, { seed, dialect }: Finding): string {
   const mutation = mutant === null ? '' : ` --mutant ${mutant}`;
-  return `npm run simulate -- --seeds ${seed}..${seed} --signals ${signals} --dialect ${dialect}${mutation}`;
+  const orders = kind === null ? '' : ` --kind ${kind}`;
+  return `npm run simulate -- --seeds ${seed}..${seed} --signals ${signals} --dialect ${dialect}${orders}${mutation}`;
 }
 
 /** A life, line by line: virtual seconds since its start, who, what, and what was injected. */
@@ -23,9 +24,10 @@ export function renderTimeline(rows: readonly TimelineRow[]): string {
     .join('\n');
 }
 
-export function renderSummary({ fromSeed, toSeed, dialects, signals }: Range, tally: Tally): string {
+export function renderSummary({ fromSeed, toSeed, dialects, signals, kind }: Range, tally: Tally): string {
+  const orders = kind === null ? '' : `, every order a ${kind}`;
   return [
-    `seeds ${fromSeed}..${toSeed}, ${dialects.join(' and ')}, ${signals} signals or more each: ${number.format(tally.runs)} runs`,
+    `seeds ${fromSeed}..${toSeed}, ${dialects.join(' and ')}, ${signals} signals or more each${orders}: ${number.format(tally.runs)} runs`,
     `${number.format(tally.alertsSent)} alerts sent, ${number.format(tally.answered2xx)} acknowledged, ${number.format(tally.orders)} orders accepted by the exchange`,
     `outcomes  ${renderStatuses(tally)}`,
     `injected  ${renderFaults(tally)}`,

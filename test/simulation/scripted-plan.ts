@@ -1,4 +1,5 @@
 import type { FaultPlan, StoreFault, WireFault } from './faults.ts';
+import { isCreate } from './history.ts';
 import { currentInvocation, type Invocation, type Story } from './process.ts';
 
 /** A place of a story at which something can go wrong. */
@@ -56,7 +57,7 @@ export class ScriptedPlan implements FaultPlan {
 
   onWire(path: string): WireFault | null {
     const fault = this.#come(path, true) as WireFault | null;
-    if (this.#loss === null || this.#isLooking || !path.endsWith('/stop-limit')) return fault;
+    if (this.#loss === null || this.#isLooking || !isCreate(path)) return fault;
     this.#isLooking = true;
     return this.#loss;
   }

@@ -2,9 +2,10 @@ import { createRandom } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { OrderKindName } from '../../lib/model/order.ts';
 import type { World } from '../../lib/paper/world.ts';
 import { override } from '../support/override.ts';
-import { AlertDraw } from './alerts.ts';
+import { AlertDraw, usualKinds } from './alerts.ts';
 import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
@@ -30,6 +31,8 @@ export interface SimulationOptions {
   /** At least so many signals fire. */
   readonly signals: number;
   readonly mutation?: Mutation;
+  /** Every order is of this kind; absent: of any that the dialect has. */
+  readonly kind?: OrderKindName;
 }
 
 /** What is left of a run: all that was seen, and what was wrong with it. */
@@ -53,7 +56,8 @@ const seedStride = 0x9e3779b1;
 /** One life of a relay under one seed: trouble first, then a quiet time, then the reckoning. */
 export async function simulate(options: SimulationOptions): Promise<Run> {
   const random = createRandom(Math.imul(options.seed, seedStride));
-  const alerts = new AlertDraw(random, startMs).draw(options.signals);
+  const kinds = options.kind === undefined ? usualKinds(options.dialect) : ([options.kind] as const);
+  const alerts = new AlertDraw(random, startMs, kinds).draw(options.signals);
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import { parseRequest } from './arguments.ts';
 import { renderFaultMatrix } from './matrix-table.ts';
-import { mutants } from './mutants.ts';
+import { huntsOf } from './mutants.ts';
 import { reproOf } from './report.ts';
 import { parseSeeds } from './seeds.ts';
 import { simulate } from './simulate.ts';
@@ -15,7 +15,7 @@ import { runJobs } from './worker-pool.ts';
 const mainPath = fileURLToPath(new URL('./main.ts', import.meta.url));
 
 function rangeOf(fromSeed: number, toSeed: number, changes: Partial<Range> = {}): Range {
-  return { fromSeed, toSeed, dialects, signals: 12, mutant: null, ...changes };
+  return { fromSeed, toSeed, dialects, signals: 12, mutant: null, kind: null, ...changes };
 }
 
 /** Runs the command as a person would. */
@@ -108,6 +108,17 @@ test('a relay under every kind of trouble keeps every promise, in both dialects'
   expect([...total.statuses.keys()].sort()).toEqual(everyEnd);
 });
 
+test('a relay whose every order is a limit keeps every promise', async () => {
+  const halves = [rangeOf(1, 40, { kind: 'limit' }), rangeOf(41, 80, { kind: 'limit' })];
+
+  const total = createTally();
+  for (const tally of await runJobs(halves.map((range) => ({ range, endsAtFinding: false }))))
+    addTally(total, tally);
+
+  expect(total.findings).toEqual([]);
+  expect(total.orders).toBeGreaterThan(100);
+});
+
 describe('a seed', () => {
   const { now } = Date;
   const { random } = Math;
@@ -156,19 +167,24 @@ describe('a seed', () => {
 });
 
 describe('what is broken on purpose', () => {
-  test('is caught within the seeds stated for it', async () => {
-    const jobs = mutants.map(({ name, seeds, dialect }) => ({
-      range: rangeOf(1, seeds, { dialects: [dialect], mutant: name }),
-      endsAtFinding: true,
-    }));
+  test.each([
+    ['', null, 41],
+    // The limit price of a limit order is held against nothing: "no-collar" breaks nothing there.
+    [', when every order is a limit', 'limit', 40],
+  ] as const)(
+    'is caught within the seeds stated for it%s',
+    async (_, kind, count) => {
+      const hunts = huntsOf(kind, 12);
 
-    const tallies = await runJobs(jobs);
+      const tallies = await runJobs(hunts.map(({ job }) => job));
 
-    const survivors = mutants.filter((_, place) => tallies[place]?.findings.length === 0);
-    expect(survivors.map(({ name }) => name)).toEqual([]);
-    expect(mutants).toHaveLength(40);
-    // Hundreds of lives, on however slow a machine.
-  }, 600_000);
+      const survivors = hunts.filter((_, place) => tallies[place]?.findings.length === 0);
+      expect(survivors.map(({ mutant }) => mutant.name)).toEqual([]);
+      expect(hunts).toHaveLength(count);
+      // Hundreds of lives, on however slow a machine.
+    },
+    600_000,
+  );
 
   test('is told with the command that shows it again', async () => {
     const range = rangeOf(1, 20, { dialects: ['live'], mutant: 'resend-on-timeout' });
@@ -192,6 +208,7 @@ describe('the command', () => {
     [['--signals', '100'], /"100" is no number of signals from 1 to 99/],
     [['--dialect', 'klingon'], /"klingon" is no dialect/],
     [['--mutant', 'no-such'], /there is no mutant "no-such"; there are .*resend-on-timeout/],
+    [['--kind', 'market'], /"market" is no kind of order: it is one of stop_limit, limit/],
     [['--sedes', '1'], /--sedes/],
   ])('refuses %j', (args, complaint) => {
     expect(() => parseRequest(args, 0)).toThrow(complaint);
@@ -200,11 +217,20 @@ describe('the command', () => {
   test('runs each seed in both dialects unless told', () => {
     expect(parseRequest(['--seeds', '7..8', '--signals', '5'], 0)).toEqual({
       kind: 'seeds',
-      range: { fromSeed: 7, toSeed: 8, dialects: ['documented', 'live'], signals: 5, mutant: null },
+      range: {
+        fromSeed: 7,
+        toSeed: 8,
+        dialects: ['documented', 'live'],
+        signals: 5,
+        mutant: null,
+        kind: null,
+      },
     });
     expect(parseRequest(['--dialect', 'live', '--mutant', 'no-sweep'], 0)).toMatchObject({
       range: { fromSeed: 1, toSeed: 1000, dialects: ['live'], mutant: 'no-sweep' },
     });
+    expect(parseRequest(['--kind', 'limit'], 0)).toMatchObject({ range: { kind: 'limit' } });
+    expect(parseRequest(['--kind', 'limit', '--mutants'], 0)).toMatchObject({ orderKind: 'limit' });
   });
 
   test('counts the same whatever the seeds are cut into', async () => {

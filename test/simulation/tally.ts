@@ -1,4 +1,5 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { Harm, InvariantName } from './invariants.ts';
 import { mutantNamed } from './mutants.ts';
@@ -12,6 +13,8 @@ export interface Range {
   readonly dialects: readonly Dialect[];
   readonly signals: number;
   readonly mutant: string | null;
+  /** Of every order; null: any that the dialect has. */
+  readonly kind: OrderKindName | null;
 }
 
 /** A broken invariant, and how to see it again. */
@@ -57,8 +60,18 @@ export async function tallyRange(range: Range, isEnough = (_: Tally) => false): 
   return tally;
 }
 
-export function optionsOf({ signals, mutant }: Range, seed: number, dialect: Dialect): SimulationOptions {
-  return { seed, dialect, signals, ...(mutant === null ? {} : { mutation: mutantNamed(mutant).mutation }) };
+export function optionsOf(
+  { signals, mutant, kind }: Range,
+  seed: number,
+  dialect: Dialect,
+): SimulationOptions {
+  return {
+    seed,
+    dialect,
+    signals,
+    ...(mutant === null ? {} : { mutation: mutantNamed(mutant).mutation }),
+    ...(kind === null ? {} : { kind }),
+  };
 }
 
 function addRun(tally: Tally, { seed, dialect }: SimulationOptions, run: Run): void {

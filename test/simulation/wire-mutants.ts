@@ -2,8 +2,8 @@ import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exc
 import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
-import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { findOrder, type OrderName } from '../../lib/exchange/find-order.ts';
 import type { Transport, WireOutcome } from '../../lib/exchange/transport.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
@@ -12,21 +12,27 @@ import type { Mutant, Mutation } from './mutation.ts';
 type Send = (options?: SendOptions) => Promise<unknown>;
 type Prepare = () => PreparedRequest<unknown>;
 
-/** A client that sends the requests of one endpoint in a way of its own. */
+type Choice = (endpoint: Endpoint) => boolean;
+
+const isCreating: Choice = ({ repeatable }) => !repeatable;
+const isCancelling: Choice = ({ name }) => name === cancelOrder.name;
+
+/** A client that sends the requests of some endpoints in a way of its own. */
 function changeSend(
-  endpoint: Endpoint,
-  change: (send: Send, prepareAgain: Prepare, params: object) => Send,
+  isChosen: Choice,
+  change: (send: Send, prepareAgain: Prepare, params: object, client: ExchangeClient) => Send,
 ): Mutation {
   return {
     client: (client) =>
       override(client, {
         prepare<E extends Endpoint>(asked: E, params: ParamsOf<E>): PreparedRequest<ResultOf<E>> {
           const request = client.prepare(asked, params);
-          if (asked.name !== endpoint.name) return request;
+          if (!isChosen(asked)) return request;
           const send = change(
             (options) => request.send(options),
             () => client.prepare(asked, params),
             params as object,
+            client,
           );
           return override(request, { send: send as (options?: SendOptions) => Promise<ResultOf<E>> });
         },
@@ -58,7 +64,7 @@ function isLost(error: unknown): boolean {
 function renameOrders(client: ExchangeClient, drawNumber: () => number): ExchangeClient {
   return override(client, {
     prepare<E extends Endpoint>(endpoint: E, params: ParamsOf<E>) {
-      if (endpoint.name !== stopLimit.name) return client.prepare(endpoint, params);
+      if (!isCreating(endpoint)) return client.prepare(endpoint, params);
       const renamed = { ...(params as object), clientOrderId: `tr-${drawNumber()}` };
       return client.prepare(endpoint, renamed as ParamsOf<E>);
     },
@@ -72,7 +78,7 @@ export const wireMutants: readonly Mutant[] = [
     breaks: 'a create whose answer was lost is prepared and sent again',
     seeds: 100,
     dialect: 'live',
-    mutation: changeSend(stopLimit, (send, prepareAgain) => async (options) => {
+    mutation: changeSend(isCreating, (send, prepareAgain) => async (options) => {
       try {
         return await send(options);
       } catch (error) {
@@ -126,9 +132,21 @@ export const wireMutants: readonly Mutant[] = [
     seeds: 100,
     dialect: 'live',
     mutation: changeSend(
-      stopLimit,
+      isCreating,
       (send) => (options) => send({ ...options, maySendAgain: async () => true }),
     ),
+  },
+  {
+    name: 'trust-lists',
+    breaks: 'an order that may have filled at once is sent again after HTTP 429 as soon as no list shows it',
+    seeds: 300,
+    dialect: 'live',
+    kinds: ['limit'],
+    mutation: changeSend(isCreating, (send, _, params, client) => {
+      const isNowhere = async (limits: SendOptions) =>
+        (await findOrder(client, params as OrderName, limits)).kind === 'nowhere';
+      return (options) => send({ ...options, maySendAgain: isNowhere });
+    }),
   },
   {
     name: 'used-id-rejects',
@@ -144,7 +162,7 @@ export const wireMutants: readonly Mutant[] = [
     breaks: 'an acceptance is taken for that of the order asked for, whatever it says',
     seeds: 100,
     dialect: 'live',
-    mutation: changeSend(stopLimit, (send, _, params) => async (options) => {
+    mutation: changeSend(isCreating, (send, _, params) => async (options) => {
       const order = await send(options);
       return { ...(order as object), ...params };
     }),
@@ -154,7 +172,7 @@ export const wireMutants: readonly Mutant[] = [
     breaks: 'a cancellation that got no answer within 300 ms is taken for done',
     seeds: 300,
     dialect: 'live',
-    mutation: changeSend(cancelOrder, (send) => async (options) => {
+    mutation: changeSend(isCancelling, (send) => async (options) => {
       try {
         return await send({ ...options, timeoutMs: 300 });
       } catch (error) {
@@ -169,7 +187,7 @@ export const wireMutants: readonly Mutant[] = [
     seeds: 1000,
     dialect: 'documented',
     mutation: changeSend(
-      stopLimit,
+      isCreating,
       (send) =>
         ({ notAfterMs: _, ...options } = {}) =>
           send(options),

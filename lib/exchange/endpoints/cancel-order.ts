@@ -18,5 +18,8 @@ export const cancelOrder = defineEndpoint({
   result: OrderField,
   // M: the live service documents one shape of an order for creating, cancelling and listing.
   fields: { live: { activationPrice: 'activation_price' } },
-  source: 'HTTP API v4, endpoint 6',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/spot-trading/cancel-order',
+    readOn: '2026-11-22',
+  },
 });

@@ -22,5 +22,8 @@ export const collateralBalance = defineEndpoint({
   requestsPer10s: 1000,
   params: z.strictObject({}),
   result: z.array(z.object({ asset: z.string(), balance: DecimalField, borrow: DecimalField })),
-  source: 'https://docs.whitebit.com/api-reference/collateral-trading/collateral-account-balance-summary',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/collateral-trading/collateral-account-balance-summary',
+    readOn: '2026-11-22',
+  },
 });

@@ -53,5 +53,8 @@ export const conditionalOrders = defineEndpoint({
       activationCondition: 'activation_condition',
     },
   },
-  source: 'HTTP API v4, endpoint 5',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/collateral-trading/query-unexecuted-conditional-orders',
+    readOn: '2026-11-22',
+  },
 });

@@ -42,5 +42,8 @@ export const endedOrder = defineEndpoint({
   params: z.strictObject({ market: z.string(), clientOrderId: z.string() }),
   result: z.record(z.string(), z.array(EndedOrderRecord)),
   fields: { live: { orderId: 'id', createdAt: 'ctime', endedAt: 'ftime' } },
-  source: 'live service, trade-account/order/history',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/spot-trading/query-executed-orders',
+    readOn: '2026-11-22',
+  },
 });

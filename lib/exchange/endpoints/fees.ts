@@ -32,5 +32,8 @@ export const fees = defineEndpoint({
       withdraw: FeeTermsField,
     }),
   ),
-  source: 'HTTP API v4, endpoint 7',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/account-wallet/get-fees',
+    readOn: '2026-11-22',
+  },
 });

@@ -35,5 +35,8 @@ export const interestPayments = defineEndpoint({
         .transform(({ timestamp, ...payment }) => ({ ...payment, paidAtMs: timestamp * 1000 })),
     ),
   }),
-  source: 'HTTP API v4, endpoint 3',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/account-wallet/get-interest-payments-history',
+    readOn: '2026-11-22',
+  },
 });

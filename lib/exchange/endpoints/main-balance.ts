@@ -13,5 +13,8 @@ export const mainBalance = defineEndpoint({
   requestsPer10s: 1000,
   params: z.strictObject({}),
   result: z.record(z.string(), z.object({ mainBalance: DecimalField })),
-  source: 'HTTP API v4, endpoint 2',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/account-wallet/main-balance',
+    readOn: '2026-11-22',
+  },
 });

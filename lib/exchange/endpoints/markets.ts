@@ -59,5 +59,8 @@ export const markets = defineEndpoint({
   requestsPer10s: 2000,
   params: z.strictObject({}),
   result: UsableMarkets,
-  source: 'live service, public/markets',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/market-data/market-info',
+    readOn: '2026-11-22',
+  },
 });

@@ -24,5 +24,8 @@ export const openOrder = defineEndpoint({
   result: z.array(OrderField),
   // M: the live service documents one shape of an order for creating, cancelling and listing.
   fields: { live: { activationPrice: 'activation_price' } },
-  source: 'live service, orders',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/spot-trading/query-unexecuted-orders',
+    readOn: '2026-11-22',
+  },
 });

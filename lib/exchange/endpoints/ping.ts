@@ -12,5 +12,8 @@ export const ping = defineEndpoint({
   requestsPer10s: 2000,
   params: z.strictObject({}),
   result: z.tuple([z.literal('pong')]),
-  source: 'HTTP API v4, endpoint 1',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/market-data/server-status',
+    readOn: '2026-11-22',
+  },
 });

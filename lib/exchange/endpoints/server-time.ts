@@ -12,5 +12,8 @@ export const serverTime = defineEndpoint({
   requestsPer10s: 2000,
   params: z.strictObject({}),
   result: z.object({ time: z.int() }).transform(({ time }) => ({ nowMs: time * 1000 })),
-  source: 'live service, public/time',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/market-data/server-time',
+    readOn: '2026-11-22',
+  },
 });

@@ -1,7 +1,6 @@
-import * as z from 'zod';
-import { positionSides, sides } from '../../model/order.ts';
+import { orderSchemas } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { DecimalParam, OrderField } from '../fields.ts';
+import { OrderField } from '../fields.ts';
 
 /** Creates a collateral stop-limit order, with exits if asked for. Each sending can create another one. */
 export const stopLimit = defineEndpoint({
@@ -12,18 +11,11 @@ export const stopLimit = defineEndpoint({
   availability: 'documented',
   repeatable: false,
   requestsPer10s: 10_000,
-  params: z.strictObject({
-    market: z.string(),
-    side: z.enum(sides),
-    amount: DecimalParam,
-    price: DecimalParam,
-    activationPrice: DecimalParam,
-    stopLoss: DecimalParam.optional(),
-    takeProfit: DecimalParam.optional(),
-    clientOrderId: z.string(),
-    positionSide: z.enum(positionSides).optional(),
-  }),
+  params: orderSchemas.stop_limit,
   result: OrderField,
   fields: { live: { activationPrice: 'activation_price' } },
-  source: 'HTTP API v4, endpoint 4',
+  source: {
+    url: 'https://docs.whitebit.com/api-reference/collateral-trading/collateral-stop-limit-order',
+    readOn: '2026-11-22',
+  },
 });

@@ -1,0 +1,22 @@
+import type { Dialect } from '../exchange/dialect.ts';
+import type { OrderKindName } from '../model/order.ts';
+import { limitKind } from './limit.ts';
+import type { OrderKind } from './order-kind.ts';
+import { stopLimitKind } from './stop-limit.ts';
+
+/** Every kind of order there is: one that is missing here is an error of types. */
+const kinds: { readonly [Name in OrderKindName]: OrderKind<Name> } = {
+  stop_limit: stopLimitKind,
+  limit: limitKind,
+};
+
+export const orderKinds: readonly OrderKind[] = Object.values(kinds);
+
+export function kindNamed(name: OrderKindName): OrderKind {
+  return kinds[name];
+}
+
+/** Whether orders of this kind exist in the dialect that the exchange is spoken to in. */
+export function isCarried({ endpoint }: OrderKind, dialect: Dialect): boolean {
+  return dialect === 'live' || endpoint.availability !== 'live-only';
+}
