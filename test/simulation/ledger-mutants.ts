@@ -242,7 +242,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'torn-array',
     breaks: 'the signals of an alert are stored one by one',
-    seeds: 100,
+    seeds: 400,
     dialect: 'live',
     mutation: { ledger: storeOneByOne },
   },
