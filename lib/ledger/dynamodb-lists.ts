@@ -89,7 +89,7 @@ export class DynamodbLists {
     prefix: string,
     page: { readonly Limit: number; readonly ScanIndexForward?: boolean },
   ): Promise<readonly Entry[]> {
-    const { items } = await this.#table.query({
+    const items = await this.#table.queryUpTo(page.Limit, {
       IndexName: indexes.openOrders,
       KeyConditionExpression: '#account = :account AND begins_with(#openOrder, :prefix)',
       ExpressionAttributeValues: { ':account': { S: account }, ':prefix': { S: prefix } },

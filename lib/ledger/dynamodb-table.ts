@@ -178,6 +178,17 @@ export class DynamodbTable {
     return { items: Items, next: LastEvaluatedKey ?? null };
   }
 
+  /** As many as asked for, if there are: DynamoDB ends a page at 1 MB, however few items that is. */
+  async queryUpTo(limit: number, query: Query): Promise<readonly Item[]> {
+    let { items, next } = await this.query({ ...query, Limit: limit });
+    while (next !== null && items.length < limit) {
+      const page = await this.query({ ...query, Limit: limit - items.length }, next);
+      items = [...items, ...page.items];
+      next = page.next;
+    }
+    return items;
+  }
+
   async queryAll(query: Query): Promise<readonly Item[]> {
     let { items, next } = await this.query(query);
     while (next !== null) {
