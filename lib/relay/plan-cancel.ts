@@ -206,12 +206,24 @@ async function failedCancel(
   // After a lost answer, "not found" cannot tell our own cancellation from a fill that came first.
   const isLost = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
   const refused = isGone ? goneStatus : statusOfRefusal(error);
+  const mayComeIn = isGone && mayStillComeIn(target.placedBy, services.clock.nowMs());
   return {
     status: isLost ? 'unknown' : refused,
     wasGone: isGone && !isLost,
     note: isGone ? goneNotes[isLost ? 'afterLostAnswer' : 'plain'] : error.message,
     evidence: evidenceOf(error),
+    ...(mayComeIn ? { alarm: lateAlarm } : {}),
   };
+}
+
+/** Longer than any request is on its way. */
+const longestOnTheWayMs = 10 * 60_000;
+const lateAlarm =
+  'an order to cancel is not at the exchange, but the answer to it was lost a moment ago, and it may still come in: look at the account';
+
+function mayStillComeIn(placedBy: Entry | null, nowMs: number): boolean {
+  if (placedBy === null || (placedBy.status !== 'unknown' && placedBy.status !== 'sending')) return false;
+  return Math.abs(nowMs - placedBy.updatedAtMs) < longestOnTheWayMs;
 }
 
 const goneNotes = {
