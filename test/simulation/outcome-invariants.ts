@@ -123,8 +123,13 @@ function findOrderDisagreement(
 function targetsOf({ entries, history }: Facts, entry: Entry): readonly Entry[] {
   const { signal, account } = entry;
   if (signal?.action === 'cancel_all') {
-    const keys = history.cancelTargets.get(keyText(entry)) ?? [];
-    return entries.filter((target) => keys.includes(keyText(target)));
+    // Whatever the ledger believed: those that were stored before it in its market.
+    const places = [...history.stored];
+    const before = new Set(places.slice(0, Math.max(0, places.indexOf(keyText(entry)))));
+    return entries.filter(
+      (target) =>
+        target.account === account && target.signal?.market === signal.market && before.has(keyText(target)),
+    );
   }
   if (signal?.action !== 'cancel') return [];
   return entries.filter((target) => target.account === account && isTarget(signal.target, target));
