@@ -20,7 +20,7 @@ import type { Entry, EntryKey, Look, Step } from './entry.ts';
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LSI.html
  */
 export const indexes = {
-  /** `account`, then `openOrder`: sparse, there while the signal waits, and while the exchange may hold its order. */
+  /** `account`, then `openOrder`: sparse, there while the signal waits or is sent, and while the exchange may hold its order. */
   openOrders: 'open-orders',
   /** `kind`, then `place`. One key for all: writes to it come to far less than what one key takes, 1000 a second. */
   byTime: 'by-time',
@@ -63,7 +63,7 @@ export function itemOf(entry: Entry, arrival: number): Item {
       ? {}
       : {
           signal: { S: JSON.stringify(entry.signal) },
-          orderPlace: { S: `${openOrderPrefix(entry.signal.market)}${place}` },
+          orderPlace: { S: `${sentPrefix(entry, entry.signal.market)}${place}` },
           openOrder: { S: `${waitingPrefix(entry.signal.market)}${place}` },
         }),
   };
@@ -84,6 +84,11 @@ export const anyWaitingPrefix = 'waiting ';
 /** What the waiting signals of a market begin with in the same index. */
 export function waitingPrefix(market: string): string {
   return `${anyWaitingPrefix}${openOrderPrefix(market)}`;
+}
+
+/** What an entry begins with there while it is sent: a cancellation is among no market's open orders. */
+function sentPrefix({ clientOrderId }: Entry, market: string): string {
+  return clientOrderId === null ? `cancelling ${openOrderPrefix(market)}` : openOrderPrefix(market);
 }
 
 /** The item that tells which signal placed an order, by the exchange's id of it. */
@@ -142,7 +147,8 @@ function readAttributes(item: Item) {
 
 function isOpenOrder(item: Item): boolean {
   const place = item['openOrder']?.S;
-  return place !== undefined && !place.startsWith(anyWaitingPrefix);
+  // Those of open orders begin with a market.
+  return place !== undefined && !place.includes(' ');
 }
 
 /** An order that nobody ever saw end is kept at least this long; an exchange forgets sooner. */

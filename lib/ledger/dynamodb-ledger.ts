@@ -61,7 +61,7 @@ class DynamodbLedger implements Ledger {
   }
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
-    const move: Move = { from: 'accepted', step };
+    const move: Move = { from: 'accepted', step, orderOpen: true };
     if (limit !== null) {
       const entry = await this.read(key);
       if (entry === null) throw createConflict(key, move);

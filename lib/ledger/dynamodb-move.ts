@@ -49,8 +49,8 @@ function settingsOf(move: Move, keepDays: number, writer: string): readonly Sett
 
 function expirySettings(move: Move, keepDays: number): readonly Setting[] {
   const { from, step } = move;
-  // An order may be left open from before only where its answer was lost.
-  const mayBeOpen = isOpenAfter(move) ?? from === 'unknown';
+  // An order may be left open from before where it was sent.
+  const mayBeOpen = isOpenAfter(move) ?? (from === 'sending' || from === 'unknown');
   const expiresAt = expiryOf(step.status, step.atMs, keepDays, mayBeOpen);
   if (expiresAt === null) return [];
   return [{ set: `#${expiryAttribute} = :expiry`, values: { ':expiry': { N: String(expiresAt) } } }];

@@ -24,7 +24,7 @@ export interface Entry extends EntryKey {
   readonly steps: readonly Step[];
   /** The exchange's id of the order, once known. */
   readonly orderId: number | null;
-  /** Whether, as far as the ledger knows, the exchange still holds an order of this signal. */
+  /** Whether, as far as the ledger knows, the exchange holds an order of this signal, or may: one that is being sent, too. */
   readonly orderOpen: boolean;
   /** What looking for the order has come to; null for an entry that was never `unknown`. */
   readonly look: Look | null;

@@ -46,7 +46,7 @@ export interface Move {
   readonly from: Status;
   readonly step: Step;
   readonly orderId?: number;
-  /** True also when a sent order may or may not exist. Heeded for `placed` and `unknown`: all else closes it. */
+  /** True also when a sent order may or may not exist. Heeded for `sending`, `placed` and `unknown`: all else closes it. */
   readonly orderOpen?: boolean;
 }
 
@@ -92,8 +92,8 @@ export interface Ledger {
 
   /**
    * Moves `accepted` to `sending` if the account has not had its share of orders in the last 60 seconds: after
-   * this, the order may go on the wire, once. Every order that went `sending` counts, whatever became of it;
-   * cancellations do not.
+   * this, the order may go on the wire, once, and counts as open. Every order that went `sending` counts against the
+   * limit, whatever became of it; cancellations do not.
    *
    * @throws RelayError `entry_conflict` when there is no such entry
    */
@@ -138,7 +138,10 @@ export interface Ledger {
   /** Signals of a market that are still `accepted`, in the order in which they were stored; at most `limit`. */
   waiting(account: string, market: string, limit: number): Promise<readonly Entry[]>;
 
-  /** Entries whose order the ledger believes open (placed, or sent with an unknown end), newest first; at most `limit`. */
+  /**
+   * Entries whose order the ledger believes open (placed, being sent, or sent with an unknown end), newest first; at
+   * most `limit`.
+   */
   openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]>;
 
   /** The entry whose order has this id at the exchange, open or not; null when the ledger knows of none. */
@@ -202,6 +205,7 @@ export function isOtherAlert(entry: NewEntry, found: Entry): boolean {
  * Only an order that was placed, or may have been, can be open: no end is told by leaving something out.
  */
 export function isOpenAfter({ step, orderOpen }: Move): boolean | undefined {
+  if (step.status === 'sending') return orderOpen === true;
   return step.status === 'placed' || step.status === 'unknown' ? orderOpen : false;
 }
 

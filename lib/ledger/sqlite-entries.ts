@@ -61,6 +61,7 @@ const ordersWithin = (sinceMs: string, untilMs: string) =>
 export const sql = {
   insert: `INSERT INTO entries (${columns}) VALUES (${values}) ON CONFLICT (account, signal_id) DO NOTHING`,
   start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = iif(client_order_id IS NULL, NULL, ?3),
+      order_open = client_order_id IS NOT NULL,
       steps = json_insert(steps, '$[#]', json(?4))
     WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted'
       AND (?7 IS NULL OR (${ordersWithin('?5', '?6')}) < ?7)`,

@@ -6,7 +6,7 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import type { Ending } from './action.ts';
-import { placedByOf, sentAtMs } from './cancel-target.ts';
+import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
 import { longestLagMs } from './close-ended.ts';
 
 /** What looking tells of an entry whose answer was lost. */
@@ -193,8 +193,11 @@ async function lookUpCancelAll(
   options: SendOptions,
 ): Promise<Sight> {
   const open = await services.ledger.openOrders(entry.account, market, mostBelieved);
+  const named = allPlacedByOf(entry.steps);
+  // Times do not tell alone: the clock may have been set back in between.
+  const isAbout = (order: Entry) => named.has(order.signalId) || sentAtMs(order) <= sentAtMs(entry);
   const believed = open.flatMap((placedBy) =>
-    sentAtMs(placedBy) <= sentAtMs(entry) && placedBy.clientOrderId !== null
+    isAbout(placedBy) && placedBy.clientOrderId !== null
       ? [{ clientOrderId: placedBy.clientOrderId, placedBy }]
       : [],
   );

@@ -42,7 +42,8 @@ const readingGraceMs = 1_000;
 /**
  * Answers from a copy of the exchange's list: the kept one at first, then the one read last, whatever its age. A copy
  * that is older than ten minutes is read anew behind the answer, one reading at a time, and less and less often while
- * the exchange does not answer. Only a signal of a market that no copy lists waits for a reading.
+ * the exchange does not answer. Only a signal of a market that no copy lists waits for a reading, or of one that an
+ * older copy shows closed.
  */
 export function createMarketCatalogue(options: CatalogueOptions): MarketCatalogue & {
   /** Resolves once nothing goes on behind any more. */
@@ -84,6 +85,9 @@ class Catalogue implements MarketCatalogue {
   async find(name: string): Promise<Market | null> {
     const copy = this.#copy ?? (await this.#open());
     const market = copy.markets.get(name);
+    // A market that is closed is refused here and not by the exchange, which may have opened it since.
+    if (market?.tradesEnabled === false && this.#hasPassed(copy.readAtMs, newListingAfterMs))
+      return await this.#readClosed(market);
     if (market !== undefined) {
       this.#refreshBehind(copy);
       return market;
@@ -92,6 +96,12 @@ class Catalogue implements MarketCatalogue {
     const isConclusive = copy.number > 0 && !this.#hasPassed(copy.readAtMs, newListingAfterMs);
     if (isConclusive) return null;
     return (await this.#readForSignal()).markets.get(name) ?? null;
+  }
+
+  /** While the list is silent, it is closed as far as anybody knows. */
+  async #readClosed(market: Market): Promise<Market | null> {
+    const reading = await this.#readForSignal().catch(() => null);
+    return reading === null ? market : (reading.markets.get(market.name) ?? null);
   }
 
   async settle(): Promise<void> {

@@ -111,13 +111,12 @@ export function ready(
   targets: readonly Target[],
   beside: Beside = nothingBeside,
 ): Plan {
-  const [only] = targets;
-  const placedBy = targets.length === 1 ? (only?.placedBy ?? null) : null;
+  const placedBy = targets.flatMap((target) => target.placedBy ?? []);
   return {
     verdict: 'ready',
     action: {
       isOrder: false,
-      ...(placedBy === null ? {} : { evidence: placedByEvidence(placedBy) }),
+      ...(placedBy.length === 0 ? {} : { evidence: placedByEvidence(placedBy) }),
       requests: targets.map(({ request }) => describeRequest(request)),
       send: (options) => cancelTargets(services, goneStatus, { targets, beside }, options),
     },

@@ -51,3 +51,28 @@ test.each([1, 2, 3])('indexes that lag behind show nothing that is no longer so,
     await dynamodb.close();
   }
 });
+
+test('as many entries as asked for are listed, also when they fill several pages of DynamoDB', async () => {
+  const dynamodb = await startDynamodb(1);
+  try {
+    await createStackTable(dynamodb.client, 'ledger', 'ledger');
+    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 400 });
+    const ids = Array.from({ length: 70 }, (_, index) => `s-${String(index).padStart(2, '0')}`);
+    for (const signalId of ids) {
+      const evidence = { text: 'x'.repeat(20_000) };
+      await acceptOne(ledger, orderEntry(signalId), null);
+      await ledger.start(
+        { account: 'main', signalId },
+        { status: 'sending', atMs: noonMs, note: '', evidence },
+        null,
+      );
+    }
+
+    const idsOf = async (limit: number) =>
+      (await ledger.openOrders('main', 'BTC_USDT', limit)).map(({ signalId }) => signalId);
+    expect(await idsOf(100)).toEqual(ids.toReversed());
+    expect(await idsOf(69)).toEqual(ids.toReversed().slice(0, 69));
+  } finally {
+    await dynamodb.close();
+  }
+});

@@ -696,6 +696,16 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.openOrders('main', 'BTC_USDT', 90)).toHaveLength(90);
     });
 
+    test('hold an order that is being sent, and no cancellation that is', async () => {
+      await acceptOne(ledger, orderEntry('a'), null);
+      await acceptOne(ledger, cancelEntry('cancel'), null);
+      for (const id of ['a', 'cancel']) await ledger.start(keyOf(id), sendingAt(noonMs), null);
+      expect(await ledger.openOrders('main', 'BTC_USDT', 100)).toMatchObject([
+        { signalId: 'a', status: 'sending', orderOpen: true },
+      ]);
+      expect(await ledger.read(keyOf('cancel'))).toMatchObject({ status: 'sending', orderOpen: false });
+    });
+
     test('hold an order whose answer was lost until it is found not to exist', async () => {
       await bringTo(ledger, 'sending', 'a');
       const lost = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;

@@ -154,6 +154,19 @@ describe('the market catalogue', () => {
 });
 
 describe('a held copy', () => {
+  test('that shows a market closed is asked again after a minute, and believed while the list is silent', async () => {
+    const { markets: listed } = copyOf(noonMs - 24 * 60 * minuteMs, 'BTC_USDT');
+    const closed = listed.map((market) => ({ ...market, tradesEnabled: false }));
+    const copies = createKeptCopies({ readAtMs: noonMs - 24 * 60 * minuteMs, markets: closed });
+    const { find, list, readings } = openCatalogue({ copies });
+    list.mood = 'fails';
+    expect(await find('BTC_USDT')).toMatchObject({ tradesEnabled: false });
+
+    list.mood = 'answers';
+    expect(await find('BTC_USDT')).toMatchObject({ tradesEnabled: true });
+    expect(readings()).toBe(2);
+  });
+
   test('is served at once while the list hangs, whatever its age', async () => {
     const { find, list, readings } = openCatalogue();
     await find('BTC_USDT');

@@ -220,6 +220,45 @@ test('a worker that was taken for dead does not try its order again', async () =
   expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'unknown', 'not_sent']);
 });
 
+test('a cancel_all cancels an order whose outcome could not be written when it was carried out in its turn', async () => {
+  await leaveBehind(buyAlert(), alert({ id: 'next', action: 'cancel', signalId: 'nobody' }));
+  const { services } = relay;
+  const ledger = override(services.ledger, {
+    move: async (key, move) => {
+      if (key.signalId === 'buy-1') throw new RelayError('store_unavailable', 'no disk');
+      return await services.ledger.move(key, move);
+    },
+  });
+  const first = relay.executeWith({ ...services, ledger }, 'next');
+  await expect(first).rejects.toMatchObject({ code: 'store_unavailable' });
+  expect(ordersAtTheExchange()).toEqual([`${clientOrderIdOf('main', 'buy-1')} open`]);
+
+  await relay.execute('next');
+  await relay.send(alert({ id: 'all', action: 'cancel_all' }));
+  await relay.reconcileFor(3);
+
+  expect(await statuses('all')).toEqual(['accepted', 'sending', 'cancelled']);
+  expect(ordersAtTheExchange()).toEqual([`${clientOrderIdOf('main', 'buy-1')} cancelled`]);
+  expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'unknown', 'placed']);
+  expect(await relay.entry('buy-1')).toMatchObject({ orderOpen: false });
+});
+
+test.each([
+  ['a cancel_all', { action: 'cancel_all' }, 'cancelled'],
+  ['a cancellation', { action: 'cancel', signalId: 'buy-1' }, 'rejected'],
+])(
+  '%s that does not find an order which may still come in is unknown, later on it is not',
+  async (_, fields, end) => {
+    await relay.send(buyAlert(), { fault: 'drop_before' });
+    expect((await relay.send(alert({ id: 'soon', ...fields }))).status).toBe('unknown');
+    expect(relay.alarms.map(({ signalId }) => signalId)).toEqual(['buy-1', 'soon']);
+
+    relay.clock.advance(10 * minuteMs);
+    expect((await relay.send(alert({ id: 'late', ...fields }))).status).toBe(end);
+    expect(relay.alarms).toHaveLength(2);
+  },
+);
+
 describe('a cancellation', () => {
   test('of what another worker is sending goes to the exchange', async () => {
     const key = await relay.receive(buyAlert());

@@ -143,6 +143,17 @@ describe('in the live dialect, with many orders that ended unheard of', () => {
   });
 });
 
+test('a cancel_all finds what is open at the exchange although the ledger takes everything for ended', async () => {
+  relay = await openAftermath();
+  await relay.send(buyAlert());
+  await relay.services.ledger.closeOrder({ account: 'main', signalId: 'buy-1' });
+
+  await relay.send(cancelAll);
+
+  expect(await relay.entry('all')).toMatchObject({ status: 'cancelled' });
+  expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['cancelled']);
+});
+
 describe('in the documented dialect, which lists no open orders', () => {
   test('a cancel_all asks for the newest hundred, and says that it left older ones out', async () => {
     relay = await openAftermath('documented');

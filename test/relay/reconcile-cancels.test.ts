@@ -324,3 +324,17 @@ describe('a cancellation that is answered', () => {
     );
   });
 });
+
+test('a cancel_all that was lost is about its orders also when they were sent by a clock set back since', async () => {
+  await open();
+  await place('buy-1');
+  await place('buy-2', { quantity: '0.02' });
+  relay.clock.advance(-3 * minuteMs);
+  await loseCancel({ action: 'cancel_all' }, 'drop_before');
+
+  await relay.reconcileFor(10);
+
+  expect(await undo()).toMatchObject({ status: 'rejected' });
+  expect(await lastStep()).toMatchObject({ note: '2 of its orders are still open: send another cancel' });
+  expect(await openIds()).toEqual(['buy-2', 'buy-1']);
+});

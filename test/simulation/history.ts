@@ -100,10 +100,6 @@ export class History {
   /** By key: signals whose order on the wire proves nothing any more, with why. */
   readonly outOfTurn = new Map<string, string>();
   readonly pauses: PauseSpan[] = [];
-  /** What each telling of a cancel_all found open, as keys, before it set out to cancel them. */
-  readonly foundOpen = new WeakMap<Invocation, readonly string[]>();
-  /** By key of a cancel_all: the keys of the orders it did set out to cancel. */
-  readonly cancelTargets = new Map<string, readonly string[]>();
   /** Every copy of the market list that was kept, in order. */
   readonly keptMarkets: { readonly atMs: number; readonly names: readonly string[] }[] = [];
   /** Signals that waited for the market list although their process held a copy of it. */

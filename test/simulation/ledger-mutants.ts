@@ -261,6 +261,13 @@ export const ledgerMutants: readonly Mutant[] = [
     mutation: { ledger: stopCancels },
   },
   {
+    name: 'forgotten-orders',
+    breaks: 'a cancel_all does not hear of the orders that were placed',
+    seeds: 100,
+    dialect: 'documented',
+    mutation: { ledger: (ledger) => override(ledger, { openOrders: async () => [] }) },
+  },
+  {
     name: 'ignore-pause',
     breaks: 'the kill switch is not asked',
     seeds: 100,

@@ -121,8 +121,14 @@ function findOrderDisagreement(
 function targetsOf({ entries, history }: Facts, entry: Entry): readonly Entry[] {
   const { signal, account } = entry;
   if (signal?.action === 'cancel_all') {
-    const keys = history.cancelTargets.get(keyText(entry)) ?? [];
-    return entries.filter((target) => keys.includes(keyText(target)));
+    // Whatever the ledger believed: those that were stored before it in its market.
+    const placeOf = (other: Entry) => history.stored.get(keyText(other)) ?? Number.POSITIVE_INFINITY;
+    return entries.filter(
+      (target) =>
+        target.account === account &&
+        target.signal?.market === signal.market &&
+        placeOf(target) < placeOf(entry),
+    );
   }
   if (signal?.action !== 'cancel') return [];
   return entries.filter((target) => target.account === account && isTarget(signal.target, target));

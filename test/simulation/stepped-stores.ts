@@ -2,7 +2,7 @@ import { type Entry, type EntryKey, isSignal } from '../../lib/ledger/entry.ts';
 import type { Ledger, Move } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
-import { type History, keyText } from './history.ts';
+import { keyText } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
 
 /** The ledger as one process reaches it: every method is a step that may go wrong, and every move is seen. */
@@ -46,7 +46,6 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       stepOn('start', key, '', async () => {
         noteSender(key);
         const started = await ledger.start(key, step, limit);
-        if (started.result === 'started') noteCancelTargets(history, key);
         return started;
       }),
     move: (key, move) =>
@@ -71,12 +70,9 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
         ledger.findOrder(account, market, orderId),
       ),
     openOrders: (account, market, limit) =>
-      process.step('ledger.openOrders', `${account} ${market}`, async () => {
-        const entries = await ledger.openOrders(account, market, limit);
-        const invocation = currentInvocation();
-        if (invocation !== null) history.foundOpen.set(invocation, entries.map(keyText));
-        return entries;
-      }),
+      process.step('ledger.openOrders', `${account} ${market}`, () =>
+        ledger.openOrders(account, market, limit),
+      ),
     readPause: (account) => process.step('ledger.readPause', account, () => ledger.readPause(account)),
     writePause: (account, pause) =>
       process.step('ledger.writePause', account, () => ledger.writePause(account, pause)),
@@ -98,13 +94,6 @@ function noteUnsent({ name, stage }: Process, key: EntryKey, { step }: Move): vo
     process: name,
     startedAtMs: invocation.startedAtMs,
   });
-}
-
-/** Several workers may have looked; what counts is what the one found that goes on to the wire. */
-function noteCancelTargets(history: History, key: EntryKey): void {
-  const invocation = currentInvocation();
-  const found = invocation === null ? undefined : history.foundOpen.get(invocation);
-  if (found !== undefined) history.cancelTargets.set(keyText(key), found);
 }
 
 /** The copy of the market list as a process reaches it. */
