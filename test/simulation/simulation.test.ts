@@ -96,7 +96,7 @@ const everyEnd = [
 ];
 
 test('a relay under every kind of trouble keeps every promise, in both dialects', async () => {
-  const halves = [rangeOf(1, 40), rangeOf(41, 80)];
+  const halves = [rangeOf(81, 120), rangeOf(121, 160)];
 
   const total = createTally();
   for (const tally of await runJobs(halves.map((range) => ({ range, endsAtFinding: false }))))
@@ -168,9 +168,9 @@ describe('a seed', () => {
 
 describe('what is broken on purpose', () => {
   test.each([
-    ['', null, 41],
+    ['', null, 42],
     // The limit price of a limit order is held against nothing: "no-collar" breaks nothing there.
-    [', when every order is a limit', 'limit', 40],
+    [', when every order is a limit', 'limit', 41],
   ] as const)(
     'is caught within the seeds stated for it%s',
     async (_, kind, count) => {
