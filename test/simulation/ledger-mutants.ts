@@ -235,7 +235,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'unseen-waiting',
     breaks: 'what is stored and waits without a message is not looked for',
-    seeds: 600,
+    seeds: 1500,
     dialect: 'live',
     mutation: { ledger: (ledger) => override(ledger, { waiting: async () => [] }) },
   },
