@@ -40,7 +40,7 @@ const promisesOrder: Partial<Readonly<Record<Status, boolean>>> = {
 
 function contradict(evidence: Evidence, entry: Entry, order: OrderState | null): readonly string[] {
   const { status, orderId, orderOpen, look } = entry;
-  const promised = promisesOrder[status];
+  const promised = isWithdrawn(entry) ? false : promisesOrder[status];
   if (promised === true && order === null) return ['a placed order is not at the exchange'];
   if (order === null) return [];
   const wasMissedInQuiet = (look?.firstMissAtMs ?? 0) >= evidence.quietSinceMs;
@@ -58,12 +58,20 @@ function contradict(evidence: Evidence, entry: Entry, order: OrderState | null):
   ];
 }
 
+/** An order that a cancellation ended before it was sent. */
+function isWithdrawn({ signal, status, steps }: Entry): boolean {
+  return (
+    signal?.action === 'order' && status === 'cancelled' && !steps.some((step) => step.status === 'sending')
+  );
+}
+
 /** A cancellation that is confirmed must be true at the exchange. */
 function contradictCancel(evidence: Evidence, { account, signal, status }: Entry): readonly string[] {
   if (signal?.action !== 'cancel' || signal.target.by !== 'signalId' || status !== 'cancelled') return [];
   const target = evidence.entryOf({ account, signalId: signal.target.signalId });
   const [order] = target === null ? [] : evidence.ordersOf(target);
   if (order?.status === 'cancelled') return [];
+  if (order === undefined && target !== null && isWithdrawn(target)) return [];
   return [
     `the ledger says cancelled; at the exchange: ${order === undefined ? 'no such order' : describeOrder(order)}`,
   ];

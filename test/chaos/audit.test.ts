@@ -171,6 +171,18 @@ describe('the audit of a run', () => {
     expect(judge(sound)).toEqual([]);
   });
 
+  test('finds nothing where a cancellation withdrew its order before it was sent', () => {
+    const withdrawn = keepEntry('one', ['accepted', 'cancelled']);
+    expect(judge({ ...withEntries(withdrawn), exchange: holdOrders(orderFive) })).toEqual([]);
+  });
+
+  test('finds an order at the exchange that was withdrawn', () => {
+    const withdrawn = keepEntry('one', ['accepted', 'cancelled']);
+    expect(judge(withEntries(withdrawn))).toContain(
+      'disagreement: the ledger says cancelled, and the exchange holds the order',
+    );
+  });
+
   test('tells the whole story of a violation', () => {
     const [violation] = auditRun({
       ...sound,
