@@ -6,7 +6,13 @@ import type { SignalQueue } from '../queue/queue.ts';
 import type { Ending } from './action.ts';
 import { closeEnded } from './close-ended.ts';
 import { lookUp, type Sight } from './look-up.ts';
-import { lostAnswerEnding, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
+import {
+  lostAnswerEnding,
+  type SettleServices,
+  settleEntry,
+  tellEnding,
+  unlessMoved,
+} from './settle-entry.ts';
 import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
 
 /** What looking after signals that were left behind needs of the world. */
@@ -142,8 +148,14 @@ function tellDamaged({ log }: ReconcileServices, { account, signalId, clientOrde
   return false;
 }
 
-function settle(services: ReconcileServices, entry: Entry, ending: Ending): Promise<boolean> {
-  return unlessMoved(() => settleEntry(services, entry, ending, reconciler));
+async function settle(services: ReconcileServices, entry: Entry, ending: Ending): Promise<boolean> {
+  try {
+    return await unlessMoved(() => settleEntry(services, entry, ending, reconciler));
+  } catch (error) {
+    // It may be written all the same, and who comes next finds nothing left to tell.
+    if (ending.status === 'unknown') tellEnding(services, entry, ending);
+    throw error;
+  }
 }
 
 /**

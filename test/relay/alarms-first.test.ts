@@ -31,6 +31,24 @@ describe('an alarm is told before what it is about is written', () => {
     expect(toldBefore).toEqual([{ account: 'main', signalId: 'buy-1', alarm: true }]);
   });
 
+  test('when what a dead worker was sending is taken over, and the answer to that is lost', async () => {
+    relay = await openAftermath();
+    const key = await relay.receive(buyAlert());
+    const sending = { status: 'sending', atMs: relay.clock.nowMs(), note: '' } as const;
+    await relay.services.ledger.start(key, sending, null);
+    relay.clock.advance(2 * minuteMs);
+    const ledger = override(relay.services.ledger, {
+      move: async (...args) => {
+        await relay.services.ledger.move(...args);
+        throw died;
+      },
+    });
+
+    await expect(reconcileSignals({ ...relay.services, ledger })).rejects.toBe(died);
+
+    expect(relay.alarms).toMatchObject([{ signalId: 'buy-1', status: 'unknown' }]);
+  });
+
   test('when an outcome stays unknown for long', async () => {
     relay = await openAftermath('documented');
     const plain = buyAlert({ stopLoss: undefined, takeProfit: undefined });
