@@ -47,7 +47,9 @@ export async function planCancel(
       const { clientOrderId } = target;
       const request = client.prepare(cancelOrder, { market, clientOrderId });
       const name = { market, orderId: null, clientOrderId };
-      return ready(services, 'rejected', [{ request, name, placedBy: null }]);
+      const open = await services.ledger.openOrders(account.name, market, mostBelieved);
+      const placedBy = open.find((entry) => entry.clientOrderId === clientOrderId) ?? null;
+      return ready(services, 'rejected', [{ request, name, placedBy }]);
     }
     case 'signalId': {
       const placedBy = await services.ledger.read({ account: account.name, signalId: target.signalId });
@@ -71,6 +73,9 @@ export async function planCancel(
     }
   }
 }
+
+/** As many as the ledger is asked for at once: milliseconds, whatever else it holds. */
+const mostBelieved = 1000;
 
 function withdrawnEnding(withdrawn: readonly string[]): Ending {
   const note = `signal "${withdrawn.join('", "')}" was withdrawn before it was sent`;

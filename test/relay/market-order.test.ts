@@ -274,6 +274,15 @@ describe('a cancellation', () => {
     expect(relay.alarms).toMatchObject([{ signalId: 'stop', status: 'unknown' }]);
   });
 
+  test('by its client order id, of an order that may still arrive, is unknown', async () => {
+    await relay.send(buyAlert(), { fault: 'drop_before' });
+    const clientOrderId = clientOrderIdOf('main', 'buy-1');
+
+    await relay.send(alert({ id: 'stop', action: 'cancel', clientOrderId }));
+
+    expect(await relay.entry('stop')).toMatchObject({ status: 'unknown' });
+  });
+
   test.each([
     ['a moment ago', 59, 'unknown'],
     ['a minute ago', 61, 'rejected'],
