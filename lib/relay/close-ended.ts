@@ -18,7 +18,8 @@ export interface CloseServices {
 
 /** Longer than any list lags behind an order that was placed. */
 export const longestLagMs = 10 * 60_000;
-const mostBelieved = 1000;
+/** As many open orders as the ledger is asked for at once: milliseconds, whatever else it holds. */
+export const mostBelieved = 1000;
 /** A run has little time; what is left is closed by the next one. */
 const mostClosed = 200;
 

@@ -6,7 +6,7 @@ import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { CancelAllSignal } from '../model/signal.ts';
 import type { Plan } from './action.ts';
-import { closeMissing, wasPlacedLongAgo } from './close-ended.ts';
+import { closeMissing, mostBelieved, wasPlacedLongAgo } from './close-ended.ts';
 import { ready, targetOf } from './plan-cancel.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -16,8 +16,6 @@ interface Chosen {
   readonly leftOut: number;
 }
 
-/** As many as the ledger is asked for at once: milliseconds, whatever else it holds. */
-const mostBelieved = 1000;
 /** As many as are asked for one by one where the exchange has no list of what is open. */
 const mostGuessed = 100;
 

@@ -10,6 +10,7 @@ import type { CancelSignal } from '../model/signal.ts';
 import { deny, type Ending, type Plan } from './action.ts';
 import { type Beside, contradictedCancel, joinEndings, type TargetEnding } from './cancel-endings.ts';
 import { mayStillArrive, placedByEvidence } from './cancel-target.ts';
+import { mostBelieved } from './close-ended.ts';
 import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
 import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
@@ -73,9 +74,6 @@ export async function planCancel(
     }
   }
 }
-
-/** As many as the ledger is asked for at once: milliseconds, whatever else it holds. */
-const mostBelieved = 1000;
 
 function withdrawnEnding(withdrawn: readonly string[]): Ending {
   const note = `signal "${withdrawn.join('", "')}" was withdrawn before it was sent`;
