@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { escapeText } from '../lib/signals/faults.ts';
+import { escapeText } from '../lib/signals/issues.ts';
 import { createUsageFailure } from './failure.ts';
 import { openSession, type SessionOptions } from './open-session.ts';
 import { type Cell, paint } from './print.ts';

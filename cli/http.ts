@@ -12,7 +12,7 @@ export interface HttpRequest {
   readonly recipient: string;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly httpStatus: number;
   /** Parsed JSON; undefined when the body is none. */
   readonly body: unknown;
@@ -23,16 +23,16 @@ const timeoutMs = 10_000;
 /**
  * Asks a part of the local run over HTTP.
  *
- * @throws CommandFailure `not_running` when nobody listens, `no_answer` when the answer never came
+ * @throws CommandFailure `not_running` when nobody listens, `no_answer` when the response never came
  */
-export async function askHttp({ url, method, body, recipient }: HttpRequest): Promise<HttpAnswer> {
+export async function askHttp({ url, method, body, recipient }: HttpRequest): Promise<HttpResponse> {
   try {
     const sent = request(url, { method, agent: false, signal: AbortSignal.timeout(timeoutMs) });
     sent.end(body);
     const [response] = await once(sent, 'response');
     return { httpStatus: response.statusCode, body: parseBody(await text(response)) };
   } catch (error) {
-    throw isRefused(error) ? createNotRunning(recipient) : createNoAnswer(recipient);
+    throw isRefused(error) ? createNotRunning(recipient) : createNoResponse(recipient);
   }
 }
 
@@ -60,10 +60,10 @@ export function createNotRunning(recipient: string): CommandFailure {
   );
 }
 
-function createNoAnswer(recipient: string): CommandFailure {
+function createNoResponse(recipient: string): CommandFailure {
   return new CommandFailure(
     'no_answer',
-    `${recipient} listens, but its answer was lost or took more than ${timeoutMs / 1000} s`,
+    `${recipient} listens, but its response was lost or took more than ${timeoutMs / 1000} s`,
     'It may have done what was asked: look (`signals`, `paper state`) before you repeat it.',
   );
 }

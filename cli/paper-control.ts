@@ -18,14 +18,14 @@ export async function askControl(
   body?: object,
 ): Promise<unknown> {
   const exchangeUrl = session.locatePaper();
-  const answer = await askHttp({
+  const response = await askHttp({
     url: `${exchangeUrl}${path}`,
     method,
     recipient: `the paper exchange at ${exchangeUrl}`,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  if (answer.httpStatus < 300) return answer.body;
-  const refusal = ControlRefusal.safeParse(answer.body);
+  if (response.httpStatus < 300) return response.body;
+  const refusal = ControlRefusal.safeParse(response.body);
   if (refusal.success)
     throw new CommandFailure(
       'paper_refused',
@@ -34,7 +34,7 @@ export async function askControl(
     );
   throw new CommandFailure(
     'no_paper_exchange',
-    `${exchangeUrl} answered HTTP ${answer.httpStatus}, not as a paper exchange does`,
+    `${exchangeUrl} answered HTTP ${response.httpStatus}, not as a paper exchange does`,
     'These commands are for the paper exchange of `npm start` only.',
   );
 }

@@ -1,7 +1,7 @@
 import { inspect, styleText } from 'node:util';
 import CliTable from 'cli-table3';
 import { type Decimal, formatDecimal } from '../lib/base/decimal.ts';
-import { escapeText } from '../lib/signals/faults.ts';
+import { escapeText } from '../lib/signals/issues.ts';
 import type { FailureReport } from './failure.ts';
 
 const styles = {

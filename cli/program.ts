@@ -30,7 +30,7 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     await relay.parseAsync(argv);
     return 0;
   } catch (error) {
-    return tellFailure(error, argv);
+    return logFailure(error, argv);
   }
 }
 
@@ -90,7 +90,7 @@ function createProgram(): Command {
   return relay;
 }
 
-function tellFailure(error: unknown, argv: readonly string[]): number {
+function logFailure(error: unknown, argv: readonly string[]): number {
   // Help or release were asked for and shown; help shown for want of a command is a mistake.
   if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code))
     return error.exitCode === 0 ? 0 : 2;

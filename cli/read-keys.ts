@@ -52,10 +52,10 @@ async function askForKeys(): Promise<unknown> {
   terminal.once('close', () => interrupted.abort());
   const ask = async (prompt: string) => {
     process.stderr.write(prompt);
-    const answer = await terminal.question('', { signal: interrupted.signal }).finally(() => {
+    const response = await terminal.question('', { signal: interrupted.signal }).finally(() => {
       process.stderr.write('\n');
     });
-    return answer.trim();
+    return response.trim();
   };
   try {
     return { apiKey: await ask('API key: '), apiSecret: await ask('API secret: ') };

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { escapeText } from '../lib/signals/faults.ts';
+import { escapeText } from '../lib/signals/issues.ts';
 import type { Context } from './command.ts';
 import { type CsvCell, formatCsvRow } from './csv.ts';
 import { createUsageFailure } from './failure.ts';

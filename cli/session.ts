@@ -8,7 +8,7 @@ import type { DeadLetters } from '../lib/queue/dead-letters.ts';
 import type { SnapshotStore } from '../lib/snapshots/snapshot-store.ts';
 import type { Check } from './check.ts';
 import { type CommandFailure, createUsageFailure } from './failure.ts';
-import type { HttpAnswer } from './http.ts';
+import type { HttpResponse } from './http.ts';
 
 /** Which relay a command works on. */
 export type Target =
@@ -46,7 +46,7 @@ export interface Session {
   /** @throws RelayError `secrets_missing` when the account has no token */
   readWebhookUrl(account: Account): Promise<string>;
   /** Has the relay take an alert in as if it came to the account's webhook. */
-  sendAlert(account: Account, body: Buffer): Promise<HttpAnswer>;
+  sendAlert(account: Account, body: Buffer): Promise<HttpResponse>;
   /**
    * A client that signs with the account's key; null: one that signs nothing.
    *

@@ -13,7 +13,7 @@ import type { Account } from '../lib/model/account.ts';
 import { createSqsDeadLetters } from '../lib/queue/sqs-dead-letters.ts';
 import { createDynamodbSnapshots } from '../lib/snapshots/dynamodb-snapshots.ts';
 import { CommandFailure, createUsageFailure } from './failure.ts';
-import type { HttpAnswer } from './http.ts';
+import type { HttpResponse } from './http.ts';
 import { type Session, webhookUrlOf } from './session.ts';
 import { readStackOutputs, type StackOutputs } from './stack.ts';
 import { createStackSecrets } from './stack-secrets.ts';
@@ -136,16 +136,16 @@ export async function invokeReceiver(
   client: LambdaClient,
   { ReceiveFunction }: StackOutputs,
   event: ReceiverEvent,
-): Promise<HttpAnswer> {
-  const answer = await client.send(
+): Promise<HttpResponse> {
+  const response = await client.send(
     new InvokeCommand({ FunctionName: ReceiveFunction, Payload: JSON.stringify(event) }),
   );
-  const result = ProxyResult.safeParse(parseJson(answer.Payload?.transformToString() ?? ''));
-  if (answer.FunctionError === undefined && result.success)
+  const result = ProxyResult.safeParse(parseJson(response.Payload?.transformToString() ?? ''));
+  if (response.FunctionError === undefined && result.success)
     return { httpStatus: result.data.statusCode, body: parseJson(result.data.body) };
   throw new CommandFailure(
     'function_broken',
-    `the function ${ReceiveFunction} broke (${answer.FunctionError ?? 'its answer is not one of a webhook'})`,
+    `the function ${ReceiveFunction} broke (${response.FunctionError ?? 'its response is not one of a webhook'})`,
     'Its log group tells why; nothing of this alert was promised, so send it again afterwards.',
   );
 }

@@ -7,7 +7,7 @@ import config from '../relay.config.ts';
  *
  * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
  */
-const answerWithinMs = 2_000;
+const responseWithinMs = 2_000;
 
 /** Behind `POST /signals/{account}/{token}`. */
-export const handler = createReceiveSignal(openReceiveServices(config, process.env), answerWithinMs);
+export const handler = createReceiveSignal(openReceiveServices(config, process.env), responseWithinMs);

@@ -28,11 +28,11 @@ export function addExchangeCommands(program: Command): void {
 async function pingExchange({ session, print }: Context): Promise<void> {
   const { url: exchangeUrl, dialect } = session.locateExchange();
   const startedAtMs = session.clock.nowMs();
-  const [answer] = await askExchange(session, null, (client) => client.call(ping, {}, { timeoutMs }));
+  const [response] = await askExchange(session, null, (client) => client.call(ping, {}, { timeoutMs }));
   const tookMs = session.clock.nowMs() - startedAtMs;
   print(
-    { exchangeUrl, dialect, answer, tookMs },
-    () => `${answer} from ${exchangeUrl} (${dialect} dialect) in ${tookMs} ms`,
+    { exchangeUrl, dialect, response, tookMs },
+    () => `${response} from ${exchangeUrl} (${dialect} dialect) in ${tookMs} ms`,
   );
 }
 

@@ -84,10 +84,10 @@ function legRows(record: ConditionalOrder): readonly (readonly Cell[])[] {
   const { primary, stopLossPrice, takeProfitPrice } = record;
   return [
     orderRow('entry', primary),
-    ...(stopLossPrice === null ? [] : [exitRow('stop loss', primary, formatDecimal(stopLossPrice), '–')]),
+    ...(stopLossPrice === null ? [] : [plannedRow('stop loss', primary, formatDecimal(stopLossPrice), '–')]),
     ...(takeProfitPrice === null
       ? []
-      : [exitRow('take profit', primary, '–', formatDecimal(takeProfitPrice))]),
+      : [plannedRow('take profit', primary, '–', formatDecimal(takeProfitPrice))]),
   ];
 }
 
@@ -114,14 +114,14 @@ function describeTrigger({ activationPrice, activationCondition, activated }: Or
 }
 
 /** An exit that does not exist yet: it is placed when the entry fills. */
-function exitRow(
+function plannedRow(
   leg: string,
   { market, side, amount }: Order,
   trigger: string,
   price: string,
 ): readonly Cell[] {
-  const exitSide = side === 'buy' ? 'sell' : 'buy';
-  return [leg, '–', market, exitSide, formatDecimal(amount), trigger, price, 'to come', ''];
+  const closingSide = side === 'buy' ? 'sell' : 'buy';
+  return [leg, '–', market, closingSide, formatDecimal(amount), trigger, price, 'to come', ''];
 }
 
 async function cancelOne(
@@ -144,7 +144,7 @@ async function cancelOne(
         'was',
         `${order.side} ${formatAmount(order.amount)} of ${order.market} at ${formatAmount(order.price)}`,
       ],
-      ['filled before', formatAmount(order.dealStock)],
+      ['filled before', formatAmount(order.filled)],
       ['left', formatAmount(order.left)],
     ]),
   );
@@ -156,7 +156,7 @@ function cancelParams(market: string, { orderId, clientOrderId }: CancelOptions)
   throw createUsageFailure('it is not said which order to cancel', 'Give --order-id or --client-order-id.');
 }
 
-/** After a lost answer a cancellation is tried again, and then the exchange may only say that nothing is open. */
+/** After a lost response a cancellation is tried again, and then the exchange may only say that nothing is open. */
 function isPerhapsDone(error: unknown): boolean {
   return (
     error instanceof ExchangeError &&
@@ -168,7 +168,7 @@ function isPerhapsDone(error: unknown): boolean {
 function createPerhapsCancelled(): CommandFailure {
   return new CommandFailure(
     'perhaps_cancelled',
-    'an answer was lost, and then the exchange refused: the order was cancelled by this, or it was not open before',
+    'a response was lost, and then the exchange refused: the order was cancelled by this, or it was not open before',
     "Look at the exchange's order history for which; here, `paper state` shows it.",
   );
 }

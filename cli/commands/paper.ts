@@ -50,7 +50,7 @@ export function addPaperCommands(program: Command): void {
     .option('--probability <p>', 'strike by chance, from 0 to 1, until cleared', readProbability)
     .option(
       '--delay-ms <ms>',
-      'for delay: how late the answer is; for read_lag: how far the lists trail behind',
+      'for delay: how late the response is; for read_lag: how far the lists trail behind',
       readCount(1, longestMs),
     )
     .option('--duration-ms <ms>', 'for down: how long nobody listens', readCount(1, longestMs))

@@ -7,9 +7,9 @@ import {
   type Approach,
   type Resolution,
   resolveSignal,
-  type Sighting,
-  sightings,
-  sightingsOf,
+  type Observation,
+  observations,
+  observationsOf,
 } from '../../lib/relay/resolve-signal.ts';
 import { type Context, readCount, readText, runCommand } from '../command.ts';
 import { timeoutMs } from '../exchange.ts';
@@ -21,7 +21,7 @@ import { chooseAccount, type Session } from '../session.ts';
 interface ResolveOptions {
   readonly account?: string;
   readonly cancel?: boolean;
-  readonly saw?: Sighting;
+  readonly saw?: Observation;
   readonly note?: string;
   readonly orderId?: number;
   readonly by?: string;
@@ -40,7 +40,7 @@ export function addResolveCommands(program: Command): void {
       ).conflicts('saw'),
     )
     .addOption(
-      new Option('--saw <status>', 'record what you saw on the exchange yourself').choices(sightings),
+      new Option('--saw <status>', 'record what you saw on the exchange yourself').choices(observations),
     )
     .option('--note <text>', 'with --saw: where and how you saw it')
     .addOption(
@@ -90,7 +90,7 @@ function createAlarmLog(alarms: string[]): Log {
 function refuseImpossible({ signal }: Entry, approach: Approach): void {
   if (approach.kind !== 'saw') return;
   const { status, orderId } = approach;
-  const possible = sightingsOf(signal);
+  const possible = observationsOf(signal);
   if (!possible.includes(status))
     throw createUsageFailure(
       `this signal is a cancellation: it cannot have been ${status}`,
@@ -108,7 +108,7 @@ function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach 
     if (note !== undefined || orderId !== undefined)
       throw createUsageFailure(
         '--note and --order-id belong to --saw',
-        `Add --saw, one of ${sightings.join(', ')}.`,
+        `Add --saw, one of ${observations.join(', ')}.`,
       );
     return { kind: cancel === true ? 'cancel' : 'look' };
   }

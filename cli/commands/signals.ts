@@ -150,7 +150,7 @@ function renderEntry(entry: Entry, meaning: string): string {
       ...describeAsked(entry),
       ['order', describeOrder(entry)],
       ['client order id', entry.clientOrderId],
-      ['looked for', describeLook(entry)],
+      ['looked for', describeLookup(entry)],
       ['alert SHA-256', entry.fingerprint],
     ]),
     '',
@@ -184,7 +184,7 @@ function describeOrder({ orderId, orderOpen }: Entry): string | null {
 }
 
 /** Only while it matters: what became of it in the end stands in the last step. */
-function describeLook({ status, look }: Entry): string | null {
+function describeLookup({ status, look }: Entry): string | null {
   if (status !== 'unknown' || look === null) return null;
   const next = `next at ${formatSecond(look.dueAtMs)} UTC`;
   if (look.count === 0) return `not yet; ${next}`;

@@ -6,7 +6,7 @@ import type { Account } from '../../lib/model/account.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
-import type { HttpAnswer } from '../http.ts';
+import type { HttpResponse } from '../http.ts';
 import { renderFields, renderTable } from '../print.ts';
 import { chooseAccount } from '../session.ts';
 
@@ -90,11 +90,11 @@ async function sendAlert(
 ): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const body = file === '-' ? await readStandardInput() : await readAlertFile(file);
-  const answer = await session.sendAlert(account, body);
-  const receipt = Receipt.safeParse(answer.body);
-  if (!receipt.success || answer.httpStatus >= 300) throw createRefusal(answer, session.relayName);
+  const response = await session.sendAlert(account, body);
+  const receipt = Receipt.safeParse(response.body);
+  if (!receipt.success || response.httpStatus >= 300) throw createRefusal(response, session.relayName);
   const { signals } = receipt.data;
-  printChange({ httpStatus: answer.httpStatus, signals }, () => renderReceipt(signals));
+  printChange({ httpStatus: response.httpStatus, signals }, () => renderReceipt(signals));
 }
 
 function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[]): string {
@@ -126,7 +126,7 @@ async function readAlertFile(path: string): Promise<Buffer> {
   }
 }
 
-function createRefusal({ httpStatus, body }: HttpAnswer, recipient: string): CommandFailure {
+function createRefusal({ httpStatus, body }: HttpResponse, recipient: string): CommandFailure {
   const refusal = Refusal.safeParse(body);
   if (!refusal.success)
     return new CommandFailure(

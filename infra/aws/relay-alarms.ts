@@ -48,7 +48,7 @@ const countedLines = {
     '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
   ),
   Unauthorized: FilterPattern.literal('{ $.code = "unauthorized" }'),
-  /** In the access log, whose values are all text. The function behind the door has no such answer. */
+  /** In the access log, whose values are all text. The function behind the door has no such response. */
   TurnedAway: FilterPattern.literal('{ $.status = "403" }'),
 } as const satisfies Record<string, IFilterPattern>;
 type Counted = keyof typeof countedLines;
@@ -87,7 +87,7 @@ export class RelayAlarms extends Construct {
     topic.add('UnknownOutcomes', {
       metric: this.#count('Unknown', execute, reconcile),
       meaning:
-        'An order was sent and its answer lost; this rings again and again as long as nobody knows what became of it.',
+        'An order was sent and its response lost; this rings again and again as long as nobody knows what became of it.',
       runbook: `the relay looks for it by itself, and never sends it again; what \`${inLedger} --status unknown\` still shows, look up on the exchange by its client order id and settle with \`${relay} resolve ID --stack STACK\`.`,
     });
     topic.add('Attention', {

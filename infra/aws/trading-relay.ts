@@ -223,7 +223,7 @@ export class TradingRelay extends Construct {
     const mapping = new EventSourceMapping(this, 'SignalsToExecute', {
       target: this.execute.lambda,
       eventSourceArn: this.signals.queue.queueArn,
-      // One signal a run: a slow answer or a crash holds up nobody else's signal, and none is handed out twice for it.
+      // One signal a run: a slow response or a crash holds up nobody else's signal, and none is handed out twice for it.
       batchSize: 1,
       reportBatchItemFailures: true,
     });

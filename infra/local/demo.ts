@@ -14,7 +14,7 @@ import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secr
 import { createLog } from '../../lib/host/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { startPaperExchange } from '../../lib/paper/venue.ts';
+import { startPaperExchange } from '../../lib/paper/server.ts';
 import config from '../../relay.config.example.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
@@ -101,7 +101,7 @@ async function tell(): Promise<void> {
   const [entry] = paper.control.state().orders;
   expectThat(entry?.status === 'filled', `the order is ${entry?.status}`);
   say(`   order ${entry?.orderId} is ${green('FILLED')}: bought ${entry?.amount} BTC`);
-  await sayExits();
+  await sayStopLossAndTakeProfit();
 
   say(`\n${styleText('bold', 'What the ledger shows')}`);
   const { entries } = await ledger.list({ limit: 10 });
@@ -143,7 +143,7 @@ function sayHistory({ steps, createdAtMs }: Entry): void {
     say(`     ${dim(`+${atMs - createdAtMs} ms`.padStart(7))}  ${paint(status)} ${note}`);
 }
 
-async function sayExits(): Promise<void> {
+async function sayStopLossAndTakeProfit(): Promise<void> {
   const { records } = await client.call(conditionalOrders, {});
   const [oco] = records;
   if (oco?.kind !== 'oco') throw new Error('no OCO stands after the fill');

@@ -31,11 +31,11 @@ const defaultReceiveWithinMs = 10_000;
 export async function startHttpServer(
   port: number,
   receiveSignal: WebhookHandler,
-  options: { readonly receiveWithinMs?: number; readonly tellHealth?: HealthHandler } = {},
+  options: { readonly receiveWithinMs?: number; readonly logHealth?: HealthHandler } = {},
 ): Promise<HttpServer> {
-  const { receiveWithinMs = defaultReceiveWithinMs, tellHealth } = options;
+  const { receiveWithinMs = defaultReceiveWithinMs, logHealth } = options;
   const server = createServer(limitReceiving(receiveWithinMs), (request, response) => {
-    (tellHealth !== undefined && asksForHealth(request) ? tellHealth() : answer(request, receiveSignal))
+    (logHealth !== undefined && asksForHealth(request) ? logHealth() : answer(request, receiveSignal))
       .then((result) => send(response, result))
       // The sender hung up, or sent no HTTP; there is nobody left to answer.
       .catch(() => request.destroy());
@@ -66,7 +66,7 @@ function refuseBroken(socket: Duplex, timedOutMs: number | null): void {
     const [status, body] =
       timedOutMs === null
         ? ['400 Bad Request', '']
-        : ['408 Request Timeout', plainAnswer(createTimeout(timedOutMs)).body];
+        : ['408 Request Timeout', plainResponse(createTimeout(timedOutMs)).body];
     socket.write(
       `HTTP/1.1 ${status}\r\ncontent-type: ${jsonType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     );
@@ -84,9 +84,10 @@ async function answer(
 ): Promise<APIGatewayProxyResult> {
   const [, account, token] = route.exec(request.url ?? '') ?? [];
   if (account === undefined || token === undefined)
-    return plainAnswer(new RelayError('not_found', 'there is nothing here'));
+    return plainResponse(new RelayError('not_found', 'there is nothing here'));
   const body = await readBody(request);
-  if (body === null) return plainAnswer(new RelayError('body_too_large', 'the request is larger than 1 MiB'));
+  if (body === null)
+    return plainResponse(new RelayError('body_too_large', 'the request is larger than 1 MiB'));
   return await receiveSignal(toEvent(request, { account: decode(account), token: decode(token) }, body));
 }
 
@@ -132,7 +133,7 @@ function toEvent(
   };
 }
 
-function plainAnswer({ row, code, message }: RelayError): APIGatewayProxyResult {
+function plainResponse({ row, code, message }: RelayError): APIGatewayProxyResult {
   const issues = [{ path: '', message, hint: row.action }];
   return {
     statusCode: row.httpStatus,

@@ -121,7 +121,7 @@ export async function startLocalRelay(options: {
   async function open() {
     await takeUpLeft({ ledger, queue }, log);
     return await startHttpServer(options.port, receiveSignal, {
-      tellHealth: createHealth(ledger, readVersion()),
+      logHealth: createHealth(ledger, readVersion()),
     });
   }
 

@@ -10,7 +10,7 @@ import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLog } from '../../lib/host/log.ts';
 import { provideConfig } from '../../lib/host/project-config.ts';
 import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
-import { startPaperExchange } from '../../lib/paper/venue.ts';
+import { startPaperExchange } from '../../lib/paper/server.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { lockFolder } from './folder-lock.ts';
 import { startLocalRelay } from './local-relay.ts';

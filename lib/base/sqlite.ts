@@ -39,7 +39,7 @@ interface FailedCommit {
 
 /**
  * How long to wait, on the only thread, for another process's lock: several waits in a row must stay below the 3 s
- * after which TradingView gives up, so that the sender still gets an answer.
+ * after which TradingView gives up, so that the sender still gets a response.
  */
 const lockTimeoutMs = 250;
 

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
-import { describeIssues } from './answer.ts';
+import { describeIssues } from './response.ts';
 import { baseUrlOf, type Dialect, nonceRules, spokenDialect, toWire } from './dialect.ts';
 import type { Endpoint, ParamsOf, ResultOf } from './endpoint.ts';
 import { type NonceRule, type NonceSequence, nonceFields, nonceSequenceOf } from './nonce.ts';
@@ -214,7 +214,7 @@ function composePublic(baseUrl: string, { method }: Endpoint, path: string, fiel
     path: query === '' ? path : `${path}?${query}`,
     headers: { 'User-Agent': userAgent },
     body: null,
-    withheld: [],
+    redacted: [],
   };
 }
 
@@ -242,6 +242,6 @@ function composePrivate(
       'X-TXC-SIGNATURE': signature,
     },
     body,
-    withheld: [...confidential(), payload, signature],
+    redacted: [...confidential(), payload, signature],
   };
 }

@@ -80,7 +80,7 @@ export function toWire(dialect: Dialect, endpoint: Endpoint, value: unknown): un
 /**
  * Renames the keys of a value, at every depth, from the wire's words to the model's.
  *
- * @throws RangeError when the value nests deeper than any answer of the exchange
+ * @throws RangeError when the value nests deeper than any response of the exchange
  */
 export function fromWire(dialect: Dialect, endpoint: Endpoint, value: unknown): unknown {
   return renameKeys(value, nameTablesOf(dialect, endpoint).fromWire, 0);

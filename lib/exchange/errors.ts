@@ -10,7 +10,7 @@ export type Failure =
    * is believed; of one that must not be, it is `ambiguous`.
    */
   | { readonly kind: 'rate_limited'; readonly reason: string }
-  /** The exchange read it and said no, in an answer that proves it. */
+  /** The exchange read it and said no, in a response that proves it. */
   | {
       readonly kind: 'rejected';
       readonly httpStatus: number;
@@ -40,7 +40,7 @@ type Attempts = readonly [...FailedAttempt[], FailedAttempt];
 
 /**
  * A request to the exchange failed. `failure` is what the attempts prove together: the last one's, unless an earlier
- * answer was lost and the exchange has not spoken since. A request that must not be repeated stays ambiguous once
+ * response was lost and the exchange has not spoken since. A request that must not be repeated stays ambiguous once
  * one attempt was.
  */
 export class ExchangeError extends RelayError {

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { readAnswer, type Verdict } from './answer.ts';
+import { readResponse, type Verdict } from './response.ts';
 import type { Dialect } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
 import { ExchangeError, type FailedAttempt, type Failure } from './errors.ts';
@@ -10,7 +10,7 @@ import type { Transport, WireRequest } from './transport.ts';
 
 /** The bytes of one attempt, and the parts of them that no message may repeat. */
 export interface Message extends Omit<WireRequest, 'connectTimeoutMs' | 'timeoutMs'> {
-  readonly withheld: readonly string[];
+  readonly redacted: readonly string[];
 }
 
 /** What is to be sent, and what it has to wait for. */
@@ -46,13 +46,13 @@ const longestConnectMs = 3000;
 const maximumNonceRetries = 5;
 /** Each create that is answered with HTTP 429 can have been taken in all the same: this many, and it is looked into. */
 const maximumCreates = 3;
-/** An attempt that has no time left for its answer turns what was provably never sent into what nobody knows. */
-const leastAnswerMs = 1000;
+/** An attempt that has no time left for its response turns what was provably never sent into what nobody knows. */
+const leastResponseMs = 1000;
 const firstPauseMs = 200;
 const maximumPauseMs = 5000;
 
 /**
- * Sends until there is an answer, nothing is left to try, or the time is up.
+ * Sends until there is a response, nothing is left to try, or the time is up.
  *
  * What must not happen twice is tried again only when it provably never left, or after HTTP 429, a few times, when
  * `maySendAgain` has looked and lets it; and never when it is no longer the caller's to send.
@@ -77,17 +77,17 @@ export async function sendRequest<E extends Endpoint>(
   let earlier: readonly FailedAttempt[] = [];
   let turnedAway = 0;
   for (;;) {
-    const ending = await attempt(sending, wire, times);
-    if (ending.kind === 'accepted') return ending.result;
-    if (isTurnedAway(ending.kind)) turnedAway += 1;
+    const outcome = await attempt(sending, wire, times);
+    if (outcome.kind === 'accepted') return outcome.result;
+    if (isTurnedAway(outcome.kind)) turnedAway += 1;
     const failedAtMs = clock.nowMs();
-    const attempts = [...earlier, { atMs: failedAtMs, failure: failureOf(endpoint, ending) }] as const;
-    const pauseMs = pauses.nextMs(ending);
-    if (!mayTryAgain(endpoint, ending.kind, turnedAway) || failedAtMs + pauseMs >= times.lastStartMs)
+    const attempts = [...earlier, { atMs: failedAtMs, failure: failureOf(endpoint, outcome) }] as const;
+    const pauseMs = pauses.nextMs(outcome);
+    if (!mayTryAgain(endpoint, outcome.kind, turnedAway) || failedAtMs + pauseMs >= times.lastStartMs)
       throw new ExchangeError(endpoint, attempts);
     if (pauseMs > 0) await clock.sleep(pauseMs);
-    const mustLook = !endpoint.repeatable && turnedAway > 0;
-    if (mustLook && (await limits.maySendAgain?.(lookLimits(times, clock))) !== true)
+    const mustLookUp = !endpoint.repeatable && turnedAway > 0;
+    if (mustLookUp && (await limits.maySendAgain?.(lookupLimits(times, clock))) !== true)
       throw new ExchangeError(endpoint, attempts);
     if (!endpoint.repeatable && (await limits.isStillOwn?.()) === false)
       throw new ExchangeError(endpoint, attempts);
@@ -99,8 +99,8 @@ interface Times {
   readonly deadlineMs: number;
   /** An attempt begins before this, or not at all. */
   readonly lastStartMs: number;
-  /** Kept for the answer at the end of an attempt. */
-  readonly answerMs: number;
+  /** Kept for the response at the end of an attempt. */
+  readonly responseMs: number;
 }
 
 function timesOf(
@@ -108,35 +108,35 @@ function timesOf(
   nowMs: number,
   { timeoutMs, notAfterMs }: { readonly timeoutMs: number; readonly notAfterMs: number },
 ): Times {
-  const answerMs = repeatable ? 0 : Math.min(leastAnswerMs, Math.floor(timeoutMs / 4));
+  const responseMs = repeatable ? 0 : Math.min(leastResponseMs, Math.floor(timeoutMs / 4));
   const deadlineMs = nowMs + timeoutMs;
-  return { deadlineMs, answerMs, lastStartMs: Math.min(deadlineMs - answerMs, notAfterMs) };
+  return { deadlineMs, responseMs, lastStartMs: Math.min(deadlineMs - responseMs, notAfterMs) };
 }
 
 /** A look that hangs must leave time to send. */
-function lookLimits({ lastStartMs }: Times, clock: Clock) {
+function lookupLimits({ lastStartMs }: Times, clock: Clock) {
   return { timeoutMs: Math.floor((lastStartMs - clock.nowMs()) / 2), notAfterMs: lastStartMs };
 }
 
 /** How one attempt ended. Held back means that its turn does not come before the time is up. */
-type Ending<Result> = Verdict<Result> | { readonly kind: 'held_back'; readonly reason: string };
+type Outcome<Result> = Verdict<Result> | { readonly kind: 'held_back'; readonly reason: string };
 
 async function attempt<E extends Endpoint>(
   sending: Sending<E>,
   wire: Wire,
-  { deadlineMs, lastStartMs, answerMs }: Times,
-): Promise<Ending<ResultOf<E>>> {
+  { deadlineMs, lastStartMs, responseMs }: Times,
+): Promise<Outcome<ResultOf<E>>> {
   const heldBack = await waitForTurn(sending, wire.clock, lastStartMs);
   if (heldBack !== null) return { kind: 'held_back', reason: heldBack };
   try {
-    const { withheld, ...message } = sending.compose();
+    const { redacted, ...message } = sending.compose();
     const leftMs = deadlineMs - wire.clock.nowMs();
     const timeoutMs = attemptTimeoutMs(sending.endpoint, leftMs);
-    // Nothing is written before the connection stands: one that takes too long must not eat the time for the answer.
-    const connectTimeoutMs = Math.min(longestConnectMs, Math.max(1, leftMs - answerMs));
+    // Nothing is written before the connection stands: one that takes too long must not eat the time for the response.
+    const connectTimeoutMs = Math.min(longestConnectMs, Math.max(1, leftMs - responseMs));
     const outcome = await wire.transport.send({ ...message, connectTimeoutMs, timeoutMs });
     if (outcome.kind !== 'answered') return outcome;
-    return readAnswer(sending.endpoint, sending.dialect, outcome, withheld);
+    return readResponse(sending.endpoint, sending.dialect, outcome, redacted);
   } finally {
     sending.lane?.leave();
   }
@@ -176,22 +176,22 @@ function attemptTimeoutMs({ repeatable }: Endpoint, leftMs: number): number {
   return repeatable ? Math.max(Math.ceil(leftMs / 2), Math.min(leftMs, 1000)) : leftMs;
 }
 
-function mayTryAgain({ repeatable }: Endpoint, kind: Ending<never>['kind'], turnedAway: number): boolean {
+function mayTryAgain({ repeatable }: Endpoint, kind: Outcome<never>['kind'], turnedAway: number): boolean {
   if (kind === 'not_sent') return true;
   if (isTurnedAway(kind)) return repeatable || turnedAway < maximumCreates;
   return kind === 'ambiguous' && repeatable;
 }
 
-function isTurnedAway(kind: Ending<never>['kind']): boolean {
+function isTurnedAway(kind: Outcome<never>['kind']): boolean {
   return kind === 'rate_limited' || kind === 'nonce_refused';
 }
 
-type FailedEnding = Exclude<Ending<never>, { kind: 'accepted' }>;
+type FailedOutcome = Exclude<Outcome<never>, { kind: 'accepted' }>;
 
-function failureOf({ repeatable }: Endpoint, ending: FailedEnding): Failure {
-  if (ending.kind === 'held_back') return { kind: 'not_sent', reason: ending.reason };
-  if (ending.kind !== 'nonce_refused' && ending.kind !== 'rate_limited') return ending;
-  const reason = ending.kind === 'nonce_refused' ? nonceRefused : ending.reason;
+function failureOf({ repeatable }: Endpoint, outcome: FailedOutcome): Failure {
+  if (outcome.kind === 'held_back') return { kind: 'not_sent', reason: outcome.reason };
+  if (outcome.kind !== 'nonce_refused' && outcome.kind !== 'rate_limited') return outcome;
+  const reason = outcome.kind === 'nonce_refused' ? nonceRefused : outcome.reason;
   // A gateway can answer 429 for a request that got through.
   return repeatable
     ? { kind: 'rate_limited', reason }
@@ -202,7 +202,7 @@ const nonceRefused =
   "HTTP 429: the exchange refused the nonce; another program uses this key, or this machine's clock is off";
 
 /** How long to wait after each failure: a refused nonce asks for a new one at once, all else for patience. */
-function createPauses(random: Random): { nextMs(ending: Pick<Ending<never>, 'kind'>): number } {
+function createPauses(random: Random): { nextMs(outcome: Pick<Outcome<never>, 'kind'>): number } {
   let nonceRefusals = 0;
   let longestMs = firstPauseMs;
   return {

@@ -14,18 +14,18 @@ export interface WireRequest {
   readonly body: string | null;
   /** From now until the connection stands. */
   readonly connectTimeoutMs: number;
-  /** From now until the whole answer is here. */
+  /** From now until the whole response is here. */
   readonly timeoutMs: number;
 }
 
-export interface Answer {
+export interface ExchangeResponse {
   readonly kind: 'answered';
   readonly status: number;
   readonly body: string;
 }
 
 /** What became of a request on the wire. `not_sent` is proven: not a byte of it was handed to a connection. */
-export type WireOutcome = Answer | Extract<Failure, { kind: 'not_sent' | 'ambiguous' }>;
+export type WireOutcome = ExchangeResponse | Extract<Failure, { kind: 'not_sent' | 'ambiguous' }>;
 
 /** Carries requests to exchanges over connections that stay open between them. */
 export interface Transport {
@@ -38,7 +38,7 @@ export interface Transport {
 /** Beyond this, requests wait for a connection to come free. */
 const maximumSockets = 64;
 /** The list of all markets takes about one. */
-const maximumAnswerBytes = 4 * 1024 * 1024;
+const maximumResponseBytes = 4 * 1024 * 1024;
 /** Servers close idle connections after 5 s or more; a request that meets the closing is lost without need. */
 const maximumIdleMs = 4000;
 
@@ -152,7 +152,7 @@ class Delivery {
     if (this.#isSettled) return;
     this.#settle(
       this.#socket !== null
-        ? { kind: 'ambiguous', reason: `the answer was lost after the request was written: ${reason}` }
+        ? { kind: 'ambiguous', reason: `the response was lost after the request was written: ${reason}` }
         : { kind: 'not_sent', reason: `no connection to ${this.#wire.baseUrl}: ${reason}` },
     );
     this.#request.destroy();
@@ -179,7 +179,7 @@ class Delivery {
     const { timeoutMs, body } = this.#wire;
     clearTimeout(this.#timer);
     const leftMs = Math.max(1, timeoutMs - (performance.now() - this.#startedAtMs));
-    this.#timer = setTimeout(() => this.fail(`no answer within ${timeoutMs} ms`), leftMs);
+    this.#timer = setTimeout(() => this.fail(`no response within ${timeoutMs} ms`), leftMs);
     this.#touch(socket);
     if (body === null) this.#request.end();
     else this.#request.end(body);
@@ -196,8 +196,8 @@ class Delivery {
     response
       .on('data', (chunk: Buffer) => {
         sizeBytes += chunk.length;
-        if (sizeBytes > maximumAnswerBytes)
-          this.fail(`the answer is larger than ${maximumAnswerBytes} bytes`);
+        if (sizeBytes > maximumResponseBytes)
+          this.fail(`the response is larger than ${maximumResponseBytes} bytes`);
         else chunks.push(chunk);
       })
       .on('end', () => {

@@ -64,7 +64,7 @@ function knownOf<T>(secrets: ReadonlyMap<string, RememberedSecret<T>>): readonly
   return [...secrets.values()].flatMap(({ known }) => known);
 }
 
-/** One secret; whoever asks while it is being read waits for the same answer. */
+/** One secret; whoever asks while it is being read waits for the same response. */
 class RememberedSecret<T> {
   readonly #clock: Clock;
   readonly #restMs: number;

@@ -40,7 +40,7 @@ const awsClientOptions = {
 const exchangeTimeoutMs = 10_000;
 const marketsTimeoutMs = 5_000;
 /** Nobody waits for a look; a slow one must not keep a run from the others. */
-const lookTimeoutMs = 5_000;
+const lookupTimeoutMs = 5_000;
 /** Nobody waits for a snapshot, and it is asked for again only when its run is. */
 const snapshotTimeoutMs = 10_000;
 
@@ -115,7 +115,7 @@ export function openReconcileServices(config: unknown, environment: Environment)
     ledger: openLedger(host, environment),
     queue: openQueue(environment),
     exchangeFor: openExchangeClients(host, environment).forAccount,
-    exchangeTimeoutMs: lookTimeoutMs,
+    exchangeTimeoutMs: lookupTimeoutMs,
   };
 }
 

@@ -5,9 +5,9 @@ import { createWebhook, type WebhookHandler } from './webhook.ts';
 /**
  * `POST /signals/{account}/{token}`: takes alerts in.
  *
- * @param answerWithinMs see `createWebhook`
+ * @param responseWithinMs see `createWebhook`
  */
-export function createReceiveSignal(services: ReceiveServices, answerWithinMs?: number): WebhookHandler {
+export function createReceiveSignal(services: ReceiveServices, responseWithinMs?: number): WebhookHandler {
   return createWebhook(
     services.log,
     (event, body) =>
@@ -16,6 +16,6 @@ export function createReceiveSignal(services: ReceiveServices, answerWithinMs?: 
         token: event.pathParameters?.['token'] ?? '',
         body,
       }),
-    answerWithinMs,
+    responseWithinMs,
   );
 }

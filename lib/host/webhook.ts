@@ -5,26 +5,26 @@ import type { Json } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 
 /** What a story behind a webhook answers. */
-export interface Answer {
+export interface ExchangeResponse {
   readonly httpStatus: number;
   readonly body: Json;
 }
 
 /** A story told over HTTP, without HTTP. */
-export type WebhookStory = (event: APIGatewayProxyEvent, body: Buffer) => Promise<Answer>;
+export type HandleWebhook = (event: APIGatewayProxyEvent, body: Buffer) => Promise<Answer>;
 
 export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
 /**
  * Puts a story behind API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue.
  *
- * @param answerWithinMs after this time the answer is 503, whatever becomes of the story; absent: it takes its time
+ * @param responseWithinMs after this time the response is 503, whatever becomes of the story; absent: it takes its time
  */
-export function createWebhook(log: Log, story: WebhookStory, answerWithinMs?: number): WebhookHandler {
+export function createWebhook(log: Log, story: HandleWebhook, responseWithinMs?: number): WebhookHandler {
   const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .before(allowPostOnly)
-    .onError(answerError(log))
-    .handler(async (event) => answerOf(await inTime(story(event, rawBodyOf(event)), answerWithinMs)));
+    .onError(responseError(log))
+    .handler(async (event) => responseOf(await inTime(story(event, rawBodyOf(event)), responseWithinMs)));
   // middy wants Lambda's context, of which no part is used.
   return (event) => handler(event, {} as Parameters<typeof handler>[1]);
 }
@@ -52,7 +52,10 @@ async function inTime<T>(story: Promise<T>, timeoutMs: number | undefined): Prom
   return await Promise.race([story, promise]).finally(() => clearTimeout(timer));
 }
 
-function answerOf({ httpStatus, body }: Answer, headers: Record<string, string> = {}): APIGatewayProxyResult {
+function responseOf(
+  { httpStatus, body }: ExchangeResponse,
+  headers: Record<string, string> = {},
+): APIGatewayProxyResult {
   return {
     statusCode: httpStatus,
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
@@ -60,13 +63,13 @@ function answerOf({ httpStatus, body }: Answer, headers: Record<string, string> 
   };
 }
 
-function answerError(log: Log) {
+function responseError(log: Log) {
   return (request: { error?: Error | null | undefined; response?: unknown }): void => {
     const error = toRelayError(request.error ?? null);
     const { row, code, message } = error;
     // The logger keeps the word "message" to itself.
     log[row.logLevel]('request refused', { code, reason: message, httpStatus: row.httpStatus });
-    request.response = answerOf(
+    request.response = responseOf(
       {
         httpStatus: row.httpStatus,
         body: { error: { code, message, issues: issuesOf(error) } },

@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import type { PostponeMessage } from '../queue/queue.ts';
 
 /** Handles the body of one message; throws when it should come again. */
-export type MessageStory = (body: string) => Promise<void>;
+export type HandleMessage = (body: string) => Promise<void>;
 
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
@@ -15,7 +15,7 @@ export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
  *
  * @param postpone absent: what was not handled comes again after the queue's own pause
  */
-export function createWorker(log: Log, story: MessageStory, postpone?: PostponeMessage): WorkerHandler {
+export function createWorker(log: Log, story: HandleMessage, postpone?: PostponeMessage): WorkerHandler {
   const handler = middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
     const groups = Map.groupBy(Records, ({ attributes }) => attributes.MessageGroupId ?? '');
     const unhandled = await Promise.all(
@@ -31,7 +31,7 @@ export function createWorker(log: Log, story: MessageStory, postpone?: PostponeM
 /** @returns the records that must come again */
 async function handleGroup(
   log: Log,
-  story: MessageStory,
+  story: HandleMessage,
   records: readonly SQSRecord[],
 ): Promise<readonly SQSRecord[]> {
   for (const [index, record] of records.entries()) {

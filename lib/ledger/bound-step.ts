@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { Look, Step } from './entry.ts';
+import type { LookupProgress, Step } from './entry.ts';
 
 /**
  * A DynamoDB item holds 400 KB, and what a local index repeats of it counts twice. An entry has a handful of steps, a
@@ -26,7 +26,7 @@ export function boundStep(step: Step): Step {
 }
 
 /** The same for what a look found. */
-export function boundLook(look: Look): Look {
+export function boundLookups(look: LookupProgress): LookupProgress {
   return { ...look, finding: look.finding === null ? null : boundText(look.finding, maximumNoteBytes) };
 }
 

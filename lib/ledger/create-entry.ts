@@ -1,4 +1,4 @@
-import type { Entry, Look, Step } from './entry.ts';
+import type { Entry, LookupProgress, Step } from './entry.ts';
 import type { NewEntry, RefusedEntry } from './ledger.ts';
 
 /** A signal's entry as it begins, in every store. */
@@ -31,11 +31,11 @@ function beginEntry({ account, signalId, fingerprint }: Omit<RefusedEntry, 'step
 }
 
 /** An entry that has just become `unknown`: somebody is told, and it is to be looked for at once. */
-export function createFirstLook(atMs: number): Look {
+export function createFirstLookup(atMs: number): LookupProgress {
   return {
     count: 0,
     misses: 0,
-    firstMissAtMs: null,
+    firstNotFoundAtMs: null,
     lastAtMs: null,
     dueAtMs: atMs,
     alarmedAtMs: atMs,

@@ -17,7 +17,7 @@ const longestPausesMs = [20, 40, 80, 160, 320] as const;
 
 /**
  * Sends a write again while a transaction is at work on its item: DynamoDB turns it away then, having changed nothing,
- * and the SDK takes that for an answer.
+ * and the SDK takes that for a response.
  *
  * @param send one attempt; it must recognise a write of its own that an earlier attempt made
  * @throws whatever the last attempt threw

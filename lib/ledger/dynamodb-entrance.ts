@@ -89,7 +89,7 @@ export class DynamodbEntrance implements LedgerEntrance {
     // A transaction costs twice what a single write does.
     if (items.length === 1) return recogniseOwn(await this.#table.create(only), writer).done;
     const created = await this.#table.createAll(items);
-    // When an answer is lost, the repeat finds its own write in the way: that one succeeded.
+    // When a response is lost, the repeat finds its own write in the way: that one succeeded.
     return created.done || created.found.some((item) => item !== null && textOf(item, 'writer') === writer);
   }
 

@@ -5,7 +5,7 @@ import { isFinal, type Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import { boundStep } from './bound-step.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
-import type { Entry, EntryKey, Look, Step } from './entry.ts';
+import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 
 /**
  * The ledger's table. Everything of an account has the account's name as partition key `account`; the sort key
@@ -129,7 +129,7 @@ function readItem(item: Item): Entry {
     status: readStatus(textOf(item, 'status')),
     signal: item['signal'] === undefined ? null : (JSON.parse(textOf(item, 'signal')) as Signal),
     steps: (item['steps']?.L ?? []).map(({ S = '' }) => JSON.parse(S) as Step),
-    look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as Look),
+    look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as LookupProgress),
   };
 }
 

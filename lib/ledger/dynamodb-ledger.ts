@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
-import { boundLook } from './bound-step.ts';
+import { boundLookups } from './bound-step.ts';
 import { DynamodbEntrance, type DynamodbLedgerOptions } from './dynamodb-entrance.ts';
 import {
   anyWaitingPrefix,
@@ -16,7 +16,7 @@ import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
 import { DynamodbTable, type Written } from './dynamodb-table.ts';
-import type { Entry, EntryKey, Look, Step } from './entry.ts';
+import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 import {
   type Accepted,
   createConflict,
@@ -116,8 +116,8 @@ class DynamodbLedger implements Ledger {
     return this.#lists.openOrders(account, market, limit);
   }
 
-  dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    return this.#lists.dueLooks(nowMs, limit);
+  dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.dueLookups(nowMs, limit);
   }
 
   async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
@@ -129,19 +129,19 @@ class DynamodbLedger implements Ledger {
     return entry.orderId === orderId ? entry : null;
   }
 
-  async postpone(key: EntryKey, seen: Look, look: Look): Promise<boolean> {
-    const text = JSON.stringify(boundLook(look));
+  async postpone(key: EntryKey, seen: LookupProgress, look: LookupProgress): Promise<boolean> {
+    const text = JSON.stringify(boundLookups(look));
     const written = await this.#table.update({
       Key: keyItem(key),
-      set: 'SET #look = :look, #lookDueAtMs = :due',
-      condition: '#lookDueAtMs = :seen',
+      set: 'SET #look = :look, #lookupDueAtMs = :due',
+      condition: '#lookupDueAtMs = :seen',
       values: {
         ':look': { S: text },
         ':due': { N: String(look.dueAtMs) },
         ':seen': { N: String(seen.dueAtMs) },
       },
     });
-    // When an answer is lost, the repeat finds its own write in the way.
+    // When a response is lost, the repeat finds its own write in the way.
     return written.done || (written.found !== null && textOf(written.found, 'look') === text);
   }
 

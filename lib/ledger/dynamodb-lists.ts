@@ -12,7 +12,7 @@ import {
 } from './dynamodb-items.ts';
 import type { DynamodbTable } from './dynamodb-table.ts';
 import type { Entry } from './entry.ts';
-import { type EntryPage, type EntryQuery, farthestLookMs } from './ledger.ts';
+import { type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';
 
 /** How entries are listed: each page costs what is on it. */
@@ -49,11 +49,11 @@ export class DynamodbLists {
     return this.#queryOpenOrders(account, openOrderPrefix(market), { limit, oldestFirst: false });
   }
 
-  async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    const isDue = (dueAtMs: number) => dueAtMs <= nowMs || dueAtMs > nowMs + farthestLookMs;
+  async dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    const isDue = (dueAtMs: number) => dueAtMs <= nowMs || dueAtMs > nowMs + farthestLookupMs;
     const items = [
-      ...(await this.#queryLooks('<=', nowMs, limit)),
-      ...(await this.#queryLooks('>', nowMs + farthestLookMs, limit)),
+      ...(await this.#queryLookups('<=', nowMs, limit)),
+      ...(await this.#queryLookups('>', nowMs + farthestLookupMs, limit)),
     ].slice(0, limit);
     const entries = entriesOf(await this.#table.getMany(items.map(keyOf)));
     // The index may lag behind a look or an end; a look that cannot be read is due until somebody mends it.
@@ -62,10 +62,10 @@ export class DynamodbLists {
     );
   }
 
-  async #queryLooks(relation: '<=' | '>', dueAtMs: number, limit: number): Promise<readonly Item[]> {
+  async #queryLookups(relation: '<=' | '>', dueAtMs: number, limit: number): Promise<readonly Item[]> {
     const { items } = await this.#table.query({
       IndexName: indexes.byLook,
-      KeyConditionExpression: `#status = :unknown AND #lookDueAtMs ${relation} :due`,
+      KeyConditionExpression: `#status = :unknown AND #lookupDueAtMs ${relation} :due`,
       ExpressionAttributeValues: { ':unknown': { S: 'unknown' }, ':due': { N: String(dueAtMs) } },
       Limit: limit,
     });

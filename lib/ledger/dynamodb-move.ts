@@ -1,5 +1,5 @@
 import { type Item, textOf } from '../base/dynamodb.ts';
-import { createFirstLook } from './create-entry.ts';
+import { createFirstLookup } from './create-entry.ts';
 import { expiryAttribute, expiryOf, keyItem, stepList } from './dynamodb-items.ts';
 import type { Update, Written } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
@@ -20,7 +20,7 @@ export function updateOf(key: EntryKey, move: Move, keepDays: number, writer: st
   const settings = settingsOf(move, keepDays, writer);
   const removed = [
     ...(isOpenAfter(move) === false ? ['#openOrder'] : []),
-    ...(move.from === 'unknown' ? ['#lookDueAtMs'] : []),
+    ...(move.from === 'unknown' ? ['#lookupDueAtMs'] : []),
   ];
   const remove = removed.length === 0 ? '' : ` REMOVE ${removed.join(', ')}`;
   return {
@@ -43,7 +43,7 @@ function settingsOf(move: Move, keepDays: number, writer: string): readonly Sett
       : [{ set: '#orderId = :orderId', values: { ':orderId': { N: String(orderId) } } }]),
     ...(isOpenAfter(move) === true ? [{ set: '#openOrder = #orderPlace' }] : []),
     ...expirySettings(move, keepDays),
-    ...lookSettings(move),
+    ...lookupSettings(move),
   ];
 }
 
@@ -56,13 +56,13 @@ function expirySettings(move: Move, keepDays: number): readonly Setting[] {
   return [{ set: `#${expiryAttribute} = :expiry`, values: { ':expiry': { N: String(expiresAt) } } }];
 }
 
-function lookSettings({ step }: Move): readonly Setting[] {
+function lookupSettings({ step }: Move): readonly Setting[] {
   if (step.status !== 'unknown') return [];
-  const look = JSON.stringify(createFirstLook(step.atMs));
-  return [{ set: '#look = :look', values: { ':look': { S: look } } }, { set: '#lookDueAtMs = :at' }];
+  const look = JSON.stringify(createFirstLookup(step.atMs));
+  return [{ set: '#look = :look', values: { ':look': { S: look } } }, { set: '#lookupDueAtMs = :at' }];
 }
 
-/** When an answer is lost, the repeat finds its own write in the way: that one succeeded. */
+/** When a response is lost, the repeat finds its own write in the way: that one succeeded. */
 export function recogniseOwn(written: Written, writer: string): Written {
   if (written.done || written.found === null || textOf(written.found, 'writer') !== writer) return written;
   return { done: true, item: written.found };

@@ -79,12 +79,12 @@ export class DynamodbTable {
     let left = [...keys];
     while (left.length > 0) {
       const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
-      const answer = await this.#client
+      const response = await this.#client
         .send(new BatchGetItemCommand({ RequestItems: request }))
         .catch(failReading);
-      found.push(...(answer.Responses?.[this.#name] ?? []));
+      found.push(...(response.Responses?.[this.#name] ?? []));
       // Answers are cut at 16 MB.
-      left = answer.UnprocessedKeys?.[this.#name]?.Keys ?? [];
+      left = response.UnprocessedKeys?.[this.#name]?.Keys ?? [];
     }
     return found;
   }

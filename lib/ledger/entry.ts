@@ -27,7 +27,7 @@ export interface Entry extends EntryKey {
   /** Whether, as far as the ledger knows, the exchange holds an order of this signal, or may: one that is being sent, too. */
   readonly orderOpen: boolean;
   /** What looking for the order has come to; null for an entry that was never `unknown`. */
-  readonly look: Look | null;
+  readonly look: LookupProgress | null;
 }
 
 /** An entry of an alert that was understood: an order or a cancellation. */
@@ -39,13 +39,13 @@ export function isSignal(entry: Entry): entry is SignalEntry {
   return entry.signal !== null;
 }
 
-/** How far looking for an order has come whose answer was lost. */
-export interface Look {
+/** How far looking for an order has come whose response was lost. */
+export interface LookupProgress {
   /** How often it was looked for. */
   readonly count: number;
   /** How often it was found missing; a look that could tell neither way does not count. */
   readonly misses: number;
-  readonly firstMissAtMs: number | null;
+  readonly firstNotFoundAtMs: number | null;
   readonly lastAtMs: number | null;
   /** When it is to be looked for next. */
   readonly dueAtMs: number;

@@ -1,7 +1,7 @@
 import { RelayError } from '../base/errors.ts';
 import { type Status, statusTransitions } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import type { Entry, EntryKey, Look, Step } from './entry.ts';
+import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 
 /** How many signals or orders an account may have in any 60 seconds. */
 export interface MinuteLimit {
@@ -152,7 +152,7 @@ export interface Ledger {
    * soon as it becomes `unknown`. What is due only after `farthestLookMs` was put off by a clock that has been set back
    * since: it is due, too.
    */
-  dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]>;
+  dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]>;
 
   /**
    * Notes a look that settled nothing, and when the next one is due.
@@ -160,7 +160,7 @@ export interface Ledger {
    * @param seen the look the caller read
    * @returns false when the entry was settled, or looked for by somebody else, meanwhile; then nothing changes
    */
-  postpone(key: EntryKey, seen: Look, look: Look): Promise<boolean>;
+  postpone(key: EntryKey, seen: LookupProgress, look: LookupProgress): Promise<boolean>;
 
   readPause(account: string): Promise<Pause | null>;
 
@@ -181,7 +181,7 @@ export const limitWindowMs = 60_000;
 export const clockToleranceMs = 5_000;
 
 /** No look is put off for longer. */
-export const farthestLookMs = 2 * 60 * 60_000;
+export const farthestLookupMs = 2 * 60 * 60_000;
 
 /** Whether something of that time counts against a limit now. */
 export function countsAt(atMs: number, nowMs: number): boolean {

@@ -1,6 +1,6 @@
 import type { Signal } from '../model/signal.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
-import type { Entry, Look, Step } from './entry.ts';
+import type { Entry, LookupProgress, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
 
 /**
@@ -80,8 +80,8 @@ export const sql = {
   countSignals: `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND accepted_at_ms > ?2 AND accepted_at_ms <= ?3`,
   countOrders: ordersWithin('?2', '?3'),
-  dueLooks: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
-  looksAhead: 'SELECT * FROM entries WHERE look_due_at_ms > ? ORDER BY look_due_at_ms, seq LIMIT ?',
+  dueLookups: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
+  lookupsAhead: 'SELECT * FROM entries WHERE look_due_at_ms > ? ORDER BY look_due_at_ms, seq LIMIT ?',
   postpone: `UPDATE entries SET look = ?4, look_due_at_ms = ?5
     WHERE account = ?1 AND signal_id = ?2 AND look_due_at_ms = ?3`,
   waiting: `SELECT * FROM entries WHERE account = ? AND market = ? AND status = 'accepted' ORDER BY seq LIMIT ?`,
@@ -172,7 +172,7 @@ function readRow(row: EntryRow): Entry {
     status: readStatus(row.status),
     signal: row.signal === null ? null : (JSON.parse(row.signal) as Signal),
     steps: JSON.parse(row.steps) as Step[],
-    look: row.look === null ? null : (JSON.parse(row.look) as Look),
+    look: row.look === null ? null : (JSON.parse(row.look) as LookupProgress),
   };
 }
 

@@ -1,16 +1,16 @@
 import type { StatementSync } from 'node:sqlite';
 import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
-import { boundLook, boundStep } from './bound-step.ts';
-import { createAcceptedEntry, createFirstLook, createRefusedEntry } from './create-entry.ts';
-import type { Entry, EntryKey, Look, Step } from './entry.ts';
+import { boundLookups, boundStep } from './bound-step.ts';
+import { createAcceptedEntry, createFirstLookup, createRefusedEntry } from './create-entry.ts';
+import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 import {
   type Accepted,
   clockToleranceMs,
   createConflict,
   type EntryPage,
   type EntryQuery,
-  farthestLookMs,
+  farthestLookupMs,
   isOpenAfter,
   isOtherAlert,
   type Ledger,
@@ -136,7 +136,7 @@ class SqliteLedger implements Ledger {
     const text = JSON.stringify(boundStep(step));
     const isOpen = isOpenAfter(move);
     const open = isOpen === undefined ? null : Number(isOpen);
-    const look = step.status === 'unknown' ? JSON.stringify(createFirstLook(step.atMs)) : null;
+    const look = step.status === 'unknown' ? JSON.stringify(createFirstLookup(step.atMs)) : null;
     const { moved, found } = await this.#file.write(() => {
       const row = this.#statements.move.get(
         account,
@@ -198,14 +198,14 @@ class SqliteLedger implements Ledger {
     return row === undefined ? null : entryOrStandIn(row);
   }
 
-  async dueLooks(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    const { dueLooks, looksAhead } = this.#statements;
-    const rows = this.#rows(dueLooks, nowMs, limit);
-    return entriesOf([...rows, ...this.#rows(looksAhead, nowMs + farthestLookMs, limit - rows.length)]);
+  async dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    const { dueLookups, lookupsAhead } = this.#statements;
+    const rows = this.#rows(dueLookups, nowMs, limit);
+    return entriesOf([...rows, ...this.#rows(lookupsAhead, nowMs + farthestLookupMs, limit - rows.length)]);
   }
 
-  postpone({ account, signalId }: EntryKey, seen: Look, look: Look): Promise<boolean> {
-    const text = JSON.stringify(boundLook(look));
+  postpone({ account, signalId }: EntryKey, seen: LookupProgress, look: LookupProgress): Promise<boolean> {
+    const text = JSON.stringify(boundLookups(look));
     return this.#file.write(() => {
       const { changes } = this.#statements.postpone.run(account, signalId, seen.dueAtMs, text, look.dueAtMs);
       return changes === 1;

@@ -87,9 +87,9 @@ export interface Order {
   readonly amount: Decimal;
   readonly left: Decimal;
   readonly price: Decimal;
-  readonly dealMoney: Decimal;
-  readonly dealStock: Decimal;
-  readonly dealFee: Decimal;
+  readonly filledNotional: Decimal;
+  readonly filled: Decimal;
+  readonly fee: Decimal;
   readonly activationPrice?: Decimal | undefined;
   readonly activationCondition?: string | undefined;
   readonly activated?: boolean | undefined;
@@ -98,12 +98,12 @@ export interface Order {
   readonly stp?: string | undefined;
   readonly takerFeeRate?: Decimal | undefined;
   readonly makerFeeRate?: Decimal | undefined;
-  /** Exits that will be placed when the order fills. */
-  readonly oto?: OtoExits | undefined;
+  /** StopLossAndTakeProfit that will be placed when the order fills. */
+  readonly oto?: PlannedPrices | undefined;
 }
 
-/** Exits that an order carries until it fills. */
-export interface OtoExits {
+/** StopLossAndTakeProfit that an order carries until it fills. */
+export interface PlannedPrices {
   readonly otoId: number;
   readonly stopLoss?: Decimal | undefined;
   readonly takeProfit?: Decimal | undefined;

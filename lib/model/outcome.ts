@@ -37,7 +37,7 @@ export const transitions: readonly Transition[] = [
   { name: 'hear of the cancellation', from: 'sending', to: 'cancelled' },
   { name: 'hear a refusal', from: 'sending', to: 'rejected' },
   { name: 'prove it never left', from: 'sending', to: 'not_sent' },
-  { name: 'lose the answer', from: 'sending', to: 'unknown' },
+  { name: 'lose the response', from: 'sending', to: 'unknown' },
   { name: 'find the order', from: 'unknown', to: 'placed' },
   { name: 'find it cancelled', from: 'unknown', to: 'cancelled' },
   { name: 'find it refused', from: 'unknown', to: 'rejected' },
@@ -66,7 +66,7 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   dry_run: 'everything but the wire; nothing was sent',
   rejected: 'refused, or without effect; what a cancellation was to cancel may still be open',
   not_sent: 'it provably never became an order; nothing to clean up',
-  unknown: 'sent, but the answer was lost; it is being looked for',
+  unknown: 'sent, but the response was lost; it is being looked for',
   not_placed: 'looked up: there is no such order',
   invalid: 'refused at the door, with the reasons; nothing was sent',
 };

@@ -73,7 +73,7 @@ export interface LimitDistance {
   readonly referenceName: string;
 }
 
-/** What an answer tells of an order asked for. The side of the position it tells in the terms of the account's mode. */
+/** What a response tells of an order asked for. The side of the position it tells in the terms of the account's mode. */
 export type ComparedField<Name extends OrderKindName = OrderKindName> = {
   [Kind in Name]: Exclude<keyof RequestOf<Kind> & keyof Order, 'positionSide'>;
 }[Name];
@@ -103,7 +103,7 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
    * take the same order a second time.
    */
   readonly mayFillAtOnce: boolean;
-  /** The fields of an answer that must be those of the order asked for, where the answer has them. */
+  /** The fields of a response that must be those of the order asked for, where the response has them. */
   readonly compared: readonly ComparedField<Name>[];
 
   /** The signal of an alert; undefined when a required field is missing. */

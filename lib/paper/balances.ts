@@ -35,16 +35,16 @@ export function canHold(world: World, order: PaperOrder, units: Decimal): boolea
 
 function holdPerUnit(order: PaperOrder): Decimal {
   const market = marketNamed(order.market);
-  if (holdsStock(market, order.side)) return one;
+  if (holdsBase(market, order.side)) return one;
   return order.price.times(one.plus(market.takerFeeRate));
 }
 
 function holdBalance(world: World, order: PaperOrder): Balance {
   const market = marketNamed(order.market);
-  return balanceOf(world, order.account, holdsStock(market, order.side) ? market.stock : market.money);
+  return balanceOf(world, order.account, holdsBase(market, order.side) ? market.stock : market.money);
 }
 
-function holdsStock(market: PaperMarket, side: Side): boolean {
+function holdsBase(market: PaperMarket, side: Side): boolean {
   return market.settlement === 'spot' && side === 'sell';
 }
 
@@ -115,7 +115,7 @@ function heldAfter(order: PaperOrder, filled: Decimal, opened: Decimal): Decimal
 }
 
 /**
- * Moves what a fill moves, against the house, and takes the fee in money.
+ * Moves what a fill moves, against the counterparty, and takes the fee in money.
  *
  * @returns the fee, in money
  */
@@ -133,9 +133,9 @@ export function settleFill(world: World, order: PaperOrder, fill: Fill): Decimal
 function settleSpot(world: World, order: PaperOrder, { amount, price }: Fill): void {
   const market = marketNamed(order.market);
   setHold(world, order, order.heldAmount.minus(amount));
-  const stockGained = order.side === 'buy' ? amount : amount.times(minusOne);
-  payFromHouse(world, order.account, market.stock, stockGained);
-  payFromHouse(world, order.account, market.money, stockGained.times(price).times(minusOne));
+  const baseGained = order.side === 'buy' ? amount : amount.times(minusOne);
+  payFromCounterparty(world, order.account, market.stock, baseGained);
+  payFromCounterparty(world, order.account, market.money, baseGained.times(price).times(minusOne));
 }
 
 const minusOne = one.times('-1');
@@ -166,7 +166,7 @@ function closePosition(world: World, order: PaperOrder, closing: Decimal, price:
   position.amount = order.side === 'buy' ? position.amount.plus(closing) : position.amount.minus(closing);
   const balance = balanceOf(world, order.account, money);
   balance.available = balance.available.plus(margin);
-  payFromHouse(world, order.account, money, profit);
+  payFromCounterparty(world, order.account, money, profit);
 }
 
 function openPosition(world: World, order: PaperOrder, opening: Decimal, price: Decimal): void {
@@ -178,10 +178,10 @@ function openPosition(world: World, order: PaperOrder, opening: Decimal, price: 
   position.amount = order.side === 'buy' ? position.amount.plus(opening) : position.amount.minus(opening);
 }
 
-function payFromHouse(world: World, account: string, ticker: string, amount: Decimal): void {
+function payFromCounterparty(world: World, account: string, ticker: string, amount: Decimal): void {
   const balance = balanceOf(world, account, ticker);
   balance.available = balance.available.plus(amount);
-  add(world.house, ticker, amount.times(minusOne));
+  add(world.counterparty, ticker, amount.times(minusOne));
 }
 
 function add(pot: Map<string, Decimal>, ticker: string, amount: Decimal): void {

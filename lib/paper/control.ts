@@ -93,11 +93,11 @@ function trade(controlled: Controlled, { market, price, volume }: Trade): Promis
   return execute(controlled, { kind: 'trade', market, price, volume });
 }
 
-/** What a control route answers, and what is to happen once the answer is out. */
-export interface ControlAnswer {
+/** What a control route answers, and what is to happen once the response is out. */
+export interface ControlResponse {
   readonly httpStatus: number;
   readonly body: unknown;
-  readonly afterAnswer?: () => void;
+  readonly afterResponse?: () => void;
 }
 
 const DecimalText = z
@@ -148,7 +148,7 @@ const InterestRequestSchema = z.strictObject({
   timestamp: z.int().min(0).optional(),
 });
 
-type ControlRoute = (controlled: Controlled, body: string) => ControlAnswer | Promise<ControlAnswer>;
+type ControlRoute = (controlled: Controlled, body: string) => ControlResponse | Promise<ControlResponse>;
 
 const controlRoutes: Readonly<Record<string, ControlRoute>> = {
   'GET /control/state': ({ trading }) => ({ httpStatus: 200, body: describeWorld(trading.world) }),
@@ -169,7 +169,7 @@ export async function serveControl(
   controlled: Controlled,
   address: string,
   body: string,
-): Promise<ControlAnswer> {
+): Promise<ControlResponse> {
   const route = Object.hasOwn(controlRoutes, address) ? controlRoutes[address] : undefined;
   if (route === undefined) return refuse(404, `there is no ${address}`, Object.keys(controlRoutes));
   try {
@@ -180,29 +180,29 @@ export async function serveControl(
   }
 }
 
-function refuse(httpStatus: number, message: string, routes?: readonly string[]): ControlAnswer {
+function refuse(httpStatus: number, message: string, routes?: readonly string[]): ControlResponse {
   return { httpStatus, body: { error: message, ...(routes === undefined ? {} : { routes }) } };
 }
 
-async function postPrice(controlled: Controlled, body: string): Promise<ControlAnswer> {
+async function postPrice(controlled: Controlled, body: string): Promise<ControlResponse> {
   const { market, price, volume = null } = readRequest(PriceRequestSchema, body);
   await trade(controlled, { market, price, volume });
   return { httpStatus: 200, body: { market, price } };
 }
 
-async function postBalance(controlled: Controlled, body: string): Promise<ControlAnswer> {
+async function postBalance(controlled: Controlled, body: string): Promise<ControlResponse> {
   const request = readRequest(BalanceRequestSchema, body);
   await execute(controlled, { kind: 'set_balance', ...request });
   return { httpStatus: 200, body: request };
 }
 
-async function postFee(controlled: Controlled, body: string): Promise<ControlAnswer> {
+async function postFee(controlled: Controlled, body: string): Promise<ControlResponse> {
   const { ticker, ...change } = readRequest(FeeRequestSchema, body);
   await execute(controlled, { kind: 'set_fee', ticker, change });
   return { httpStatus: 200, body: controlled.trading.world.treasury.fees.get(ticker) };
 }
 
-async function postInterest(controlled: Controlled, body: string): Promise<ControlAnswer> {
+async function postInterest(controlled: Controlled, body: string): Promise<ControlResponse> {
   const { account, amount, timestamp, ...request } = readRequest(InterestRequestSchema, body);
   const payment = {
     ...request,
@@ -213,10 +213,10 @@ async function postInterest(controlled: Controlled, body: string): Promise<Contr
   return { httpStatus: 201, body: payment };
 }
 
-function postFault({ faults, beginOutage }: Controlled, body: string): ControlAnswer {
+function postFault({ faults, beginOutage }: Controlled, body: string): ControlResponse {
   const view = faults.add(parseFaultRequest(readJson(body), endpointNames));
-  const answer = { httpStatus: 201, body: view };
-  return view.fault === 'down' ? { ...answer, afterAnswer: () => beginOutage(view) } : answer;
+  const response = { httpStatus: 201, body: view };
+  return view.fault === 'down' ? { ...response, afterResponse: () => beginOutage(view) } : response;
 }
 
 function readRequest<S extends z.ZodType>(schema: S, body: string): z.output<S> {

@@ -1,7 +1,7 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { OrderRequest } from '../model/order.ts';
 import { amountToHold, canHold, setHold } from './balances.ts';
-import { endOrder } from './exits.ts';
+import { endOrder } from './stop-loss-take-profit.ts';
 import { matchTrade, meetLastPrice } from './matching.ts';
 import { addOrder, draftOrder } from './order-life.ts';
 import type { RefusalName } from './refusals.ts';

@@ -3,7 +3,7 @@ import { type Dialect, spokenDialect, toWire } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import { createAccessCheck } from './access.ts';
 import { createRateWindow, rateLimitBody } from './rate-window.ts';
-import { answerRefusals, type Refusal } from './refusals.ts';
+import { responseRefusals, type Refusal } from './refusals.ts';
 import { type Route, routesByAddress } from './routes.ts';
 import type { Trading } from './trading.ts';
 import { createFieldReader } from './validation.ts';
@@ -23,14 +23,14 @@ export interface PaperRequest {
 }
 
 /** What a request ends with; a text goes out as it is, anything else as JSON, null as an empty body. */
-export interface PaperAnswer {
+export interface PaperResponse {
   readonly httpStatus: number;
   readonly body: unknown;
 }
 
 /** What became of a request at the door. */
 export type Admission =
-  | { readonly admitted: false; readonly answer: PaperAnswer }
+  | { readonly admitted: false; readonly response: PaperResponse }
   | {
       readonly admitted: true;
       readonly endpoint: Endpoint;
@@ -39,10 +39,10 @@ export type Admission =
        *
        * @param lagMs takes the place of the request's own
        */
-      serve(lagMs?: number): Promise<PaperAnswer>;
+      serve(lagMs?: number): Promise<PaperResponse>;
     };
 
-/** An exchange without its wire: its answers follow from the requests and what was traded, and from nothing else. */
+/** An exchange without its wire: its responses follow from the requests and what was traded, and from nothing else. */
 export interface PaperCore {
   /** Finds the endpoint and holds the request against its rate limit. */
   admit(request: PaperRequest): Admission;
@@ -51,7 +51,7 @@ export interface PaperCore {
    *
    * @throws RelayError `store_unavailable` when the journal is lost
    */
-  handle(request: PaperRequest): Promise<PaperAnswer>;
+  handle(request: PaperRequest): Promise<PaperResponse>;
 }
 
 export interface PaperCoreOptions {
@@ -70,10 +70,10 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
   function admit(request: PaperRequest): Admission {
     const path = pathOf(request.target);
     const route = routes.get(`${request.method} ${path}`);
-    if (route === undefined) return { admitted: false, answer: { httpStatus: 404, body: null } };
+    if (route === undefined) return { admitted: false, response: { httpStatus: 404, body: null } };
     const { endpoint } = route;
     if (!windows.get(endpoint.name)?.(request.atMs))
-      return { admitted: false, answer: { httpStatus: 429, body: rateLimitBody } };
+      return { admitted: false, response: { httpStatus: 429, body: rateLimitBody } };
     return {
       admitted: true,
       endpoint,
@@ -85,7 +85,7 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
     admit,
     async handle(request) {
       const admission = admit(request);
-      return admission.admitted ? admission.serve() : admission.answer;
+      return admission.admitted ? admission.serve() : admission.response;
     },
   };
 }
@@ -95,7 +95,7 @@ export function pathOf(target: string): string {
   return target.split('?', 1)[0] ?? '/';
 }
 
-type Service = (route: Route, path: string, request: Required<PaperRequest>) => Promise<PaperAnswer>;
+type Service = (route: Route, path: string, request: Required<PaperRequest>) => Promise<PaperResponse>;
 
 function createService({ dialect, trading }: PaperCoreOptions): Service {
   const checkAccess = createAccessCheck();
@@ -114,17 +114,17 @@ function createService({ dialect, trading }: PaperCoreOptions): Service {
   };
 }
 
-function refuse(refusals: readonly [Refusal, ...Refusal[]]): PaperAnswer {
-  return answerRefusals(refusals);
+function refuse(refusals: readonly [Refusal, ...Refusal[]]): PaperResponse {
+  return responseRefusals(refusals);
 }
 
-/** An answer as a client reads it off the wire. */
-export interface EncodedAnswer {
+/** A response as a client reads it off the wire. */
+export interface EncodedResponse {
   readonly status: number;
   readonly body: string;
 }
 
-export function encodeAnswer({ httpStatus, body }: PaperAnswer): EncodedAnswer {
+export function encodeResponse({ httpStatus, body }: PaperResponse): EncodedResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { status: httpStatus, body: body === null ? '' : text };
 }

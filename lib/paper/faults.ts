@@ -7,20 +7,20 @@ import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { orderKinds } from '../orders/order-kinds.ts';
 import { rateLimitBody } from './rate-window.ts';
-import { answerRefusals } from './refusals.ts';
+import { responseRefusals } from './refusals.ts';
 
-/** What leaves the exchange instead of, or after, its own answer. */
+/** What leaves the exchange instead of, or after, its own response. */
 export type FaultEffect =
   | { readonly kind: 'answer'; readonly httpStatus: number; readonly body: unknown }
   /** The connection is destroyed. */
   | { readonly kind: 'drop' }
-  /** The exchange's own answer, later. */
+  /** The exchange's own response, later. */
   | { readonly kind: 'delay' }
-  /** The exchange's own answer, from lists that trail behind. */
+  /** The exchange's own response, from lists that trail behind. */
   | { readonly kind: 'lag' }
-  /** The exchange's own answer, but about another order. */
+  /** The exchange's own response, but about another order. */
   | { readonly kind: 'contradict' }
-  /** The exchange's own answer, with what it was sent in confidence in its texts. */
+  /** The exchange's own response, with what it was sent in confidence in its texts. */
   | { readonly kind: 'echo' }
   /** Nobody listens for a while. */
   | { readonly kind: 'outage' };
@@ -28,7 +28,7 @@ export type FaultEffect =
 interface FaultRow {
   /**
    * `before`: the request has no effect at all. `during`: it is served in another way. `after`: it took effect, and
-   * only the answer is spoilt.
+   * only the response is spoilt.
    */
   readonly when: 'before' | 'during' | 'after' | 'at_once';
   readonly effect: (access: Endpoint['access']) => FaultEffect;
@@ -38,7 +38,7 @@ interface FaultRow {
   readonly only?: readonly string[];
 }
 
-const answer = (httpStatus: number, body: unknown) => (): FaultEffect => ({
+const response = (httpStatus: number, body: unknown) => (): FaultEffect => ({
   kind: 'answer',
   httpStatus,
   body,
@@ -50,29 +50,29 @@ const createNames = orderKinds.map(({ endpoint }) => endpoint.name);
 const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
-const nonceRefusal = answerRefusals([{ name: 'nonce_refused' }]);
-const usedIdRefusal = answerRefusals([{ name: 'client_order_id_used' }]);
+const nonceRefusal = responseRefusals([{ name: 'nonce_refused' }]);
+const usedIdRefusal = responseRefusals([{ name: 'client_order_id_used' }]);
 
 /** Every fault there is: when it strikes, and what it does. */
 const faultRows = {
   refuse: {
     when: 'before',
-    effect: (access) => answer(422, access === 'private' ? privateRefusal : publicRefusal)(),
+    effect: (access) => response(422, access === 'private' ? privateRefusal : publicRefusal)(),
   },
   drop_before: { when: 'before', effect: drop },
   drop_after: { when: 'after', effect: drop },
   delay: { when: 'after', effect: () => ({ kind: 'delay' }), needs: 'delayMs' },
   read_lag: { when: 'during', effect: () => ({ kind: 'lag' }), needs: 'delayMs', only: listNames },
-  error_before: { when: 'before', effect: answer(503, 'Service Unavailable') },
-  error_after: { when: 'after', effect: answer(500, { error: ['Internal server error.'] }) },
-  garbage: { when: 'after', effect: answer(200, '<html><body>Please wait</body></html>') },
-  nonce_429: { when: 'before', effect: answer(nonceRefusal.httpStatus, nonceRefusal.body) },
-  rate_429: { when: 'before', effect: answer(429, rateLimitBody) },
-  nonce_429_after: { when: 'after', effect: answer(nonceRefusal.httpStatus, nonceRefusal.body) },
-  rate_429_after: { when: 'after', effect: answer(429, rateLimitBody) },
+  error_before: { when: 'before', effect: response(503, 'Service Unavailable') },
+  error_after: { when: 'after', effect: response(500, { error: ['Internal server error.'] }) },
+  garbage: { when: 'after', effect: response(200, '<html><body>Please wait</body></html>') },
+  nonce_429: { when: 'before', effect: response(nonceRefusal.httpStatus, nonceRefusal.body) },
+  rate_429: { when: 'before', effect: response(429, rateLimitBody) },
+  nonce_429_after: { when: 'after', effect: response(nonceRefusal.httpStatus, nonceRefusal.body) },
+  rate_429_after: { when: 'after', effect: response(429, rateLimitBody) },
   id_used_after: {
     when: 'after',
-    effect: answer(usedIdRefusal.httpStatus, usedIdRefusal.body),
+    effect: response(usedIdRefusal.httpStatus, usedIdRefusal.body),
     only: createNames,
   },
   contradict: { when: 'after', effect: () => ({ kind: 'contradict' }), only: tradeNames },

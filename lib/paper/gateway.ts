@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { type Controlled, serveControl } from './control.ts';
-import { encodeAnswer, type PaperAnswer, type PaperCore, pathOf } from './exchange.ts';
+import { encodeResponse, type PaperResponse, type PaperCore, pathOf } from './exchange.ts';
 import type { FaultBox, Strike } from './faults.ts';
-import { contradict, echoHeaders } from './spoilt-answers.ts';
+import { contradict, echoHeaders } from './spoilt-responses.ts';
 
 export interface GatewayOptions {
   readonly core: PaperCore;
@@ -43,15 +43,15 @@ export function createGateway({ core, clock, faults, controlled, closing }: Gate
   };
 
   async function control(response: ServerResponse, address: string, body: Buffer): Promise<void> {
-    const { afterAnswer, ...answer } = await serveControl(controlled, address, body.toString('utf8'));
-    if (afterAnswer !== undefined) response.once('finish', afterAnswer);
+    const { afterResponse, ...answer } = await serveControl(controlled, address, body.toString('utf8'));
+    if (afterResponse !== undefined) response.once('finish', afterResponse);
     send(response, answer);
   }
 
   async function spoil(
     response: ServerResponse,
     { effect, delayMs }: Strike,
-    answer?: PaperAnswer,
+    answer?: PaperResponse,
   ): Promise<void> {
     if (effect.kind === 'answer') return send(response, effect);
     if (effect.kind === 'delay' && answer !== undefined) {
@@ -73,8 +73,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return bytes > maximumBodyBytes ? null : Buffer.concat(chunks);
 }
 
-function send(response: ServerResponse, answer: PaperAnswer): void {
-  const { status, body } = encodeAnswer(answer);
+function send(response: ServerResponse, answer: PaperResponse): void {
+  const { status, body } = encodeResponse(answer);
   const bytes = Buffer.from(body);
   const type = typeof answer.body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
   response.writeHead(status, {

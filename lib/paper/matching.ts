@@ -1,6 +1,6 @@
 import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import { affordableAmount, settleFill } from './balances.ts';
-import { endForMargin, keepOneLeg, placeExits } from './exits.ts';
+import { endForMargin, keepOneLeg, placeStopLossAndTakeProfit } from './stop-loss-take-profit.ts';
 import { marketNamed } from './markets.ts';
 import { enterBook, moveOrder } from './order-life.ts';
 import { lastPriceOf, type PaperOrder, type World } from './world.ts';
@@ -110,7 +110,7 @@ function fillOrder(world: World, print: Print, order: PaperOrder, price: Decimal
   const amount = affordableAmount(world, order, { amount: wanted, price, feeRate });
   if (amount.gt(zero)) bookFill(world, print, order, { amount, price, feeRate });
   if (amount.lt(wanted)) endForMargin(world, order, print.atMs);
-  else if (order.status === 'filled') placeExits(world, order, print.atMs);
+  else if (order.status === 'filled') placeStopLossAndTakeProfit(world, order, print.atMs);
 }
 
 function bookFill(
@@ -121,9 +121,9 @@ function bookFill(
 ): void {
   const fee = settleFill(world, order, fill);
   order.left = order.left.minus(fill.amount);
-  order.dealStock = order.dealStock.plus(fill.amount);
-  order.dealMoney = order.dealMoney.plus(fill.amount.times(fill.price));
-  order.dealFee = order.dealFee.plus(fee);
+  order.filled = order.filled.plus(fill.amount);
+  order.filledNotional = order.filledNotional.plus(fill.amount.times(fill.price));
+  order.fee = order.fee.plus(fee);
   if (print.volumeLeft !== null) print.volumeLeft = print.volumeLeft.minus(fill.amount);
   moveOrder(world, order, order.left.eq(zero) ? 'filled' : 'partially_filled', print.atMs);
 }

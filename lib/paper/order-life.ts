@@ -32,9 +32,9 @@ export function draftOrder(draft: OrderDraft, orderId = 0): PaperOrder {
     endReason: null,
     updatedAtMs: draft.createdAtMs,
     left: draft.amount,
-    dealStock: zero,
-    dealMoney: zero,
-    dealFee: zero,
+    filled: zero,
+    filledNotional: zero,
+    fee: zero,
     heldAmount: zero,
     reserved: zero,
   };
@@ -44,11 +44,11 @@ export function draftOrder(draft: OrderDraft, orderId = 0): PaperOrder {
 export function addOrder(
   world: World,
   draft: PaperOrder,
-  exits: { readonly stopLoss: Decimal | null; readonly takeProfit: Decimal | null } = noExits,
+  exits: { readonly stopLoss: Decimal | null; readonly takeProfit: Decimal | null } = nothingPlanned,
 ): PaperOrder {
   const orderId = takeId(world);
-  const hasExits = exits.stopLoss !== null || exits.takeProfit !== null;
-  const order = { ...draft, orderId, oto: hasExits ? { ...exits, otoId: takeId(world) } : null };
+  const hasPlanned = exits.stopLoss !== null || exits.takeProfit !== null;
+  const order = { ...draft, orderId, oto: hasPlanned ? { ...exits, otoId: takeId(world) } : null };
   world.orders.set(orderId, order);
   world.open.set(orderId, order);
   if (order.clientOrderId !== '') rememberClientOrderId(world, order);
@@ -56,7 +56,7 @@ export function addOrder(
   return order;
 }
 
-const noExits = { stopLoss: null, takeProfit: null };
+const nothingPlanned = { stopLoss: null, takeProfit: null };
 
 function rememberClientOrderId(world: World, order: PaperOrder): void {
   const key = clientOrderKeyOf(order);

@@ -21,7 +21,7 @@ export function createOutage(server: Server, host: string): Outage {
   let timer: NodeJS.Timeout | undefined;
   let rising: Promise<void> = Promise.resolve();
   let port = 0;
-  const endings: (() => void)[] = [];
+  const outcomes: (() => void)[] = [];
 
   function rise(): void {
     clearTimeout(timer);
@@ -33,7 +33,7 @@ export function createOutage(server: Server, host: string): Outage {
 
   function finish(): void {
     phase = 'up';
-    for (const ending of endings.splice(0)) ending();
+    for (const outcome of outcomes.splice(0)) outcome();
   }
 
   /** Whoever took the port meanwhile may give it back. */
@@ -48,7 +48,7 @@ export function createOutage(server: Server, host: string): Outage {
       rising.then(() => begin(durationMs, onEnd));
       return;
     }
-    endings.push(onEnd);
+    outcomes.push(onEnd);
     clearTimeout(timer);
     timer = setTimeout(rise, durationMs);
     if (phase === 'up') fall();

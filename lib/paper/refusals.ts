@@ -2,7 +2,7 @@
 interface RefusalRow {
   readonly httpStatus: number;
   readonly code: number;
-  /** The parameter the text stands under; null where the answer names none. */
+  /** The parameter the text stands under; null where the response names none. */
   readonly key: string | null;
   /** `{}` stands for a value: a step, a minimum. */
   readonly text: string;
@@ -140,7 +140,7 @@ export interface Refusal {
 /** Answers that carry an empty `errors` object; the other refusals without a key carry none at all. */
 const withEmptyErrors: ReadonlySet<RefusalName> = new Set<RefusalName>(['not_a_partner', 'nonce_refused']);
 
-export interface RefusalAnswer {
+export interface RefusalResponse {
   readonly httpStatus: number;
   readonly body: {
     readonly code: number;
@@ -149,8 +149,8 @@ export interface RefusalAnswer {
   };
 }
 
-/** The answer to a request with these faults; the first decides its status and code. */
-export function answerRefusals(refusals: readonly [Refusal, ...Refusal[]]): RefusalAnswer {
+/** The response to a request with these faults; the first decides its status and code. */
+export function responseRefusals(refusals: readonly [Refusal, ...Refusal[]]): RefusalResponse {
   const { httpStatus, code, key, text }: RefusalRow = refusalTable[refusals[0].name];
   if (key === null) {
     const errors = withEmptyErrors.has(refusals[0].name) ? { errors: {} } : {};

@@ -3,7 +3,7 @@ import { type Dialect, orderTypeWord, statusWord } from '../exchange/dialect.ts'
 import { marketNamed } from './markets.ts';
 import { booksOf, type OcoPair, type PaperOrder, type World } from './world.ts';
 
-/** An answer in the model's words; the dialect renames its keys on the wire. */
+/** A response in the model's words; the dialect renames its keys on the wire. */
 export type Report = Readonly<Record<string, unknown>>;
 
 function toSeconds(timeMs: number): number {
@@ -30,7 +30,7 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
   };
 }
 
-/** The answer to a create: of a stop the live service tells the trigger's direction too. */
+/** The response to a create: of a stop the live service tells the trigger's direction too. */
 export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
   const stop = {
     activationPrice: formatActivationPrice(order),
@@ -39,7 +39,7 @@ export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
   return {
     ...reportOrder(order, dialect),
     ...(order.activationPrice === null ? unsetFlags : stop),
-    ...reportPlannedExits(order),
+    ...reportPlanned(order),
   };
 }
 
@@ -55,7 +55,7 @@ function reportTrigger(order: PaperOrder): Report {
 }
 
 /** An exit that was not asked for is an empty text. */
-function reportPlannedExits({ oto }: PaperOrder): Report {
+function reportPlanned({ oto }: PaperOrder): Report {
   if (oto === null) return {};
   const { otoId, stopLoss, takeProfit } = oto;
   return {
@@ -67,7 +67,7 @@ function reportPlannedExits({ oto }: PaperOrder): Report {
   };
 }
 
-/** The answer to a cancellation. */
+/** The response to a cancellation. */
 export function reportCancelled(order: PaperOrder, dialect: Dialect): Report {
   return { ...reportOrder(order, dialect), ...unsetFlags };
 }
@@ -79,7 +79,7 @@ export function reportOpen(order: PaperOrder): Report {
     mtime: toSeconds(order.updatedAtMs),
     ...unsetFlags,
     ...reportStop(order),
-    ...reportPlannedExits(order),
+    ...reportPlanned(order),
   };
 }
 

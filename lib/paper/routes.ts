@@ -48,7 +48,7 @@ export type Reply =
       readonly ok: true;
       /** In the model's words. */
       readonly result: unknown;
-      /** The answer waits for this. */
+      /** The response waits for this. */
       readonly stored?: Promise<void>;
     }
   | { readonly ok: false; readonly refusals: readonly [Refusal, ...Refusal[]] };

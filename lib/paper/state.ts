@@ -19,9 +19,9 @@ export interface OrderState {
   readonly left: string;
   readonly price: string;
   readonly activationPrice: string | null;
-  readonly dealStock: string;
-  readonly dealMoney: string;
-  readonly dealFee: string;
+  readonly filled: string;
+  readonly filledNotional: string;
+  readonly fee: string;
   readonly reserved: string;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
@@ -49,8 +49,8 @@ export interface PaperState {
   readonly acceptedCreates: number;
   /** The orders those creates made, in the order they were accepted. */
   readonly acceptedOrderIds: readonly number[];
-  /** Ticker → what the house, the other side of every trade, has won. */
-  readonly house: Readonly<Record<string, string>>;
+  /** Ticker → what the counterparty, the other side of every trade, has won. */
+  readonly counterparty: Readonly<Record<string, string>>;
   /** Ticker → fees taken. */
   readonly fees: Readonly<Record<string, string>>;
   /** Ticker → what moving it costs. */
@@ -78,7 +78,7 @@ export function describeWorld(world: World): PaperState {
     otos: orders.flatMap((order) => describeOto(world, order)),
     acceptedCreates: world.acceptedOrderIds.length,
     acceptedOrderIds: [...world.acceptedOrderIds],
-    house: describeDecimals(world.house),
+    counterparty: describeDecimals(world.counterparty),
     fees: describeDecimals(world.fees),
     feeTable: Object.fromEntries(world.treasury.fees),
     payments: Object.fromEntries([...world.treasury.payments].map(([name, paid]) => [name, [...paid]])),
@@ -111,9 +111,9 @@ function describeOrder(order: PaperOrder): OrderState {
     left: formatDecimal(order.left),
     price: formatDecimal(order.price),
     activationPrice: formatOptional(order.activationPrice),
-    dealStock: formatDecimal(order.dealStock),
-    dealMoney: formatDecimal(order.dealMoney),
-    dealFee: formatDecimal(order.dealFee),
+    filled: formatDecimal(order.filled),
+    filledNotional: formatDecimal(order.filledNotional),
+    fee: formatDecimal(order.fee),
     reserved: formatDecimal(order.reserved),
   };
 }

@@ -63,7 +63,7 @@ export function checkNewOrder(read: FieldReader, kind: OrderKindName): Checked<N
     clientOrderId: read('clientOrderId') ?? '',
     stp: read('stp') ?? 'no',
   });
-  return checkSize(order, market.value) ?? checkExitSides(order) ?? { valid: true, value: order };
+  return checkSize(order, market.value) ?? checkPriceSides(order) ?? { valid: true, value: order };
 }
 
 function findMissing(read: FieldReader, kind: OrderKindName): readonly Refusal[] {
@@ -155,7 +155,7 @@ function checkSize({ amount, price }: NewOrder, market: PaperMarket): Checked<ne
 }
 
 /** A purchase takes profit above its price and stops its loss below; a sale the other way round. */
-function checkExitSides({ side, price, stopLoss, takeProfit }: NewOrder): Checked<never> | null {
+function checkPriceSides({ side, price, stopLoss, takeProfit }: NewOrder): Checked<never> | null {
   const gains = (exit: Decimal) => (side === 'buy' ? exit.gt(price) : exit.lt(price));
   if (takeProfit !== undefined && !gains(takeProfit)) return refuse('take_profit_wrong_side', price);
   const loses = (exit: Decimal) => !exit.eq(price) && !gains(exit);

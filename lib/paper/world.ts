@@ -8,7 +8,7 @@ import { createTreasury, type Treasury } from './treasury.ts';
 export type ActivationCondition = 'gte' | 'lte';
 
 /** The exits of an order that will be placed when it fills. */
-export interface PlannedExits {
+export interface PlannedPrices {
   readonly otoId: number;
   readonly stopLoss: Decimal | null;
   readonly takeProfit: Decimal | null;
@@ -28,7 +28,7 @@ export interface PaperOrder {
   readonly activationCondition: ActivationCondition | null;
   readonly stp: string;
   readonly createdAtMs: number;
-  readonly oto: PlannedExits | null;
+  readonly oto: PlannedPrices | null;
   /** The pair it is a leg of, while both legs are open. */
   ocoId: number | null;
   /** Whether it stands in the book; a stop-limit does so from its activation on. */
@@ -39,9 +39,9 @@ export interface PaperOrder {
   endReason: string | null;
   updatedAtMs: number;
   left: Decimal;
-  dealStock: Decimal;
-  dealMoney: Decimal;
-  dealFee: Decimal;
+  filled: Decimal;
+  filledNotional: Decimal;
+  fee: Decimal;
   /** The part of `left`, in stock units, that funds are held for. */
   heldAmount: Decimal;
   /** The funds held, in money or, for a spot sale, in stock. */
@@ -81,8 +81,8 @@ export interface World {
   /** Market → last price. */
   readonly prices: Map<string, Decimal>;
   readonly accounts: Map<string, AccountBooks>;
-  /** Ticker → what the house, the other side of every trade, has won. */
-  readonly house: Map<string, Decimal>;
+  /** Ticker → what the counterparty, the other side of every trade, has won. */
+  readonly counterparty: Map<string, Decimal>;
   /** Ticker → fees taken. */
   readonly fees: Map<string, Decimal>;
   /** Every order there ever was, oldest first. */
@@ -105,7 +105,7 @@ export function createWorld(): World {
   return {
     prices: new Map([...paperMarkets.values()].map((market) => [market.name, market.startPrice])),
     accounts: new Map(paperAccounts.map(({ name, collateral }) => [name, createBooks(collateral)])),
-    house: new Map(),
+    counterparty: new Map(),
     fees: new Map(),
     orders: new Map(),
     open: new Map(),

@@ -32,7 +32,7 @@ export function createSqsDeadLetters(options: {
         QueueUrl: deadLetterUrl,
         MaxNumberOfMessages: batchSize,
         VisibilityTimeout: visibilitySeconds,
-        // Without waiting only some servers are asked, and the answer may be empty while letters wait elsewhere.
+        // Without waiting only some servers are asked, and the response may be empty while letters wait elsewhere.
         WaitTimeSeconds: waitSeconds,
         MessageSystemAttributeNames: ['MessageGroupId'],
       }),

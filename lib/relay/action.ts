@@ -6,7 +6,7 @@ import type { Denial, Status } from '../model/outcome.ts';
 export type Plan =
   | { readonly verdict: 'denied'; readonly denial: Denial }
   /** It ends here: nothing is sent. */
-  | { readonly verdict: 'ended'; readonly ending: Ending }
+  | { readonly verdict: 'ended'; readonly outcome: Outcome }
   | { readonly verdict: 'ready'; readonly action: Action };
 
 /** Requests that are ready to go: nothing that can fail is left but the wire. */
@@ -18,11 +18,11 @@ export interface Action {
   /** What the `sending` step keeps for whoever must look for its outcome. */
   readonly evidence?: Json;
   /** Goes on the wire and tells the outcome; failures of the exchange are outcomes too. */
-  send(options: SendOptions): Promise<Ending>;
+  send(options: SendOptions): Promise<Outcome>;
 }
 
 /** How an action ended. */
-export interface Ending {
+export interface Outcome {
   readonly status: Status;
   readonly note: string;
   readonly evidence: Json;

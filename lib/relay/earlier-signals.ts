@@ -1,7 +1,7 @@
 import { RelayError } from '../base/errors.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
 import type { ExecuteServices } from './services.ts';
-import { denialEnding, settleEntry, unlessMoved } from './settle-entry.ts';
+import { denialOutcome, settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** A page of what waits in one market; mostly there is nothing but the signal itself. */
 const pageSize = 50;
@@ -62,8 +62,8 @@ function createEarlierWait({ account, signal }: Entry): RelayError {
 }
 
 async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): Promise<void> {
-  const ending = {
-    ...denialEnding({
+  const outcome = {
+    ...denialOutcome({
       rule: 'overtaken',
       limit: 'in the order in which signals were stored',
       actual: error instanceof RelayError ? error.code : 'unexpected failure',
@@ -72,9 +72,9 @@ async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): 
     }),
     alarm: 'a signal could not be carried out, and the next ones of its market go on without it',
   };
-  await unlessMoved(() => settleEntry(services, entry, ending)).catch((failure: unknown) => {
+  await unlessMoved(() => settleEntry(services, entry, outcome)).catch((failure: unknown) => {
     if (failure instanceof RelayError && failure.row.retryMayHelp) throw failure;
     const { account, signalId } = entry;
-    services.log.error(ending.alarm, { account, signalId, alarm: true });
+    services.log.error(outcome.alarm, { account, signalId, alarm: true });
   });
 }

@@ -6,13 +6,13 @@ import type { Denial, Status } from '../model/outcome.ts';
 import { findAccount } from '../model/settings.ts';
 import { checkMarket, checkPause, denyOrderRate } from '../risk/check-order.ts';
 import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
-import type { Action, Ending, Plan } from './action.ts';
+import type { Action, Outcome, Plan } from './action.ts';
 import { carryOutEarlier, listEarlier } from './earlier-signals.ts';
 import { planCancel } from './plan-cancel.ts';
 import { planCancelAll } from './plan-cancel-all.ts';
 import { planOrder } from './plan-order.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
-import { denialEnding, lostAnswerEnding, settleEntry, tellEnding } from './settle-entry.ts';
+import { denialOutcome, lostResponseOutcome, settleEntry, logOutcome } from './settle-entry.ts';
 import { settleSent } from './settle-sent.ts';
 import { withdrawWaiting } from './withdraw-waiting.ts';
 
@@ -69,21 +69,21 @@ async function executeAlone(
   entry: SignalEntry,
   withdrawn: readonly string[],
 ): Promise<Status> {
-  if (entry.status === 'sending') return await settleEntry(services, entry, lostAnswerEnding(entry));
+  if (entry.status === 'sending') return await settleEntry(services, entry, lostResponseOutcome(entry));
   if (entry.status !== 'accepted') return retell(services, entry);
   const account = findAccount(services.settings, entry.account);
-  if (account === null) return await settleUnsent(services, entry, unknownAccountEnding(entry.account));
+  if (account === null) return await settleUnsent(services, entry, unknownAccountOutcome(entry.account));
   const plan = await planSafely(services, account, entry, withdrawn);
-  if (plan.verdict === 'denied') return await settleUnsent(services, entry, denialEnding(plan.denial));
-  if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.ending);
+  if (plan.verdict === 'denied') return await settleUnsent(services, entry, denialOutcome(plan.denial));
+  if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
   return await carryOut(services, account, entry, plan.action);
 }
 
 /** A cancellation that comes to nothing may leave something open that its owner wants closed. */
-function settleUnsent(services: ExecuteServices, entry: SignalEntry, ending: Ending): Promise<Status> {
-  const isHarmless = entry.signal.action === 'order' || !comesToNothing.has(ending.status);
+function settleUnsent(services: ExecuteServices, entry: SignalEntry, outcome: Outcome): Promise<Status> {
+  const isHarmless = entry.signal.action === 'order' || !comesToNothing.has(outcome.status);
   const alarm = 'a cancellation was not carried out: orders may still be open';
-  return settleEntry(services, entry, isHarmless ? ending : { ...ending, alarm });
+  return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm });
 }
 
 const comesToNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
@@ -91,7 +91,7 @@ const comesToNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
 /** The worker that wrote `unknown` may have died before it said so, and its alarm is owed. */
 function retell(services: ExecuteServices, entry: Entry): Status {
   if (entry.status === 'unknown')
-    tellEnding(services, entry, {
+    logOutcome(services, entry, {
       status: 'unknown',
       note: 'delivered again; still unknown',
       evidence: null,
@@ -112,7 +112,7 @@ async function planSafely(
     if (!(error instanceof RelayError) || !endsPlanning(error)) throw error;
     const note = `nothing was sent: ${error.message}`;
     const evidence = { code: error.code, action: error.row.action };
-    return { verdict: 'ended', ending: { status: 'not_sent', note, evidence } };
+    return { verdict: 'ended', outcome: { status: 'not_sent', note, evidence } };
   }
 }
 
@@ -169,8 +169,8 @@ async function carryOut(
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused;
-  if (denial !== null) return await settleUnsent(services, entry, denialEnding(denial));
-  if (account.mode === 'dry-run') return await settleEntry(services, entry, dryRunEnding(action));
+  if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
+  if (account.mode === 'dry-run') return await settleEntry(services, entry, dryRunOutcome(action));
 
   const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
   const { evidence } = action;
@@ -182,14 +182,14 @@ async function carryOut(
     return await settleEntry(
       services,
       entry,
-      denialEnding(denyOrderRate(started.count + 1, maxPerMinute ?? 0)),
+      denialOutcome(denyOrderRate(started.count + 1, maxPerMinute ?? 0)),
     );
   // A retry must not send what grew stale meanwhile. One more millisecond: the check lets the last fresh one pass,
   // sending stops short of its limit. Nor may a worker that was frozen send what others have looked for since.
   const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs);
   const isStillOwn = () => isSending(services, entry);
-  const ending = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs, isStillOwn });
-  return await settleSent(services, { ...entry, status: 'sending' }, ending);
+  const outcome = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs, isStillOwn });
+  return await settleSent(services, { ...entry, status: 'sending' }, outcome);
 }
 
 /** Another worker may have taken this one for dead, and a cancellation may have gone out since. */
@@ -202,8 +202,8 @@ async function isSending({ ledger }: ExecuteServices, entry: Entry): Promise<boo
 export const sendWindowMs = 30_000;
 
 /** The account was taken out of the configuration while its signal waited. */
-function unknownAccountEnding(account: string): Ending {
-  return denialEnding({
+function unknownAccountOutcome(account: string): Outcome {
+  return denialOutcome({
     rule: 'unknown_account',
     limit: 'an account of relay.config.ts',
     actual: account,
@@ -211,7 +211,7 @@ function unknownAccountEnding(account: string): Ending {
   });
 }
 
-function dryRunEnding(action: Action): Ending {
+function dryRunOutcome(action: Action): Outcome {
   return {
     status: 'dry_run',
     note: 'the account is in dry-run mode; these requests would have gone',

@@ -33,7 +33,7 @@ function wordsOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** The same for the answer to a cancellation, which names the order that was cancelled. */
+/** The same for the response to a cancellation, which names the order that was cancelled. */
 export function findCancelContradictions(
   asked: CancelledName,
   answered: Pick<Order, 'market' | 'orderId' | 'clientOrderId'>,

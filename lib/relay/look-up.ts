@@ -5,20 +5,20 @@ import { type FoundOrder, findOrder, type ListedOrder, type OrderPlace } from '.
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
-import type { Ending } from './action.ts';
+import type { Outcome } from './action.ts';
 import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
 import { longestLagMs } from './close-ended.ts';
 
-/** What looking tells of an entry whose answer was lost. */
-export type Sight =
+/** What looking tells of an entry whose response was lost. */
+export type LookupResult =
   /** It is proven how it ended. */
-  | { readonly kind: 'seen'; readonly ending: Ending }
+  | { readonly kind: 'seen'; readonly outcome: Outcome }
   /** Nothing shows, yet: lists lag. If it stays so, that is how it ended. */
-  | { readonly kind: 'missing'; readonly finding: string; readonly ending: Ending }
+  | { readonly kind: 'missing'; readonly finding: string; readonly outcome: Outcome }
   /** Looking proves nothing here. */
   | { readonly kind: 'unclear'; readonly finding: string };
 
-export interface LookServices {
+export interface LookupServices {
   readonly clock: Clock;
   readonly ledger: Ledger;
   /** @throws RelayError `secrets_missing` when no key is stored */
@@ -30,7 +30,11 @@ export interface LookServices {
  *
  * @throws ExchangeError when the exchange's lists cannot be read; RelayError `secrets_missing`, `store_unavailable`
  */
-export async function lookUp(services: LookServices, entry: Entry, options: SendOptions): Promise<Sight> {
+export async function lookUp(
+  services: LookupServices,
+  entry: Entry,
+  options: SendOptions,
+): Promise<LookupResult> {
   const { signal, clientOrderId } = entry;
   const client = await services.exchangeFor(entry.account);
   if (signal?.action === 'cancel') return await lookUpCancel(services, client, entry, signal, options);
@@ -40,9 +44,9 @@ export async function lookUp(services: LookServices, entry: Entry, options: Send
   const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
-      return { kind: 'seen', ending: foundEnding(place) };
+      return { kind: 'seen', outcome: foundOutcome(place) };
     case 'nowhere':
-      return { kind: 'missing', finding: 'neither among the open nor the ended orders', ending: noOrder };
+      return { kind: 'missing', finding: 'neither among the open nor the ended orders', outcome: noOrder };
     case 'unlisted':
       return { kind: 'unclear', finding: notListed };
   }
@@ -51,14 +55,14 @@ export async function lookUp(services: LookServices, entry: Entry, options: Send
 const notListed =
   'not among the orders that are listed, which are not all there are; look at the exchange itself';
 
-const noOrder: Ending = {
+const noOrder: Outcome = {
   status: 'not_placed',
   note: 'looked for again and again, and found neither among the open nor the ended orders: it was never placed',
   evidence: null,
   orderOpen: false,
 };
 
-export function foundEnding({ order, isOpen, others }: FoundOrder): Ending {
+export function foundOutcome({ order, isOpen, others }: FoundOrder): Outcome {
   const found = `found at the exchange as order ${order.orderId}, ${describeState(order)}`;
   const alarm = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
   return {
@@ -71,9 +75,9 @@ export function foundEnding({ order, isOpen, others }: FoundOrder): Ending {
   };
 }
 
-function describeState({ status, endReason, dealStock, amount }: ListedOrder): string {
+function describeState({ status, endReason, filled, amount }: ListedOrder): string {
   const state = endReason ?? status.replace('_', ' ');
-  return `${state} (${dealStock.toFixed()} of ${amount.toFixed()} executed)`;
+  return `${state} (${filled.toFixed()} of ${amount.toFixed()} executed)`;
 }
 
 /** How an order that was to be cancelled stands now. */
@@ -96,7 +100,7 @@ interface NamedTarget {
 
 /** What is seen to have ended is closed in the ledger, so that later looks have fewer to see. */
 async function lookUpTarget(
-  { ledger, clock }: LookServices,
+  { ledger, clock }: LookupServices,
   client: ExchangeClient,
   market: string,
   { clientOrderId, placedBy }: NamedTarget,
@@ -119,12 +123,12 @@ function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): Targ
 }
 
 async function lookUpCancel(
-  services: LookServices,
+  services: LookupServices,
   client: ExchangeClient,
   entry: Entry,
   signal: CancelSignal,
   options: SendOptions,
-): Promise<Sight> {
+): Promise<LookupResult> {
   const named = await nameTarget(services.ledger, entry, signal);
   if (named === null)
     return { kind: 'unclear', finding: 'the order to cancel is none of this ledger; look at the exchange' };
@@ -132,18 +136,18 @@ async function lookUpCancel(
   const evidence = toJson({ target });
   switch (target.state) {
     case 'cancelled':
-      return { kind: 'seen', ending: { status: 'cancelled', note: 'the order is cancelled', evidence } };
+      return { kind: 'seen', outcome: { status: 'cancelled', note: 'the order is cancelled', evidence } };
     case 'gone':
       return {
         kind: 'seen',
-        ending: {
+        outcome: {
           status: 'cancelled',
           note: 'the order is open no more; no list tells how it ended',
           evidence,
         },
       };
     case 'executed':
-      return { kind: 'seen', ending: refused('the order was executed before it could be cancelled') };
+      return { kind: 'seen', outcome: refused('the order was executed before it could be cancelled') };
     case 'open':
       return missing('the order is still open', 'the order is still open: it was not cancelled');
     case 'nowhere':
@@ -155,12 +159,12 @@ async function lookUpCancel(
       return { kind: 'unclear', finding: notListed };
   }
 
-  function refused(note: string): Ending {
+  function refused(note: string): Outcome {
     return { status: 'rejected', note, evidence };
   }
 
-  function missing(finding: string, note: string): Sight {
-    return { kind: 'missing', finding, ending: refused(note) };
+  function missing(finding: string, note: string): LookupResult {
+    return { kind: 'missing', finding, outcome: refused(note) };
   }
 }
 
@@ -186,12 +190,12 @@ const mostBelieved = 200;
 
 /** It is done when none of the orders is open any more that the ledger believed open when it was sent. */
 async function lookUpCancelAll(
-  services: LookServices,
+  services: LookupServices,
   client: ExchangeClient,
   entry: Entry,
   { market }: CancelAllSignal,
   options: SendOptions,
-): Promise<Sight> {
+): Promise<LookupResult> {
   const open = await services.ledger.openOrders(entry.account, market, mostBelieved);
   const named = allPlacedByOf(entry.steps);
   // Times do not tell alone: the clock may have been set back in between.
@@ -208,22 +212,22 @@ async function lookUpCancelAll(
 }
 
 /** @param unseen how many orders were not looked for yet */
-function judgeTargets(targets: readonly LookedUpTarget[], unseen: number): Sight {
+function judgeTargets(targets: readonly LookedUpTarget[], unseen: number): LookupResult {
   const left = targets.filter(({ state }) => !endStates.has(state));
   const open = left.filter(({ state }) => state === 'open').length;
   const evidence = toJson({ targets });
-  const done: Ending = { status: 'cancelled', note: 'no order of it is open any more', evidence };
+  const done: Outcome = { status: 'cancelled', note: 'no order of it is open any more', evidence };
   if (left.some(({ state }) => state === 'unlisted')) return { kind: 'unclear', finding: notListed };
   if (open === 0 && unseen > 0)
     return {
       kind: 'unclear',
       finding: `of ${targets.length} orders none is open; ${unseen} more are to be looked for yet`,
     };
-  if (left.length === 0) return { kind: 'seen', ending: done };
+  if (left.length === 0) return { kind: 'seen', outcome: done };
   return {
     kind: 'missing',
     finding: `${left.length} of its orders are not seen to have ended, ${open} of them are open`,
-    ending:
+    outcome:
       open === 0
         ? done
         : { status: 'rejected', note: `${open} of its orders are still open: send another cancel`, evidence },

@@ -41,7 +41,7 @@ const readingGraceMs = 1_000;
 
 /**
  * Answers from a copy of the exchange's list: the kept one at first, then the one read last, whatever its age. A copy
- * that is older than ten minutes is read anew behind the answer, one reading at a time, and less and less often while
+ * that is older than ten minutes is read anew behind the response, one reading at a time, and less and less often while
  * the exchange does not answer. Only a signal of a market that no copy lists waits for a reading, or of one that an
  * older copy shows closed.
  */
@@ -159,7 +159,7 @@ class Catalogue implements MarketCatalogue {
     if (elapsedMs <= this.#options.timeoutMs + readingGraceMs) return reading;
     this.#noteFailure(
       reading,
-      `no answer after ${elapsedMs} ms, for most of which this process may have been frozen`,
+      `no response after ${elapsedMs} ms, for most of which this process may have been frozen`,
     );
     return null;
   }

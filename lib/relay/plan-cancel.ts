@@ -7,8 +7,8 @@ import type { Account } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { CancelSignal } from '../model/signal.ts';
-import { deny, type Ending, type Plan } from './action.ts';
-import { type Beside, contradictedCancel, joinEndings, type TargetEnding } from './cancel-endings.ts';
+import { deny, type Outcome, type Plan } from './action.ts';
+import { type Beside, contradictedCancel, joinOutcomes, type TargetOutcome } from './cancel-outcomes.ts';
 import { mayStillArrive, placedByEvidence } from './cancel-target.ts';
 import { mostBelieved } from './close-ended.ts';
 import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
@@ -34,7 +34,7 @@ export async function planCancel(
   signal: CancelSignal,
   withdrawn: readonly string[],
 ): Promise<Plan> {
-  if (withdrawn.length > 0) return { verdict: 'ended', ending: withdrawnEnding(withdrawn) };
+  if (withdrawn.length > 0) return { verdict: 'ended', outcome: withdrawnOutcome(withdrawn) };
   const client = await services.exchangeFor(account.name);
   const { market, target } = signal;
   switch (target.by) {
@@ -62,7 +62,7 @@ export async function planCancel(
           `the ledger knows no order signal "${target.signalId}" of ${market}; nothing was cancelled`,
         );
       if (placedBy.status === 'cancelled' || placedBy.status === 'dry_run')
-        return { verdict: 'ended', ending: endedLike(placedBy, target.signalId) };
+        return { verdict: 'ended', outcome: endedLike(placedBy, target.signalId) };
       if (!mayExist(placedBy.status))
         return deny(
           'cancel_target',
@@ -75,13 +75,13 @@ export async function planCancel(
   }
 }
 
-function withdrawnEnding(withdrawn: readonly string[]): Ending {
+function withdrawnOutcome(withdrawn: readonly string[]): Outcome {
   const note = `signal "${withdrawn.join('", "')}" was withdrawn before it was sent`;
   return { status: 'cancelled', note, evidence: { withdrawn } };
 }
 
 /** What was withdrawn before it was sent, or only rehearsed, leaves nothing for the exchange to cancel. */
-function endedLike({ status }: Entry, signalId: string): Ending {
+function endedLike({ status }: Entry, signalId: string): Outcome {
   const end = status === 'dry_run' ? 'was only rehearsed' : 'was cancelled before';
   return { status, note: `signal "${signalId}" ${end}: nothing was sent`, evidence: { signalId } };
 }
@@ -90,7 +90,7 @@ function mayExist(status: Status): boolean {
   return status === 'placed' || status === 'unknown' || status === 'sending';
 }
 
-/** The client order id names the order even when the answer that held the exchange's own id was lost. */
+/** The client order id names the order even when the response that held the exchange's own id was lost. */
 export function targetOf(client: ExchangeClient, entry: Entry, market: string): Target {
   const { orderId, clientOrderId } = entry;
   const request =
@@ -100,7 +100,7 @@ export function targetOf(client: ExchangeClient, entry: Entry, market: string): 
   return { request, name: nameOf(market, orderId, entry), placedBy: entry };
 }
 
-/** Every name of the order that is known: an answer may hold both ids, whichever was sent. */
+/** Every name of the order that is known: a response may hold both ids, whichever was sent. */
 function nameOf(market: string, orderId: number | null, placedBy: Entry | null): CancelledName {
   return { market, orderId, clientOrderId: placedBy?.clientOrderId ?? null };
 }
@@ -134,16 +134,16 @@ async function cancelTargets(
   goneStatus: Status,
   { targets, beside }: { readonly targets: readonly Target[]; readonly beside: Beside },
   options: SendOptions,
-): Promise<Ending> {
-  const endings: TargetEnding[] = [];
+): Promise<Outcome> {
+  const outcomes: TargetOutcome[] = [];
   const deadlineMs = services.clock.nowMs() + actionTimeouts * services.exchangeTimeoutMs;
   for (const target of targets) {
     const leftMs = deadlineMs - services.clock.nowMs();
     const timeoutMs = Math.min(services.exchangeTimeoutMs, leftMs);
     // With no time left the request is not sent, and says so.
-    endings.push(await cancelTarget(services, goneStatus, target, { ...options, timeoutMs }));
+    outcomes.push(await cancelTarget(services, goneStatus, target, { ...options, timeoutMs }));
   }
-  return joinEndings(endings, beside);
+  return joinOutcomes(outcomes, beside);
 }
 
 async function cancelTarget(
@@ -151,7 +151,7 @@ async function cancelTarget(
   goneStatus: Status,
   target: Target,
   options: SendOptions,
-): Promise<TargetEnding> {
+): Promise<TargetOutcome> {
   try {
     const order = await target.request.send(options);
     const contradictions = findCancelContradictions(target.name, order);
@@ -191,8 +191,8 @@ async function closePlacedBy(services: ExecuteServices, placedBy: Entry, order: 
     const { orderId } = order;
     const note = `its order ${orderId} answered to a cancellation: it was there, and is cancelled`;
     const evidence = toJson({ order });
-    const ending: Ending = { status: 'placed', note, evidence, orderId, orderOpen: false };
-    await unlessMoved(() => settleEntry(services, placedBy, ending));
+    const outcome: Outcome = { status: 'placed', note, evidence, orderId, orderOpen: false };
+    await unlessMoved(() => settleEntry(services, placedBy, outcome));
   }
   await services.ledger.closeOrder(placedBy);
 }
@@ -202,11 +202,11 @@ async function failedCancel(
   goneStatus: Status,
   target: Target,
   error: ExchangeError,
-): Promise<TargetEnding> {
+): Promise<TargetOutcome> {
   const isGone = isOrderNotOpen(error);
-  // An order whose answer was lost may still be on its way in: "not found" today does not close it.
+  // An order whose response was lost may still be on its way in: "not found" today does not close it.
   if (isGone && target.placedBy?.status === 'placed') await noteGone(services, target, null);
-  // After a lost answer, "not found" cannot tell our own cancellation from a fill that came first.
+  // After a lost response, "not found" cannot tell our own cancellation from a fill that came first.
   const isLost = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
   if (isGone && target.placedBy !== null && mayStillArrive(target.placedBy, services.clock.nowMs()))
     return { status: 'unknown', wasGone: false, note: goneNotes.early, evidence: evidenceOf(error) };
@@ -214,16 +214,16 @@ async function failedCancel(
   return {
     status: isLost ? 'unknown' : refused,
     wasGone: isGone && !isLost,
-    note: isGone ? goneNotes[isLost ? 'afterLostAnswer' : 'plain'] : error.message,
+    note: isGone ? goneNotes[isLost ? 'afterLostResponse' : 'plain'] : error.message,
     evidence: evidenceOf(error),
   };
 }
 
 const goneNotes = {
-  early: 'the order is not there, but was sent a moment ago without an answer: it may still arrive',
+  early: 'the order is not there, but was sent a moment ago without a response: it may still arrive',
   plain: 'the order is not open: it was filled, cancelled before, or never placed',
-  afterLostAnswer:
-    'the order is no longer open, but an answer was lost: it was cancelled, or filled before that',
+  afterLostResponse:
+    'the order is no longer open, but a response was lost: it was cancelled, or filled before that',
 };
 
 function statusOfRefusal({ failure }: ExchangeError): Status {

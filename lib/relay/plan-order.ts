@@ -10,9 +10,9 @@ import type { OrderSignal } from '../model/signal.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
 import { checkDialect, checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
-import { deny, type Ending, type Plan } from './action.ts';
+import { deny, type Outcome, type Plan } from './action.ts';
 import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
-import { foundEnding } from './look-up.ts';
+import { foundOutcome } from './look-up.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Sizes an order, holds it against the account's limits and builds its request. */
@@ -64,7 +64,7 @@ async function placeOrder(
   request: PreparedRequest<Order>,
   asked: OrderRequest,
   options: SendOptions,
-): Promise<Ending> {
+): Promise<Outcome> {
   let found: FoundOrder | null = null;
   const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
     const place = await findSafely(client, asked, limits);
@@ -89,12 +89,12 @@ async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: S
   }
 }
 
-function foundOrder(found: FoundOrder, asked: OrderRequest): Ending {
-  return contradictedEnding(asked, found.order) ?? foundEnding(found);
+function foundOrder(found: FoundOrder, asked: OrderRequest): Outcome {
+  return contradictedOutcome(asked, found.order) ?? foundOutcome(found);
 }
 
-function placed(order: Order, asked: OrderRequest): Ending {
-  const contradicted = contradictedEnding(asked, order);
+function placed(order: Order, asked: OrderRequest): Outcome {
+  const contradicted = contradictedOutcome(asked, order);
   if (contradicted !== null) return contradicted;
   const alarm = alarmOfEcho(order, asked);
   return {
@@ -108,16 +108,16 @@ function placed(order: Order, asked: OrderRequest): Ending {
 }
 
 /** How the order stood when the exchange answered: it may have filled, or ended, at once. */
-function describeState({ status, endReason, dealStock }: Order): string {
+function describeState({ status, endReason, filled }: Order): string {
   switch (status) {
     case 'open':
       return 'held by the exchange';
     case 'partially_filled':
-      return `held by the exchange, ${formatDecimal(dealStock)} of it filled at once,`;
+      return `held by the exchange, ${formatDecimal(filled)} of it filled at once,`;
     case 'filled':
       return 'filled at once by the exchange';
     case 'cancelled':
-      return `taken by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(dealStock)} of it filled)`;
+      return `taken by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(filled)} of it filled)`;
   }
 }
 
@@ -126,10 +126,10 @@ function describeOrder(order: OrderRequest): string {
 }
 
 /**
- * An answer about another order than the one that was asked for proves nothing of it: it is an alarm, and the order is
+ * A response about another order than the one that was asked for proves nothing of it: it is an alarm, and the order is
  * looked for by its own id. Null when there is no contradiction.
  */
-function contradictedEnding(asked: OrderRequest, answered: ReportedOrder): Ending | null {
+function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outcome | null {
   const contradictions = findOrderContradictions(asked, answered);
   if (contradictions.length === 0) return null;
   const alarm = `the exchange answered ${describeOrder(asked)} with another order (${contradictions.join(', ')}): look at the account at once`;
@@ -156,7 +156,7 @@ const orderStatusOfFailure: Readonly<Record<Failure['kind'], Status>> = {
   ambiguous: 'unknown',
 };
 
-function failedOrder(error: ExchangeError): Ending {
+function failedOrder(error: ExchangeError): Outcome {
   const status = orderStatusOfFailure[error.failure.kind];
   return {
     status,

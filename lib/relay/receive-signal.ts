@@ -54,7 +54,7 @@ export async function receiveSignal(services: ReceiveServices, delivery: AlertDe
   }
 }
 
-/** An unknown account gets the same answer, and costs the same questions and comparisons, as a wrong token. */
+/** An unknown account gets the same response, and costs the same questions and comparisons, as a wrong token. */
 async function authenticate(services: ReceiveServices, delivery: AlertDelivery): Promise<Account> {
   const account = findAccount(services.settings, delivery.account);
   const isLive = async (age: SecretAge): Promise<boolean> =>

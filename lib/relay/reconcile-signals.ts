@@ -1,16 +1,16 @@
 import { RelayError } from '../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import type { Entry, Look } from '../ledger/entry.ts';
+import type { Entry, LookupProgress } from '../ledger/entry.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
-import type { Ending } from './action.ts';
+import type { Outcome } from './action.ts';
 import { closeEnded } from './close-ended.ts';
-import { lookUp, type Sight } from './look-up.ts';
+import { lookUp, type LookupResult } from './look-up.ts';
 import {
-  lostAnswerEnding,
+  lostResponseOutcome,
   type SettleServices,
   settleEntry,
-  tellEnding,
+  logOutcome,
   unlessMoved,
 } from './settle-entry.ts';
 import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
@@ -36,7 +36,7 @@ export interface Reconciliation {
   /** Left in `sending` by a worker that died: unknown now. */
   readonly takenOver: number;
   /** Of those `unknown`: looked for, and settled. */
-  readonly lookedFor: number;
+  readonly lookedUp: number;
   readonly settled: number;
   /** Believed open, and ended at the exchange: closed. */
   readonly closed: number;
@@ -52,14 +52,14 @@ const oldestMs = 15 * 60_000;
 /** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
 const leaseMs = 60_000;
 /** A run ends before the next one begins: no look begins later than this, */
-const lastLookMs = 30_000;
+const lastLookupMs = 30_000;
 /** nor any request of the last look, which may be many. */
 const lastRequestMs = 40_000;
-const mostLooks = 100;
+const mostLookups = 100;
 
 /**
  * Looks after what was left behind: queues what was stored and forgotten, takes over what a dead worker was sending,
- * and looks for the orders whose answers were lost. It never sends an order.
+ * and looks for the orders whose responses were lost. It never sends an order.
  *
  * Safe to run at any time, also beside itself: every step is a conditional write.
  *
@@ -67,7 +67,7 @@ const mostLooks = 100;
  */
 export async function reconcileSignals(services: ReconcileServices): Promise<Reconciliation> {
   const startedAtMs = services.clock.nowMs();
-  // Side by side: a queue that is slow or out of order must not keep lost answers from being found.
+  // Side by side: a queue that is slow or out of order must not keep lost responses from being found.
   const [swept, found] = await Promise.allSettled([
     sweep(services, startedAtMs),
     settleLost(services, startedAtMs),
@@ -90,7 +90,7 @@ async function closeNowAndThen(services: ReconcileServices, startedAtMs: number)
 
 async function settleLost(services: ReconcileServices, startedAtMs: number) {
   const takenOver = await takeOverLost(services);
-  return { takenOver, ...(await lookForLost(services, startedAtMs)) };
+  return { takenOver, ...(await lookUpLostOrders(services, startedAtMs)) };
 }
 
 async function sweep(services: ReconcileServices, nowMs: number) {
@@ -100,38 +100,46 @@ async function sweep(services: ReconcileServices, nowMs: number) {
   return { enqueued, denied, stuck: tooOld.length - denied };
 }
 
-async function lookForLost(services: ReconcileServices, startedAtMs: number) {
+async function lookUpLostOrders(services: ReconcileServices, startedAtMs: number) {
   const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
-  let lookedFor = 0;
+  let lookedUp = 0;
   let settled = 0;
-  for (const entry of await services.ledger.dueLooks(services.clock.nowMs(), mostLooks)) {
-    if (services.clock.nowMs() - startedAtMs > lastLookMs) break;
-    lookedFor += 1;
-    if (await lookAfter(services, entry, options)) settled += 1;
+  for (const entry of await services.ledger.dueLookups(services.clock.nowMs(), mostLookups)) {
+    if (services.clock.nowMs() - startedAtMs > lastLookupMs) break;
+    lookedUp += 1;
+    if (await lookUpEntry(services, entry, options)) settled += 1;
   }
-  return { lookedFor, settled };
+  return { lookedUp, settled };
 }
 
 async function takeOverLost(services: ReconcileServices): Promise<number> {
-  const { entries } = await services.ledger.list({ status: 'sending', oldestFirst: true, limit: mostLooks });
+  const { entries } = await services.ledger.list({
+    status: 'sending',
+    oldestFirst: true,
+    limit: mostLookups,
+  });
   const nowMs = services.clock.nowMs();
   // What lies ahead was written before the clock was set back, however long ago that is.
   const lost = entries.filter(({ updatedAtMs }) => Math.abs(nowMs - updatedAtMs) >= leaseMs);
   let takenOver = 0;
-  for (const entry of lost) if (await settle(services, entry, lostAnswerEnding(entry))) takenOver += 1;
+  for (const entry of lost) if (await settle(services, entry, lostResponseOutcome(entry))) takenOver += 1;
   return takenOver;
 }
 
 /** @returns whether the entry is settled by it */
-async function lookAfter(services: ReconcileServices, entry: Entry, options: SendOptions): Promise<boolean> {
+async function lookUpEntry(
+  services: ReconcileServices,
+  entry: Entry,
+  options: SendOptions,
+): Promise<boolean> {
   const { look } = entry;
-  if (look === null) return tellDamaged(services, entry);
-  const sight = await lookSafely(services, entry, options);
-  if (sight.kind === 'seen') return await settle(services, entry, sight.ending);
+  if (look === null) return alarmDamaged(services, entry);
+  const sight = await lookUpSafely(services, entry, options);
+  if (sight.kind === 'seen') return await settle(services, entry, sight.outcome);
   const nowMs = services.clock.nowMs();
-  const next = addLook(look, sight, nowMs);
+  const next = addLookup(look, sight, nowMs);
   if (sight.kind === 'missing' && isConvincing(next))
-    return await settle(services, entry, withLooks(sight.ending, next));
+    return await settle(services, entry, withLookups(sight.outcome, next));
   const reminded = remind(services, entry, next, nowMs);
   await services.ledger.postpone(
     entry,
@@ -142,18 +150,18 @@ async function lookAfter(services: ReconcileServices, entry: Entry, options: Sen
 }
 
 /** What it was, nobody can look for; it stays unknown, and is told of until somebody mends the store. */
-function tellDamaged({ log }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
+function alarmDamaged({ log }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
   const alarm = 'an entry whose outcome is unknown is damaged: compare with the exchange by hand';
   log.error(alarm, { account, signalId, clientOrderId, status: 'unknown', alarm: true });
   return false;
 }
 
-async function settle(services: ReconcileServices, entry: Entry, ending: Ending): Promise<boolean> {
+async function settle(services: ReconcileServices, entry: Entry, outcome: Outcome): Promise<boolean> {
   try {
-    return await unlessMoved(() => settleEntry(services, entry, ending, reconciler));
+    return await unlessMoved(() => settleEntry(services, entry, outcome, reconciler));
   } catch (error) {
     // It may be written all the same, and who comes next finds nothing left to tell.
-    if (ending.status === 'unknown') tellEnding(services, entry, ending);
+    if (outcome.status === 'unknown') logOutcome(services, entry, outcome);
     throw error;
   }
 }
@@ -162,7 +170,11 @@ async function settle(services: ReconcileServices, entry: Entry, ending: Ending)
  * What cannot be looked up now, for whatever reason, is looked up later: one account's missing key must not keep the
  * others' orders from being found. A ledger that is out of order shows when the look is to be written down.
  */
-async function lookSafely(services: ReconcileServices, entry: Entry, options: SendOptions): Promise<Sight> {
+async function lookUpSafely(
+  services: ReconcileServices,
+  entry: Entry,
+  options: SendOptions,
+): Promise<LookupResult> {
   try {
     return await lookUp(services, entry, options);
   } catch (error) {
@@ -176,16 +188,16 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'failure';
 }
 
-const missesNeeded = 4;
+const notFoundNeeded = 4;
 /** Lists lag by seconds; an order that is in none of them for minutes is not coming. */
-const missesSpreadMs = 5 * 60_000;
+const notFoundSpreadMs = 5 * 60_000;
 
-function isConvincing({ misses, firstMissAtMs, lastAtMs }: Look): boolean {
-  return misses >= missesNeeded && (lastAtMs ?? 0) - (firstMissAtMs ?? 0) >= missesSpreadMs;
+function isConvincing({ misses, firstNotFoundAtMs, lastAtMs }: LookupProgress): boolean {
+  return misses >= notFoundNeeded && (lastAtMs ?? 0) - (firstNotFoundAtMs ?? 0) >= notFoundSpreadMs;
 }
 
-function withLooks(ending: Ending, { misses, firstMissAtMs, lastAtMs }: Look): Ending {
-  return { ...ending, evidence: { looks: misses, firstMissAtMs, lastAtMs, found: ending.evidence } };
+function withLookups(outcome: Outcome, { misses, firstNotFoundAtMs, lastAtMs }: LookupProgress): Outcome {
+  return { ...outcome, evidence: { looks: misses, firstNotFoundAtMs, lastAtMs, found: outcome.evidence } };
 }
 
 /** Looks come ever more seldom, but never later than the alarm they may have to raise. */
@@ -194,26 +206,35 @@ const firstPauseMs = 60_000;
 const earlyMs = 10_000;
 const longestPauseMs = 60 * 60_000;
 
-function addLook(look: Look, sight: Sight & { kind: 'missing' | 'unclear' }, nowMs: number): Look {
-  const isMiss = sight.kind === 'missing';
+function addLookup(
+  look: LookupProgress,
+  sight: LookupResult & { kind: 'missing' | 'unclear' },
+  nowMs: number,
+): LookupProgress {
+  const isNotFound = sight.kind === 'missing';
   return {
     ...look,
     count: look.count + 1,
-    misses: look.misses + (isMiss ? 1 : 0),
-    firstMissAtMs: look.firstMissAtMs ?? (isMiss ? nowMs : null),
+    misses: look.misses + (isNotFound ? 1 : 0),
+    firstNotFoundAtMs: look.firstNotFoundAtMs ?? (isNotFound ? nowMs : null),
     lastAtMs: nowMs,
     finding: sight.finding,
   };
 }
 
-function schedule(look: Look, alarmAfterMs: number, nowMs: number): Look {
+function schedule(look: LookupProgress, alarmAfterMs: number, nowMs: number): LookupProgress {
   const pauseMs = Math.min(firstPauseMs * 2 ** (look.count - 1), longestPauseMs);
   const dueAtMs = Math.max(Math.min(nowMs + pauseMs, look.alarmedAtMs + alarmAfterMs), nowMs + firstPauseMs);
   return { ...look, dueAtMs: dueAtMs - earlyMs };
 }
 
 /** Said before it is written down: an alarm too many is better than one too few. */
-function remind(services: ReconcileServices, entry: Entry, look: Look, nowMs: number): Look {
+function remind(
+  services: ReconcileServices,
+  entry: Entry,
+  look: LookupProgress,
+  nowMs: number,
+): LookupProgress {
   if (nowMs - look.alarmedAtMs < services.settings.unknownAlarmAfterMs - earlyMs) return look;
   services.log.error('signal outcome still unknown', {
     account: entry.account,

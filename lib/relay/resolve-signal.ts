@@ -6,8 +6,8 @@ import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import type { Signal } from '../model/signal.ts';
-import type { Ending } from './action.ts';
-import { describeOtherOrder } from './cancel-endings.ts';
+import type { Outcome } from './action.ts';
+import { describeOtherOrder } from './cancel-outcomes.ts';
 import { findCancelContradictions } from './find-contradictions.ts';
 import { lookUp } from './look-up.ts';
 import { isConflict, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
@@ -18,8 +18,8 @@ export interface ResolveServices extends SettleServices {
 }
 
 /** What an operator can have seen of a signal whose outcome is unknown. */
-export const sightings = ['placed', 'cancelled', 'rejected', 'not_placed'] as const;
-export type Sighting = (typeof sightings)[number];
+export const observations = ['placed', 'cancelled', 'rejected', 'not_placed'] as const;
+export type Observation = (typeof observations)[number];
 
 /** How the operator goes about it. */
 export type Approach =
@@ -30,14 +30,14 @@ export type Approach =
   /** Writes down what the operator saw on the exchange itself. */
   | {
       readonly kind: 'saw';
-      readonly status: Sighting;
+      readonly status: Observation;
       readonly note: string;
       readonly orderId: number | null;
     };
 
 /** What can be seen of a signal of that kind: an order, or the end of one. */
-export function sightingsOf(signal: Signal | null): readonly Sighting[] {
-  return signal?.action === 'order' ? sightings : ['cancelled', 'rejected'];
+export function observationsOf(signal: Signal | null): readonly Observation[] {
+  return signal?.action === 'order' ? observations : ['cancelled', 'rejected'];
 }
 
 /** How it went: the entry as it is now, and what was found where that settled nothing. */
@@ -110,7 +110,7 @@ async function look(
 ): Promise<Resolution> {
   const sight = await lookUp(services, entry, options);
   if (sight.kind !== 'seen') return { result: 'open_question', entry, finding: sight.finding };
-  await settleEntry(services, entry, sight.ending, by);
+  await settleEntry(services, entry, sight.outcome, by);
   return { result: 'settled', entry: await readEntry(services, entry), finding: null };
 }
 
@@ -149,7 +149,7 @@ async function cancel(
     if (resolution.result === 'settled') return resolution;
     const isPerhapsDone = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
     const nothing = isPerhapsDone
-      ? 'an answer was lost, and then no order of it was open: it may have been cancelled by this'
+      ? 'a response was lost, and then no order of it was open: it may have been cancelled by this'
       : 'no order of it is open to cancel';
     return { ...resolution, finding: `${nothing}; ${resolution.finding}` };
   }
@@ -162,15 +162,15 @@ async function settleCancelled(
   order: Order,
   by: string,
 ): Promise<boolean> {
-  const executed = `${order.dealStock.toFixed()} of ${order.amount.toFixed()} were executed before`;
-  const ending: Ending = {
+  const executed = `${order.filled.toFixed()} of ${order.amount.toFixed()} were executed before`;
+  const outcome: Outcome = {
     status: 'cancelled',
     note: `order ${order.orderId} was there and is cancelled; ${executed}`,
     evidence: toJson({ order }),
     orderId: order.orderId,
     orderOpen: false,
   };
-  const isOurs = await unlessMoved(() => settleEntry(services, entry, ending, by));
+  const isOurs = await unlessMoved(() => settleEntry(services, entry, outcome, by));
   // Whoever was quicker may have found it open, which it no longer is.
   if (!isOurs) await services.ledger.closeOrder(entry);
   return isOurs;

@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts';
 import type { Entry, Step } from '../ledger/entry.ts';
 import type { Ledger, Move } from '../ledger/ledger.ts';
 import type { Denial, Status } from '../model/outcome.ts';
-import type { Ending } from './action.ts';
+import type { Outcome } from './action.ts';
 
 /** What writing an outcome down needs of the world. */
 export interface SettleServices {
@@ -23,10 +23,10 @@ export interface SettleServices {
 export async function settleEntry(
   services: SettleServices,
   entry: Entry,
-  ending: Ending,
+  outcome: Outcome,
   by?: string,
 ): Promise<Status> {
-  const { status, note, evidence, orderId, orderOpen } = ending;
+  const { status, note, evidence, orderId, orderOpen } = outcome;
   const atMs = services.clock.nowMs();
   const step: Step = { status, atMs, ...(by === undefined ? {} : { by }), note, evidence };
   const move: Move = {
@@ -36,15 +36,15 @@ export async function settleEntry(
     ...(orderOpen === undefined ? {} : { orderOpen }),
   };
   // Told before it is written: an alarm too many is better than one that a crash in between swallows.
-  if (ending.alarm !== undefined)
-    services.log.error(ending.alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
+  if (outcome.alarm !== undefined)
+    services.log.error(outcome.alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
   await services.ledger.move(entry, move);
-  return tellEnding(services, entry, ending);
+  return logOutcome(services, entry, outcome);
 }
 
 /** Says how an entry ended: an outcome nobody can know is an alarm, what came to nothing a warning. */
-export function tellEnding(services: SettleServices, entry: Entry, ending: Ending): Status {
-  const { status, note, orderId } = ending;
+export function logOutcome(services: SettleServices, entry: Entry, outcome: Outcome): Status {
+  const { status, note, orderId } = outcome;
   const facts: Record<string, Json> = {
     account: entry.account,
     signalId: entry.signalId,
@@ -64,16 +64,16 @@ export function tellEnding(services: SettleServices, entry: Entry, ending: Endin
 const troubling: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed']);
 
 /** The worker that wrote `sending` died before it wrote an outcome: whether the order exists cannot be told here. */
-export function lostAnswerEnding({ clientOrderId }: Entry): Ending {
+export function lostResponseOutcome({ clientOrderId }: Entry): Outcome {
   return {
     status: 'unknown',
-    note: 'the relay stopped between sending and hearing the answer; it will not be sent again',
+    note: 'the relay stopped between sending and hearing the response; it will not be sent again',
     evidence: { clientOrderId },
     orderOpen: clientOrderId !== null,
   };
 }
 
-export function denialEnding({ rule, limit, actual, message }: Denial): Ending {
+export function denialOutcome({ rule, limit, actual, message }: Denial): Outcome {
   return { status: 'denied', note: message, evidence: { rule, limit, actual } };
 }
 

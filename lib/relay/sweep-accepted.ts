@@ -6,7 +6,7 @@ import type { SignalQueue } from '../queue/queue.ts';
 import { checkStaleness } from '../signals/staleness.ts';
 import { messagesOf } from './message-of.ts';
 import { arrivalOf } from './services.ts';
-import { denialEnding, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
+import { denialOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** Signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`. */
 export interface SweepWindow {
@@ -97,8 +97,8 @@ export async function denyForgotten(
         : checkStaleness(signal, arrivalOf(services, createdAtMs), services.clock.nowMs());
     if (denial === null) continue;
     const why = signal === null ? 'is damaged in the store' : 'is too old by now';
-    const ending = { ...denialEnding(denial), alarm: `a signal was never carried out and ${why}` };
-    if (await unlessMoved(() => settleEntry(services, entry, ending, by))) denied += 1;
+    const outcome = { ...denialOutcome(denial), alarm: `a signal was never carried out and ${why}` };
+    if (await unlessMoved(() => settleEntry(services, entry, outcome, by))) denied += 1;
   }
   return denied;
 }

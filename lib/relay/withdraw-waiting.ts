@@ -1,7 +1,7 @@
 import { RelayError } from '../base/errors.ts';
 import type { Entry, SignalEntry } from '../ledger/entry.ts';
 import type { CancelSignal } from '../model/signal.ts';
-import type { Ending } from './action.ts';
+import type { Outcome } from './action.ts';
 import { listEarlier } from './earlier-signals.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
@@ -71,13 +71,13 @@ async function withdrawAll(
 ): Promise<readonly string[]> {
   const withdrawn: string[] = [];
   for (const order of orders) {
-    const ending: Ending = {
+    const outcome: Outcome = {
       status: 'cancelled',
       note: `withdrawn by signal "${signalId}" before it was sent`,
       evidence: { withdrawnBy: signalId },
     };
     // Somebody else may just be sending it: then there is an order to cancel.
-    if (await unlessMoved(() => settleEntry(services, order, ending))) withdrawn.push(order.signalId);
+    if (await unlessMoved(() => settleEntry(services, order, outcome))) withdrawn.push(order.signalId);
   }
   return withdrawn;
 }

@@ -1,5 +1,5 @@
 import { distance } from 'fastest-levenshtein';
-import { type Faults, quoteText, shortenText } from './faults.ts';
+import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 
 /** Every field of an alert, with the other names people know it by. */
@@ -68,7 +68,7 @@ const longestKeyCompared = 32;
  *
  * @param prefix where the object stands, for example `[1].`; empty for a lone alert
  */
-export function collectFields(object: JsonObject, prefix: string, faults: Faults): Fields {
+export function collectFields(object: JsonObject, prefix: string, faults: Issues): Fields {
   const fields: Partial<Record<FieldName, Field>> = {};
   const keys = new Map<FieldName, string>();
   for (const { name: key, value } of object.members) {
@@ -90,7 +90,7 @@ export function pathOf(prefix: string, key: string): string {
   return `${prefix}${shortenText(key)}`;
 }
 
-function refuseSecond(earlierKey: string, key: string, path: string, faults: Faults): void {
+function refuseSecond(earlierKey: string, key: string, path: string, faults: Issues): void {
   const message =
     earlierKey === key
       ? `"${key}" is given twice`
@@ -98,7 +98,7 @@ function refuseSecond(earlierKey: string, key: string, path: string, faults: Fau
   faults.add(path, message, 'keep one of them');
 }
 
-function refuseUnknownKey(key: string, path: string, faults: Faults): void {
+function refuseUnknownKey(key: string, path: string, faults: Issues): void {
   const message = `${quoteText(key)} is not a field of an alert`;
   faults.add(path, message, faults.isFull ? '' : hintForUnknownKey(key));
 }

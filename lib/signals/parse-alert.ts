@@ -2,7 +2,7 @@ import { RelayError } from '../base/errors.ts';
 import type { Account } from '../model/account.ts';
 import type { Side } from '../model/order.ts';
 import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
-import { createFaults, type Faults } from './faults.ts';
+import { createIssues, type Issues } from './issues.ts';
 import { collectFields, type Field, type Fields } from './fields.ts';
 import { parseCancel, parseCancelAll, readTarget, refuseTargets } from './parse-cancel.ts';
 import { type JsonNode, parseJson } from './parse-json.ts';
@@ -43,7 +43,7 @@ interface Reading {
   /** For example `[1].`; empty for a lone alert. */
   readonly prefix: string;
   readonly context: AlertContext;
-  readonly faults: Faults;
+  readonly faults: Issues;
 }
 
 type Action = Side | 'cancel' | 'cancel_all';
@@ -66,13 +66,13 @@ const longestText = { strategy: 128, interval: 16, comment: 512 };
  */
 export function parseAlert(body: Uint8Array, context: AlertContext): Alert {
   const root = parseJson(body);
-  const faults = createFaults();
+  const faults = createIssues();
   const items = parseItems(root, context, faults);
   if (faults.count > 0) throw refusal(faults);
   return { isArray: root.kind === 'array', items };
 }
 
-function refusal({ issues, count }: Faults): RelayError {
+function refusal({ issues, count }: Issues): RelayError {
   const [first] = issues;
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `;
   const more = count > 1 ? ` (and ${count - 1} more)` : '';
@@ -81,7 +81,7 @@ function refusal({ issues, count }: Faults): RelayError {
   });
 }
 
-function parseItems(root: JsonNode, context: AlertContext, faults: Faults): readonly AlertItem[] {
+function parseItems(root: JsonNode, context: AlertContext, faults: Issues): readonly AlertItem[] {
   if (root.kind !== 'array') return parseItem(root, '', context, faults);
   if (root.items.length === 0)
     faults.add('', 'the array holds no signal', 'send one object, or an array of up to ten');
@@ -95,7 +95,7 @@ function parseItems(root: JsonNode, context: AlertContext, faults: Faults): read
 }
 
 /** The second of two signals under one id would pass for a resend of the first, and be dropped. */
-function refuseSharedIds(items: readonly AlertItem[], faults: Faults): void {
+function refuseSharedIds(items: readonly AlertItem[], faults: Issues): void {
   const ids = items.map(({ explicitId }) => explicitId);
   for (const [index, id] of ids.entries())
     if (id !== null && ids.indexOf(id) < index)
@@ -107,7 +107,7 @@ function refuseSharedIds(items: readonly AlertItem[], faults: Faults): void {
 }
 
 /** One item, or none when a fault keeps it from being one. */
-function parseItem(node: JsonNode, place: string, context: AlertContext, faults: Faults): AlertItem[] {
+function parseItem(node: JsonNode, place: string, context: AlertContext, faults: Issues): AlertItem[] {
   if (node.kind !== 'object') {
     faults.add(place, `the signal is ${kindOf(node)}, not an object`, hintForLoneValue(node));
     return [];

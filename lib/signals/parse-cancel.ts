@@ -1,5 +1,5 @@
 import type { CancelAllSignal, CancelSignal, CancelTarget, OwnPart } from '../model/signal.ts';
-import type { Faults } from './faults.ts';
+import type { Issues } from './issues.ts';
 import type { FieldName, Fields } from './fields.ts';
 import { orderFields } from './parse-order.ts';
 import { readOrderId } from './read-number.ts';
@@ -15,7 +15,7 @@ const targetFields = ['orderId', 'clientOrderId', 'signalId'] as const satisfies
 export function parseCancel(
   fields: Fields,
   prefix: string,
-  faults: Faults,
+  faults: Issues,
 ): OwnPart<CancelSignal> | undefined {
   refuseFields(fields, orderFields, 'a cancel takes no fields of an order', faults);
   const [first, ...further] = targetFields.flatMap((name) => fields[name] ?? []);
@@ -32,20 +32,20 @@ export function parseCancel(
 }
 
 /** A cancel of everything in the market names no order. */
-export function parseCancelAll(fields: Fields, faults: Faults): OwnPart<CancelAllSignal> {
+export function parseCancelAll(fields: Fields, faults: Issues): OwnPart<CancelAllSignal> {
   refuseFields(fields, orderFields, 'a cancel takes no fields of an order', faults);
   refuseFields(fields, targetFields, 'cancel_all ends every order of the market, not a single one', faults);
   return { action: 'cancel_all' };
 }
 
 /** An order neither names another order nor chooses the id the exchange will know it by. */
-export function refuseTargets(fields: Fields, faults: Faults): void {
+export function refuseTargets(fields: Fields, faults: Issues): void {
   const reason = 'the action is to place an order, and this names one that exists';
   refuseFields(fields, ['orderId', 'clientOrderId'], reason, faults);
 }
 
 /** Reads the names of orders in an alert whose action is not known, for their faults alone. */
-export function readTarget(fields: Fields, faults: Faults): CancelTarget | undefined {
+export function readTarget(fields: Fields, faults: Issues): CancelTarget | undefined {
   const orderId = fields.orderId && readOrderId(fields.orderId, faults);
   const clientOrderId = fields.clientOrderId && readClientOrderId(fields.clientOrderId, faults);
   const signalId = fields.signalId && readSignalId(fields.signalId, faults);
@@ -54,7 +54,7 @@ export function readTarget(fields: Fields, faults: Faults): CancelTarget | undef
   return signalId === undefined ? undefined : { by: 'signalId', signalId };
 }
 
-function refuseFields(fields: Fields, names: readonly FieldName[], reason: string, faults: Faults): void {
+function refuseFields(fields: Fields, names: readonly FieldName[], reason: string, faults: Issues): void {
   for (const { path } of names.flatMap((name) => fields[name] ?? []))
     faults.add(path, reason, 'remove it, or correct "action"');
 }

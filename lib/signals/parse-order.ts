@@ -8,7 +8,7 @@ import {
   orderFieldNames,
 } from '../orders/order-kind.ts';
 import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
-import type { Faults } from './faults.ts';
+import type { Issues } from './issues.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
 import { readPositive } from './read-number.ts';
 import { readWord } from './read-text.ts';
@@ -35,7 +35,7 @@ const positionSideWords: Readonly<Record<string, PositionSide>> = {
 };
 
 /** Reads what makes an order, gathering every fault; undefined when there is no whole order in it. */
-export function parseOrder(source: OrderSource, faults: Faults): OwnPart<OrderSignal> | undefined {
+export function parseOrder(source: OrderSource, faults: Issues): OwnPart<OrderSignal> | undefined {
   const kind = readKind(source, faults);
   if (kind !== undefined) return parseKind(kind, source, faults);
   readSize(source.fields, source.prefix, faults);
@@ -44,19 +44,19 @@ export function parseOrder(source: OrderSource, faults: Faults): OwnPart<OrderSi
 }
 
 /** Reads the values of what may be an order, for their faults alone. */
-export function readOrderValues(fields: Fields, faults: Faults): void {
+export function readOrderValues(fields: Fields, faults: Issues): void {
   readGiven(fields.quantity, faults);
   readGiven(fields.quoteQuantity, faults);
   readCommonValues(fields, faults);
 }
 
-function readCommonValues(fields: Fields, faults: Faults): void {
+function readCommonValues(fields: Fields, faults: Issues): void {
   for (const name of priceNames) readGiven(fields[name], faults);
   readPositionSide(fields, faults);
 }
 
 /** Without a kind it is the one that a stop price tells; a limit price alone could belong to any. */
-function readKind({ fields, prefix }: OrderSource, faults: Faults): OrderKind | undefined {
+function readKind({ fields, prefix }: OrderSource, faults: Issues): OrderKind | undefined {
   if (fields.orderType !== undefined) {
     const name = readWord(fields.orderType, orderTypeWords, 'a kind of order this relay places', faults);
     return name && kindNamed(name);
@@ -70,7 +70,7 @@ function readKind({ fields, prefix }: OrderSource, faults: Faults): OrderKind | 
   );
 }
 
-function parseKind(kind: OrderKind, source: OrderSource, faults: Faults): OwnPart<OrderSignal> | undefined {
+function parseKind(kind: OrderKind, source: OrderSource, faults: Issues): OwnPart<OrderSignal> | undefined {
   const { fields, side, prefix } = source;
   for (const name of orderFieldNames) refuseForbidden(kind.fields[name], fields[name], faults);
   const size = readSize(fields, prefix, faults);
@@ -85,12 +85,12 @@ function parseKind(kind: OrderKind, source: OrderSource, faults: Faults): OwnPar
   });
 }
 
-function refuseForbidden(rule: FieldRule, field: Field | undefined, faults: Faults): void {
+function refuseForbidden(rule: FieldRule, field: Field | undefined, faults: Issues): void {
   if (rule.use === 'forbidden' && field !== undefined)
     faults.add(field.path, rule.complaint.message, rule.complaint.hint);
 }
 
-function readSize(fields: Fields, prefix: string, faults: Faults): OrderSize | undefined {
+function readSize(fields: Fields, prefix: string, faults: Issues): OrderSize | undefined {
   const quantity = readGiven(fields.quantity, faults);
   const quoteQuantity = readGiven(fields.quoteQuantity, faults);
   if (fields.quantity !== undefined && fields.quoteQuantity !== undefined)
@@ -112,7 +112,7 @@ function readSize(fields: Fields, prefix: string, faults: Faults): OrderSize | u
 const priceNames = ['stopPrice', 'limitPrice', 'stopLoss', 'takeProfit'] as const satisfies OrderFieldName[];
 type Prices = Partial<Record<(typeof priceNames)[number], DecimalText>>;
 
-function readPrices(kind: OrderKind, { fields, account, prefix }: OrderSource, faults: Faults): Prices {
+function readPrices(kind: OrderKind, { fields, account, prefix }: OrderSource, faults: Issues): Prices {
   const prices: Prices = {};
   for (const name of priceNames) {
     const rule = kind.fields[name];
@@ -124,11 +124,11 @@ function readPrices(kind: OrderKind, { fields, account, prefix }: OrderSource, f
   return prices;
 }
 
-function readPositionSide({ positionSide }: Fields, faults: Faults): PositionSide | undefined {
+function readPositionSide({ positionSide }: Fields, faults: Issues): PositionSide | undefined {
   if (positionSide === undefined) return undefined;
   return readWord(positionSide, positionSideWords, 'a side of a position', faults);
 }
 
-function readGiven(field: Field | undefined, faults: Faults): DecimalText | undefined {
+function readGiven(field: Field | undefined, faults: Issues): DecimalText | undefined {
   return field === undefined ? undefined : readPositive(field, faults);
 }

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
 import type { DecimalText } from '../model/signal.ts';
-import { type Faults, quoteText, shortenText } from './faults.ts';
+import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { Field } from './fields.ts';
 import type { JsonNode } from './parse-json.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
@@ -54,7 +54,7 @@ const secondsInDay = parseDecimal('86400');
 const millisecondsInSecond = parseDecimal('1000');
 
 /** A positive decimal, from a JSON number or from text, in plain notation and with every digit. */
-export function readPositive(field: Field, faults: Faults): DecimalText | undefined {
+export function readPositive(field: Field, faults: Issues): DecimalText | undefined {
   const value = readDecimal(field, faults);
   return value === undefined ? undefined : formatDecimal(value);
 }
@@ -65,7 +65,7 @@ export function readPositive(field: Field, faults: Faults): DecimalText | undefi
  * @param field seconds, more than 0 and at most a day
  * @returns whole milliseconds
  */
-export function readMaxLagMs(field: Field, faults: Faults): number | undefined {
+export function readMaxLagMs(field: Field, faults: Issues): number | undefined {
   const seconds = readDecimal(field, faults);
   if (seconds === undefined) return undefined;
   const maxLagMs = Number(formatDecimal(seconds.times(millisecondsInSecond).round(0, 0)));
@@ -78,7 +78,7 @@ export function readMaxLagMs(field: Field, faults: Faults): number | undefined {
 }
 
 /** The exchange's number of an order: a positive whole number, from a JSON number or from digits. */
-export function readOrderId(field: Field, faults: Faults): number | undefined {
+export function readOrderId(field: Field, faults: Issues): number | undefined {
   const text = textOf(field.node)?.trim();
   const orderId = text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : 0;
   if (orderId > 0 && Number.isSafeInteger(orderId)) return orderId;
@@ -89,7 +89,7 @@ export function readOrderId(field: Field, faults: Faults): number | undefined {
   );
 }
 
-function readDecimal(field: Field, faults: Faults): Decimal | undefined {
+function readDecimal(field: Field, faults: Issues): Decimal | undefined {
   const text = textOf(field.node)?.trim();
   if (text === undefined)
     return faults.add(field.path, `${describe(field.node)} is not a number`, hintForKind(field.node));
@@ -105,7 +105,7 @@ function readDecimal(field: Field, faults: Faults): Decimal | undefined {
       );
 }
 
-function refuseText(text: string, path: string, faults: Faults): undefined {
+function refuseText(text: string, path: string, faults: Issues): undefined {
   if (isPlaceholder(text))
     return faults.add(path, `${quoteText(text)} is a placeholder, not a number`, placeholderHint);
   const misuse = misuses.find(({ pattern }) => pattern.test(text));

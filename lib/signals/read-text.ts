@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import { escapeText, type Faults } from './faults.ts';
+import { escapeText, type Issues } from './issues.ts';
 import { type Field, pathOf } from './fields.ts';
 import { isExplicitId, isSignalId } from './identity.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
@@ -15,7 +15,7 @@ const largestExtras = 4096;
  *
  * @returns null for an empty text, which says as much as none
  */
-export function readText(field: Field, mostCharacters: number, faults: Faults): string | null | undefined {
+export function readText(field: Field, mostCharacters: number, faults: Issues): string | null | undefined {
   const text = textOf(field.node);
   if (text === undefined)
     return faults.add(field.path, `${describe(field.node)} is not text`, 'write text in double quotes');
@@ -38,7 +38,7 @@ export function readWord<Word extends string>(
   field: Field,
   words: Readonly<Record<string, Word>>,
   what: string,
-  faults: Faults,
+  faults: Issues,
 ): Word | undefined {
   const text = field.node.kind === 'string' ? field.node.text.trim().toLowerCase() : '';
   const word = Object.hasOwn(words, text) ? words[text] : undefined;
@@ -49,7 +49,7 @@ export function readWord<Word extends string>(
 }
 
 /** The id an alert gives itself. */
-export function readExplicitId(field: Field, faults: Faults): string | undefined {
+export function readExplicitId(field: Field, faults: Issues): string | undefined {
   const text = textOf(field.node);
   if (text !== undefined && isExplicitId(text)) return text;
   return faults.add(
@@ -60,7 +60,7 @@ export function readExplicitId(field: Field, faults: Faults): string | undefined
 }
 
 /** The id of another signal, chosen by its alert or given by the relay. */
-export function readSignalId(field: Field, faults: Faults): string | undefined {
+export function readSignalId(field: Field, faults: Issues): string | undefined {
   const text = textOf(field.node);
   if (text !== undefined && isSignalId(text)) return text;
   return faults.add(
@@ -70,7 +70,7 @@ export function readSignalId(field: Field, faults: Faults): string | undefined {
   );
 }
 
-export function readClientOrderId(field: Field, faults: Faults): string | undefined {
+export function readClientOrderId(field: Field, faults: Issues): string | undefined {
   const text = textOf(field.node);
   if (text !== undefined && clientOrderIdPattern.test(text)) return text;
   return faults.add(
@@ -81,7 +81,7 @@ export function readClientOrderId(field: Field, faults: Faults): string | undefi
 }
 
 /** Whatever else the alert wants kept beside the signal. */
-export function readExtras(field: Field, faults: Faults): Json | undefined {
+export function readExtras(field: Field, faults: Issues): Json | undefined {
   const foundBefore = faults.count;
   const extras = toValue(field.node, field.path, faults);
   const size = JSON.stringify(extras).length;
@@ -94,7 +94,7 @@ export function readExtras(field: Field, faults: Faults): Json | undefined {
   return faults.count === foundBefore ? extras : undefined;
 }
 
-function toValue(node: JsonNode, path: string, faults: Faults): Json {
+function toValue(node: JsonNode, path: string, faults: Issues): Json {
   switch (node.kind) {
     case 'null':
       return null;
@@ -117,7 +117,7 @@ function exactNumber(text: string): number | string {
   return String(value) === text ? value : text;
 }
 
-function toRecord(object: JsonObject, path: string, faults: Faults): Json {
+function toRecord(object: JsonObject, path: string, faults: Issues): Json {
   const entries = new Map<string, Json>();
   for (const { name: writtenName, value } of object.members) {
     const name = escapeText(writtenName);

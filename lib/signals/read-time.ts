@@ -1,5 +1,5 @@
 import { formatDecimal, isDecimalText, parseDecimal } from '../base/decimal.ts';
-import type { Faults } from './faults.ts';
+import type { Issues } from './issues.ts';
 import type { Field } from './fields.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
 
@@ -30,7 +30,7 @@ export interface TimeBounds {
  * @returns milliseconds since the Unix epoch; fractions of one are cut, so that an alert is never taken for younger
  * @see https://www.tradingview.com/support/solutions/43000531021/ the placeholders and their formats
  */
-export function readTimeMs(field: Field, bounds: TimeBounds, faults: Faults): number | undefined {
+export function readTimeMs(field: Field, bounds: TimeBounds, faults: Issues): number | undefined {
   const text = textOf(field.node)?.trim();
   const timeMs = text === undefined ? undefined : (parseIso(text) ?? parseUnix(text));
   if (timeMs === undefined)

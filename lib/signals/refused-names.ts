@@ -1,4 +1,4 @@
-import { createFaults, shortenText } from './faults.ts';
+import { createIssues, shortenText } from './issues.ts';
 import { collectFields, type Field } from './fields.ts';
 import { isExplicitId } from './identity.ts';
 import { type JsonNode, parseSoundPart } from './parse-json.ts';
@@ -26,7 +26,7 @@ export function readRefusedNames(body: Uint8Array): readonly RefusedName[] {
 
 function nameOf(node: JsonNode): RefusedName {
   if (node.kind !== 'object') return { id: null, ticker: null };
-  const { id, signalId, action, ticker } = collectFields(node, '', createFaults());
+  const { id, signalId, action, ticker } = collectFields(node, '', createIssues());
   // To an order `signalId` is another name of its id; to a cancel it is the name of another signal.
   const isOrder = /^(?:buy|sell)$/i.test(textIn(action).trim());
   const idText = textIn(id ?? (isOrder ? signalId : undefined));

@@ -18,7 +18,7 @@ export type Sized =
  *
  * - The amount is cut to the amount step; money is divided by the limit price as it is after rounding.
  * - Stop and limit price are rounded alike, buys down and sells up, so that they stay in their order.
- * - Exits are rounded toward the sooner exit: of a long position the stop-loss up and the take-profit down, of a
+ * - StopLossAndTakeProfit are rounded toward the sooner exit: of a long position the stop-loss up and the take-profit down, of a
  *   short one the other way.
  * - Without a limit price it is set beyond the rounded stop price by the account's rate: above it for buys, below for
  *   sells, and so never further away than that rate.
@@ -36,11 +36,11 @@ export function sizeOrder(
   const drafted = kind.draftOrder(signal, account, (price) => roundEntry(side, price, market));
   if (!drafted.ok) return drafted;
   const { draft } = drafted;
-  const exits = roundExits(signal, market.priceStep);
+  const exits = roundStopLossAndTakeProfit(signal, market.priceStep);
   const badMarketOrPrice = checkTradable(market) ?? checkPrices({ ...draft, ...exits }, market);
   if (badMarketOrPrice !== null) return denied(badMarketOrPrice);
   const price = kind.valuationPrice(draft);
-  const asked = stockAmountOf(signal.size, price);
+  const asked = baseAmountOf(signal.size, price);
   const amount = floorToStep(asked, market.amountStep);
   const badSize = checkAmount(asked, amount, market) ?? checkTotal(amount.times(price), market);
   if (badSize !== null) return denied(badSize);
@@ -60,9 +60,9 @@ function roundEntry(side: Side, price: Decimal, { priceStep }: Market): Decimal 
   return side === 'buy' ? floorToStep(price, priceStep) : ceilToStep(price, priceStep);
 }
 
-type Exits = Pick<OrderRequest, 'stopLoss' | 'takeProfit'>;
+type StopLossAndTakeProfit = Pick<OrderRequest, 'stopLoss' | 'takeProfit'>;
 
-function roundExits(signal: OrderSignal, step: Decimal): Exits {
+function roundStopLossAndTakeProfit(signal: OrderSignal, step: Decimal): StopLossAndTakeProfit {
   const { stopLoss, takeProfit } = signal;
   const [roundLoss, roundProfit] = isLong(signal) ? [ceilToStep, floorToStep] : [floorToStep, ceilToStep];
   return {
@@ -76,7 +76,7 @@ function isLong({ side, positionSide }: OrderSignal): boolean {
   return positionSide === 'LONG' || (positionSide !== 'SHORT' && side === 'buy');
 }
 
-function stockAmountOf(size: OrderSize, price: Decimal): Decimal {
+function baseAmountOf(size: OrderSize, price: Decimal): Decimal {
   switch (size.unit) {
     case 'stock':
       return parseDecimal(size.quantity);
@@ -107,7 +107,7 @@ function checkTradable({ name, tradesEnabled, isCollateral }: Market): Denial | 
 }
 
 function checkPrices(
-  { kind: _, ...prices }: DraftOf<OrderKindName> & Exits,
+  { kind: _, ...prices }: DraftOf<OrderKindName> & StopLossAndTakeProfit,
   { name, money, priceStep }: Market,
 ): Denial | null {
   const least = formatDecimal(priceStep);

@@ -1,4 +1,4 @@
-import { type Faults, quoteText } from './faults.ts';
+import { type Issues, quoteText } from './issues.ts';
 import type { Field } from './fields.ts';
 import { describe, isPlaceholder, placeholderHint } from './written-value.ts';
 
@@ -21,7 +21,7 @@ const tickerPattern = /^[\w.:!/&*+^-]{1,28}$/;
 export function readInstrument(
   field: Field,
   tickers: Readonly<Record<string, string>>,
-  faults: Faults,
+  faults: Issues,
 ): Instrument | undefined {
   if (field.node.kind !== 'string')
     return faults.add(

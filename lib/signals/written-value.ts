@@ -1,4 +1,4 @@
-import { quoteText } from './faults.ts';
+import { quoteText } from './issues.ts';
 import type { JsonNode } from './parse-json.ts';
 
 /** What an owner reads when TradingView left a `{{placeholder}}` as it was. */

@@ -184,7 +184,7 @@ function raiseGap(log: Log, account: string, { fromMs, untilMs }: Period): void 
 /**
  * Writes progress, and looks for it where the store says that it is not the next version.
  *
- * When the answer to a write is lost, the client of DynamoDB sends it again, and that one finds the first in its way.
+ * When the response to a write is lost, the client of DynamoDB sends it again, and that one finds the first in its way.
  *
  * @returns whether it is stored
  */

@@ -35,7 +35,7 @@ const otherCut = 63;
  * Reads the history from its newest payment back to a time.
  *
  * Payments have no id, and pages shift while they are read: each new payment pushes the others down. So nothing is
- * taken from a page but whole seconds: those with another second before them and one behind them in the same answer.
+ * taken from a page but whole seconds: those with another second before them and one behind them in the same response.
  * What a page's end cuts through is asked for again, beginning with the payment before it. A whole second's count of
  * like payments is exact, whatever else arrives.
  *

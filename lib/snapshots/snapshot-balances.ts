@@ -60,7 +60,7 @@ async function readCollateral(
     return keepHeld(balances.map(({ asset, balance }) => [asset, balance]));
   } catch (error) {
     if (!(error instanceof ExchangeError) || !isDenied(error)) throw error;
-    tellDenial(log, account, describeFailure(error.failure));
+    logDenial(log, account, describeFailure(error.failure));
     return null;
   }
 }
@@ -68,7 +68,7 @@ async function readCollateral(
 /** What each log was told already: an account without collateral is none each hour. */
 const toldDenials = new WeakMap<Log, Set<string>>();
 
-function tellDenial(log: Log, account: string, reason: string): void {
+function logDenial(log: Log, account: string, reason: string): void {
   const told = toldDenials.get(log) ?? new Set();
   toldDenials.set(log, told);
   const denial = `${account}: ${reason}`;

@@ -21,7 +21,7 @@ async function snapshotAccount(services: SnapshotServices, account: string): Pro
   const client = await services.exchangeFor(account);
   const seenAtMs = clock.nowMs();
   const listed = await client.call(fees, {}, { timeoutMs });
-  // Every currency gone at once is an answer gone wrong.
+  // Every currency gone at once is a response gone wrong.
   if (listed.length === 0)
     throw new RelayError('history_unreadable', 'the exchange lists no fees at all; what is known stays');
   const known = await store.fees.readCurrent(account);

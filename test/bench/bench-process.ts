@@ -37,11 +37,11 @@ export async function startProcess(script: string, args: readonly string[] = [])
   const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   async function ask<Q extends keyof Answers & Question>(question: Q): Promise<Answers[Q]> {
-    const answer = nextAnswer<Q>(child);
+    const response = nextResponse<Q>(child);
     child.send(question);
-    return await answer;
+    return await response;
   }
-  const { url } = await nextAnswer<'ready'>(child);
+  const { url } = await nextResponse<'ready'>(child);
   return {
     url,
     readCpuMicros: async () => (await ask('cpu')).micros,
@@ -56,15 +56,15 @@ export async function startProcess(script: string, args: readonly string[] = [])
   };
 }
 
-function nextAnswer<Q extends keyof Answers>(child: ChildProcess): Promise<Answers[Q]> {
+function nextResponse<Q extends keyof Answers>(child: ChildProcess): Promise<Answers[Q]> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => {
       child.off('message', onMessage);
       reject(new Error(`a process of the benchmark ended with code ${code}; its own words stand above`));
     };
-    const onMessage = (answer: unknown) => {
+    const onMessage = (response: unknown) => {
       child.off('exit', onExit);
-      resolve(answer as Answers[Q]);
+      resolve(response as Answers[Q]);
     };
     child.once('exit', onExit).once('message', onMessage);
   });

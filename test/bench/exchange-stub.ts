@@ -34,7 +34,7 @@ interface AskedOrder {
 
 let lastOrderId = 4_180_284_840;
 
-/** The live service's answer, as its written example has it. */
+/** The live service's response, as its written example has it. */
 function takeOrder(order: AskedOrder): string {
   lastOrderId += 1;
   return JSON.stringify({

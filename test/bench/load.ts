@@ -12,7 +12,7 @@ export interface Target {
   place(place: number): Promise<Passage>;
 }
 
-/** Milliseconds from the post to the answer, and to the order that is placed and written down. */
+/** Milliseconds from the post to the response, and to the order that is placed and written down. */
 export interface Passage {
   readonly answeredMs: number;
   readonly placedMs: number;

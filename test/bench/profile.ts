@@ -18,7 +18,7 @@ const rules: readonly Rule[] = [
   { part: 'log', pattern: /powertools|lib\/host\/log|infra\/local\/log-output/ },
   { part: 'signature and nonce', pattern: /lib\/exchange\/(?:signing|nonce)/ },
   { part: 'HTTP out', pattern: /lib\/exchange\/transport|node:_http_(?:client|agent)/ },
-  { part: 'order: check, rename, read the answer', pattern: /lib\/exchange/ },
+  { part: 'order: check, rename, read the response', pattern: /lib\/exchange/ },
   { part: 'alert: authenticate, parse, size', pattern: /lib\/(?:signals|risk|host\/file-secrets)/ },
   {
     part: 'function wrappers and worker loop',

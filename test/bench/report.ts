@@ -26,7 +26,7 @@ export function printMachine(processors: readonly CpuInfo[], rounds: number): vo
     `Every figure is the median of ${rounds} rounds (least–most). Driver, servers and exchange are processes of their own;`,
     'the exchange is a stub that takes every order at once. The bare server signs and sends one body for each alert;',
     'the relay checks, stores, queues, sends and writes down, every write flushed to the disk.',
-    'Answered: from the post to its answer, of the relay once the signal is stored and queued.',
+    'Answered: from the post to its response, of the relay once the signal is stored and queued.',
     'Placed: from the post until the exchange has answered and, of the relay, the outcome is written.',
   );
 }

@@ -73,7 +73,7 @@ function createFullSigning(): () => void {
 }
 
 function createUnwiredClient(): ExchangeClient {
-  const answer = JSON.stringify({
+  const response = JSON.stringify({
     orderId: 4_180_284_841,
     clientOrderId: order.clientOrderId,
     market: 'BTC_USDT',
@@ -90,7 +90,7 @@ function createUnwiredClient(): ExchangeClient {
     status: 'OPEN',
   });
   const transport: Transport = {
-    send: async () => ({ kind: 'answered', status: 200, body: answer }),
+    send: async () => ({ kind: 'answered', status: 200, body: response }),
     close: () => undefined,
   };
   // The budget of 1,000 orders a second is the exchange's limit, not this machine's.

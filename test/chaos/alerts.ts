@@ -38,8 +38,8 @@ export interface PlannedAlert {
   readonly account: string;
   readonly signals: readonly PlannedSignal[];
   readonly flaw: Flaw | null;
-  /** The same bytes come once more, so long after an answer; null: they do not. */
-  readonly copyAfterAnswerMs: number | null;
+  /** The same bytes come once more, so long after a response; null: they do not. */
+  readonly copyAfterResponseMs: number | null;
   /** The same, after a connection that broke or hung. */
   readonly copyAfterSilenceMs: number | null;
 }

@@ -1,6 +1,6 @@
 import { type Evidence, type Violation, wasAnswered } from './evidence.ts';
 import type { SentAlert } from './sender.ts';
-import { tellAlert, tellEntry } from './story.ts';
+import { logAlert, logEntry } from './story.ts';
 
 /** What the senders were told, held against the ledger. */
 export function checkAlerts(evidence: Evidence): readonly Violation[] {
@@ -11,7 +11,7 @@ export function checkAlerts(evidence: Evidence): readonly Violation[] {
       .map((entry) => ({
         wrong: 'disagreement' as const,
         what: 'the ledger has a signal that nobody sent',
-        story: tellEntry(evidence, entry),
+        story: logEntry(evidence, entry),
       })),
   ];
 }
@@ -21,7 +21,7 @@ function checkAlert(evidence: Evidence, alert: SentAlert): readonly Violation[] 
   const found = (wrong: Violation['wrong'], what: string): Violation => ({
     wrong,
     what,
-    story: [...tellAlert(alert), ...evidence.entriesOf(alert).flatMap((entry) => tellEntry(evidence, entry))],
+    story: [...logAlert(alert), ...evidence.entriesOf(alert).flatMap((entry) => logEntry(evidence, entry))],
   });
   return [
     ...(isTaken && !isKept(evidence, alert)
@@ -35,7 +35,7 @@ function checkAlert(evidence: Evidence, alert: SentAlert): readonly Violation[] 
   ];
 }
 
-/** All of its signals, and those that the answers named, under its own bytes. */
+/** All of its signals, and those that the responses named, under its own bytes. */
 function isKept(evidence: Evidence, alert: SentAlert): boolean {
   const { account, fingerprint, signals, deliveries } = alert;
   const named = deliveries.flatMap(({ signalIds }) => signalIds);

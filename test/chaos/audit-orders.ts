@@ -4,7 +4,7 @@ import type { Status } from '../../lib/model/outcome.ts';
 import type { OrderState } from '../../lib/paper/state.ts';
 import { contentOf, type Evidence, type Violation, wasAnswered } from './evidence.ts';
 import { tradingAccounts } from './relay-config.ts';
-import { describeOrder, tellAlert, tellEntry } from './story.ts';
+import { describeOrder, logAlert, logEntry } from './story.ts';
 
 /** The exchange's orders, held against the ledger and the alerts, from both ends. */
 export function checkOrders(evidence: Evidence): readonly Violation[] {
@@ -18,7 +18,7 @@ export function checkOrders(evidence: Evidence): readonly Violation[] {
 
 function checkEntry(evidence: Evidence, entry: Entry): readonly Violation[] {
   const orders = evidence.ordersOf(entry);
-  const story = () => tellEntry(evidence, entry);
+  const story = () => logEntry(evidence, entry);
   if (orders.length > 1)
     return [{ wrong: 'duplicated', what: `one signal made ${orders.length} orders`, story: story() }];
   const [order = null] = orders;
@@ -43,7 +43,7 @@ function contradict(evidence: Evidence, entry: Entry, order: OrderState | null):
   const promised = isWithdrawn(entry) ? false : promisesOrder[status];
   if (promised === true && order === null) return ['a placed order is not at the exchange'];
   if (order === null) return [];
-  const wasMissedInQuiet = (look?.firstMissAtMs ?? 0) >= evidence.quietSinceMs;
+  const wasMissedInQuiet = (look?.firstNotFoundAtMs ?? 0) >= evidence.quietSinceMs;
   const isOpen = !isOrderEnd(order.status);
   return [
     ...(promised === false ? [`the ledger says ${status}, and the exchange holds the order`] : []),
@@ -85,8 +85,8 @@ function checkOrder(evidence: Evidence, order: OrderState): readonly Violation[]
     what,
     story: [
       describeOrder(order),
-      ...(alert === null ? [] : tellAlert(alert)),
-      ...(entry === null ? [] : tellEntry(evidence, entry)),
+      ...(alert === null ? [] : logAlert(alert)),
+      ...(entry === null ? [] : logEntry(evidence, entry)),
     ],
   });
   if (alert === null) return [found('the exchange holds an order that nobody wanted')];

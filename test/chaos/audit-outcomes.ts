@@ -2,7 +2,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, statusTransitions } from '../../lib/model/outcome.ts';
 import { type Evidence, nameOf, type Violation } from './evidence.ts';
 import type { Writing } from './facts.ts';
-import { tellEntry } from './story.ts';
+import { logEntry } from './story.ts';
 
 /** Every signal has ended, or somebody was told that its end is not known. */
 export function checkOutcomes(evidence: Evidence): readonly Violation[] {
@@ -23,7 +23,7 @@ function checkEnding(evidence: Evidence, entry: Entry, alarmed: ReadonlySet<stri
     entry.status === 'unknown'
       ? 'an outcome is unknown, and no alarm says so'
       : `a signal is still ${entry.status}`;
-  return [{ wrong: 'silent', what, story: tellEntry(evidence, entry) }];
+  return [{ wrong: 'silent', what, story: logEntry(evidence, entry) }];
 }
 
 /** The signals that an alarm names. */
@@ -58,7 +58,7 @@ function checkMoves(evidence: Evidence, entry: Entry): readonly Violation[] {
     {
       wrong: wasSentAgain ? 'duplicated' : 'disagreement',
       what: `an entry went a way that there is not: ${path.join(', ')}`,
-      story: tellEntry(evidence, entry),
+      story: logEntry(evidence, entry),
     },
   ];
 }

@@ -75,9 +75,9 @@ function holdOrder(
     left: '0.0001',
     price,
     activationPrice: '60000',
-    dealStock: '0',
-    dealMoney: '0',
-    dealFee: '0',
+    filled: '0',
+    filledNotional: '0',
+    fee: '0',
     reserved: '0',
     createdAtMs: 1_000,
     updatedAtMs: 1_000,
@@ -191,7 +191,7 @@ describe('the audit of a run', () => {
 
     expect(violation?.story).toEqual([
       'alert of main: buy 0.0001 BTC_USDT at 60005',
-      '  00:00:01.000  posted: no answer ',
+      '  00:00:01.000  posted: no response ',
       'ledger main/five: placed, client order id tr-five, order 15, open true',
       '  00:00:01.000  accepted: ',
       '  00:00:01.000  sending: ',
@@ -204,7 +204,7 @@ describe('the audit of a run', () => {
   const look = {
     count: 1,
     misses: 1,
-    firstMissAtMs: quietSinceMs + 1,
+    firstNotFoundAtMs: quietSinceMs + 1,
     lastAtMs: quietSinceMs + 1,
     dueAtMs: quietSinceMs + 60_000,
     alarmedAtMs: 1_000,
@@ -218,7 +218,7 @@ describe('the audit of a run', () => {
       ['lost: an acknowledged alert is not in the ledger'],
     ],
     [
-      'an answer that names a signal of other bytes',
+      'a response that names a signal of other bytes',
       withAlert({ ...two, deliveries: [deliver(202, 'one')] }),
       ['lost: an acknowledged alert is not in the ledger'],
     ],

@@ -85,7 +85,7 @@ export function contentOf(order: PlannedOrder | OrderState): string {
   return `${order.side} ${order.amount} ${order.market} at ${price}`;
 }
 
-/** Whether any answer to the alert was of these HTTP statuses: 2 for 2xx. */
+/** Whether any response to the alert was of these HTTP statuses: 2 for 2xx. */
 export function wasAnswered({ deliveries }: SentAlert, hundreds: number): boolean {
   return deliveries.some(({ httpStatus }) => Math.floor((httpStatus ?? 0) / 100) === hundreds);
 }

@@ -18,14 +18,14 @@ interface Terms {
   /** Between the prices of two orders; a multiple of the market's step. */
   readonly spacing: Decimal;
   /** From an order's price to its exits. */
-  readonly exitDistance: Decimal;
+  readonly closingDistance: Decimal;
 }
 
-const terms = (amount: string, price: string, spacing: string, exitDistance: string): Terms => ({
+const terms = (amount: string, price: string, spacing: string, closingDistance: string): Terms => ({
   amount,
   price: parseDecimal(price),
   spacing: parseDecimal(spacing),
-  exitDistance: parseDecimal(exitDistance),
+  closingDistance: parseDecimal(closingDistance),
 });
 
 const termsByTicker: Readonly<Record<string, Terms>> = {
@@ -71,7 +71,7 @@ function createDraw(random: Random): (atMs: number) => PlannedAlert {
       account,
       signals: Array.from({ length }, () => drawSignal(account, ticker, isNamed, flaw)),
       flaw,
-      copyAfterAnswerMs: happens(0.03) ? between(random, 0, 2000) : null,
+      copyAfterResponseMs: happens(0.03) ? between(random, 0, 2000) : null,
       copyAfterSilenceMs: happens(0.15) ? between(random, 200, 3000) : null,
     };
   };
@@ -113,8 +113,8 @@ function planOrder(random: Random, ticker: string, index: number, id: string | n
   const side = pick(random, ['buy', 'sell'] as const);
   const away = side === 'buy' ? found.spacing : found.spacing.neg();
   const price = found.price.plus(away.times(parseDecimal(String(100 + index))));
-  const gain = side === 'buy' ? found.exitDistance : found.exitDistance.neg();
-  const hasExits = random() < 0.2;
+  const gain = side === 'buy' ? found.closingDistance : found.closingDistance.neg();
+  const hasPlanned = random() < 0.2;
   return {
     action: 'order',
     id,
@@ -124,7 +124,7 @@ function planOrder(random: Random, ticker: string, index: number, id: string | n
     amount: found.amount,
     stopPrice: formatDecimal(price.minus(away.times(parseDecimal('5')))),
     limitPrice: formatDecimal(price),
-    exits: hasExits
+    exits: hasPlanned
       ? { stopLoss: formatDecimal(price.minus(gain)), takeProfit: formatDecimal(price.plus(gain)) }
       : null,
   };

@@ -110,17 +110,17 @@ export function startKeeper(options: {
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {
-    const ending = child;
-    if (ending === null) return;
+    const outcome = child;
+    if (outcome === null) return;
     endedWith = signal;
-    const exited = once(ending, 'exit');
+    const exited = once(outcome, 'exit');
     const patience = setTimeout(() => {
       const lastWords = `it did not end within ${longestEndMs} ms of ${signal}`;
       ownEnds.push({ wasReady: true, diskWasFull: isDiskFull(), exitCode: null, lastWords });
       endedWith = 'SIGKILL';
-      ending.kill('SIGKILL');
+      outcome.kill('SIGKILL');
     }, longestEndMs);
-    ending.kill(signal);
+    outcome.kill(signal);
     await exited;
     clearTimeout(patience);
   }

@@ -1,5 +1,5 @@
 import { isFinal } from '../../lib/model/outcome.ts';
-import { lostAnswerEnding } from '../../lib/relay/settle-entry.ts';
+import { lostResponseOutcome } from '../../lib/relay/settle-entry.ts';
 import { findAlarmed } from './audit-outcomes.ts';
 import { type Violation, wasAnswered } from './evidence.ts';
 import type { Plan } from './plan.ts';
@@ -81,7 +81,7 @@ function printOutcomes({ facts }: ChaosRun): void {
   const settled = unknown.filter(({ status }) => isFinal(status)).length;
   const inFiles = findAlarmed(writings.filter(({ place }) => place !== 'journal')).size;
   const caught = entries.filter((entry) =>
-    entry.steps.some(({ note }) => note === lostAnswerEnding(entry).note),
+    entry.steps.some(({ note }) => note === lostResponseOutcome(entry).note),
   );
   row('once unknown', `${unknown.length}, of which settled since: ${settled}`);
   row('killed while sending', `${caught.length} signals`);

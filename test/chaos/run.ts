@@ -3,7 +3,7 @@ import { paperKeysOf } from '../../infra/local/paper-keys.ts';
 import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { FaultKind } from '../../lib/paper/faults.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { bodyMark } from './alerts.ts';
 import { type DataDisk, openDataDisk } from './data-disk.ts';
 import {
@@ -177,7 +177,7 @@ async function quieten({ keeper, folder }: Stage): Promise<void> {
   try {
     await waitUntil(() => isIdle(records));
     await waitUntil(async () => {
-      if ((await records.ledger.dueLooks(Date.now(), 1)).length === 0) return true;
+      if ((await records.ledger.dueLookups(Date.now(), 1)).length === 0) return true;
       await keeper.reconcile();
       return false;
     });

@@ -8,9 +8,9 @@ export interface Delivery {
   readonly atMs: number;
   /** Null: the connection was refused, broke or hung. */
   readonly httpStatus: number | null;
-  /** The signals the answer names. */
+  /** The signals the response names. */
   readonly signalIds: readonly string[];
-  /** Why there was no answer, or the code of a refusal; empty where all went well. */
+  /** Why there was no response, or the code of a refusal; empty where all went well. */
   readonly reason: string;
 }
 
@@ -22,7 +22,7 @@ export interface SentAlert extends Pick<PlannedAlert, 'account' | 'signals' | 'f
 }
 
 /** As TradingView sends. @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/ */
-const answerTimeoutMs = 3_000;
+const responseTimeoutMs = 3_000;
 const mostResends = 3;
 /** TradingView's pause is 5 s; here it is shorter, for disks are not full for long either. */
 const resendPauseMs = 1_000;
@@ -37,7 +37,7 @@ export async function sendAlert(
   alert: PlannedAlert,
   webhookUrlOf: (account: string) => string,
 ): Promise<SentAlert> {
-  const { account, signals, flaw, copyAfterAnswerMs, copyAfterSilenceMs } = alert;
+  const { account, signals, flaw, copyAfterResponseMs, copyAfterSilenceMs } = alert;
   const body = Buffer.from(writeBody(alert, Date.now()));
   const deliveries: Delivery[] = [];
 
@@ -52,7 +52,7 @@ export async function sendAlert(
     await sleep(resendPauseMs);
     last = await deliver();
   }
-  const copyAfterMs = last.httpStatus === null ? copyAfterSilenceMs : copyAfterAnswerMs;
+  const copyAfterMs = last.httpStatus === null ? copyAfterSilenceMs : copyAfterResponseMs;
   if (copyAfterMs !== null) {
     await sleep(copyAfterMs);
     await deliver();
@@ -72,30 +72,30 @@ function post(url: string, body: Buffer): Promise<Delivery> {
   return new Promise((resolve) => {
     const request = issueRequest(
       url,
-      { method: 'POST', agent: false, timeout: answerTimeoutMs },
+      { method: 'POST', agent: false, timeout: responseTimeoutMs },
       (response) => {
         const chunks: Buffer[] = [];
         response
           .on('data', (chunk: Buffer) => chunks.push(chunk))
-          .on('end', () => resolve({ atMs, httpStatus: response.statusCode ?? 0, ...readAnswer(chunks) }))
+          .on('end', () => resolve({ atMs, httpStatus: response.statusCode ?? 0, ...readResponse(chunks) }))
           .on('error', (error) => resolve(silence(error.message)));
       },
     );
-    // An idle connection is one that hangs: the whole answer comes at once or not at all.
-    request.on('timeout', () => request.destroy(new Error('no answer in time')));
+    // An idle connection is one that hangs: the whole response comes at once or not at all.
+    request.on('timeout', () => request.destroy(new Error('no response in time')));
     request.on('error', (error) => resolve(silence(error.message)));
     request.end(body);
   });
 }
 
-interface WebhookAnswer {
+interface WebhookResponse {
   readonly signalId?: string;
   readonly signals?: readonly { readonly signalId: string }[];
   readonly error?: { readonly code: string };
 }
 
-function readAnswer(chunks: readonly Buffer[]): Pick<Delivery, 'signalIds' | 'reason'> {
-  const { signalId, signals = [], error } = JSON.parse(Buffer.concat(chunks).toString()) as WebhookAnswer;
+function readResponse(chunks: readonly Buffer[]): Pick<Delivery, 'signalIds' | 'reason'> {
+  const { signalId, signals = [], error } = JSON.parse(Buffer.concat(chunks).toString()) as WebhookResponse;
   const signalIds = signalId === undefined ? signals.map((signal) => signal.signalId) : [signalId];
   return { signalIds, reason: error?.code ?? '' };
 }

@@ -4,16 +4,16 @@ import { contentOf, type Evidence, nameOf } from './evidence.ts';
 import type { SentAlert } from './sender.ts';
 
 /** What sender, ledger and exchange know of one signal, one line each. */
-export function tellEntry(evidence: Evidence, entry: Entry): readonly string[] {
+export function logEntry(evidence: Evidence, entry: Entry): readonly string[] {
   const alert = evidence.alertOf(entry);
   return [
-    ...(alert === null ? [] : tellAlert(alert)),
+    ...(alert === null ? [] : logAlert(alert)),
     ...describeEntry(entry),
     ...evidence.ordersOf(entry).map(describeOrder),
   ];
 }
 
-export function tellAlert({ account, signals, flaw, deliveries }: SentAlert): readonly string[] {
+export function logAlert({ account, signals, flaw, deliveries }: SentAlert): readonly string[] {
   const wanted = signals.map((signal) =>
     signal.action === 'order' ? contentOf(signal) : `${signal.action} ${signal.target ?? signal.market}`,
   );
@@ -21,7 +21,7 @@ export function tellAlert({ account, signals, flaw, deliveries }: SentAlert): re
     `alert of ${account}${flaw === null ? '' : ` (${flaw})`}: ${wanted.join('; ')}`,
     ...deliveries.map(
       ({ atMs, httpStatus, signalIds, reason }) =>
-        `  ${timeOf(atMs)}  posted: ${httpStatus ?? 'no answer'} ${[...signalIds, reason].join(' ')}`,
+        `  ${timeOf(atMs)}  posted: ${httpStatus ?? 'no response'} ${[...signalIds, reason].join(' ')}`,
     ),
   ];
 }

@@ -66,7 +66,7 @@ describe('the command relay', () => {
   });
 });
 
-describe('every answer that changes something names its target:', () => {
+describe('every response that changes something names its target:', () => {
   const changes: readonly (readonly [command: string, input?: string])[] = [
     ['send examples/buy-stop-limit.json'],
     ['pause main'],

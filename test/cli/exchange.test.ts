@@ -15,7 +15,7 @@ describe.each(['live', 'documented'] as const)('an exchange of the %s dialect', 
     expect(await runForJson(relay.here('ping'))).toEqual({
       exchangeUrl: relay.world.paper.url,
       dialect,
-      answer: 'pong',
+      response: 'pong',
       tookMs: expect.any(Number),
     });
   });

@@ -98,7 +98,7 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
 
     expect(byId).toMatchObject({
       account: 'main',
-      order: { orderId: first, clientOrderId: 'cancel-0', left: '0.01', dealStock: '0' },
+      order: { orderId: first, clientOrderId: 'cancel-0', left: '0.01', filled: '0' },
     });
     expect(byClientId.stdout).toMatch(new RegExp(`^cancelled +order ${second}$`, 'm'));
     expect(byClientId.stdout).toMatch(/^was +buy 0\.01 of BTC_USDT at 70000$/m);
@@ -115,7 +115,7 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     expect(failure.message).toContain('Unexecuted order was not found.');
   });
 
-  test('a cancellation whose answer was lost is not reported as refused', async () => {
+  test('a cancellation whose response was lost is not reported as refused', async () => {
     const [orderId] = await placeOrders(['63000'], 'lost');
     relay.world.paper.control.addFault({ fault: 'drop_after', endpoint: 'cancel-order' });
 

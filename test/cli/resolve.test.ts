@@ -13,8 +13,8 @@ import { type RunningRelay, startRelay } from './running-relay.ts';
 let relay: RunningRelay;
 afterEach(() => relay.world.close());
 
-/** A relay with one signal whose answer was lost. */
-async function loseAnswer(fault: FaultKind, dialect: Dialect = 'live', alert = buyAlert()): Promise<void> {
+/** A relay with one signal whose response was lost. */
+async function loseResponse(fault: FaultKind, dialect: Dialect = 'live', alert = buyAlert()): Promise<void> {
   relay = await startRelay(dialect);
   relay.world.setPrice('BTC_USDT', '50000');
   relay.world.paper.control.addFault({ fault, endpoint: 'stop-limit' });
@@ -29,11 +29,11 @@ const orders = () => relay.world.paper.control.state().orders;
 
 describe('relay resolve', () => {
   test('looks, and settles what the lists prove', async () => {
-    await loseAnswer('drop_after');
+    await loseResponse('drop_after');
 
-    const answer = await resolve();
+    const response = await resolve();
 
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       result: 'settled',
       entry: { status: 'placed', orderId: 10_000_000_001, orderOpen: true },
     });
@@ -49,7 +49,7 @@ describe('relay resolve', () => {
   });
 
   test('leaves open what one look does not prove, and says what can be done', async () => {
-    await loseAnswer('drop_before');
+    await loseResponse('drop_before');
 
     const { exitCode, stdout } = await runCli(relay.here('resolve', 'buy-1'));
 
@@ -61,11 +61,11 @@ describe('relay resolve', () => {
   });
 
   test('cancels by the client order id, which proves what was there', async () => {
-    await loseAnswer('drop_after', 'documented', plainAlert);
+    await loseResponse('drop_after', 'documented', plainAlert);
 
-    const answer = await resolve('--cancel');
+    const response = await resolve('--cancel');
 
-    expect(answer).toMatchObject({ result: 'settled', entry: { status: 'cancelled', orderOpen: false } });
+    expect(response).toMatchObject({ result: 'settled', entry: { status: 'cancelled', orderOpen: false } });
     const last = (await entry()).steps.at(-1);
     expect(last).toMatchObject({
       by: 'alice',
@@ -75,32 +75,32 @@ describe('relay resolve', () => {
   });
 
   test('finds out, where there is nothing to cancel any more, that it was executed', async () => {
-    await loseAnswer('drop_after');
+    await loseResponse('drop_after');
     relay.world.setPrice('BTC_USDT', '50150');
 
-    const answer = await resolve('--cancel');
+    const response = await resolve('--cancel');
 
-    expect(answer).toMatchObject({ result: 'settled', entry: { status: 'placed', orderOpen: false } });
+    expect(response).toMatchObject({ result: 'settled', entry: { status: 'placed', orderOpen: false } });
   });
 
   test('settles nothing when there is nothing to cancel and no list to look in', async () => {
-    await loseAnswer('drop_before', 'documented', plainAlert);
+    await loseResponse('drop_before', 'documented', plainAlert);
 
-    const answer = await resolve('--cancel');
+    const response = await resolve('--cancel');
 
-    expect(answer).toMatchObject({ result: 'open_question', entry: { status: 'unknown' } });
-    expect(answer).toHaveProperty(
+    expect(response).toMatchObject({ result: 'open_question', entry: { status: 'unknown' } });
+    expect(response).toHaveProperty(
       'finding',
       expect.stringMatching(/^no order of it is open to cancel; not among/),
     );
   });
 
   test('records what the operator saw', async () => {
-    await loseAnswer('drop_before', 'documented', plainAlert);
+    await loseResponse('drop_before', 'documented', plainAlert);
 
-    const answer = await resolve('--saw', 'not_placed', '--note', 'order history, 14:05');
+    const response = await resolve('--saw', 'not_placed', '--note', 'order history, 14:05');
 
-    expect(answer).toMatchObject({ result: 'settled', entry: { status: 'not_placed', orderOpen: false } });
+    expect(response).toMatchObject({ result: 'settled', entry: { status: 'not_placed', orderOpen: false } });
     expect((await entry()).steps.at(-1)).toMatchObject({
       by: 'alice',
       note: 'seen by the operator: order history, 14:05',
@@ -109,7 +109,7 @@ describe('relay resolve', () => {
   });
 
   test('records an order with its id, and leaves it open for a later cancel', async () => {
-    await loseAnswer('drop_after', 'documented', plainAlert);
+    await loseResponse('drop_after', 'documented', plainAlert);
 
     await resolve('--saw', 'placed', '--order-id', '10000000001', '--note', 'open orders');
 
@@ -117,7 +117,7 @@ describe('relay resolve', () => {
   });
 
   test('changes nothing of what is settled, whatever it is told', async () => {
-    await loseAnswer('drop_after');
+    await loseResponse('drop_after');
     await resolve();
 
     const again = await resolve('--saw', 'not_placed', '--note', 'a mistake');
@@ -127,7 +127,7 @@ describe('relay resolve', () => {
   });
 
   test('leaves alone what is on its way', async () => {
-    await loseAnswer('drop_after');
+    await loseResponse('drop_after');
     const key = { account: 'main', signalId: 'fresh' };
     const { signal } = await entry();
     if (signal === null) throw new Error('the signal is gone');
@@ -146,7 +146,7 @@ describe('relay resolve', () => {
   });
 
   test('tells of a second order of the same name, and keeps it with the step', async () => {
-    await loseAnswer('drop_after');
+    await loseResponse('drop_after');
     const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
     const address = relay.world.paper.url;
     const client = createExchangeClient({ address, dialect: 'live', credentials });
@@ -179,7 +179,7 @@ describe('relay resolve', () => {
     ['a status nobody can see', ['--saw', 'denied', '--note', 'seen']],
     ['the id of an order that was not placed', ['--saw', 'not_placed', '--note', 'seen', '--order-id', '1']],
   ])('refuses %s', async (_, args) => {
-    await loseAnswer('drop_after');
+    await loseResponse('drop_after');
     const { exitCode } = await runCli(relay.here('resolve', 'buy-1', ...args));
     expect(exitCode).toBe(2);
     expect((await entry()).status).toBe('unknown');

@@ -99,7 +99,7 @@ describe('send', () => {
     expect(failure).toMatchObject({ exitCode: 1, code: 'strange_answer' });
   });
 
-  test('does not take a lost answer for a relay that is not running', async () => {
+  test('does not take a lost response for a relay that is not running', async () => {
     const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

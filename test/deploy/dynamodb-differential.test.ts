@@ -30,14 +30,14 @@ afterAll(async () => {
   await aws.close();
 });
 
-/** What of an answer both must agree in: all but the words of refusals, and what only one of them tells. */
+/** What of a response both must agree in: all but the words of refusals, and what only one of them tells. */
 async function outcomeOf(request: RandomRequest, client: DynamoDBClient): Promise<Outcome> {
   try {
-    const answer = await request.send(client);
+    const response = await request.send(client);
     if (request.name === 'Query')
-      return await readAllPages(request.input as QueryCommandInput, answer as never, client);
-    if (request.name === 'BatchGetItem') return await readWholeBatch(answer as never, client);
-    const { $metadata, ...content } = answer as { $metadata: object };
+      return await readAllPages(request.input as QueryCommandInput, response as never, client);
+    if (request.name === 'BatchGetItem') return await readWholeBatch(response as never, client);
+    const { $metadata, ...content } = response as { $metadata: object };
     return content;
   } catch (error) {
     const { name, Item, CancellationReasons } = error as RefusedWrite;
@@ -83,12 +83,12 @@ async function readAllPages(input: QueryCommandInput, first: QueryCommandOutput,
 
 async function readWholeBatch(first: BatchGetItemCommandOutput, client: DynamoDBClient) {
   const found: Item[] = [];
-  let answer = first;
+  let response = first;
   for (;;) {
-    found.push(...Object.values(answer.Responses ?? {}).flat());
-    const { UnprocessedKeys = {} } = answer;
+    found.push(...Object.values(response.Responses ?? {}).flat());
+    const { UnprocessedKeys = {} } = response;
     if (Object.keys(UnprocessedKeys).length === 0) break;
-    answer = await client.send(new BatchGetItemCommand({ RequestItems: UnprocessedKeys }));
+    response = await client.send(new BatchGetItemCommand({ RequestItems: UnprocessedKeys }));
   }
   const nameOf = ({ account, item }: Item) => `${account?.S} ${item?.S}`;
   return { found: found.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)) };

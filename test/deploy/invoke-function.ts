@@ -4,7 +4,7 @@ import { InvokeCommand, type LambdaClient, ListFunctionsCommand } from '@aws-sdk
  * Calls a function of the stack and waits for its end.
  *
  * @param name part of its logical id: `Receive`
- * @returns whether it came to an answer
+ * @returns whether it came to a response
  */
 export async function invokeFunction(lambda: LambdaClient, name: string, event: object): Promise<boolean> {
   const { Functions = [] } = await lambda.send(new ListFunctionsCommand({}));

@@ -43,7 +43,7 @@ export function createRandomRequests(random: Random, TableName: string): () => R
       ...(chance(0.6)
         ? { openOrder: { S: `${pick(['BTC_USD', 'BTC_USDT'])}#${Math.floor(random() * 1e6)}` } }
         : {}),
-      ...(chance(0.5) ? { lookDueAtMs: { N: String(Math.floor(random() * 1e6)) } } : {}),
+      ...(chance(0.5) ? { lookupDueAtMs: { N: String(Math.floor(random() * 1e6)) } } : {}),
       ...(chance(0.7) ? { version: number() } : {}),
       steps: { L: Array.from({ length: Math.floor(random() * 3) }, () => text(['x', 'y', ''])) },
       times: { M: chance(0.5) ? { a: number(), b: number() } : {} },
@@ -71,7 +71,7 @@ export function createRandomRequests(random: Random, TableName: string): () => R
     'SET #times.#a = :number ADD #version :number',
     'SET #openOrder = #place',
     'SET #openOrder = #steps',
-    'REMOVE #lookDueAtMs, #version',
+    'REMOVE #lookupDueAtMs, #version',
     'ADD #flag :set',
     'SET #version = if_not_exists(#version, :low) - :number',
   ];
@@ -144,7 +144,7 @@ export function createRandomRequests(random: Random, TableName: string): () => R
     },
     { IndexName: 'by-time', KeyConditionExpression: '#kind = :kind' },
     { IndexName: 'by-status', KeyConditionExpression: '#status = :status', ScanIndexForward: false },
-    { IndexName: 'by-look', KeyConditionExpression: '#status = :other AND #lookDueAtMs <= :due' },
+    { IndexName: 'by-look', KeyConditionExpression: '#status = :other AND #lookupDueAtMs <= :due' },
     { KeyConditionExpression: '#account = :account', FilterExpression: '#version >= :low' },
     { IndexName: 'by-time', KeyConditionExpression: '#kind = :kind', ConsistentRead: true },
     { KeyConditionExpression: '#item = :signal' },

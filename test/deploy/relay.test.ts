@@ -454,7 +454,7 @@ describe('The schedule fires, and', () => {
     expect(ordersOf('SOL_USDT')).toContain('tr-left-behind');
   });
 
-  test('the order whose answer was lost is found at the exchange', async () => {
+  test('the order whose response was lost is found at the exchange', async () => {
     const entry = await waitForEntry('lost', ({ status }) => status !== 'unknown');
 
     expect(entry).toMatchObject({ status: 'placed', orderOpen: true });

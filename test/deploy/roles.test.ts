@@ -80,7 +80,7 @@ async function store(signal: Signal, ageMs = 0, signalId = nextId(), fingerprint
   return signalId;
 }
 
-/** Stores a signal as it is after a worker sent it and lost the answer. */
+/** Stores a signal as it is after a worker sent it and lost the response. */
 async function storeUnknown(signal: Signal): Promise<string> {
   const signalId = await store(signal);
   const key = { account: 'main', signalId };
@@ -90,8 +90,8 @@ async function storeUnknown(signal: Signal): Promise<string> {
   return signalId;
 }
 
-/** @returns whether it came to an answer */
-function invoke(name: StoryName, event: object): Promise<boolean> {
+/** @returns whether it came to a response */
+function invoke(name: HandlerName, event: object): Promise<boolean> {
   return invokeFunction(lambda, name, event);
 }
 
@@ -116,8 +116,8 @@ async function handToExecutor(signalId: string): Promise<string> {
   return signalId;
 }
 
-/** @returns the signal of an order that the exchange took, in an answer that was lost */
-async function loseAnswer(): Promise<string> {
+/** @returns the signal of an order that the exchange took, in a response that was lost */
+async function loseResponse(): Promise<string> {
   const signalId = await store(order);
   deployment.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit', count: 1 });
   return await handToExecutor(signalId);
@@ -169,7 +169,7 @@ const stories = {
   },
   async Reconcile() {
     const leftBehind = await store(aside, 31_000);
-    const lost = await loseAnswer();
+    const lost = await loseResponse();
     const lostCancel = await storeUnknown({
       ...onBitcoin,
       action: 'cancel',
@@ -209,7 +209,7 @@ const stories = {
     return isAnswered && found.length === 1;
   },
 };
-type StoryName = keyof typeof stories;
+type HandlerName = keyof typeof stories;
 
 interface Statement {
   readonly Action: string | readonly string[];
@@ -217,7 +217,7 @@ interface Statement {
 }
 
 /** What stands in the policy of the function's role. */
-function statementsOf(template: Template, name: StoryName): readonly Statement[] {
+function statementsOf(template: Template, name: HandlerName): readonly Statement[] {
   const policy = findResource(template, 'AWS::IAM::Policy', `Relay${name}RoleDefaultPolicy`);
   const { Statement } = policy.Properties['PolicyDocument'] as { readonly Statement: readonly Statement[] };
   return Statement;
@@ -231,7 +231,7 @@ type Grant = readonly [action: string, resource?: string];
  *
  * @param grant null takes nothing away
  */
-function withoutGrant(template: Template, name: StoryName, grant: Grant | null): Template {
+function withoutGrant(template: Template, name: HandlerName, grant: Grant | null): Template {
   count += 1;
   const run = String(count);
   const change = (resource: Resource): Resource => {
@@ -313,7 +313,7 @@ describe('With its roles enforced, a relay', () => {
 
   test('has no other grants than those, and those that the emulator does not enforce', () => {
     const template = deployment.readTemplate();
-    const granted = (Object.keys(stories) as StoryName[]).map((name) =>
+    const granted = (Object.keys(stories) as HandlerName[]).map((name) =>
       statementsOf(template, name)
         .flatMap(({ Action }) => Action)
         .toSorted(),
@@ -425,7 +425,7 @@ describe.each([
       ['secretsmanager:GetSecretValue'],
     ],
   ],
-] as const satisfies readonly (readonly [StoryName, readonly Grant[]])[])(
+] as const satisfies readonly (readonly [HandlerName, readonly Grant[]])[])(
   'The function %s',
   (name, grants) => {
     const named = grants.map((grant) => [grant.join(' on '), grant] as const);

@@ -47,7 +47,7 @@ describe('names', () => {
     expect(Object.getPrototypeOf(renamed)).toBe(Object.prototype);
   });
 
-  test('are not looked for beyond any depth an answer has', () => {
+  test('are not looked for beyond any depth a response has', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`);
 
     expect(() => fromWire('live', stopLimit, deep)).toThrow(RangeError);

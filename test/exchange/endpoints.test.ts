@@ -24,12 +24,12 @@ import { routes } from '../../lib/paper/routes.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
-/** What one endpoint sends and receives in one dialect, in the wire's words, and the model's words for the answer. */
+/** What one endpoint sends and receives in one dialect, in the wire's words, and the model's words for the response. */
 interface Conversation {
   readonly method: string;
   readonly path: string;
   readonly sent: Readonly<Record<string, Json>>;
-  readonly answer: Json;
+  readonly response: Json;
   /** Where it differs from the other dialect's. */
   readonly result?: Json;
 }
@@ -69,8 +69,8 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
 let server: ScriptedServer;
 let client: ReturnType<typeof createExchangeClient>;
 
-async function connect(dialect: Dialect, answer: Json): Promise<void> {
-  server = await startScriptedServer([{ status: 200, body: JSON.stringify(answer) }]);
+async function connect(dialect: Dialect, response: Json): Promise<void> {
+  server = await startScriptedServer([{ status: 200, body: JSON.stringify(response) }]);
   client = createExchangeClient({
     address: server.url,
     dialect,
@@ -93,8 +93,8 @@ describe.each(dialects)('in the %s dialect', (dialect) => {
   test.each(Object.keys(calls))('%s sends the wire’s words and reads the model’s', async (name) => {
     const url = new URL(`../fixtures/exchange/${name}.json`, import.meta.url);
     const fixture: Fixture = JSON.parse(readFileSync(url, 'utf8'));
-    const { method, path, sent, answer, result = fixture.result } = fixture[dialect];
-    await connect(dialect, answer);
+    const { method, path, sent, response, result = fixture.result } = fixture[dialect];
+    await connect(dialect, response);
 
     const received = await calls[name]?.(client);
 

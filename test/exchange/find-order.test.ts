@@ -6,8 +6,8 @@ import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { findOrder } from '../../lib/exchange/find-order.ts';
 import type { WireOutcome } from '../../lib/exchange/transport.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
-import { connect, failureOf, lostAnswer, outage } from './scripted-exchange.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { connect, failureOf, lostResponse, outage } from './scripted-exchange.ts';
 
 const market = 'BTC_USDT';
 const options = { timeoutMs: 2_000 };
@@ -165,7 +165,7 @@ describe('looking an order up at the exchange', () => {
 describe('lists of the live service that are at odds', () => {
   const name = { market, clientOrderId: 'tr-1' };
 
-  function answer(status: number, content: unknown): WireOutcome {
+  function response(status: number, content: unknown): WireOutcome {
     return { kind: 'answered', status, body: JSON.stringify(content) };
   }
 
@@ -196,7 +196,7 @@ describe('lists of the live service that are at odds', () => {
     status,
     ...changes,
   });
-  const noneEnded = answer(422, {
+  const noneEnded = response(422, {
     code: 30,
     message: 'Validation failed',
     errors: { orderHistory: ['OrderHistory was not found.'] },
@@ -205,7 +205,7 @@ describe('lists of the live service that are at odds', () => {
   const find = (...steps: readonly WireOutcome[]) => findOrder(connect(steps).client, name, options);
 
   test('count an order once that ends between the two reads, and as ended', async () => {
-    const place = await find(answer(200, [open(7)]), answer(200, { [market]: [ended(7, 'FILLED')] }));
+    const place = await find(response(200, [open(7)]), response(200, { [market]: [ended(7, 'FILLED')] }));
 
     expect(place).toMatchObject({
       kind: 'found',
@@ -217,8 +217,8 @@ describe('lists of the live service that are at odds', () => {
 
   test('tell of every order of the name, the open one first', async () => {
     const place = await find(
-      answer(200, [open(9)]),
-      answer(200, { [market]: [ended(8, 'CANCELED'), ended(7, 'FILLED')] }),
+      response(200, [open(9)]),
+      response(200, { [market]: [ended(8, 'CANCELED'), ended(7, 'FILLED')] }),
     );
 
     expect(place).toMatchObject({ kind: 'found', isOpen: true, others: 2, order: { orderId: 9 } });
@@ -231,7 +231,7 @@ describe('lists of the live service that are at odds', () => {
     ['AUTO_CANCELED_LIQUIDATION'],
     ['DELISTING'],
   ])('tell why an order ended: %s', async (status) => {
-    const place = await find(answer(200, []), answer(200, { [market]: [ended(7, status)] }));
+    const place = await find(response(200, []), response(200, { [market]: [ended(7, status)] }));
 
     expect(place).toMatchObject({
       kind: 'found',
@@ -241,13 +241,16 @@ describe('lists of the live service that are at odds', () => {
   });
 
   test('read an empty history, or one of other markets, as one without the order', async () => {
-    expect(await find(answer(200, []), answer(200, {}))).toEqual({ kind: 'nowhere' });
-    expect(await find(answer(200, []), answer(200, { ETH_USDT: [] }))).toEqual({ kind: 'nowhere' });
+    expect(await find(response(200, []), response(200, {}))).toEqual({ kind: 'nowhere' });
+    expect(await find(response(200, []), response(200, { ETH_USDT: [] }))).toEqual({ kind: 'nowhere' });
   });
 
   test.each([
-    ['open', [answer(200, [open(7, { clientOrderId: 'tr-2' })]), noneEnded]],
-    ['ended', [answer(200, []), answer(200, { [market]: [ended(7, 'FILLED', { clientOrderId: 'tr-2' })] })]],
+    ['open', [response(200, [open(7, { clientOrderId: 'tr-2' })]), noneEnded]],
+    [
+      'ended',
+      [response(200, []), response(200, { [market]: [ended(7, 'FILLED', { clientOrderId: 'tr-2' })] })],
+    ],
   ] as const)(
     'prove nothing when the %s one holds strangers: it was not searched by the name',
     async (_, steps) => {
@@ -256,16 +259,16 @@ describe('lists of the live service that are at odds', () => {
   );
 
   test('show an order among strangers all the same', async () => {
-    const place = await find(answer(200, [open(6, { clientOrderId: '' }), open(7)]), noneEnded);
+    const place = await find(response(200, [open(6, { clientOrderId: '' }), open(7)]), noneEnded);
 
     expect(place).toMatchObject({ kind: 'found', others: 0, order: { orderId: 7 } });
   });
 
   test.each([
-    ['the answer is lost', lostAnswer],
+    ['the response is lost', lostResponse],
     ['the exchange is out of order', outage],
-    ['a record has no name', answer(200, [open(7, { clientOrderId: undefined })])],
-    ['a status is not known', answer(200, [open(7, { status: 'PENDING' })])],
+    ['a record has no name', response(200, [open(7, { clientOrderId: undefined })])],
+    ['a status is not known', response(200, [open(7, { status: 'PENDING' })])],
   ])('are no list when %s', async (_, outcome) => {
     const failure = await failureOf(find(...Array.from({ length: 20 }, () => outcome)));
 

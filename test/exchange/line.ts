@@ -59,5 +59,5 @@ export function openLine(): Line {
   };
 }
 
-/** An answer, as a server gives it. */
+/** A response, as a server gives it. */
 export const fine = { status: 200, body: '{"ok":true}' };

@@ -54,7 +54,7 @@ describe('everything else', () => {
     expect(Object.keys(content as object)).toEqual(['__proto__', 'a']);
   });
 
-  test('that is no JSON, or hides a secret deeper than any answer nests, is not read', () => {
+  test('that is no JSON, or hides a secret deeper than any response nests, is not read', () => {
     expect(() => read('<html>')).toThrow(SyntaxError);
     expect(() => read(`${'['.repeat(40)}"top/secret+text"${']'.repeat(40)}`)).toThrow(RangeError);
   });

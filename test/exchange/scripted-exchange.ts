@@ -10,7 +10,7 @@ import { createScriptedTransport } from '../support/scripted-transport.ts';
 export const startMs = 1_594_297_865_000;
 
 export const noConnection: WireOutcome = { kind: 'not_sent', reason: 'no connection' };
-export const lostAnswer: WireOutcome = { kind: 'ambiguous', reason: 'the answer was lost' };
+export const lostResponse: WireOutcome = { kind: 'ambiguous', reason: 'the response was lost' };
 export const nonceRefused: WireOutcome = {
   kind: 'answered',
   status: 429,

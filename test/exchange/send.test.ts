@@ -9,7 +9,7 @@ import {
   balance,
   connect,
   failureOf,
-  lostAnswer,
+  lostResponse,
   noConnection,
   nonceOf,
   nonceRefused,
@@ -23,9 +23,9 @@ import {
 
 describe('a create', () => {
   test.each([
-    ['the answer was lost', lostAnswer],
+    ['the response was lost', lostResponse],
     ['a gateway failed', outage],
-    ['the answer is incomplete', { kind: 'answered', status: 200, body: '{"orderId":7}' } as const],
+    ['the response is incomplete', { kind: 'answered', status: 200, body: '{"orderId":7}' } as const],
   ])('is never sent again after %s', async (_, outcome) => {
     const { transport, create } = connect([outcome, placed]);
 
@@ -66,8 +66,8 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('stops being sent at the first answer that leaves doubt', async () => {
-    const { transport, create } = connect([noConnection, lostAnswer, placed]);
+  test('stops being sent at the first response that leaves doubt', async () => {
+    const { transport, create } = connect([noConnection, lostResponse, placed]);
 
     const error = await failureOf(create());
 
@@ -84,7 +84,7 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(2);
   });
 
-  test('is not begun when no time is left for its answer', async () => {
+  test('is not begun when no time is left for its response', async () => {
     const slowRefusal = async () => {
       clock.advance(8999);
       return noConnection;
@@ -98,7 +98,7 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('keeps a quarter of a short time for the answer', async () => {
+  test('keeps a quarter of a short time for the response', async () => {
     const { transport, create } = connect([noConnection, noConnection, placed]);
 
     const error = await failureOf(create(400));
@@ -108,12 +108,12 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(2);
   });
 
-  test('that waits for a connection gives up while there is time for an answer', async () => {
+  test('that waits for a connection gives up while there is time for a response', async () => {
     const { transport, create } = connect(Array(5).fill(noConnection));
 
     await failureOf(create(2500));
 
-    // The answer keeps 625 ms.
+    // The response keeps 625 ms.
     expect(transport.sent.map(({ connectTimeoutMs }) => connectTimeoutMs)).toEqual([
       1875, 1775, 1575, 1175, 375,
     ]);
@@ -128,7 +128,7 @@ describe('a create', () => {
   });
 
   test('that was prepared once is sent by one call only, whatever came of it', async () => {
-    const { transport, client } = connect([lostAnswer, placed]);
+    const { transport, client } = connect([lostResponse, placed]);
     const request = client.prepare(stopLimit, order);
     await failureOf(request.send());
 
@@ -139,7 +139,7 @@ describe('a create', () => {
 
 describe('a read', () => {
   test('is tried again after every failure but a refusal, with growing pauses', async () => {
-    const { read, clock } = connect([noConnection, lostAnswer, tooMany, outage, balance]);
+    const { read, clock } = connect([noConnection, lostResponse, tooMany, outage, balance]);
 
     const result = await read();
 
@@ -164,7 +164,7 @@ describe('a read', () => {
   });
 
   test('leaves time for another try', async () => {
-    const { read, transport } = connect([lostAnswer, balance]);
+    const { read, transport } = connect([lostResponse, balance]);
 
     await read(10_000);
 
@@ -213,19 +213,19 @@ describe('a read', () => {
 });
 
 describe('what several attempts prove together', () => {
-  test('stays unknown when an answer was lost and later attempts went nowhere', async () => {
-    const { read } = connect([lostAnswer, noConnection, tooMany]);
+  test('stays unknown when a response was lost and later attempts went nowhere', async () => {
+    const { read } = connect([lostResponse, noConnection, tooMany]);
 
     const error = await failureOf(read(600));
 
     expect(error.failure).toEqual({
       kind: 'ambiguous',
-      reason: 'the answer was lost; and then: HTTP 429: the exchange takes no more requests for now',
+      reason: 'the response was lost; and then: HTTP 429: the exchange takes no more requests for now',
     });
   });
 
   test('is what the exchange said last', async () => {
-    const { read } = connect([lostAnswer, refused]);
+    const { read } = connect([lostResponse, refused]);
 
     const error = await failureOf(read());
 
@@ -252,7 +252,7 @@ describe('a create that was answered with HTTP 429', () => {
     ['never left', noConnection],
     ['was refused', refused],
   ])('is not known to be nowhere because the next one %s', async (_, outcome) => {
-    const { create } = connect([tooMany, outcome, lostAnswer]);
+    const { create } = connect([tooMany, outcome, lostResponse]);
 
     expect((await failureOf(create(500))).failure.kind).toBe('ambiguous');
   });

@@ -28,7 +28,7 @@ describe('nothing was sent', () => {
   });
 
   test('when the name is unknown', async () => {
-    // RFC 6761 keeps this ending free of names for ever.
+    // RFC 6761 keeps this outcome free of names for ever.
     expect(await line.post('https://exchange.invalid')).toMatchObject({ kind: 'not_sent' });
   });
 
@@ -97,7 +97,7 @@ describe('the outcome is unknown', () => {
 
     expect(await line.post(server.url)).toEqual({
       kind: 'ambiguous',
-      reason: 'the answer was lost after the request was written: ECONNRESET',
+      reason: 'the response was lost after the request was written: ECONNRESET',
     });
   });
 
@@ -117,7 +117,7 @@ describe('the outcome is unknown', () => {
       'with a head without end',
       (response) => response.socket?.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`),
     ],
-  ])('when the answer ends %s', async (_, step) => {
+  ])('when the response ends %s', async (_, step) => {
     const server = await line.serve([step]);
 
     expect(await line.post(server.url)).toMatchObject(lost);
@@ -137,21 +137,21 @@ describe('the outcome is unknown', () => {
     // The reason tells the two apart, however slow the machine is.
     expect(await line.post(server.url, { timeoutMs: 30_000 })).toEqual({
       kind: 'ambiguous',
-      reason: 'the answer was lost after the request was written: ECONNRESET',
+      reason: 'the response was lost after the request was written: ECONNRESET',
     });
   });
 
-  test('when no answer comes in time', async () => {
+  test('when no response comes in time', async () => {
     const server = await line.serve([fine, () => undefined]);
     await line.post(server.url);
 
     expect(await line.post(server.url, { timeoutMs: 80 })).toEqual({
       kind: 'ambiguous',
-      reason: 'the answer was lost after the request was written: no answer within 80 ms',
+      reason: 'the response was lost after the request was written: no response within 80 ms',
     });
   });
 
-  test('when the answer is larger than any the exchange gives', async () => {
+  test('when the response is larger than any the exchange gives', async () => {
     const server = await line.serve([
       (response) => {
         response.on('error', () => undefined);
@@ -161,7 +161,8 @@ describe('the outcome is unknown', () => {
 
     expect(await line.post(server.url)).toEqual({
       kind: 'ambiguous',
-      reason: 'the answer was lost after the request was written: the answer is larger than 4194304 bytes',
+      reason:
+        'the response was lost after the request was written: the response is larger than 4194304 bytes',
     });
   });
 

@@ -13,7 +13,7 @@ beforeEach(() => {
 
 afterEach(() => line.close());
 
-describe('an answer', () => {
+describe('a response', () => {
   test('comes back with its status and its text', async () => {
     const server = await line.serve([{ status: 422, body: '{"message":"é€😀"}' }]);
 

@@ -77,13 +77,13 @@ describe('secrets kept by AWS', () => {
     expect(await secrets.webhookTokens('main')).toEqual([second]);
   });
 
-  test('are as old as the question: what changed while the answer was on its way is asked for in time', async () => {
+  test('are as old as the question: what changed while the response was on its way is asked for in time', async () => {
     let clock: ManualClock | null = null;
-    const slowAnswer: ScriptStep = (response) => {
+    const slowResponse: ScriptStep = (response) => {
       clock?.advance(200_000);
       response.end(JSON.stringify({ SecretString: JSON.stringify(tokens(first)) }));
     };
-    const opened = await open(slowAnswer, holds(tokens(second)));
+    const opened = await open(slowResponse, holds(tokens(second)));
     clock = opened.clock;
     expect(await opened.secrets.webhookTokens('main')).toEqual([first]);
     clock.advance(99_999);
@@ -161,7 +161,7 @@ describe('all secrets that AWS keeps for a process', () => {
     expect(held.map((all) => [...all].sort())).toEqual([[first], [first], [first, second]]);
   });
 
-  test('are not waited for where the answer does not come', async () => {
+  test('are not waited for where the response does not come', async () => {
     const { secrets, clock } = await openFor(two, holds(tokens(first)), hangs);
     await Promise.race([secrets.webhookTokens('main'), secrets.webhookTokens('other')]);
 

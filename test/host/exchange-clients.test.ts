@@ -6,7 +6,7 @@ import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import type { SecretStore } from '../../lib/host/secrets.ts';
 import { kindNamed } from '../../lib/orders/order-kinds.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 test('a client is kept for as long as its key is, and made anew when the key is replaced', async () => {

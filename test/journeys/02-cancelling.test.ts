@@ -132,7 +132,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect(orderStatuses()).toEqual(['cancelled', 'open']);
   });
 
-  test('a cancellation whose answer is lost is repeated; when the order is gone then, nobody can tell why', async () => {
+  test('a cancellation whose response is lost is repeated; when the order is gone then, nobody can tell why', async () => {
     world.paper.control.addFault({ fault: 'drop_after', endpoint: 'cancel-order', count: 1 });
 
     expect(await send({ action: 'cancel', signalId: 'buy-1' })).toMatchObject({ status: 'unknown' });
@@ -167,7 +167,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect({ status, note }).toEqual({ status: 'rejected', note: 'of 2 orders: 1 rejected, 1 cancelled' });
   });
 
-  test('an order whose answer was lost stays one to cancel, even while the exchange does not find it', async () => {
+  test('an order whose response was lost stays one to cancel, even while the exchange does not find it', async () => {
     world.paper.control.addFault({ fault: 'drop_before', endpoint: 'stop-limit' });
     await world.post(buyAlert({ id: 'lost' }));
     await world.settled('lost');

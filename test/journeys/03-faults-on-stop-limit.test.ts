@@ -48,7 +48,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     expect(world.paper.control.state().orders).toHaveLength(2);
   });
 
-  test('an answer about another order is an alarm that says what was asked and what came', async () => {
+  test('a response about another order is an alarm that says what was asked and what came', async () => {
     await openWith({ fault: 'contradict' });
 
     await world.post(buyAlert());

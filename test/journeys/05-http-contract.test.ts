@@ -26,7 +26,7 @@ describe('POST /signals/{account}/{token}', () => {
     ]);
 
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
-    const bodies = await Promise.all(answers.map((answer) => answer.text()));
+    const bodies = await Promise.all(answers.map((response) => response.text()));
     expect(new Set(bodies).size).toBe(1);
     expect(bodies[0]).toContain('"code":"unauthorized"');
   });
@@ -34,8 +34,8 @@ describe('POST /signals/{account}/{token}', () => {
   test.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])(
     '%s is answered 405 with what is allowed',
     async (method) => {
-      const answer = await fetch(world.webhookUrl, { method });
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+      const response = await fetch(world.webhookUrl, { method });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
     },
   );
 

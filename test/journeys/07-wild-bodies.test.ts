@@ -82,11 +82,11 @@ describe.each(dialects)('bodies seen in the wild, in the %s dialect', (dialect) 
   afterAll(() => world.close());
 
   test.each(refused)('%s is refused with a reason and places nothing', async (_, body) => {
-    const { status, body: answer } = await world.post(body);
+    const { status, body: response } = await world.post(body);
 
     expect(status).toBe(400);
-    expect(answer.error?.issues.length).toBeGreaterThan(0);
-    expect(answer.error?.issues.every(({ message, hint }) => message.length > 5 && hint.length > 5)).toBe(
+    expect(response.error?.issues.length).toBeGreaterThan(0);
+    expect(response.error?.issues.every(({ message, hint }) => message.length > 5 && hint.length > 5)).toBe(
       true,
     );
     expect(

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { runCli, runForJson } from '../cli/run-cli.ts';
-import { at, type SnapshotStory, tellSnapshots } from '../support/snapshot-story.ts';
+import { at, type SnapshotJob, tellSnapshots } from '../support/snapshot-jobs.ts';
 
-let story: SnapshotStory;
+let story: SnapshotJob;
 
 beforeAll(async () => {
   story = await tellSnapshots();

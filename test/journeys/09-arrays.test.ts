@@ -69,15 +69,15 @@ describe('an alert of several signals, over HTTP', () => {
 describe('an alert of several signals of which the queue was told only a part', () => {
   let functions: Functions;
   let queue: SqliteQueue;
-  let canTell = 0;
+  let canLog = 0;
 
   beforeEach(async () => {
-    canTell = 1;
+    canLog = 1;
     functions = await openFunctions((services) => {
       queue = services.queue as SqliteQueue;
       const enqueue: SqliteQueue['enqueue'] = async (message) => {
-        canTell -= 1;
-        if (canTell < 0) throw new RelayError('store_unavailable', 'the queue is out of order');
+        canLog -= 1;
+        if (canLog < 0) throw new RelayError('store_unavailable', 'the queue is out of order');
         await queue.enqueue(message);
       };
       return { queue: override(services.queue, { enqueue }) };
@@ -89,7 +89,7 @@ describe('an alert of several signals of which the queue was told only a part', 
     expect(await functions.receive(arrayOf('a', 'b', 'c'))).toMatchObject({ statusCode: 503 });
     const { entries } = await functions.ledger.list({ status: 'accepted', limit: 10 });
     expect(entries).toHaveLength(3);
-    canTell = 10;
+    canLog = 10;
 
     expect(await sweepAccepted(functions.services)).toMatchObject({ enqueued: 3 });
 
@@ -103,7 +103,7 @@ describe('an alert of several signals of which the queue was told only a part', 
   });
 
   test('keeps its order although the message of its last signal is the one that comes', async () => {
-    canTell = 0;
+    canLog = 0;
     await functions.receive(arrayOf('a', 'b', 'c'));
 
     await functions.execute('c');

@@ -128,7 +128,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
 
     test('is due to be looked for with the others', async () => {
       await store('unknown', part);
-      expect(inShort(await ledger.dueLooks(noonMs + 10, 10))).toEqual([
+      expect(inShort(await ledger.dueLookups(noonMs + 10, 10))).toEqual([
         'a unknown whole',
         'b unknown damaged',
         'c unknown whole',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { maximumStepBytes } from '../../lib/ledger/bound-step.ts';
-import { createFirstLook } from '../../lib/ledger/create-entry.ts';
+import { createFirstLookup } from '../../lib/ledger/create-entry.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
@@ -12,7 +12,7 @@ import type { DynamodbFixture } from '../support/dynamodb/fixture.ts';
 import { createStackTable, deleteTable } from '../support/stack-tables.ts';
 import { describeDamage } from './damage-contract.ts';
 import { describeLedger, orderEntry, signal } from './ledger-contract.ts';
-import { describeLooks } from './look-contract.ts';
+import { describeLookups } from './look-contract.ts';
 import { describeMarketCopies, market } from './market-copies-contract.ts';
 import { describeStateMachine } from './state-machine.ts';
 
@@ -26,7 +26,7 @@ const noonMs = 1_767_268_800_000;
 const key = { account: 'main', signalId: 'a' };
 const sending = { status: 'sending', atMs: noonMs, note: '' } as const;
 const placed = { status: 'placed', atMs: noonMs + 1, note: '' } as const;
-const firstLook = createFirstLook(noonMs);
+const firstLook = createFirstLookup(noonMs);
 
 /** What every ledger keeps to, and what only one on DynamoDB does. */
 export function describeDynamodbLedger(name: string, start: () => Promise<DynamodbFixture>): void {
@@ -59,7 +59,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
   }
 
   describeLedger(name, openFixture);
-  describeLooks(name, openFixture);
+  describeLookups(name, openFixture);
   describeStateMachine(name, async () => {
     const { ledger, tableName, close } = await open();
     return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
@@ -173,7 +173,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     });
   });
 
-  /** Sends the write of that name twice, as the SDK does when the first answer is lost on the way back. */
+  /** Sends the write of that name twice, as the SDK does when the first response is lost on the way back. */
   function repeatWrites(name: string): DynamoDBClient {
     const repeating = new DynamoDBClient(dynamodb.clientOptions);
     repeating.middlewareStack.add(
@@ -187,7 +187,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     return repeating;
   }
 
-  describe(`${name}: a write whose answer was lost and that is sent again`, () => {
+  describe(`${name}: a write whose response was lost and that is sent again`, () => {
     test('of a new signal is recognised: it is new, not a double', async () => {
       const { tableName, close } = await open();
       const ledger = createDynamodbLedger({ client: repeatWrites('PutItemCommand'), tableName, keepDays: 1 });
@@ -242,7 +242,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       status,
       atMs: noonMs,
       note: 'n'.repeat(noteBytes),
-      evidence: { answer: 'x'.repeat(maximumStepBytes - noteBytes - 100) },
+      evidence: { response: 'x'.repeat(maximumStepBytes - noteBytes - 100) },
     });
     const looked = { ...firstLook, count: 1, finding: 'f'.repeat(noteBytes) };
     const alert = { ...signal, comment: 'c'.repeat(16 * 1024) };

@@ -151,7 +151,7 @@ describe('while a resend is on its way that read the table too early', () => {
   });
 });
 
-test('a transaction that is sent again as another one, its answer lost, is recognised', async () => {
+test('a transaction that is sent again as another one, its response lost, is recognised', async () => {
   release();
   const repeating = openClient();
   repeating.middlewareStack.add(

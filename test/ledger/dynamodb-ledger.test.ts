@@ -19,7 +19,7 @@ async function readWhileMoving(ledger: Ledger, signalId: string): Promise<void> 
   const check = async () => {
     const { entries } = await ledger.list({ status: 'unknown', limit: 50 });
     expect(entries.filter(({ status }) => status !== 'unknown')).toEqual([]);
-    const due = await ledger.dueLooks(noonMs, 50);
+    const due = await ledger.dueLookups(noonMs, 50);
     expect(due.filter(({ status }) => status !== 'unknown')).toEqual([]);
   };
   await acceptOne(ledger, orderEntry(signalId), null);

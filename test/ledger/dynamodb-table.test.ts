@@ -30,7 +30,7 @@ const itemNamed = (name: string) => ({ account: { S: 'main' }, item: { S: name }
 const seenBodies = () => dynamodb.server.seen.map(({ body }) => JSON.parse(body));
 
 describe('reading many items', () => {
-  test('asks again for what an answer left out, and keeps the order asked for', async () => {
+  test('asks again for what a response left out, and keeps the order asked for', async () => {
     const table = await open(
       answers({
         Responses: { ledger: [itemNamed('c')] },

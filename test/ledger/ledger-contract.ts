@@ -706,7 +706,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.read(keyOf('cancel'))).toMatchObject({ status: 'sending', orderOpen: false });
     });
 
-    test('hold an order whose answer was lost until it is found not to exist', async () => {
+    test('hold an order whose response was lost until it is found not to exist', async () => {
       await bringTo(ledger, 'sending', 'a');
       const lost = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
       await ledger.move(keyOf('a'), { from: 'sending', step: lost, orderOpen: true });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Entry, EntryKey, Look } from '../../lib/ledger/entry.ts';
+import type { Entry, EntryKey, LookupProgress } from '../../lib/ledger/entry.ts';
 import type { EntryQuery, Ledger } from '../../lib/ledger/ledger.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { type LedgerFixture, orderEntry } from './ledger-contract.ts';
@@ -7,7 +7,7 @@ import { type LedgerFixture, orderEntry } from './ledger-contract.ts';
 const noonMs = 1_767_268_800_000;
 
 /** What every ledger keeps to when orders are looked for, and when what waits is gone through from its oldest. */
-export function describeLooks(name: string, openFixture: () => Promise<LedgerFixture>): void {
+export function describeLookups(name: string, openFixture: () => Promise<LedgerFixture>): void {
   let fixture: LedgerFixture;
   let ledger: Ledger;
 
@@ -42,22 +42,22 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
     return entry;
   }
 
-  async function lookOf(key: EntryKey): Promise<Look> {
+  async function lookupOf(key: EntryKey): Promise<LookupProgress> {
     const { look } = await read(key);
     if (look === null) throw new Error('the entry has no look');
     return look;
   }
 
   async function idsDue(nowMs: number, limit = 10): Promise<readonly string[]> {
-    return (await ledger.dueLooks(nowMs, limit)).map(({ signalId }) => signalId);
+    return (await ledger.dueLookups(nowMs, limit)).map(({ signalId }) => signalId);
   }
 
-  function addLook(look: Look, dueAtMs: number): Look {
+  function addLookup(look: LookupProgress, dueAtMs: number): LookupProgress {
     return {
       ...look,
       count: look.count + 1,
       misses: 1,
-      firstMissAtMs: noonMs,
+      firstNotFoundAtMs: noonMs,
       lastAtMs: noonMs,
       dueAtMs,
       finding: 'in no "list" 🐢',
@@ -75,7 +75,7 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
       expect(await idsDue(noonMs)).toEqual([]);
       expect(await idsDue(noonMs + 2)).toEqual(['first', 'second']);
       expect(await idsDue(noonMs + 3)).toEqual(['first', 'second', 'third']);
-      expect((await ledger.dueLooks(noonMs + 1, 10))[0]).toStrictEqual(await ledger.read(keyOf('first')));
+      expect((await ledger.dueLookups(noonMs + 1, 10))[0]).toStrictEqual(await ledger.read(keyOf('first')));
     });
 
     test('are at most as many as asked for', async () => {
@@ -97,10 +97,10 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
     test('begin as somebody was told, with nothing seen', async () => {
       const key = await lose('a', noonMs + 5);
 
-      expect(await lookOf(key)).toStrictEqual({
+      expect(await lookupOf(key)).toStrictEqual({
         count: 0,
         misses: 0,
-        firstMissAtMs: null,
+        firstNotFoundAtMs: null,
         lastAtMs: null,
         dueAtMs: noonMs + 5,
         alarmedAtMs: noonMs + 5,
@@ -110,13 +110,13 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
 
     test('stay with an entry that is settled, for its reader', async () => {
       const key = await lose('a', noonMs);
-      const look = addLook(await lookOf(key), noonMs + 60_000);
-      await ledger.postpone(key, await lookOf(key), look);
+      const look = addLookup(await lookupOf(key), noonMs + 60_000);
+      await ledger.postpone(key, await lookupOf(key), look);
 
       const moved = await ledger.move(key, { from: 'unknown', step: settled });
 
       expect(moved.look).toStrictEqual(look);
-      expect(await lookOf(key)).toStrictEqual(look);
+      expect(await lookupOf(key)).toStrictEqual(look);
     });
   });
 
@@ -131,7 +131,7 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
         ['due', noonMs],
       ] as const) {
         const key = await lose(id, noonMs);
-        await ledger.postpone(key, await lookOf(key), addLook(await lookOf(key), dueAtMs));
+        await ledger.postpone(key, await lookupOf(key), addLookup(await lookupOf(key), dueAtMs));
       }
 
       expect(await idsDue(noonMs)).toEqual(['due', 'far', 'farther']);
@@ -144,9 +144,9 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
     test('is due when it says, and changes nothing else of its entry', async () => {
       const key = await lose('a', noonMs);
       const before = await read(key);
-      const look = addLook(await lookOf(key), noonMs + 60_000);
+      const look = addLookup(await lookupOf(key), noonMs + 60_000);
 
-      expect(await ledger.postpone(key, await lookOf(key), look)).toBe(true);
+      expect(await ledger.postpone(key, await lookupOf(key), look)).toBe(true);
 
       expect(await ledger.read(key)).toStrictEqual({ ...before, look });
       expect(await idsDue(noonMs + 59_999)).toEqual([]);
@@ -156,58 +156,58 @@ export function describeLooks(name: string, openFixture: () => Promise<LedgerFix
     test('goes behind those that wait longer', async () => {
       const key = await lose('a', noonMs);
       await lose('b', noonMs + 1);
-      await ledger.postpone(key, await lookOf(key), addLook(await lookOf(key), noonMs + 2));
+      await ledger.postpone(key, await lookupOf(key), addLookup(await lookupOf(key), noonMs + 2));
 
       expect(await idsDue(noonMs + 2)).toEqual(['b', 'a']);
     });
 
     test('is put off once by two that looked at the same time', async () => {
       const key = await lose('a', noonMs);
-      const seen = await lookOf(key);
-      const looks = [addLook(seen, noonMs + 60_000), addLook(seen, noonMs + 60_001)] as const;
+      const seen = await lookupOf(key);
+      const looks = [addLookup(seen, noonMs + 60_000), addLookup(seen, noonMs + 60_001)] as const;
 
       const done = await Promise.all(looks.map((look) => ledger.postpone(key, seen, look)));
 
       expect([...done].sort()).toEqual([false, true]);
-      expect(await lookOf(key)).toStrictEqual(done[0] ? looks[0] : looks[1]);
+      expect(await lookupOf(key)).toStrictEqual(done[0] ? looks[0] : looks[1]);
     });
 
     test('is left as it is when somebody has looked since', async () => {
       const key = await lose('a', noonMs);
-      const seen = await lookOf(key);
-      const newer = addLook(seen, noonMs + 60_000);
+      const seen = await lookupOf(key);
+      const newer = addLookup(seen, noonMs + 60_000);
       await ledger.postpone(key, seen, newer);
 
-      expect(await ledger.postpone(key, seen, addLook(seen, noonMs + 90_000))).toBe(false);
-      expect(await lookOf(key)).toStrictEqual(newer);
+      expect(await ledger.postpone(key, seen, addLookup(seen, noonMs + 90_000))).toBe(false);
+      expect(await lookupOf(key)).toStrictEqual(newer);
     });
 
     test('does not come back when the entry was settled meanwhile', async () => {
       const key = await lose('a', noonMs);
-      const seen = await lookOf(key);
+      const seen = await lookupOf(key);
       const moved = await ledger.move(key, { from: 'unknown', step: settled });
 
-      expect(await ledger.postpone(key, seen, addLook(seen, noonMs + 60_000))).toBe(false);
+      expect(await ledger.postpone(key, seen, addLookup(seen, noonMs + 60_000))).toBe(false);
       expect(await ledger.read(key)).toStrictEqual(moved);
       expect(await idsDue(noonMs + 3_600_000)).toEqual([]);
     });
 
     test('of an entry that never was there is none', async () => {
-      const seen = await lookOf(await lose('a', noonMs));
+      const seen = await lookupOf(await lose('a', noonMs));
 
-      expect(await ledger.postpone(keyOf('nobody'), seen, addLook(seen, noonMs + 60_000))).toBe(false);
+      expect(await ledger.postpone(keyOf('nobody'), seen, addLookup(seen, noonMs + 60_000))).toBe(false);
       expect(await ledger.read(keyOf('nobody'))).toBeNull();
     });
 
     test('outlives a restart', async () => {
       const key = await lose('a', noonMs);
-      const look = addLook(await lookOf(key), noonMs + 60_000);
-      await ledger.postpone(key, await lookOf(key), look);
+      const look = addLookup(await lookupOf(key), noonMs + 60_000);
+      await ledger.postpone(key, await lookupOf(key), look);
 
       const again = await fixture.reopen();
 
-      expect(await again.dueLooks(noonMs + 59_999, 10)).toEqual([]);
-      expect(await again.dueLooks(noonMs + 60_000, 10)).toMatchObject([{ signalId: 'a', look }]);
+      expect(await again.dueLookups(noonMs + 59_999, 10)).toEqual([]);
+      expect(await again.dueLookups(noonMs + 60_000, 10)).toMatchObject([{ signalId: 'a', look }]);
     });
   });
 

@@ -19,7 +19,7 @@ const noonMs = 1_767_268_800_000;
 const look = {
   count: 2,
   misses: 1,
-  firstMissAtMs: noonMs,
+  firstNotFoundAtMs: noonMs,
   lastAtMs: noonMs,
   dueAtMs: noonMs + 60_000,
   alarmedAtMs: noonMs,
@@ -141,7 +141,7 @@ describe.each([1, 2])('a data file whose ledger is of version %i', (version) => 
     expect(idsIn(await ledger.openOrders('main', 'BTC_USDT', 10))).toEqual(['lost-1', 'placed-1']);
     expect(await ledger.findOrder('main', 'BTC_USDT', 77)).toMatchObject({ signalId: 'placed-1' });
     expect((await ledger.list({ account: 'main', limit: 10 })).entries).toHaveLength(7);
-    const [lost] = await ledger.dueLooks(noonMs + 60_000, 10);
+    const [lost] = await ledger.dueLookups(noonMs + 60_000, 10);
     expect(lost).toMatchObject({ signalId: 'lost-1', look: version === 1 ? { count: 0 } : look });
   });
 

@@ -73,7 +73,7 @@ export async function readEntry(ledger: Ledger, key: EntryKey): Promise<Entry> {
 
 /** Accounts whose entry is due at that time. */
 async function accountsDue(ledger: Ledger, nowMs: number): Promise<ReadonlySet<string>> {
-  const due = await ledger.dueLooks(nowMs, 10_000);
+  const due = await ledger.dueLookups(nowMs, 10_000);
   return new Set(due.map(({ account }) => account));
 }
 
@@ -90,12 +90,12 @@ async function describeStates(ledger: Ledger, keys: readonly EntryKey[]): Promis
       ...(waiting[index] ?? []).map(() => 'waiting'),
       ...(entry.orderOpen ? ['open'] : []),
       ...(entry.orderId === null ? [] : ['id']),
-      ...describeLook(entry, dueNow.has(account), dueEver.has(account)),
+      ...describeLookup(entry, dueNow.has(account), dueEver.has(account)),
     ].join(', ');
   });
 }
 
-function describeLook({ look }: Entry, isDueNow: boolean, isDueEver: boolean): readonly string[] {
+function describeLookup({ look }: Entry, isDueNow: boolean, isDueEver: boolean): readonly string[] {
   if (isDueEver) return [isDueNow ? 'look due' : 'look to come'];
   return look === null ? [] : ['looked for'];
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, get, mainKey, moveTo, receive, signBody } from './paper-client.ts';
 
@@ -159,7 +159,7 @@ describe('a nonce with a window', () => {
 });
 
 describe('the rate limit', () => {
-  test('is counted per endpoint over any 10 seconds, and its answer is not JSON', async () => {
+  test('is counted per endpoint over any 10 seconds, and its response is not JSON', async () => {
     const url = `${paper.url}${balancePath}`;
     const unsigned = async (count: number) => {
       const answers = await Promise.all(

@@ -114,7 +114,7 @@ function totals(world: World): Record<string, string> {
     for (const [ticker, { available, reserved }] of balances) add(ticker, available.plus(reserved));
     for (const { margin } of positions.values()) add('USDT', margin);
   }
-  for (const pot of [world.house, world.fees]) for (const [ticker, amount] of pot) add(ticker, amount);
+  for (const pot of [world.counterparty, world.fees]) for (const [ticker, amount] of pot) add(ticker, amount);
   return Object.fromEntries([...sums].map(([ticker, sum]) => [ticker, formatDecimal(sum)]));
 }
 
@@ -123,8 +123,8 @@ const everything = { USDT: '2000000', BTC: '20', ETH: '200', SOL: '2000' };
 function heldByOrders(world: World, account: string, ticker: string): Decimal {
   let held = zero;
   for (const order of world.open.values()) {
-    const holdsStock = order.side === 'sell' && order.market !== 'BTC_PERP';
-    const holds = holdsStock ? order.market.slice(0, 3) : 'USDT';
+    const holdsBase = order.side === 'sell' && order.market !== 'BTC_PERP';
+    const holds = holdsBase ? order.market.slice(0, 3) : 'USDT';
     if (order.account === account && holds === ticker) held = held.plus(order.reserved);
   }
   return held;
@@ -138,7 +138,7 @@ function checkBooks(world: World, canGoBelowZero: boolean): void {
       if (!canGoBelowZero) expect(available.lt(zero)).toBe(false);
     }
   for (const order of world.orders.values()) {
-    expect(formatDecimal(order.left.plus(order.dealStock))).toBe(formatDecimal(order.amount));
+    expect(formatDecimal(order.left.plus(order.filled))).toBe(formatDecimal(order.amount));
     expect(order.left.lt(zero) || order.heldAmount.lt(zero) || order.heldAmount.gt(order.left)).toBe(false);
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, receive } from './paper-client.ts';
 
@@ -78,7 +78,7 @@ test('the state route tells what the state in the process tells', async () => {
     acceptedCreates: 1,
     acceptedOrderIds: [10_000_000_001],
     fees: { USDT: '122.4' },
-    house: { USDT: '122400', BTC: '-2' },
+    counterparty: { USDT: '122400', BTC: '-2' },
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, get, mainKey, moveTo, type Post, secondKey } from './paper-client.ts';
 
@@ -225,11 +225,11 @@ describe('the live dialect', () => {
         side: 'sell',
         type: 'margin stop limit',
         timestamp: 1790000000.123,
-        dealMoney: '0',
-        dealStock: '0',
+        filledNotional: '0',
+        filled: '0',
         amount: '0.01',
         left: '0.01',
-        dealFee: '0',
+        fee: '0',
         price: '58500',
         activation_price: '59000',
         activationCondition: 'lte',
@@ -260,9 +260,9 @@ describe('the live dialect', () => {
       side: 'buy',
       timestamp: 1790000000.123,
       mtime: 1790000000.123,
-      dealMoney: '0',
-      dealStock: '0',
-      dealFee: '0',
+      filledNotional: '0',
+      filled: '0',
+      fee: '0',
       amount: '0.01',
       left: '0.01',
       status: 'OPEN',
@@ -340,10 +340,10 @@ describe('the live dialect', () => {
             type: 'margin stop limit',
             ctime: 1790000000.123,
             ftime: 1790000005.123,
-            dealMoney: '0',
-            dealStock: '0',
+            filledNotional: '0',
+            filled: '0',
             amount: '0.01',
-            dealFee: '0',
+            fee: '0',
             price: '58500',
             status: 'CANCELED',
             stp: 'no',
@@ -354,7 +354,7 @@ describe('the live dialect', () => {
     });
     expect(after.body).toMatchObject({
       BTC_USDT: [
-        { id: firstId + 1, status: 'FILLED', dealStock: '0.01', dealMoney: '589', dealFee: '0.589' },
+        { id: firstId + 1, status: 'FILLED', filled: '0.01', filledNotional: '589', fee: '0.589' },
         { id: firstId },
       ],
     });
@@ -511,7 +511,7 @@ describe.each(['documented', 'live'] as const)('in both dialects (%s)', (dialect
     });
   });
 
-  test('an unknown route has an empty answer, and so has a known one by the wrong method', async () => {
+  test('an unknown route has an empty response, and so has a known one by the wrong method', async () => {
     expect(await get(paper.url, '/api/v4/public/nothing')).toEqual({ status: 404, body: '' });
     expect(await get(paper.url, createPath)).toEqual({ status: 404, body: '' });
   });

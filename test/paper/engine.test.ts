@@ -96,10 +96,10 @@ describe('a limit order', () => {
     createLimit();
 
     trade('58500', '0.4');
-    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.6', dealMoney: '23600' });
+    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.6', filledNotional: '23600' });
     trade('59000');
 
-    expect(order(0)).toMatchObject({ status: 'filled', left: '0', dealMoney: '59000', reserved: '0' });
+    expect(order(0)).toMatchObject({ status: 'filled', left: '0', filledNotional: '59000', reserved: '0' });
   });
 
   test.each([
@@ -113,10 +113,10 @@ describe('a limit order', () => {
     expect(order(0)).toMatchObject({
       status: 'filled',
       left: '0',
-      dealStock: '1',
-      dealMoney: '60000',
+      filled: '1',
+      filledNotional: '60000',
       // As a taker.
-      dealFee: '60',
+      fee: '60',
       reserved: '0',
       updatedAtMs: 1_001,
     });
@@ -184,9 +184,9 @@ describe('a stop-limit order waiting', () => {
       left: '1',
       price: '61500',
       activationPrice: '61000',
-      dealStock: '0',
-      dealMoney: '0',
-      dealFee: '0',
+      filled: '0',
+      filledNotional: '0',
+      fee: '0',
       reserved: '61561.5',
       createdAtMs: 1_001,
       updatedAtMs: 1_001,
@@ -246,12 +246,12 @@ describe('an activated order', () => {
 
     trade('61200');
 
-    expect(order(0)).toMatchObject({ status: 'filled', left: '0', dealStock: '1', dealMoney: '61200' });
-    expect(order(0)).toMatchObject({ dealFee: '61.2', reserved: '0' });
+    expect(order(0)).toMatchObject({ status: 'filled', left: '0', filled: '1', filledNotional: '61200' });
+    expect(order(0)).toMatchObject({ fee: '61.2', reserved: '0' });
     expect(collateral('USDT')).toEqual({ available: '938738.8', reserved: '0' });
     expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
     expect(describeWorld(world)).toMatchObject({
-      house: { BTC: '-1', USDT: '61200' },
+      counterparty: { BTC: '-1', USDT: '61200' },
       fees: { USDT: '61.2' },
     });
   });
@@ -264,7 +264,7 @@ describe('an activated order', () => {
     expect(order(0)).toMatchObject({ status: 'open', activated: true });
     trade('60000');
 
-    expect(order(0)).toMatchObject({ status: 'filled', dealMoney: '60500', dealFee: '60.5' });
+    expect(order(0)).toMatchObject({ status: 'filled', filledNotional: '60500', fee: '60.5' });
   });
 
   test('that sells is paid less the fee', () => {
@@ -272,7 +272,7 @@ describe('an activated order', () => {
 
     trade('58900');
 
-    expect(order(0)).toMatchObject({ status: 'filled', dealMoney: '58900', dealFee: '58.9' });
+    expect(order(0)).toMatchObject({ status: 'filled', filledNotional: '58900', fee: '58.9' });
     expect(collateral('USDT')).toEqual({ available: '1058841.1', reserved: '0' });
     expect(collateral('BTC')).toEqual({ available: '9', reserved: '0' });
   });
@@ -281,12 +281,12 @@ describe('an activated order', () => {
     create();
 
     trade('61200', '0.4');
-    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.6', dealMoney: '24480' });
+    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.6', filledNotional: '24480' });
     trade('61400', '0.5');
-    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.1', dealMoney: '55230' });
+    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.1', filledNotional: '55230' });
     trade('61500', '7');
 
-    expect(order(0)).toMatchObject({ status: 'filled', left: '0', dealMoney: '61380', reserved: '0' });
+    expect(order(0)).toMatchObject({ status: 'filled', left: '0', filledNotional: '61380', reserved: '0' });
     expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
   });
 
@@ -447,7 +447,7 @@ describe('exits of a filled order', () => {
     trade('64500');
 
     expect(order(1)).toMatchObject({ status: 'cancelled', reserved: '0' });
-    expect(order(2)).toMatchObject({ status: 'filled', dealMoney: '64000', dealFee: '64' });
+    expect(order(2)).toMatchObject({ status: 'filled', filledNotional: '64000', fee: '64' });
     expect(describeWorld(world).ocos[0]?.isOpen).toBe(false);
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
   });
@@ -458,7 +458,7 @@ describe('exits of a filled order', () => {
 
     trade('59900');
 
-    expect(order(1)).toMatchObject({ status: 'filled', dealMoney: '59900', dealFee: '59.9' });
+    expect(order(1)).toMatchObject({ status: 'filled', filledNotional: '59900', fee: '59.9' });
     expect(order(2)?.status).toBe('cancelled');
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
   });
@@ -497,7 +497,7 @@ describe('exits of a filled order', () => {
     expect(order(2)?.status).toBe('open');
     trade('59400');
 
-    expect(order(1)).toMatchObject({ status: 'filled', dealMoney: '59400' });
+    expect(order(1)).toMatchObject({ status: 'filled', filledNotional: '59400' });
     expect(order(2)?.status).toBe('cancelled');
   });
 
@@ -547,8 +547,8 @@ describe('exits of a filled order', () => {
 
     trade('59800');
 
-    expect(order(0)).toMatchObject({ status: 'filled', dealMoney: '60500' });
-    expect(order(1)).toMatchObject({ status: 'filled', dealMoney: '59800' });
+    expect(order(0)).toMatchObject({ status: 'filled', filledNotional: '60500' });
+    expect(order(1)).toMatchObject({ status: 'filled', filledNotional: '59800' });
     expect(order(2)?.status).toBe('cancelled');
   });
 
@@ -608,7 +608,7 @@ describe('a perpetual', () => {
     move('61200');
 
     expect(position()).toEqual({ amount: '1', margin: '61200' });
-    expect(order(0)).toMatchObject({ status: 'filled', dealFee: '21.42' });
+    expect(order(0)).toMatchObject({ status: 'filled', fee: '21.42' });
     expect(collateral('USDT')).toEqual({ available: '938778.58', reserved: '0' });
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
   });
@@ -623,7 +623,7 @@ describe('a perpetual', () => {
 
     expect(position()).toEqual({ amount: '0', margin: '0' });
     expect(collateral('USDT')).toEqual({ available: '1000756.88', reserved: '0' });
-    expect(describeWorld(world).house).toEqual({ USDT: '-800' });
+    expect(describeWorld(world).counterparty).toEqual({ USDT: '-800' });
   });
 
   test('short gains from a fall, also closed in parts', () => {
@@ -635,7 +635,7 @@ describe('a perpetual', () => {
     move('57000');
 
     expect(position()).toEqual({ amount: '-1.5', margin: '87750' });
-    expect(describeWorld(world).house).toEqual({ USDT: '-750' });
+    expect(describeWorld(world).counterparty).toEqual({ USDT: '-750' });
   });
 
   test('closed in part gives back its margin to the eighth decimal, and the rest at the end', () => {
@@ -650,11 +650,11 @@ describe('a perpetual', () => {
     move('60000', '0.001');
 
     expect(position()).toEqual({ amount: '0.002', margin: '122.00013334' });
-    expect(describeWorld(world).house).toEqual({ USDT: '1.00006666' });
+    expect(describeWorld(world).counterparty).toEqual({ USDT: '1.00006666' });
     move('60000');
     expect(position()).toEqual({ amount: '0', margin: '0' });
     // The second sale rested at its limit of 59000 and was filled there.
-    expect(describeWorld(world).house).toEqual({ USDT: '5.0002' });
+    expect(describeWorld(world).counterparty).toEqual({ USDT: '5.0002' });
   });
 
   test('order beyond the position closes it and opens the rest the other way', () => {
@@ -714,6 +714,6 @@ describe('a perpetual', () => {
       left: '4',
     });
     expect(position()).toEqual({ amount: '0', margin: '0' });
-    expect(describeWorld(world).house).toEqual({ USDT: '13000' });
+    expect(describeWorld(world).counterparty).toEqual({ USDT: '13000' });
   });
 });

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import {
   createPaperCore,
-  encodeAnswer,
+  encodeResponse,
   type PaperCore,
   type PaperRequest,
 } from '../../lib/paper/exchange.ts';
@@ -53,9 +53,9 @@ function publicly(target: string, atMs = startMs): PaperRequest {
 
 describe('the exchange without its wire', () => {
   test('takes a signed order in', async () => {
-    const answer = await ask(createPath, { ...order, clientOrderId: 'in-process-1' });
+    const response = await ask(createPath, { ...order, clientOrderId: 'in-process-1' });
 
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       httpStatus: 200,
       body: { orderId: 10_000_000_001, clientOrderId: 'in-process-1', status: 'OPEN', timestamp: 1790000000 },
     });
@@ -80,20 +80,23 @@ describe('the exchange without its wire', () => {
   });
 
   test('refuses a signature by the wrong secret', async () => {
-    const answer = await ask(createPath, order, {
+    const response = await ask(createPath, order, {
       key: { apiKey: 'paper-key', apiSecret: 'paper-secret-2' },
     });
 
-    expect(answer).toEqual({ httpStatus: 401, body: { code: 10, message: 'Unauthorized request.' } });
+    expect(response).toEqual({ httpStatus: 401, body: { code: 10, message: 'Unauthorized request.' } });
     expect(describeWorld(trading.world).acceptedCreates).toBe(0);
   });
 
   test('refuses a nonce that is not greater than the last', async () => {
     await ask(createPath, order, { nonce: 7 });
 
-    const answer = await ask(createPath, order, { nonce: 7 });
+    const response = await ask(createPath, order, { nonce: 7 });
 
-    expect(answer).toEqual({ httpStatus: 429, body: { code: 0, message: 'Too many requests.', errors: {} } });
+    expect(response).toEqual({
+      httpStatus: 429,
+      body: { code: 0, message: 'Too many requests.', errors: {} },
+    });
     expect(describeWorld(trading.world).acceptedCreates).toBe(1);
   });
 
@@ -151,7 +154,7 @@ describe('the exchange without its wire', () => {
     const play = async () => {
       const twin = createPaperCore({ dialect: 'live', trading: openTrading(null) });
       const answers = [];
-      for (const request of requests) answers.push(encodeAnswer(await twin.handle(request)));
+      for (const request of requests) answers.push(encodeResponse(await twin.handle(request)));
       return answers;
     };
 
@@ -166,6 +169,6 @@ test.each([
   ['a text as it is', 'Too Many Requests', 'Too Many Requests'],
   ['null as nothing', null, ''],
   ['anything else as JSON', ['pong'], '["pong"]'],
-])('an answer carries %s', (_, body, text) => {
-  expect(encodeAnswer({ httpStatus: 200, body })).toEqual({ status: 200, body: text });
+])('a response carries %s', (_, body, text) => {
+  expect(encodeResponse({ httpStatus: 200, body })).toEqual({ status: 200, body: text });
 });

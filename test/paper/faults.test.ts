@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createRandom } from '../../lib/base/random.ts';
 import { createFaultBox, type FaultRequest } from '../../lib/paper/faults.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, get, type Post } from './paper-client.ts';
 
@@ -76,13 +76,13 @@ describe('lists that lag', () => {
   const lookup = { market: 'BTC_USDT', clientOrderId: 'late-1' };
   const listOpen = () => post('/api/v4/orders', lookup);
   const listEnded = () => post('/api/v4/trade-account/order/history', lookup);
-  const createLookedFor = () =>
+  const createLookedUp = () =>
     post('/api/v4/order/collateral/stop-limit', { ...order, clientOrderId: 'late-1', takeProfit: '65000' });
 
   test('know nothing of an order that was just placed, as often as the fault strikes', async () => {
     paper.control.addFault({ fault: 'read_lag', delayMs: 3000, count: 2 });
 
-    expect((await createLookedFor()).status).toBe(200);
+    expect((await createLookedUp()).status).toBe(200);
 
     expect(await listOpen()).toEqual({ status: 200, body: [] });
     expect(await post('/api/v4/conditional-orders')).toMatchObject({ status: 200, body: { total: 0 } });
@@ -93,7 +93,7 @@ describe('lists that lag', () => {
 
   test('catch up as time goes by', async () => {
     paper.control.addFault({ fault: 'read_lag', delayMs: 3000, probability: 1 });
-    await createLookedFor();
+    await createLookedUp();
 
     clock.advance(3000);
     expect((await listOpen()).body).toMatchObject([{ clientOrderId: 'late-1' }]);
@@ -107,7 +107,7 @@ describe('lists that lag', () => {
 
   test('can be one alone', async () => {
     paper.control.addFault({ fault: 'read_lag', delayMs: 3000, probability: 1, endpoint: 'open-order' });
-    await createLookedFor();
+    await createLookedUp();
 
     expect((await listOpen()).body).toEqual([]);
     expect((await post('/api/v4/conditional-orders')).body).toMatchObject({ total: 1 });
@@ -298,10 +298,10 @@ describe('an outage', () => {
 
 test('closing gives up answers that are still delayed', async () => {
   paper.control.addFault({ fault: 'delay', delayMs: 3_600_000 });
-  const answer = createOrder().catch((error: Error) => error.message);
+  const response = createOrder().catch((error: Error) => error.message);
   while (acceptedCreates() === 0) await new Promise((resolve) => setImmediate(resolve));
 
   await paper.close();
 
-  expect(await answer).toBe('fetch failed');
+  expect(await response).toBe('fetch failed');
 });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Command } from '../../lib/paper/engine.ts';
 import { openTrading } from '../../lib/paper/trading.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, secondKey } from './paper-client.ts';
 

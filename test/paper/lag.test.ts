@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { createPaperCore, type PaperAnswer, type PaperCore } from '../../lib/paper/exchange.ts';
+import { createPaperCore, type PaperResponse, type PaperCore } from '../../lib/paper/exchange.ts';
 import { openTrading, type Trading } from '../../lib/paper/trading.ts';
 import { mainKey, signBody } from './paper-client.ts';
 
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 /** @param afterMs when it is asked, from the start on */
-function ask(path: string, fields: object, afterMs: number, lag?: number): Promise<PaperAnswer> {
+function ask(path: string, fields: object, afterMs: number, lag?: number): Promise<PaperResponse> {
   nonce += 1;
   const text = JSON.stringify({ ...fields, request: path, nonce: String(nonce) });
   const headers = signBody(text, mainKey);

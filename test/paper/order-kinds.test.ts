@@ -7,7 +7,7 @@ import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { findOrder } from '../../lib/exchange/find-order.ts';
 import type { OrderKindName, RequestOf } from '../../lib/model/order.ts';
 import { kindNamed, orderKinds } from '../../lib/orders/order-kinds.ts';
-import { startPaperExchange } from '../../lib/paper/venue.ts';
+import { startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 let folder: string;
@@ -52,7 +52,7 @@ describe('an order of every kind', () => {
     async (name) => {
       const { order, fillsAt } = samples[name];
       const first = await open();
-      const answer = await kindNamed(name).prepare(first.client, order).send();
+      const response = await kindNamed(name).prepare(first.client, order).send();
       await first.close();
 
       const second = await open();
@@ -61,7 +61,7 @@ describe('an order of every kind', () => {
       const after = await findOrder(second.client, order, {});
       await second.close();
 
-      expect(answer).toMatchObject({ status: 'open', type: name, clientOrderId: 'a' });
+      expect(response).toMatchObject({ status: 'open', type: name, clientOrderId: 'a' });
       expect(before).toMatchObject({ kind: 'found', isOpen: true, others: 0 });
       expect(after).toMatchObject({ kind: 'found', isOpen: false, order: { status: 'filled' } });
     },

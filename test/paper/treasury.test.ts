@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createPost, type Post, receive, secondKey } from './paper-client.ts';
 
@@ -41,10 +41,10 @@ const feeOf = async (ticker: string) => {
 
 describe('a balance', () => {
   test('is what it is set to, and gone when that is nothing', async () => {
-    const answer = await control('balance', { account: 'main', ticker: 'BTC', amount: '3.50' });
+    const response = await control('balance', { account: 'main', ticker: 'BTC', amount: '3.50' });
     await control('balance', { account: 'main', ticker: 'UAH', amount: '7' });
     await control('balance', { account: 'main', ticker: 'ETH', amount: '0' });
-    expect(answer).toEqual({ status: 200, body: { account: 'main', ticker: 'BTC', amount: '3.5' } });
+    expect(response).toEqual({ status: 200, body: { account: 'main', ticker: 'BTC', amount: '3.5' } });
     expect(await balance()).toEqual({
       BTC: { main_balance: '3.5' },
       SOL: { main_balance: '0.5' },
@@ -70,14 +70,21 @@ describe('a balance', () => {
 
 describe('a fee', () => {
   test('is changed where it is named, and else stays', async () => {
-    const answer = await control('fee', { ticker: 'BTC', withdraw: { fixed: '0.00050' }, canDeposit: false });
+    const response = await control('fee', {
+      ticker: 'BTC',
+      withdraw: { fixed: '0.00050' },
+      canDeposit: false,
+    });
     const record = {
       ticker: 'BTC',
       name: 'Bitcoin',
       deposit: { fixed: '0', minAmount: '0.001' },
       withdraw: { fixed: '0.0005', minAmount: '0.001', maxAmount: '50' },
     };
-    expect(answer).toMatchObject({ status: 200, body: { ...record, canDeposit: false, canWithdraw: true } });
+    expect(response).toMatchObject({
+      status: 200,
+      body: { ...record, canDeposit: false, canWithdraw: true },
+    });
     expect(await feeOf('BTC')).toMatchObject({ ...record, can_deposit: false, can_withdraw: true });
     expect(await feeOf('ETH')).toMatchObject({ withdraw: { fixed: '0.002' } });
   });
@@ -99,11 +106,11 @@ describe('an interest payment', () => {
   const payment = { planId: 'p', investmentId: 'i', ticker: 'USDT', amount: '1.50' };
 
   test('comes first when it is new, and where its time belongs when it is late', async () => {
-    const answer = await control('interest', { account: 'main', ...payment });
+    const response = await control('interest', { account: 'main', ...payment });
     await control('interest', { account: 'main', ...payment, timestamp: 1_789_000_000 });
     await control('interest', { account: 'main', ...payment, timestamp: 1_789_999_999, planId: 'q' });
     const added = { ...payment, amount: '1.5' };
-    expect(answer).toEqual({ status: 201, body: { ...added, timestamp: 1_790_000_000 } });
+    expect(response).toEqual({ status: 201, body: { ...added, timestamp: 1_790_000_000 } });
     expect((await payments()).records).toEqual([
       { ...added, timestamp: 1_790_000_000 },
       { ...added, planId: 'q', timestamp: 1_789_999_999 },

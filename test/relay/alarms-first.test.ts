@@ -24,14 +24,14 @@ describe('an alarm is told before what it is about is written', () => {
         throw died;
       },
     });
-    const ending = { status: 'denied', note: '', evidence: null, alarm: 'look at this' } as const;
+    const outcome = { status: 'denied', note: '', evidence: null, alarm: 'look at this' } as const;
 
-    await expect(settleEntry({ ...relay.services, ledger }, entry, ending)).rejects.toBe(died);
+    await expect(settleEntry({ ...relay.services, ledger }, entry, outcome)).rejects.toBe(died);
 
     expect(toldBefore).toEqual([{ account: 'main', signalId: 'buy-1', alarm: true }]);
   });
 
-  test('when what a dead worker was sending is taken over, and the answer to that is lost', async () => {
+  test('when what a dead worker was sending is taken over, and the response to that is lost', async () => {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert());
     const sending = { status: 'sending', atMs: relay.clock.nowMs(), note: '' } as const;

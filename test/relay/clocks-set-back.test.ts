@@ -63,7 +63,7 @@ describe('after a clock was set back', () => {
 
     relay.clock.advance(-3 * 60 * minuteMs);
 
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 1 });
     expect((await relay.entry('buy-1')).look).toMatchObject({ count: 2 });
   });
 });

@@ -148,9 +148,9 @@ describe('the reconciler', () => {
       damage('torn', column);
       const before = relay.alarms.length;
 
-      expect(await relay.reconcile()).toMatchObject({ lookedFor: 3, settled: 2 });
+      expect(await relay.reconcile()).toMatchObject({ lookedUp: 3, settled: 2 });
       relay.clock.advance(minuteMs);
-      expect(await relay.reconcile()).toMatchObject({ lookedFor: 1, settled: 0 });
+      expect(await relay.reconcile()).toMatchObject({ lookedUp: 1, settled: 0 });
 
       expect([await statusOf('first'), await statusOf('torn'), await statusOf('last')]).toEqual([
         'placed',

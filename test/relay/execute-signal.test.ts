@@ -269,7 +269,7 @@ describe('executing a stored signal', () => {
     expect(orderCount()).toBe(1);
   });
 
-  test('the alarm of an unknown outcome is raised even when the answer to its writing was lost', async () => {
+  test('the alarm of an unknown outcome is raised even when the response to its writing was lost', async () => {
     let isLost = false;
     const alarms: string[] = [];
     const silence = () => undefined;
@@ -284,7 +284,7 @@ describe('executing a stored signal', () => {
           const moved = await ledger.move(...args);
           if (isLost) return moved;
           isLost = true;
-          throw new RelayError('store_unavailable', 'the answer was lost');
+          throw new RelayError('store_unavailable', 'the response was lost');
         },
       }),
     }));

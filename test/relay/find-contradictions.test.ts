@@ -26,7 +26,7 @@ const answered: ReportedOrder & { readonly market: string } = {
   clientOrderId: 'main-1',
 };
 
-describe('an answer to a create', () => {
+describe('a response to a create', () => {
   test.each<[string, Partial<ReportedOrder>]>([
     ['repeats it', {}],
     ['writes numbers its own way', { amount: parseDecimal('0.0100'), price: parseDecimal('6.01e4') }],
@@ -60,7 +60,7 @@ describe('an answer to a create', () => {
   });
 });
 
-describe('an answer to a cancellation', () => {
+describe('a response to a cancellation', () => {
   const cancelled = { market: 'BTC_USDT', orderId: 7, clientOrderId: 'main-1' };
 
   test.each([

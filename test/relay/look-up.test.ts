@@ -20,7 +20,7 @@ describe('looking up what became of an entry', () => {
   test('sees an open order, and leaves it open in the ledger', async () => {
     expect(await look({})).toEqual({
       kind: 'seen',
-      ending: {
+      outcome: {
         status: 'placed',
         note: 'found at the exchange as order 10000000001, open (0 of 0.01 executed)',
         evidence: { order: expect.objectContaining({ orderId: 10_000_000_001 }), others: 0 },
@@ -33,7 +33,7 @@ describe('looking up what became of an entry', () => {
   test('misses an order of another name', async () => {
     expect(await look({ clientOrderId: 'tr-of-nobody' })).toMatchObject({
       kind: 'missing',
-      ending: { status: 'not_placed', orderOpen: false },
+      outcome: { status: 'not_placed', orderOpen: false },
     });
   });
 

@@ -6,7 +6,7 @@ import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import type { MarketCopies, MarketsCopy } from '../../lib/ledger/market-copies.ts';
 import type { Market } from '../../lib/model/market.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { override } from '../support/override.ts';
 
@@ -178,7 +178,7 @@ describe('a held copy', () => {
     expect(readings()).toBe(2);
   });
 
-  test('is read anew behind the answer once it is older than ten minutes', async () => {
+  test('is read anew behind the response once it is older than ten minutes', async () => {
     const { catalogue, find, readings } = openCatalogue();
     await find('BTC_USDT');
 
@@ -233,7 +233,7 @@ describe('a held copy', () => {
     expect(readings()).toBe(3);
   });
 
-  test('is never replaced by an answer that lists no market at all', () => {
+  test('is never replaced by a response that lists no market at all', () => {
     const issues = markets.result.safeParse([]).error?.issues ?? [];
 
     expect(issues.map(({ message }) => message)).toEqual(['must list at least one market']);

@@ -286,7 +286,7 @@ describe('a cancellation', () => {
   test.each([
     ['a moment ago', 59, 'unknown'],
     ['a minute ago', 61, 'rejected'],
-  ])('of an order whose answer was lost, and that is not there, sent %s', async (_, seconds, status) => {
+  ])('of an order whose response was lost, and that is not there, sent %s', async (_, seconds, status) => {
     await relay.send(buyAlert(), { fault: 'drop_before' });
     relay.clock.advance(seconds * 1000);
 

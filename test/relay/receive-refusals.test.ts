@@ -52,9 +52,9 @@ async function openDoor(
     clock,
     lines,
     async receive(body) {
-      const { statusCode, body: answer } = await functions.receive(body);
-      answers.push(answer);
-      const { error } = JSON.parse(answer) as { error?: { code: string } };
+      const { statusCode, body: response } = await functions.receive(body);
+      answers.push(response);
+      const { error } = JSON.parse(response) as { error?: { code: string } };
       return `${statusCode} ${error?.code ?? ''}`.trim();
     },
     async refusals(id) {
@@ -142,8 +142,8 @@ test('an account there is not costs the same questions as a wrong token', async 
   const knock = async (account: string) => {
     asked.length = 0;
     const pathParameters = { account, token: 'a-token-of-this-test' };
-    const answer = await handler({ ...proxyEvent(buyAlert()), pathParameters });
-    return { ...answer, asked: [...asked] };
+    const response = await handler({ ...proxyEvent(buyAlert()), pathParameters });
+    return { ...response, asked: [...asked] };
   };
 
   const [wrongToken, unknownAccount] = [await knock('main'), await knock('nobody')];

@@ -87,10 +87,10 @@ describe('an alert that could not be stored as a whole', () => {
       },
     }));
 
-    const answer = await functions.receive(buyAlert());
+    const response = await functions.receive(buyAlert());
 
-    expect(answer.statusCode).toBe(503);
-    expect(answer.body).not.toContain('secret internals');
+    expect(response.statusCode).toBe(503);
+    expect(response.body).not.toContain('secret internals');
   });
 });
 
@@ -136,11 +136,11 @@ describe('an alert of several signals', () => {
     const functions = await openFunctions();
     await functions.receive(buyAlert({ id: 'taken' }));
 
-    const answer = await functions.receive(
+    const response = await functions.receive(
       `[${buyAlert({ id: 'free' })},${buyAlert({ id: 'taken', quantity: '0.5' })}]`,
     );
 
-    expect(answer.statusCode).toBe(400);
+    expect(response.statusCode).toBe(400);
     expect(await functions.ledger.read({ account: 'main', signalId: 'free' })).toBeNull();
     await functions.close();
   });
@@ -148,11 +148,11 @@ describe('an alert of several signals', () => {
   test('is refused when it gives one id to two signals', async () => {
     const functions = await openFunctions();
 
-    const answer = await functions.receive(
+    const response = await functions.receive(
       `[${buyAlert({ id: 'same' })},${buyAlert({ id: 'same', quantity: '0.5' })}]`,
     );
 
-    expect(answer.statusCode).toBe(400);
+    expect(response.statusCode).toBe(400);
     await functions.close();
   });
 
@@ -160,9 +160,9 @@ describe('an alert of several signals', () => {
     const functions = await openFunctions();
     const old = buyAlert({ id: 'old', time: '2020-01-01T00:00:00Z' });
 
-    const answer = await functions.receive(`[${buyAlert()},${old}]`);
+    const response = await functions.receive(`[${buyAlert()},${old}]`);
 
-    expect(JSON.parse(answer.body)).toMatchObject({
+    expect(JSON.parse(response.body)).toMatchObject({
       error: { code: 'stale', issues: [{ path: '[1].time' }] },
     });
     await functions.close();

@@ -44,7 +44,7 @@ const ways: Readonly<Record<string, (placedBy: Entry) => object>> = {
   "the exchange's id": ({ orderId }) => ({ action: 'cancel', orderId }),
 };
 
-describe.each(Object.keys(ways))('a cancellation by %s whose answer was lost', (way) => {
+describe.each(Object.keys(ways))('a cancellation by %s whose response was lost', (way) => {
   async function lose(fault: FaultKind): Promise<void> {
     await open();
     const placedBy = await place('buy-1');
@@ -54,7 +54,7 @@ describe.each(Object.keys(ways))('a cancellation by %s whose answer was lost', (
   test('is cancelled when the order is found cancelled', async () => {
     await lose('error_after');
 
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1, settled: 1 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 1, settled: 1 });
 
     expect(await undo()).toMatchObject({ status: 'cancelled', orderOpen: false });
     expect(await lastStep()).toMatchObject({
@@ -100,7 +100,7 @@ describe.each(Object.keys(ways))('a cancellation by %s whose answer was lost', (
   });
 });
 
-describe('a cancellation whose answer was lost', () => {
+describe('a cancellation whose response was lost', () => {
   test('closes in the ledger the order that is found gone', async () => {
     await open();
     await place('buy-1');
@@ -206,7 +206,7 @@ describe('a cancellation whose answer was lost', () => {
   });
 });
 
-describe('a cancel_all whose answers were lost', () => {
+describe('a cancel_all whose responses were lost', () => {
   const cancelAll = { action: 'cancel_all' };
 
   test('is done when none of its orders is open any more, however each ended', async () => {
@@ -220,7 +220,7 @@ describe('a cancel_all whose answers were lost', () => {
     });
     await loseCancel(cancelAll, 'error_after');
 
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1, settled: 1 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 1, settled: 1 });
 
     expect(await undo()).toMatchObject({ status: 'cancelled' });
     expect(await lastStep()).toMatchObject({
@@ -303,7 +303,7 @@ describe('a cancel_all whose answers were lost', () => {
 });
 
 describe('a cancellation that is answered', () => {
-  test('proves that an order whose own answer was lost was there', async () => {
+  test('proves that an order whose own response was lost was there', async () => {
     await open('documented');
     placed += 1;
     const plain = buyAlert({ id: 'buy-1', stopLoss: undefined, takeProfit: undefined });

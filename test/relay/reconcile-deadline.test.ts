@@ -32,11 +32,11 @@ test('A look of many requests on a slow exchange ends with its run, and goes on 
   await ledger.move(all, { from: 'sending', step: { ...step, status: 'unknown' } });
 
   const clock = createManualClock(noonMs + 60_000);
-  const answerSlowly = async ({ path }: WireRequest): Promise<WireOutcome> => {
+  const responseSlowly = async ({ path }: WireRequest): Promise<WireOutcome> => {
     clock.advance(3_000);
     return { kind: 'answered', status: 200, body: path.endsWith('/history') ? '{}' : '[]' };
   };
-  const transport = createScriptedTransport(Array(50).fill(answerSlowly));
+  const transport = createScriptedTransport(Array(50).fill(responseSlowly));
   const client = createExchangeClient({
     address: 'http://127.0.0.1:9',
     dialect: 'live',
@@ -57,7 +57,7 @@ test('A look of many requests on a slow exchange ends with its run, and goes on 
   // Of its fifty requests those at 0, 3, … 39 s.
   expect(transport.sent).toHaveLength(14);
   expect(clock.nowMs() - noonMs - 60_000).toBe(42_000);
-  expect(run).toMatchObject({ lookedFor: 1, settled: 0 });
+  expect(run).toMatchObject({ lookedUp: 1, settled: 0 });
   expect((await ledger.read(all))?.look).toMatchObject({ count: 1, misses: 0 });
   file.close();
 });

@@ -22,7 +22,7 @@ async function steps(): Promise<readonly string[]> {
   return (await entry()).steps.map(({ status, by }) => (by === undefined ? status : `${status} by ${by}`));
 }
 
-/** Leaves a signal of that time behind, as a worker that died, or lost its answer, does. */
+/** Leaves a signal of that time behind, as a worker that died, or lost its response, does. */
 async function leaveBehind(status: 'sending' | 'unknown', signalId: string, atMs: number): Promise<void> {
   const { ledger } = relay.services;
   const { signal } = await entry();
@@ -53,7 +53,7 @@ describe('a worker that died while it sent an order', () => {
     await die();
     relay.clock.advance(minuteMs - 1);
 
-    expect(await relay.reconcile()).toMatchObject({ takenOver: 0, lookedFor: 0 });
+    expect(await relay.reconcile()).toMatchObject({ takenOver: 0, lookedUp: 0 });
     expect(await entry()).toMatchObject({ status: 'sending' });
   });
 
@@ -61,7 +61,7 @@ describe('a worker that died while it sent an order', () => {
     await die();
     relay.clock.advance(minuteMs);
 
-    expect(await relay.reconcile()).toMatchObject({ takenOver: 1, lookedFor: 1, settled: 1 });
+    expect(await relay.reconcile()).toMatchObject({ takenOver: 1, lookedUp: 1, settled: 1 });
 
     expect(await steps()).toEqual([
       'accepted',
@@ -120,11 +120,11 @@ describe('a worker that was taken for dead', () => {
       prepare: (endpoint, params) => {
         const request = client.prepare(endpoint, params);
         const send: typeof request.send = async (options) => {
-          const answer = await Promise.allSettled([request.send(options)]);
+          const response = await Promise.allSettled([request.send(options)]);
           relay.clock.advance(minuteMs);
           await relay.reconcile();
-          if (answer[0].status === 'rejected') throw answer[0].reason;
-          return answer[0].value;
+          if (response[0].status === 'rejected') throw response[0].reason;
+          return response[0].value;
         };
         return { ...request, send };
       },
@@ -138,7 +138,7 @@ describe('a worker that was taken for dead', () => {
 
     expect(await steps()).toEqual(['accepted', 'sending', 'unknown by reconcile-signals', 'rejected']);
     expect(await entry()).toMatchObject({ orderOpen: false, look: { count: 1 } });
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 0 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 0 });
     expect(creates()).toBe(0);
   });
 
@@ -191,13 +191,13 @@ describe('one run', () => {
     for (let index = 0; index < 120; index += 1)
       await leaveBehind('unknown', `s-${index}`, noonMs - 1000 - index);
 
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 100, settled: 0 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 100, settled: 0 });
 
-    const left = await relay.services.ledger.dueLooks(noonMs, 200);
+    const left = await relay.services.ledger.dueLookups(noonMs, 200);
     expect(left.map(({ signalId }) => signalId)).toEqual(
       Array.from({ length: 20 }, (_, index) => `s-${19 - index}`),
     );
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 20 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 20 });
     expect(creates()).toBe(1);
   });
 
@@ -209,12 +209,12 @@ describe('one run', () => {
       await leaveBehind('unknown', `s-${index}`, noonMs - 10 + index);
     requestMs = 4000;
 
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 4 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 4 });
     expect(relay.clock.nowMs() - noonMs).toBe(32_000);
-    const left = await relay.services.ledger.dueLooks(relay.clock.nowMs(), 10);
+    const left = await relay.services.ledger.dueLookups(relay.clock.nowMs(), 10);
     expect(left.map(({ signalId }) => signalId)).toEqual(['s-4', 's-5']);
 
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 2 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 2 });
   });
 
   test('breaks a long look off before the next run begins, and puts it behind the others', async () => {
@@ -236,7 +236,7 @@ describe('one run', () => {
     expect(relay.clock.nowMs() - beganMs).toBeLessThanOrEqual(44_000);
     expect(await relay.entry('undo')).toMatchObject({ status: 'unknown', look: { count: 1, misses: 0 } });
     requestMs = 0;
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 1 });
     expect(await relay.entry('other')).toMatchObject({ look: { count: 1, misses: 1 } });
   });
 

@@ -53,7 +53,7 @@ describe('parseJson', () => {
     expect(parseJson(bytesOf('"é"'))).toEqual({ kind: 'string', text: 'é' });
   });
 
-  test('counts lines and columns of either line ending from one', () => {
+  test('counts lines and columns of either line outcome from one', () => {
     expect(issueOf('{\r\n  "a": 1,\r\n  b: 2\r\n}').message).toBe('line 3, column 3: found "b"');
     expect(issueOf('{\n  "a": 1,\n  b: 2\n}').message).toBe('line 3, column 3: found "b"');
   });

@@ -16,7 +16,7 @@ export interface Alert {
   readonly isForged: boolean;
 }
 
-/** Stands in the comment of every alert, and must stand in no log line, error or answer. */
+/** Stands in the comment of every alert, and must stand in no log line, error or response. */
 export const bodyMarker = 'marker-of-the-raw-body';
 
 interface Ground {

@@ -154,7 +154,7 @@ const confidential = new RegExp(
 function findLeaks({ history, entries, secrets }: Facts): readonly Violation[] {
   const told = [
     ...history.logs.map((line) => ({ where: 'a log line', text: JSON.stringify(line) })),
-    ...history.answers.map(({ alert, body }) => ({ where: `the answer to ${alert.name}`, text: body })),
+    ...history.answers.map(({ alert, body }) => ({ where: `the response to ${alert.name}`, text: body })),
     ...entries.map((entry) => ({
       where: `the steps of ${keyText(entry)}`,
       text: JSON.stringify([entry.steps, entry.look]),

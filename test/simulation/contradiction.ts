@@ -1,5 +1,5 @@
 import type { Random } from '../../lib/base/random.ts';
-import type { EncodedAnswer } from '../../lib/paper/exchange.ts';
+import type { EncodedResponse } from '../../lib/paper/exchange.ts';
 import { pickOne } from './dice.ts';
 
 type Report = Readonly<Record<string, unknown>>;
@@ -28,11 +28,11 @@ const otherTargets: readonly [Change, ...Change[]] = [
 ];
 
 /** The same acceptance, but of another order; null when there is no acceptance to contradict. */
-export function contradictAnswer(
-  { status, body }: EncodedAnswer,
+export function contradictResponse(
+  { status, body }: EncodedResponse,
   isCreate: boolean,
   random: Random,
-): EncodedAnswer | null {
+): EncodedResponse | null {
   if (status !== 200) return null;
   const order: Report = JSON.parse(body);
   const change = isCreate ? pickOne(random, otherOrders) : pickOne(random, otherTargets);

@@ -1,7 +1,7 @@
 import type { Alert } from './alerts.ts';
 import type { Process } from './process.ts';
 
-/** What a sender gets; `broken` is a connection that ended without an answer. */
+/** What a sender gets; `broken` is a connection that ended without a response. */
 export type Reply = { readonly httpStatus: number; readonly body: string } | 'broken';
 
 /** A relay that runs somewhere, crashes included. */

@@ -1,7 +1,7 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { WireRequest } from '../../lib/exchange/transport.ts';
-import { createPaperCore, type EncodedAnswer, encodeAnswer } from '../../lib/paper/exchange.ts';
+import { createPaperCore, type EncodedResponse, encodeResponse } from '../../lib/paper/exchange.ts';
 import { openTrading } from '../../lib/paper/trading.ts';
 import type { World } from '../../lib/paper/world.ts';
 
@@ -10,7 +10,7 @@ export interface SimulatedExchange {
   /** To be read only. */
   readonly world: World;
   /** Serves a request that has arrived. */
-  serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedAnswer>;
+  serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedResponse>;
   /** Makes one trade happen, without bounds to its volume. */
   setPrice(market: string, price: string, atMs: number): void;
 }
@@ -21,7 +21,7 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
   return {
     world: trading.world,
     async serve({ method, path, headers, body }, atMs, lagMs) {
-      const answer = await core.handle({
+      const response = await core.handle({
         method,
         target: path,
         headers: lowerCaseNames(headers),
@@ -29,7 +29,7 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
         atMs,
         lagMs,
       });
-      return encodeAnswer(answer);
+      return encodeResponse(response);
     },
     setPrice(market, price, atMs) {
       trading.execute({ kind: 'trade', atMs, market, price: parseDecimal(price), volume: null });

@@ -11,7 +11,7 @@ import { Sender } from './sender.ts';
 import { comeToRest, listEntries, startMs } from './simulate.ts';
 
 /**
- * What goes on when the fault strikes: an alert becomes an order; an order is looked for because the answer to it was
+ * What goes on when the fault strikes: an alert becomes an order; an order is looked for because the response to it was
  * lost, and is there; or it is not there, which differs in one step.
  */
 const scenes = ['order', 'found', 'missing'] as const;
@@ -101,9 +101,9 @@ function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
   return [...wireFaults.map(once), ...createFaultsThroughout.map(always)];
 }
 
-/** Reading has no effect that a lost answer could hide. */
+/** Reading has no effect that a lost response could hide. */
 export function isRead(step: string): boolean {
-  return /^(?:secrets|markets\.load|ledger\.(?:read|list|dueLooks|openOrders))/.test(step);
+  return /^(?:secrets|markets\.load|ledger\.(?:read|list|dueLookups|openOrders))/.test(step);
 }
 
 async function runInjection(injection: Injection, dialect: Dialect, scene: Scene): Promise<MatrixRow> {

@@ -24,7 +24,7 @@ export const invariants = {
   I11: 'no order is sent after its cancellation has ended, and no cancellation comes to nothing in silence',
   I12: 'an account is full for a minute at most, whatever its clock does',
   I13: 'an alert is stored as a whole, or not at all',
-  I14: 'an answer about another order than the one asked for is an alarm',
+  I14: 'a response about another order than the one asked for is an alarm',
   I15: 'no order waits or ends for want of the market list while a copy of it is kept',
 } as const;
 export type InvariantName = keyof typeof invariants;

@@ -17,21 +17,21 @@ import { type Container, FunctionPool } from './function-pool.ts';
 import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';
 import { nameInvocations, toQueueEvent } from './queue-event.ts';
-import { composeStories, type Stories, toProxyEvent } from './relay-stories.ts';
+import { composeStories, type Stories, toProxyEvent } from './relay-handlers.ts';
 import { createFunctionSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
 
 /** As the stack sets them. */
 const timeoutsMs = { receive: 10_000, execute: 30_000, reconcile: 50_000 };
-const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: 5000, looksMs: 5000 };
+const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: 5000, lookupsMs: 5000 };
 const maxReceives = 5;
 /** After this time the door answers 503, whatever becomes of the story. */
-const answerWithinMs = 2000;
+const responseWithinMs = 2000;
 /** SQS forgets a deduplication id after this time, and not when its message is gone. */
 const deduplicationMs = 5 * 60_000;
 /** Always longer than a function may run. */
 const visibilitiesMs = [35_000, 60_000, 180_000] as const;
-/** While it is prepared, or while an answer is waited for. */
+/** While it is prepared, or while a response is waited for. */
 const longestBeforeDoubleMs = [100, 6000] as const;
 const minuteMs = 60_000;
 
@@ -79,7 +79,7 @@ export class LambdaDeployment implements Deployment {
   /** The gateway answers for a function that died. */
   async receive(alert: Alert, token: string): Promise<Reply> {
     const late = new Promise<Reply>((resolve) =>
-      this.#service.later(answerWithinMs, () => resolve({ httpStatus: 503, body: '' })),
+      this.#service.later(responseWithinMs, () => resolve({ httpStatus: 503, body: '' })),
     );
     const startedAtMs = this.#world.stage.loop.nowMs;
     const told = this.#receive.run(({ handler }) =>

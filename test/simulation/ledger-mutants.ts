@@ -1,5 +1,5 @@
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
-import { createFirstLook } from '../../lib/ledger/create-entry.ts';
+import { createFirstLookup } from '../../lib/ledger/create-entry.ts';
 import type { Entry, EntryKey, Step } from '../../lib/ledger/entry.ts';
 import {
   type Ledger,
@@ -77,7 +77,7 @@ function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, mo
       JSON.stringify(step),
       orderId,
       orderOpen === null ? null : Number(orderOpen),
-      isUnknown ? JSON.stringify(createFirstLook(step.atMs)) : null,
+      isUnknown ? JSON.stringify(createFirstLookup(step.atMs)) : null,
     );
 }
 
@@ -115,10 +115,12 @@ function renameDeliveries(ledger: Ledger, drawNumber: () => number): Ledger {
 /** The first look that finds nothing has the last word. */
 function concludeHastily(ledger: Ledger): Ledger {
   return override(ledger, {
-    async dueLooks(nowMs, limit) {
-      const entries = await ledger.dueLooks(nowMs, limit);
+    async dueLookups(nowMs, limit) {
+      const entries = await ledger.dueLookups(nowMs, limit);
       return entries.map((entry) =>
-        entry.look === null ? entry : { ...entry, look: { ...entry.look, misses: 100, firstMissAtMs: 0 } },
+        entry.look === null
+          ? entry
+          : { ...entry, look: { ...entry.look, misses: 100, firstNotFoundAtMs: 0 } },
       );
     },
   });

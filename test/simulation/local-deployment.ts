@@ -12,7 +12,7 @@ import type { Deployment, Reply } from './deployment.ts';
 import { rollWhole } from './dice.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';
 import { nameInvocations } from './queue-event.ts';
-import { composeStories, type Stories, toProxyEvent } from './relay-stories.ts';
+import { composeStories, type Stories, toProxyEvent } from './relay-handlers.ts';
 import { createLocalSecrets, listSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
 
@@ -91,7 +91,7 @@ export class LocalDeployment implements Deployment {
     const timeouts = {
       exchangeMs: exchangeTimeoutMs,
       marketsMs: exchangeTimeoutMs,
-      looksMs: exchangeTimeoutMs,
+      lookupsMs: exchangeTimeoutMs,
     };
     const secrets = createLocalSecrets(process, world.secrets);
     const ledger = createSqliteLedger(world.file, (entries) => queue.stage(messagesOf(entries)));

@@ -12,7 +12,7 @@ const seedsPerJob = 25;
 const shownFindings = 3;
 
 try {
-  process.exitCode = await answer(parseRequest(process.argv.slice(2), Date.now()));
+  process.exitCode = await response(parseRequest(process.argv.slice(2), Date.now()));
 } catch (error) {
   if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
   process.stderr.write(`${error.message}\n${usage}\n`);
@@ -24,7 +24,7 @@ function print(text: string): void {
 }
 
 /** @returns the exit code */
-async function answer(request: Request): Promise<number> {
+async function response(request: Request): Promise<number> {
   switch (request.kind) {
     case 'seeds':
       return await runSeeds(request.range);

@@ -6,12 +6,12 @@ const faultWords: Readonly<Record<StoreFault | WireFault, string>> = {
   crash_before: 'killed before',
   crash_after: 'killed after',
   fail_before: 'fails, without effect',
-  fail_after: 'takes effect, its answer lost',
+  fail_after: 'takes effect, its response lost',
   slow: 'slow',
   refused: 'connection refused',
   hung: 'no connection in time',
   lost_before: 'lost before it was read',
-  lost_after: 'taken in, the answer lost',
+  lost_after: 'taken in, the response lost',
   arrives_late: 'arrives after the deadline',
   error_before: '503, not taken in',
   error_after: '500, taken in',
@@ -33,7 +33,7 @@ interface Column {
   readonly text: (row: MatrixRow) => string;
 }
 
-const answerColumn: Column = {
+const responseColumn: Column = {
   title: 'the sender is answered',
   text: ({ answers }) => answers.join(', then '),
 };
@@ -50,14 +50,14 @@ export async function renderFaultMatrix(): Promise<string> {
   const onTheWay = rows.filter(({ scene }) => scene === 'order');
   const isAtTheDoor = ({ injection }: MatrixRow) => injection.point.story === 'receive';
   return [
-    renderPart('Taking an alert in', onTheWay.filter(isAtTheDoor), [answerColumn, ...outcomeColumns]),
+    renderPart('Taking an alert in', onTheWay.filter(isAtTheDoor), [responseColumn, ...outcomeColumns]),
     renderPart(
       'Carrying the order out',
       onTheWay.filter((row) => !isAtTheDoor(row)),
       outcomeColumns,
     ),
     renderPart(
-      'Looking for an order whose answer was lost',
+      'Looking for an order whose response was lost',
       rows.filter(({ scene }) => scene !== 'order'),
       outcomeColumns,
     ),

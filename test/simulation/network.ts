@@ -1,6 +1,6 @@
 import type { Transport, WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
-import type { EncodedAnswer } from '../../lib/paper/exchange.ts';
-import { contradictAnswer } from './contradiction.ts';
+import type { EncodedResponse } from '../../lib/paper/exchange.ts';
+import { contradictResponse } from './contradiction.ts';
 import { rollWhole } from './dice.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { WireFault } from './faults.ts';
@@ -14,9 +14,9 @@ interface Spoiling {
   /** It never arrives. */
   readonly isLost?: boolean;
   readonly arrival?: 'after_deadline';
-  /** In place of the exchange's own answer, which may have taken effect. */
-  readonly answer?: EncodedAnswer;
-  readonly isAnswerLost?: boolean;
+  /** In place of the exchange's own response, which may have taken effect. */
+  readonly response?: EncodedResponse;
+  readonly isResponseLost?: boolean;
   readonly isSlow?: boolean;
   /** An acceptance is turned into that of another order. */
   readonly isContradicted?: boolean;
@@ -37,19 +37,19 @@ const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_afte
   refused: { notSent: 'at_once' },
   hung: { notSent: 'when_connecting' },
   lost_before: { isLost: true },
-  lost_after: { isAnswerLost: true },
+  lost_after: { isResponseLost: true },
   arrives_late: { arrival: 'after_deadline' },
   slow: { isSlow: true },
-  error_before: { isLost: true, answer: { status: 503, body: 'Service Unavailable' } },
-  error_after: { answer: { status: 500, body: '{"error":["Internal server error."]}' } },
-  gateway_page_after: { answer: { status: 403, body: html } },
-  garbage_after: { answer: { status: 200, body: html } },
-  nonce_429: { isLost: true, answer: { status: 429, body: nonceRefusal } },
-  rate_429: { isLost: true, answer: { status: 429, body: 'Too Many Requests' } },
-  refusal: { isLost: true, answer: { status: 422, body: refusal } },
-  nonce_429_after: { answer: { status: 429, body: nonceRefusal } },
-  rate_429_after: { answer: { status: 429, body: 'Too Many Requests' } },
-  id_used_after: { answer: { status: 422, body: usedId }, only: isCreate },
+  error_before: { isLost: true, response: { status: 503, body: 'Service Unavailable' } },
+  error_after: { response: { status: 500, body: '{"error":["Internal server error."]}' } },
+  gateway_page_after: { response: { status: 403, body: html } },
+  garbage_after: { response: { status: 200, body: html } },
+  nonce_429: { isLost: true, response: { status: 429, body: nonceRefusal } },
+  rate_429: { isLost: true, response: { status: 429, body: 'Too Many Requests' } },
+  refusal: { isLost: true, response: { status: 422, body: refusal } },
+  nonce_429_after: { response: { status: 429, body: nonceRefusal } },
+  rate_429_after: { response: { status: 429, body: 'Too Many Requests' } },
+  id_used_after: { response: { status: 422, body: usedId }, only: isCreate },
   contradicts_after: { isContradicted: true, only: isTrade },
 };
 
@@ -65,7 +65,7 @@ export function createSimulatedTransport(process: Process, exchange: SimulatedEx
   };
 }
 
-/** One request on its way: it arrives or not, an answer comes back or not, and somebody waits only so long. */
+/** One request on its way: it arrives or not, a response comes back or not, and somebody waits only so long. */
 class Passage {
   readonly #process: Process;
   readonly #exchange: SimulatedExchange;
@@ -108,10 +108,10 @@ class Passage {
     return spoilings[fault].only?.(path) === false ? null : fault;
   }
 
-  #depart(diesBeforeAnswer: boolean): void {
+  #depart(diesBeforeResponse: boolean): void {
     this.#noteSend();
     this.#process.later(this.#request.timeoutMs, () => this.#timeOut());
-    this.#travel(diesBeforeAnswer);
+    this.#travel(diesBeforeResponse);
   }
 
   /** What is public proves nothing about a signal. */
@@ -140,44 +140,44 @@ class Passage {
   }
 
   #timeOut(): void {
-    this.#tell({ kind: 'ambiguous', reason: `no answer within ${this.#request.timeoutMs} ms` });
+    this.#tell({ kind: 'ambiguous', reason: `no response within ${this.#request.timeoutMs} ms` });
   }
 
-  #travel(diesBeforeAnswer: boolean): void {
+  #travel(diesBeforeResponse: boolean): void {
     const { loop, random } = this.#process.stage;
     const { isLost = false, arrival, isSlow = false } = this.#spoiling;
     const lateMs = arrival === undefined ? 0 : this.#request.timeoutMs + rollWhole(random, 1, longestLateMs);
     const slowMs = isSlow ? rollWhole(random, 100, this.#request.timeoutMs) : 0;
     const slowWayMs = isSlow && random() < 0.5 ? slowMs : 0;
     loop.schedule(this.#wayMs() + lateMs + slowWayMs, async () => {
-      const answer = isLost ? null : await this.#serve();
-      if (diesBeforeAnswer) this.#process.die(`before the answer to ${this.#name}`);
-      else this.#answer(this.#spoiling.answer ?? answer, slowMs - slowWayMs);
+      const response = isLost ? null : await this.#serve();
+      if (diesBeforeResponse) this.#process.die(`before the response to ${this.#name}`);
+      else this.#response(this.#spoiling.response ?? response, slowMs - slowWayMs);
     });
   }
 
-  async #serve(): Promise<EncodedAnswer> {
+  async #serve(): Promise<EncodedResponse> {
     const { loop, random, faults, history } = this.#process.stage;
     const isLookUp = /orders|history|conditional/.test(this.#request.path);
     const lagMs = isLookUp && faults.strikes('list_lag') ? rollWhole(random, 500, longestListLagMs) : 0;
-    const answer = await this.#exchange.serve(this.#request, loop.nowMs, lagMs);
+    const response = await this.#exchange.serve(this.#request, loop.nowMs, lagMs);
     const lag = lagMs === 0 ? null : 'hazard: list_lag';
-    history.note(loop.nowMs, 'exchange', `${this.#name} → ${answer.status}`, lag);
-    return answer;
+    history.note(loop.nowMs, 'exchange', `${this.#name} → ${response.status}`, lag);
+    return response;
   }
 
-  /** Without an answer the connection may break, or just stay silent until the time is up. */
-  #answer(answer: EncodedAnswer | null, slowMs: number): void {
+  /** Without a response the connection may break, or just stay silent until the time is up. */
+  #response(response: EncodedResponse | null, slowMs: number): void {
     const { random } = this.#process.stage;
-    const isLost = answer === null || this.#spoiling.isAnswerLost === true;
+    const isLost = response === null || this.#spoiling.isResponseLost === true;
     if (isLost && random() < 0.5) return;
     const contradiction =
       isLost || this.#spoiling.isContradicted !== true
         ? null
-        : contradictAnswer(answer, isCreate(this.#request.path), random);
+        : contradictResponse(response, isCreate(this.#request.path), random);
     const outcome: WireOutcome = isLost
       ? { kind: 'ambiguous', reason: 'the connection broke' }
-      : { kind: 'answered', ...(contradiction ?? answer) };
+      : { kind: 'answered', ...(contradiction ?? response) };
     this.#process.later(this.#wayMs() + slowMs, () => this.#tell(outcome, contradiction !== null));
   }
 

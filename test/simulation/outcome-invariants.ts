@@ -66,8 +66,8 @@ interface AnsweredSignal {
 }
 
 function acknowledgedIds(body: string): readonly string[] {
-  const answer = JSON.parse(body) as AnsweredSignal | { readonly signals: readonly AnsweredSignal[] };
-  const signals = 'signals' in answer ? answer.signals : [answer];
+  const response = JSON.parse(body) as AnsweredSignal | { readonly signals: readonly AnsweredSignal[] };
+  const signals = 'signals' in response ? response.signals : [response];
   return signals.map(({ signalId }) => signalId);
 }
 

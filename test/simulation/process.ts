@@ -127,7 +127,7 @@ export class Process {
   }
 
   /**
-   * Asks a store for something: the question travels, takes effect at one moment, and the answer travels back. On
+   * Asks a store for something: the question travels, takes effect at one moment, and the response travels back. On
    * each leg something may go wrong.
    *
    * @param step for example `ledger.start`
@@ -145,8 +145,8 @@ export class Process {
         if (fault === 'fail_before') return this.later(this.#travelMs(), () => reject(failureOf(step)));
         const deliver = await settle(operate, resolve, reject);
         if (fault === 'crash_after') return this.die(`after ${step}`);
-        const answer = fault === 'fail_after' ? () => reject(failureOf(step)) : deliver;
-        this.later(this.#travelMs(fault), answer);
+        const response = fault === 'fail_after' ? () => reject(failureOf(step)) : deliver;
+        this.later(this.#travelMs(fault), response);
       };
       this.later(this.#travelMs(), () => inContext(carryOut));
     });
@@ -171,7 +171,7 @@ export class Process {
   }
 }
 
-/** Carries the operation out now; what it came to is told when the answer has travelled back. */
+/** Carries the operation out now; what it came to is told when the response has travelled back. */
 async function settle<T>(
   operate: () => Promise<T>,
   resolve: (value: T) => void,
@@ -188,5 +188,5 @@ async function settle<T>(
 function failureOf(step: string): RelayError {
   const cause = new Error();
   cause.name = 'InjectedFailure';
-  return createStoreFailure(`${step} got no answer`, cause);
+  return createStoreFailure(`${step} got no response`, cause);
 }

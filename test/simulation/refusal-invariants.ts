@@ -11,11 +11,11 @@ export function findLostRefusals({ history, entries }: Facts): readonly Violatio
   );
   return history.answers
     .filter(({ alert }) => !alert.isForged)
-    .map((answer) => ({ answer, code: codeOf(answer) }))
-    .filter(({ answer, code }) => isRefusal(answer, code))
-    .flatMap(({ answer, code }) => [
-      ...findUnnamed(answer, refusals.get(nameOf(answer)) ?? []),
-      ...(code === 'rate_limited' ? findUntold(history, answer) : []),
+    .map((response) => ({ response, code: codeOf(response) }))
+    .filter(({ response, code }) => isRefusal(response, code))
+    .flatMap(({ response, code }) => [
+      ...findUnnamed(response, refusals.get(nameOf(response)) ?? []),
+      ...(code === 'rate_limited' ? findUntold(history, response) : []),
     ]);
 }
 

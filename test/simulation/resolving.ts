@@ -4,7 +4,7 @@ import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
 import { rollChance } from './dice.ts';
 import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';
-import { composeStories } from './relay-stories.ts';
+import { composeStories } from './relay-handlers.ts';
 import { createLocalSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
 
@@ -20,7 +20,7 @@ async function resolveOne(world: SimulatedWorld, entry: Entry): Promise<void> {
   const timeouts = {
     exchangeMs: exchangeTimeoutMs,
     marketsMs: exchangeTimeoutMs,
-    looksMs: exchangeTimeoutMs,
+    lookupsMs: exchangeTimeoutMs,
   };
   const secrets = createLocalSecrets(process, world.secrets);
   const services = composeStories({ world, process, queue: noQueue, secrets, timeouts }).resolve();

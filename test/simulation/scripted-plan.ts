@@ -20,7 +20,7 @@ export interface Injection {
   readonly isThroughout: boolean;
 }
 
-/** Whether the order whose answer is lost was taken in. */
+/** Whether the order whose response is lost was taken in. */
 export type Loss = 'lost_before' | 'lost_after';
 
 /** What happens while stories run through: the points they reach, and one fault where it was asked for. */
@@ -32,19 +32,19 @@ export class ScriptedPlan implements FaultPlan {
   readonly #injection: Injection | null;
   readonly #counts = new Map<string, number>();
   #look: Invocation | null = null;
-  #isLooking = false;
+  #isLookingUp = false;
   readonly #loss: Loss | null;
-  readonly #onNextLook: () => void;
+  readonly #onNextLookup: () => void;
 
   /**
-   * @param loss how the answer to the create is lost, so that the order must be looked for; then only the first look
+   * @param loss how the response to the create is lost, so that the order must be looked for; then only the first look
    *   after that is counted. Null: nothing else goes wrong
-   * @param onNextLook told when the reconciler first comes by after the fault has struck
+   * @param onNextLookup told when the reconciler first comes by after the fault has struck
    */
-  constructor(injection: Injection | null, loss: Loss | null, onNextLook: () => void = () => undefined) {
+  constructor(injection: Injection | null, loss: Loss | null, onNextLookup: () => void = () => undefined) {
     this.#injection = injection;
     this.#loss = loss;
-    this.#onNextLook = onNextLook;
+    this.#onNextLookup = onNextLookup;
   }
 
   strikes(): boolean {
@@ -57,8 +57,8 @@ export class ScriptedPlan implements FaultPlan {
 
   onWire(path: string): WireFault | null {
     const fault = this.#come(path, true) as WireFault | null;
-    if (this.#loss === null || this.#isLooking || !isCreate(path)) return fault;
-    this.#isLooking = true;
+    if (this.#loss === null || this.#isLookingUp || !isCreate(path)) return fault;
+    this.#isLookingUp = true;
     return this.#loss;
   }
 
@@ -81,7 +81,7 @@ export class ScriptedPlan implements FaultPlan {
   /** Either the way of the signal to its order is looked at, or the first look for a lost one. */
   #isOnStage(story: InjectionPoint['story'], invocation: Invocation | null): boolean {
     if (this.#loss === null) return story !== 'reconcile';
-    if (!this.#isLooking || story !== 'reconcile') return false;
+    if (!this.#isLookingUp || story !== 'reconcile') return false;
     this.#look ??= invocation;
     return this.#injection?.isThroughout === true || this.#look === invocation;
   }
@@ -94,7 +94,8 @@ export class ScriptedPlan implements FaultPlan {
   }
 
   #noticeLook(invocation: Invocation | null): void {
-    if (this.hasStruck && invocation?.story === 'reconcile' && invocation !== this.struck) this.#onNextLook();
+    if (this.hasStruck && invocation?.story === 'reconcile' && invocation !== this.struck)
+      this.#onNextLookup();
   }
 }
 

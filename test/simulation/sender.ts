@@ -21,7 +21,7 @@ const isOf =
 
 /**
  * Sends alerts as TradingView does: after a 5xx other than 504 the same bytes again, every 5 s and at most three times
- * more; never after 3 s without an answer.
+ * more; never after 3 s without a response.
  *
  * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
  */
@@ -82,7 +82,7 @@ export class Sender {
   #record(alert: Alert, reply: Reply): void {
     const { loop, history } = this.#stage;
     history.replies.push(reply === 'broken' ? 'none' : String(reply.httpStatus));
-    if (reply === 'broken') this.#note(alert, 'gets no answer', 'sender: broken connection');
+    if (reply === 'broken') this.#note(alert, 'gets no response', 'sender: broken connection');
     else {
       this.#note(alert, `is answered ${reply.httpStatus}`, null);
       history.answers.push({ atMs: loop.nowMs, alert, ...reply });
@@ -93,7 +93,7 @@ export class Sender {
   #asksForMore(alert: Alert, reply: Reply): boolean {
     const { faults } = this.#stage;
     if (faults.strikes('answer_lost')) {
-      this.#note(alert, 'never hears the answer', 'hazard: answer_lost');
+      this.#note(alert, 'never hears the response', 'hazard: answer_lost');
       return false;
     }
     if (reply === 'broken') {

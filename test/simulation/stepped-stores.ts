@@ -62,7 +62,8 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
         ledger.readRefusals(account, alertId),
       ),
     list: (query) => process.step('ledger.list', query.status ?? '', () => ledger.list(query)),
-    dueLooks: (nowMs, limit) => process.step('ledger.dueLooks', '', () => ledger.dueLooks(nowMs, limit)),
+    dueLookups: (nowMs, limit) =>
+      process.step('ledger.dueLookups', '', () => ledger.dueLookups(nowMs, limit)),
     waiting: (account, market, limit) =>
       process.step('ledger.waiting', `${account} ${market}`, () => ledger.waiting(account, market, limit)),
     findOrder: (account, market, orderId) =>

@@ -75,7 +75,7 @@ function renameOrders(client: ExchangeClient, drawNumber: () => number): Exchang
 export const wireMutants: readonly Mutant[] = [
   {
     name: 'resend-on-timeout',
-    breaks: 'a create whose answer was lost is prepared and sent again',
+    breaks: 'a create whose response was lost is prepared and sent again',
     seeds: 100,
     dialect: 'live',
     mutation: changeSend(isCreating, (send, prepareAgain) => async (options) => {
@@ -98,7 +98,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'timeout-means-not-sent',
-    breaks: 'a lost answer is taken for a request that never left',
+    breaks: 'a lost response is taken for a request that never left',
     seeds: 100,
     dialect: 'live',
     mutation: misread((outcome) =>
@@ -169,7 +169,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'hopeful-cancel',
-    breaks: 'a cancellation that got no answer within 300 ms is taken for done',
+    breaks: 'a cancellation that got no response within 300 ms is taken for done',
     seeds: 300,
     dialect: 'live',
     mutation: changeSend(isCancelling, (send) => async (options) => {
@@ -219,7 +219,7 @@ export const wireMutants: readonly Mutant[] = [
         async send(request) {
           const outcome = await transport.send(request);
           if (outcome.kind === 'ambiguous')
-            process.log.warn('no answer', { headers: { ...request.headers } });
+            process.log.warn('no response', { headers: { ...request.headers } });
           return outcome;
         },
         close: () => transport.close(),

@@ -170,7 +170,7 @@ describe('an import of interest', () => {
   test('that fails leaves the time of the last that ended', async () => {
     await importMain({ clock: clockAt(5) });
     world.beforeCall = () => {
-      throw new Error('no answer came');
+      throw new Error('no response came');
     };
     await expect(importMain({ clock: clockAt(8) })).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     expect((await world.store.interest.readProgress('main')).importedAtMs).toBe(5);
@@ -311,7 +311,7 @@ describe('an account that is no business partner', () => {
 });
 
 describe('what is told of an import', () => {
-  /** The progress is stored, and then this happens instead of its answer. */
+  /** The progress is stored, and then this happens instead of its response. */
   function writtenAnd(afterwards: () => boolean): SnapshotStore {
     const { interest } = world.store;
     return {
@@ -335,7 +335,7 @@ describe('what is told of an import', () => {
 
   test.each([
     ['breaks', breaks],
-    ['has its answer lost', isLost],
+    ['has its response lost', isLost],
   ])('is its gap, though it %s when its progress is stored', async (_, afterwards) => {
     const changes = { exchangeFor: async () => tooLong() };
     await importMain({ ...changes, store: writtenAnd(afterwards) }).catch(() => undefined);
@@ -346,7 +346,7 @@ describe('what is told of an import', () => {
 
   test.each([
     ['breaks', breaks],
-    ['has its answer lost', isLost],
+    ['has its response lost', isLost],
   ])('is the refusal, though it %s when that is stored', async (_, afterwards) => {
     const accounts = ['second'];
     await importMain({ accounts, store: writtenAnd(afterwards) }).catch(() => undefined);
@@ -355,7 +355,7 @@ describe('what is told of an import', () => {
     expect(told('warn')).toHaveLength(1);
   });
 
-  test('is how many payments were new, though the answer of the store is lost', async () => {
+  test('is how many payments were new, though the response of the store is lost', async () => {
     await importMain({ store: writtenAnd(isLost) });
     expect(told('info')).toEqual([{ account: 'main', payments: 250 }]);
   });
@@ -464,7 +464,7 @@ describe('a history longer than the exchange shows', () => {
     const client = clientOf(history);
     const stuck = override(client, {
       call(endpoint, params, options) {
-        if (JSON.stringify(params).includes('plan-2')) throw new Error('no answer came');
+        if (JSON.stringify(params).includes('plan-2')) throw new Error('no response came');
         return client.call(endpoint, params, options);
       },
     });

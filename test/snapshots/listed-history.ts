@@ -13,7 +13,7 @@ export function alike(count: number, second: number, kind = 'a'): readonly Liste
   return Array.from({ length: count }, () => listed(second, kind));
 }
 
-/** The exchange's list, newest first, which may change before each answer. */
+/** The exchange's list, newest first, which may change before each response. */
 export interface ListedHistory {
   /** Newest first. */
   readonly payments: ListedPayment[];
@@ -24,10 +24,10 @@ export interface ListedHistory {
   ask(offset: number): Promise<readonly ListedPayment[]>;
 }
 
-/** @param beforeAnswer is told how many pages were asked for before */
+/** @param beforeResponse is told how many pages were asked for before */
 export function createHistory(
   payments: readonly ListedPayment[],
-  beforeAnswer: (history: ListedHistory, count: number) => void = () => {},
+  beforeResponse: (history: ListedHistory, count: number) => void = () => {},
 ): ListedHistory {
   const asked: number[] = [];
   const history: ListedHistory = {
@@ -40,7 +40,7 @@ export function createHistory(
     },
     async ask(offset) {
       if (offset < 0 || offset > 10_000) throw new RangeError(`the exchange takes no offset of ${offset}`);
-      beforeAnswer(history, asked.length);
+      beforeResponse(history, asked.length);
       asked.push(offset);
       return history.payments.slice(offset, offset + 100);
     },

@@ -21,7 +21,7 @@ const HistoryArb = fc
       Array.from({ length: size }, (_, index) => listed(second + 1, `kind-${index % kinds}`)),
     ),
   );
-/** Before each answer so many payments arrive: in the newest second that there is, or in newer ones. */
+/** Before each response so many payments arrive: in the newest second that there is, or in newer ones. */
 const ArrivalsArb = fc.array(
   fc.record({ count: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 130 })), isNewer: fc.boolean() }),
   { maxLength: 12 },

@@ -142,7 +142,7 @@ describe('a history whose order within a second is not always the same', () => {
     return items.toSorted((one, other) => (ranks.get(one) ?? 0) - (ranks.get(other) ?? 0));
   }
 
-  /** @param randomFor decides the order of the crowded second in an answer */
+  /** @param randomFor decides the order of the crowded second in a response */
   function readUnstable(newer: number, randomFor: (offset: number, count: number) => Random) {
     let count = 0;
     return readPayments(async (offset) => {
@@ -156,7 +156,7 @@ describe('a history whose order within a second is not always the same', () => {
   const refusal = { code: 'history_unreadable' };
 
   test.each([0, 1, 5, 60, 99])(
-    'is refused when it is another in every answer, after %i newer payments',
+    'is refused when it is another in every response, after %i newer payments',
     async (newer) => {
       const random = createRandom(7);
       await expect(readUnstable(newer, () => random)).rejects.toMatchObject(refusal);

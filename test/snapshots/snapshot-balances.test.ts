@@ -76,7 +76,7 @@ describe('a snapshot of balances', () => {
     expect(world.callsOf('second', 'main-balance')).toBe(1);
   });
 
-  test('is not taken by halves: without the collateral’s answer there is none', async () => {
+  test('is not taken by halves: without the collateral’s response there is none', async () => {
     world.paper.control.addFault({ fault: 'drop_after', endpoint: 'collateral-balance', probability: 1 });
     const services = { ...world.services, accounts: ['main'], exchangeTimeoutMs: 300 };
     await expect(snapshotBalances(services, noonMs)).rejects.toMatchObject({ code: 'snapshot_incomplete' });

@@ -88,7 +88,7 @@ describe('a snapshot of fees', () => {
     expect(notices()).toHaveLength(1);
   });
 
-  test('does not put an answer that is out of date over a newer one', async () => {
+  test('does not put a response that is out of date over a newer one', async () => {
     await takeAt(noonMs);
     world.paper.control.setFee('BTC', { withdraw: { fixed: '0.0005' } });
     await takeAt(noonMs + 20);

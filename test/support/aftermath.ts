@@ -10,7 +10,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';

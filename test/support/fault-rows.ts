@@ -31,7 +31,7 @@ export const faultRows: readonly FaultRow[] = [
     orders: 0,
   },
   {
-    name: '`drop_after`: accepted, the answer lost',
+    name: '`drop_after`: accepted, the response lost',
     fault: { fault: 'drop_after' },
     status: 'unknown',
     orders: 1,
@@ -51,7 +51,7 @@ export const faultRows: readonly FaultRow[] = [
   },
   { name: '`error_after`: 500, accepted', fault: { fault: 'error_after' }, status: 'unknown', orders: 1 },
   {
-    name: '`garbage`: accepted, the answer unreadable',
+    name: '`garbage`: accepted, the response unreadable',
     fault: { fault: 'garbage' },
     status: 'unknown',
     orders: 1,
@@ -63,13 +63,13 @@ export const faultRows: readonly FaultRow[] = [
     orders: 1,
   },
   {
-    name: '`contradict`: accepted, the answer is about another order',
+    name: '`contradict`: accepted, the response is about another order',
     fault: { fault: 'contradict' },
     status: 'unknown',
     orders: 1,
   },
   {
-    name: '`echo_headers`: accepted, the answer repeats key and signature; they are redacted',
+    name: '`echo_headers`: accepted, the response repeats key and signature; they are redacted',
     fault: { fault: 'echo_headers' },
     status: 'placed',
     orders: 1,

@@ -10,7 +10,7 @@ import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';

@@ -132,7 +132,7 @@ export function findReachable(graph: ImportGraph, roots: readonly string[]): Rea
   return reached;
 }
 
-/** One path of files per cycle met, each beginning and ending with the same file. */
+/** One path of files per cycle met, each beginning and outcome with the same file. */
 export function findCycles(graph: ImportGraph): readonly (readonly string[])[] {
   const cycles: string[][] = [];
   const done = new Set<string>();

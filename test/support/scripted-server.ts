@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a scripted server does with one request: a plain answer, or anything else by hand. */
+/** What a scripted server does with one request: a plain response, or anything else by hand. */
 export type ScriptStep =
   | { readonly status: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> }
   | ((response: ServerResponse) => void);

@@ -15,7 +15,7 @@ import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secr
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 
 /** The whole local relay on free ports and a folder of its own, against a paper exchange that moves only by hand. */
 export interface World {

@@ -41,7 +41,7 @@ const UsableMarkets = z.array(z.unknown()).transform((records, context): Market[
   const usable = read.flatMap(({ data }) => (data === undefined ? [] : [data]));
   if (read.length === 0) context.addIssue({ code: 'custom', message: 'must list at least one market' });
   const [first] = read;
-  // Where not one can be read the answer is another than it should be, and the first record tells how.
+  // Where not one can be read the response is another than it should be, and the first record tells how.
   if (usable.length === 0 && first?.error !== undefined)
     for (const { path, message } of first.error.issues)
       context.addIssue({ code: 'custom', path: [0, ...path], message });

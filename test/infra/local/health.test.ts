@@ -46,11 +46,11 @@ describe('GET /health', () => {
 test('a store that cannot be read is told as 503', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'relay-health-'));
   const file = openSqlite(join(folder, 'relay.db'));
-  const tellHealth = createHealth(createSqliteLedger(file), '1.2.3');
+  const logHealth = createHealth(createSqliteLedger(file), '1.2.3');
 
-  const before = await tellHealth();
+  const before = await logHealth();
   file.close();
-  const after = await tellHealth();
+  const after = await logHealth();
   rmSync(folder, { recursive: true });
 
   expect(before.statusCode).toBe(200);

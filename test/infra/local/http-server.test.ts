@@ -31,11 +31,11 @@ describe('a sender that stalls', () => {
     async (_, parts) => {
       await start(100);
 
-      const answer = await stallAfter(...parts);
+      const response = await stallAfter(...parts);
 
-      expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
-      expect(answer).toMatch(/\r\nconnection: close\r\n/i);
-      expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({
+      expect(response).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+      expect(response).toMatch(/\r\nconnection: close\r\n/i);
+      expect(JSON.parse(response.slice(response.indexOf('\r\n\r\n')))).toMatchObject({
         error: { code: 'request_timeout', message: 'the request was not complete after 0.1 s' },
       });
     },
@@ -64,9 +64,9 @@ describe('a sender that stalls', () => {
     const stalled = connect(Number(new URL(server.url).port), '127.0.0.1');
     stalled.write('POST /signals/main/token HTTP/1.1\r\n');
 
-    const answer = await fetch(`${server.url}/signals/main/token`, { method: 'POST', body: '{}' });
+    const response = await fetch(`${server.url}/signals/main/token`, { method: 'POST', body: '{}' });
 
-    expect(answer.status).toBe(202);
+    expect(response.status).toBe(202);
     stalled.destroy();
   });
 });

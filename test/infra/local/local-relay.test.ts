@@ -12,7 +12,7 @@ import { parseConfig } from '../../../lib/host/config.ts';
 import { createDataFolder, type DataFolder } from '../../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../../lib/host/file-secrets.ts';
 import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
-import { type PaperExchange, startPaperExchange } from '../../../lib/paper/venue.ts';
+import { type PaperExchange, startPaperExchange } from '../../../lib/paper/server.ts';
 import { buyAlert } from '../../support/alerts.ts';
 import { testConfig } from '../../support/world.ts';
 
@@ -56,8 +56,8 @@ async function start(): Promise<void> {
   await relay.reconcile();
 }
 
-/** Starts it, and has it send an order whose answer is lost. */
-async function loseAnswer(): Promise<void> {
+/** Starts it, and has it send an order whose response is lost. */
+async function loseResponse(): Promise<void> {
   await start();
   const alarm = once(events, 'alarm');
   paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit' });
@@ -87,8 +87,8 @@ async function settledStatus(signalId: string) {
   }
 }
 
-test('a local relay looks for an order whose answer was lost, when it is asked to', async () => {
-  await loseAnswer();
+test('a local relay looks for an order whose response was lost, when it is asked to', async () => {
+  await loseResponse();
 
   await relay.reconcile();
 
@@ -97,7 +97,7 @@ test('a local relay looks for an order whose answer was lost, when it is asked t
 });
 
 test('a local relay looks for what the run before left unknown, as soon as it starts', async () => {
-  await loseAnswer();
+  await loseResponse();
   await relay.close();
 
   await start();

@@ -1,7 +1,7 @@
 /** What DynamoDB answers instead of a result, in its own words. */
 export class Failure extends Error {
   readonly kind: string;
-  /** What the answer carries beside the message, such as the item that stood against a condition. */
+  /** What the response carries beside the message, such as the item that stood against a condition. */
   readonly more: object;
 
   constructor(kind: string, message: string, more: object = {}) {

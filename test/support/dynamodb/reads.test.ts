@@ -28,8 +28,8 @@ const forum = { ':forum': { S: 'S3' } };
 
 async function query(input: Partial<QueryCommandInput> = {}) {
   const command = new QueryCommand({ ...ofForum, ExpressionAttributeValues: forum, ...input });
-  const { Items = [], ...answer } = await dynamodb.client.send(command);
-  return { subjects: Items.map(({ subject }) => subject?.S), Items, ...answer };
+  const { Items = [], ...response } = await dynamodb.client.send(command);
+  return { subjects: Items.map(({ subject }) => subject?.S), Items, ...response };
 }
 
 describe('a query', () => {

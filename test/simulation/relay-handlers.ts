@@ -22,7 +22,7 @@ import { exchangeAddress, type SimulatedWorld } from './simulated-world.ts';
 import { createSteppedCopies, createSteppedLedger, createSteppedQueue } from './stepped-stores.ts';
 
 /** What one process needs to tell stories. */
-export interface StoryParts {
+export interface HandlerParts {
   readonly world: SimulatedWorld;
   readonly process: Process;
   readonly queue: SignalQueue;
@@ -31,7 +31,7 @@ export interface StoryParts {
   readonly secrets: SecretHolder;
   /** Absent where the queue itself says when a message comes again. */
   readonly postponeMessage?: PostponeMessage;
-  readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly looksMs: number };
+  readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly lookupsMs: number };
 }
 
 /** The real handlers of a process, each over ports that can go wrong; what is not asked for is not built. */
@@ -45,7 +45,7 @@ export interface Stories {
   stores(): ReturnType<typeof shareServices>;
 }
 
-export function composeStories(parts: StoryParts): Stories {
+export function composeStories(parts: HandlerParts): Stories {
   const { world, process, secrets, timeouts } = parts;
   let clients: ExchangeClients | null = null;
 
@@ -110,7 +110,7 @@ export function composeStories(parts: StoryParts): Stories {
       createReconcileSignals({
         ...shareServices(parts, 'reconcile'),
         exchangeFor: exchangeFor(toolsOf(parts, 'reconcile')),
-        exchangeTimeoutMs: timeouts.looksMs,
+        exchangeTimeoutMs: timeouts.lookupsMs,
       }),
     resolve: () => ({
       ...shareServices(parts, 'resolve'),
@@ -120,11 +120,11 @@ export function composeStories(parts: StoryParts): Stories {
   };
 }
 
-function toolsOf({ world, process }: StoryParts, story: Story): MutationTools {
+function toolsOf({ world, process }: HandlerParts, story: Story): MutationTools {
   return { process, story, file: world.file, bareLedger: world.ledger, secrets: world.secrets };
 }
 
-function shareServices(parts: StoryParts, story: Story) {
+function shareServices(parts: HandlerParts, story: Story) {
   const { world, process } = parts;
   const { mutation, settings } = world;
   const tools = toolsOf(parts, story);

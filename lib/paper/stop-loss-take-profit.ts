@@ -20,8 +20,8 @@ const endedForMargin = 'AUTO_CANCELED_USER_MARGIN';
  *
  * A take-profit lies beyond the limit price of its order, so the trade that fills the order never reaches it.
  */
-export function placeExits(world: World, primary: PaperOrder, atMs: number): void {
-  if (primary.oto === null || primary.dealStock.eq(zero)) return;
+export function placeStopLossAndTakeProfit(world: World, primary: PaperOrder, atMs: number): void {
+  if (primary.oto === null || primary.filled.eq(zero)) return;
   const { stopLoss, takeProfit } = primary.oto;
   const isPair = stopLoss !== null && takeProfit !== null;
   const ocoId = isPair ? takeId(world) : null;
@@ -29,7 +29,7 @@ export function placeExits(world: World, primary: PaperOrder, atMs: number): voi
   const profit = takeProfit === null ? null : addOrder(world, draftTakeProfit(primary, takeProfit, atMs));
   if (ocoId !== null && stop !== null && profit !== null) addPair(world, ocoId, stop, profit);
   const first = stop ?? profit;
-  if (first !== null) holdForExits(world, first, atMs);
+  if (first !== null) holdForPair(world, first, atMs);
 }
 
 function draftStopLoss(primary: PaperOrder, stopLoss: Decimal, atMs: number): PaperOrder {
@@ -37,7 +37,7 @@ function draftStopLoss(primary: PaperOrder, stopLoss: Decimal, atMs: number): Pa
   const side = oppositeOf(primary.side);
   const limit = stopLoss.times(stopLossLimitRates[side]);
   return draftOrder({
-    ...sharedByExits(primary, atMs),
+    ...sharedByPair(primary, atMs),
     type: 'stop_limit',
     price: side === 'sell' ? floorToStep(limit, priceStep) : ceilToStep(limit, priceStep),
     activationPrice: stopLoss,
@@ -48,7 +48,7 @@ function draftStopLoss(primary: PaperOrder, stopLoss: Decimal, atMs: number): Pa
 
 function draftTakeProfit(primary: PaperOrder, takeProfit: Decimal, atMs: number): PaperOrder {
   return draftOrder({
-    ...sharedByExits(primary, atMs),
+    ...sharedByPair(primary, atMs),
     type: 'limit',
     price: takeProfit,
     activationPrice: null,
@@ -56,13 +56,13 @@ function draftTakeProfit(primary: PaperOrder, takeProfit: Decimal, atMs: number)
   });
 }
 
-function sharedByExits(primary: PaperOrder, atMs: number) {
+function sharedByPair(primary: PaperOrder, atMs: number) {
   return {
     account: primary.account,
     clientOrderId: '',
     market: primary.market,
     side: oppositeOf(primary.side),
-    amount: primary.dealStock,
+    amount: primary.filled,
     stp: primary.stp,
     createdAtMs: atMs,
   };
@@ -86,7 +86,7 @@ function addPair(world: World, ocoId: number, stopLoss: PaperOrder, takeProfit: 
 }
 
 /** Holds for the first exit only: of a pair one leg alone can fill, and the stop-loss is the dearer to hold. */
-function holdForExits(world: World, first: PaperOrder, atMs: number): void {
+function holdForPair(world: World, first: PaperOrder, atMs: number): void {
   const units = amountToHold(world, first);
   if (canHold(world, first, units)) setHold(world, first, units);
   else endOrder(world, first, atMs, endedForMargin);
@@ -119,7 +119,7 @@ function openPairOf(world: World, order: PaperOrder): OcoPair | undefined {
 export function endOrder(world: World, order: PaperOrder, atMs: number, reason: string | null = null): void {
   keepOneLeg(world, order, atMs);
   moveOrder(world, order, 'cancelled', atMs, reason);
-  placeExits(world, order, atMs);
+  placeStopLossAndTakeProfit(world, order, atMs);
 }
 
 /** Cancels what the account cannot pay for. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
-import type { Look } from '../../lib/ledger/entry.ts';
+import type { LookupProgress } from '../../lib/ledger/entry.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
@@ -20,24 +20,24 @@ const orders = () => relay.paper.control.state().orders;
 const creates = () => relay.paper.control.state().acceptedCreates;
 const entry = () => relay.entry('buy-1');
 
-async function look(): Promise<Look> {
+async function look(): Promise<LookupProgress> {
   const found = (await entry()).look;
   if (found === null) throw new Error('the entry has no look');
   return found;
 }
 
 /** At which minutes from now on the order is looked for. */
-async function minutesOfLooks(minutes: number): Promise<readonly number[]> {
+async function minutesOfLookups(minutes: number): Promise<readonly number[]> {
   const looked: number[] = [];
   for (let minute = 0; minute <= minutes; minute += 1) {
     if (minute > 0) relay.clock.advance(minuteMs);
-    const { lookedFor } = await relay.reconcile();
-    if (lookedFor > 0) looked.push(minute);
+    const { lookedUp } = await relay.reconcile();
+    if (lookedUp > 0) looked.push(minute);
   }
   return looked;
 }
 
-describe('an order that was placed, but whose answer was lost', () => {
+describe('an order that was placed, but whose response was lost', () => {
   async function lose(): Promise<void> {
     relay = await openAftermath();
     expect(await relay.send(buyAlert(), lostOnItsWayBack)).toMatchObject({
@@ -49,7 +49,7 @@ describe('an order that was placed, but whose answer was lost', () => {
   test('is found open at the first look, with its id', async () => {
     await lose();
 
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1, settled: 1 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 1, settled: 1 });
 
     expect(await entry()).toMatchObject({
       status: 'placed',
@@ -114,7 +114,7 @@ describe('an order that was placed, but whose answer was lost', () => {
     await lose();
     relay.paper.control.addFault({ fault: 'read_lag', delayMs: lagMs, probability: 1 });
 
-    expect(await minutesOfLooks(10)).toEqual(minutes);
+    expect(await minutesOfLookups(10)).toEqual(minutes);
 
     expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
     expect((await look()).misses).toBe(minutes.length - 1);
@@ -127,9 +127,9 @@ describe('an order that was placed, but whose answer was lost', () => {
     const client = await relay.services.exchangeFor('main');
     const two = override(client, {
       call: async (...args) => {
-        const answer: unknown = await client.call(...args);
+        const response: unknown = await client.call(...args);
         return (
-          Array.isArray(answer) ? [...answer, { ...answer[0], orderId: 10_000_000_002 }] : answer
+          Array.isArray(response) ? [...response, { ...response[0], orderId: 10_000_000_002 }] : response
         ) as Awaited<ReturnType<typeof client.call<(typeof args)[0]>>>;
       },
     });
@@ -151,18 +151,18 @@ describe('an order that was never placed', () => {
   test('is looked for at once and after 1, 3 and 7 minutes, and only then is not placed', async () => {
     await lose();
 
-    expect(await minutesOfLooks(6)).toEqual([0, 1, 3]);
+    expect(await minutesOfLookups(6)).toEqual([0, 1, 3]);
     expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true });
     // Due a little before the minute, for a run that begins on it finds what is due.
     relay.clock.advance(minuteMs - 10_001);
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 0 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 0 });
     relay.clock.advance(10_001);
-    expect(await relay.reconcile()).toMatchObject({ lookedFor: 1, settled: 1 });
+    expect(await relay.reconcile()).toMatchObject({ lookedUp: 1, settled: 1 });
 
     expect(await entry()).toMatchObject({ status: 'not_placed', orderId: null, orderOpen: false });
     expect((await entry()).steps.at(-1)).toMatchObject({
       by: 'reconcile-signals',
-      evidence: { looks: 4, firstMissAtMs: noonMs, lastAtMs: noonMs + 7 * minuteMs },
+      evidence: { looks: 4, firstNotFoundAtMs: noonMs, lastAtMs: noonMs + 7 * minuteMs },
     });
     expect(creates()).toBe(0);
   });
@@ -188,7 +188,7 @@ describe('an order that was never placed', () => {
     await lose();
     relay.clock.advance(60 * minuteMs);
 
-    expect(await minutesOfLooks(6)).toEqual([0, 1, 3]);
+    expect(await minutesOfLookups(6)).toEqual([0, 1, 3]);
     expect(await entry()).toMatchObject({ status: 'unknown' });
   });
 
@@ -209,7 +209,7 @@ describe('while the exchange cannot be asked', () => {
       relay.paper.control.addFault({ fault: 'down', durationMs: 3_600_000 });
       return {};
     },
-    'its answers cannot be read': () => {
+    'its responses cannot be read': () => {
       relay.paper.control.addFault({ fault: 'garbage', probability: 1 });
       return {};
     },
@@ -261,7 +261,7 @@ describe('while the exchange cannot be asked', () => {
         orderOpen: true,
         look: {
           misses: 0,
-          firstMissAtMs: null,
+          firstNotFoundAtMs: null,
           finding: expect.stringMatching(/^could not be looked up: ./),
         },
       });
@@ -300,7 +300,7 @@ describe('while the exchange cannot be asked', () => {
     const { steps } = await entry();
     expect(steps.at(-1)).toMatchObject({
       status: 'not_placed',
-      evidence: { looks: 4, firstMissAtMs: noonMs },
+      evidence: { looks: 4, firstNotFoundAtMs: noonMs },
     });
     expect((await look()).count).toBe(5);
   });
@@ -324,7 +324,7 @@ describe('while the exchange cannot be asked', () => {
       },
     });
 
-    expect(done).toMatchObject({ lookedFor: 2, settled: 1 });
+    expect(done).toMatchObject({ lookedUp: 2, settled: 1 });
     expect(await entry()).toMatchObject({ status: 'placed' });
     expect(await ledger.read(slow)).toMatchObject({ status: 'unknown', look: { count: 1, misses: 0 } });
   });
@@ -365,7 +365,7 @@ describe('looks for what stays unknown', () => {
   test('come ever more seldom, but no later than the next alarm', async () => {
     await loseForGood();
 
-    expect(await minutesOfLooks(61)).toEqual([0, 1, 3, 7, 15, 30, 45, 60]);
+    expect(await minutesOfLookups(61)).toEqual([0, 1, 3, 7, 15, 30, 45, 60]);
   });
 
   test('come once an hour at least when alarms are a day apart', async () => {

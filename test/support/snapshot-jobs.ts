@@ -11,13 +11,13 @@ import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { PaperControl } from '../../lib/paper/control.ts';
 import type { PaperState } from '../../lib/paper/state.ts';
-import { startPaperExchange } from '../../lib/paper/venue.ts';
+import { startPaperExchange } from '../../lib/paper/server.ts';
 import { buyAlert } from './alerts.ts';
 import { createHandClock } from './hand-clock.ts';
 import { testConfig } from './world.ts';
 
 /** A day in the life of a relay that keeps balances, fees and interest every hour, and is off from noon to 14:30. */
-export interface SnapshotStory {
+export interface SnapshotJob {
   /** The folder with all it kept. */
   readonly dataPath: string;
   /** Time of each look, like `10:00` → what the exchange itself knew then. */
@@ -53,7 +53,7 @@ interface Life {
 }
 
 /** Tells the whole story; nothing of it waits for the machine's clock. */
-export async function tellSnapshots(): Promise<SnapshotStory> {
+export async function tellSnapshots(): Promise<SnapshotJob> {
   const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-snapshots-')));
   completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
   const { log, logged, nextLine } = createListeningLog();

@@ -40,7 +40,7 @@ const msBetweenTrades = 1000;
 
 /**
  * Starts an exchange on this machine that speaks the service's HTTP API, with its signatures, nonces, limits and
- * refusals, and trades against a house with endless pockets.
+ * refusals, and trades against a counterparty with endless pockets.
  *
  * @throws RelayError `store_unavailable` when the journal cannot be used; an Error when the port is taken
  */

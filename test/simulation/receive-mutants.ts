@@ -100,9 +100,9 @@ export const doorMutants: readonly Mutant[] = [
       door:
         (handler, { process }) =>
         async (event) => {
-          const answer = await handler(event);
-          if (answer.statusCode >= 400) process.log.warn('refused', { body: bodyOf(event) });
-          return answer;
+          const response = await handler(event);
+          if (response.statusCode >= 400) process.log.warn('refused', { body: bodyOf(event) });
+          return response;
         },
     },
   },

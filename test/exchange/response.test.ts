@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { readAnswer, type Verdict } from '../../lib/exchange/answer.ts';
+import { readResponse, type Verdict } from '../../lib/exchange/response.ts';
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
@@ -24,7 +24,7 @@ const accepted = {
 };
 
 function judge(status: number, body: string): Verdict<unknown> {
-  return readAnswer(stopLimit, 'documented', { kind: 'answered', status, body }, []);
+  return readResponse(stopLimit, 'documented', { kind: 'answered', status, body }, []);
 }
 
 function judgeOrder(changes: Record<string, unknown>): Verdict<unknown> {
@@ -90,7 +90,12 @@ describe('an acceptance', () => {
     const records = [{ id: 1, type: 'oto', conditionalOrder: leg }];
     const body = JSON.stringify({ limit: 50, offset: 0, total: 1, records });
 
-    const verdict = readAnswer(conditionalOrders, 'documented', { kind: 'answered', status: 200, body }, []);
+    const verdict = readResponse(
+      conditionalOrders,
+      'documented',
+      { kind: 'answered', status: 200, body },
+      [],
+    );
 
     expect(verdict).toMatchObject({
       reason: expect.stringContaining('records.0.conditionalOrder.deal_money: Invalid input'),
@@ -100,18 +105,18 @@ describe('an acceptance', () => {
   test('names a kind of record that is not known', () => {
     const body = '{"limit":50,"offset":0,"total":1,"records":[{"id":1,"type":"trailing"}]}';
 
-    const verdict = readAnswer(conditionalOrders, 'live', { kind: 'answered', status: 200, body }, []);
+    const verdict = readResponse(conditionalOrders, 'live', { kind: 'answered', status: 200, body }, []);
 
     expect(verdict).toMatchObject({ kind: 'ambiguous', reason: expect.stringContaining('records.0.type') });
   });
 });
 
-describe('a hostile answer', () => {
+describe('a hostile response', () => {
   test('cannot reach a prototype', () => {
     const body =
       '{"__proto__":{"mainBalance":"1"},"constructor":{"main_balance":"2"},"BTC":{"main_balance":"3"}}';
 
-    const verdict = readAnswer(mainBalance, 'live', { kind: 'answered', status: 200, body }, []);
+    const verdict = readResponse(mainBalance, 'live', { kind: 'answered', status: 200, body }, []);
 
     if (verdict.kind !== 'accepted') throw new Error('the balance was not read');
     expect(Object.keys(verdict.result)).toEqual(['constructor', 'BTC']);

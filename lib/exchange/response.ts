@@ -3,9 +3,9 @@ import { type Dialect, fromWire, wireWord } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
 import { describeFailure, type Failure } from './errors.ts';
 import { parseRedacted } from './redaction.ts';
-import type { Answer } from './transport.ts';
+import type { ExchangeResponse } from './transport.ts';
 
-/** What an answer proves. */
+/** What a response proves. */
 export type Verdict<Result> =
   | { readonly kind: 'accepted'; readonly result: Result }
   /** The nonce was used, or outside the window; nothing else was looked at. */
@@ -14,7 +14,7 @@ export type Verdict<Result> =
 
 type Refusal = Extract<Failure, { kind: 'rejected' }>;
 
-/** Statuses that prove a refusal, if the body is one too: gateways answer with the same numbers and prove nothing. */
+/** Statuses that prove a refusal, if the body is one too: gateways response with the same numbers and prove nothing. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 422, 453]);
 
 const PrivateRefusal = z.object({
@@ -30,18 +30,18 @@ const PublicRefusal = z.object({
 });
 
 /**
- * Judges an answer by an allow-list: accepted when the whole result is there, refused when status and body both say
+ * Judges a response by an allow-list: accepted when the whole result is there, refused when status and body both say
  * so in the exchange's own form. Everything else is ambiguous.
  *
- * @param withheld texts that stand as "[redacted]" in whatever is read of the answer
+ * @param redacted texts that stand as "[redacted]" in whatever is read of the response
  */
-export function readAnswer<E extends Endpoint>(
+export function readResponse<E extends Endpoint>(
   endpoint: E,
   dialect: Dialect,
-  { status, body }: Answer,
-  withheld: readonly string[],
+  { status, body }: ExchangeResponse,
+  redacted: readonly string[],
 ): Verdict<ResultOf<E>> {
-  const content = parseBody(body, withheld);
+  const content = parseBody(body, redacted);
   if (status >= 200 && status <= 299) return readResult(endpoint, dialect, status, content);
   if (status === 429) return readTurnedAway(content);
   if (status === 404 && body === '')
@@ -156,9 +156,9 @@ function cutText(text: string): string {
 }
 
 /** Undefined when it cannot be read, as text that is not JSON. */
-function parseBody(body: string, withheld: readonly string[]): unknown {
+function parseBody(body: string, redacted: readonly string[]): unknown {
   try {
-    return parseRedacted(body, withheld);
+    return parseRedacted(body, redacted);
   } catch {
     return undefined;
   }

@@ -1,10 +1,10 @@
 import { type Json, toJson } from '../base/json.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
-import type { Ending } from './action.ts';
+import type { Outcome } from './action.ts';
 
 /** What became of one target. */
-export interface TargetEnding {
+export interface TargetOutcome {
   readonly status: Status;
   /** Whether the exchange held no such open order any more. */
   readonly wasGone: boolean;
@@ -13,8 +13,8 @@ export interface TargetEnding {
   readonly alarm?: string;
 }
 
-/** The answer is about another order than the one to cancel: what became of that one is to be looked up. */
-export function contradictedCancel(order: Order, contradictions: readonly string[]): TargetEnding {
+/** The response is about another order than the one to cancel: what became of that one is to be looked up. */
+export function contradictedCancel(order: Order, contradictions: readonly string[]): TargetOutcome {
   const alarm = describeOtherOrder(contradictions);
   return {
     status: 'unknown',
@@ -38,46 +38,46 @@ export interface Beside {
 }
 
 /** How a cancellation ended that had several orders to cancel, or one. */
-export function joinEndings(endings: readonly TargetEnding[], beside: Beside): Ending {
-  const mayLeaveOpen = beside.leftOut > 0 || endings.some(leavesOpen);
+export function joinOutcomes(outcomes: readonly TargetOutcome[], beside: Beside): Outcome {
+  const mayLeaveOpen = beside.leftOut > 0 || outcomes.some(leavesOpen);
   const alarms = [
-    ...endings.flatMap(({ alarm }) => alarm ?? []),
+    ...outcomes.flatMap(({ alarm }) => alarm ?? []),
     ...(mayLeaveOpen ? ['a cancellation was not carried out in full: orders may still be open'] : []),
   ];
-  return { ...endOf(endings, beside), ...(alarms.length === 0 ? {} : { alarm: alarms.join('; ') }) };
+  return { ...endOf(outcomes, beside), ...(alarms.length === 0 ? {} : { alarm: alarms.join('; ') }) };
 }
 
 /** An outcome that nobody knows has an alarm of its own. */
-function leavesOpen({ status, wasGone }: TargetEnding): boolean {
+function leavesOpen({ status, wasGone }: TargetOutcome): boolean {
   return status === 'not_sent' || (status === 'rejected' && !wasGone);
 }
 
-function endOf(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside): Ending {
-  const [only] = endings;
-  if (only !== undefined && endings.length === 1 && leftOut === 0 && withdrawn.length === 0) {
+function endOf(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Beside): Outcome {
+  const [only] = outcomes;
+  if (only !== undefined && outcomes.length === 1 && leftOut === 0 && withdrawn.length === 0) {
     const { status, note, evidence } = only;
     return { status, note, evidence };
   }
-  const found = new Set(endings.map(({ status }) => status));
+  const found = new Set(outcomes.map(({ status }) => status));
   if (leftOut > 0) found.add('not_sent');
   return {
     status: worstFirst.find((status) => found.has(status)) ?? 'cancelled',
-    note: summarise(endings, { leftOut, withdrawn }),
-    evidence: { orders: endings.map((ending) => ({ ...ending })), leftOut, withdrawn },
+    note: summarise(outcomes, { leftOut, withdrawn }),
+    evidence: { orders: outcomes.map((outcome) => ({ ...outcome })), leftOut, withdrawn },
   };
 }
 
 /** Several cancellations in one signal end as the one that needs most attention. */
 const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cancelled'];
 
-function summarise(endings: readonly TargetEnding[], { leftOut, withdrawn }: Beside): string {
-  const groups = Map.groupBy(endings, ({ status, wasGone }) => (wasGone ? 'no longer open' : status));
+function summarise(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Beside): string {
+  const groups = Map.groupBy(outcomes, ({ status, wasGone }) => (wasGone ? 'no longer open' : status));
   const counts = [...groups].map(([word, group]) => `${group.length} ${word}`).join(', ');
   return [
     ...(withdrawn.length === 0 ? [] : [`${withdrawn.length} signals were withdrawn before they were sent`]),
-    endings.length === 0
+    outcomes.length === 0
       ? 'nothing was open in this market, as far as the ledger knows'
-      : `of ${endings.length} orders: ${counts}`,
+      : `of ${outcomes.length} orders: ${counts}`,
     ...(leftOut === 0 ? [] : [`${leftOut} older ones were not asked for: send the cancellation again`]),
   ].join('; ');
 }

@@ -1,12 +1,12 @@
 import type { Issue } from '../base/errors.ts';
 
 /** A page of issues helps; a body made of nothing but faults must not cost more than that. */
-const mostFaults = 20;
+const mostIssues = 20;
 /** Long enough for most placeholders, and shorter than any key of the exchange or token of ours: 32 characters. */
 const excerptLength = 28;
 
 /** Gathers everything that is wrong with one alert, so that its owner mends it in one go. */
-export interface Faults {
+export interface Issues {
   readonly issues: readonly Issue[];
   /** How many were found, kept or not. */
   readonly count: number;
@@ -16,7 +16,7 @@ export interface Faults {
   add(path: string, message: string, hint: string): undefined;
 }
 
-export function createFaults(): Faults {
+export function createIssues(): Issues {
   const issues: Issue[] = [];
   let count = 0;
   return {
@@ -25,11 +25,11 @@ export function createFaults(): Faults {
       return count;
     },
     get isFull() {
-      return issues.length >= mostFaults;
+      return issues.length >= mostIssues;
     },
     add(path, message, hint) {
       count += 1;
-      if (issues.length < mostFaults) issues.push({ path, message, hint });
+      if (issues.length < mostIssues) issues.push({ path, message, hint });
       return undefined;
     },
   };

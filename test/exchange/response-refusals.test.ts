@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { readAnswer, type Verdict } from '../../lib/exchange/answer.ts';
+import { readResponse, type Verdict } from '../../lib/exchange/response.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 
-const withheld = ['public-key-0123456789', 'c2lnbmVkLXBheWxvYWQ=', 'a'.repeat(128)];
+const redacted = ['public-key-0123456789', 'c2lnbmVkLXBheWxvYWQ=', 'a'.repeat(128)];
 
 function judge(status: number, body: string): Verdict<unknown> {
-  return readAnswer(stopLimit, 'live', { kind: 'answered', status, body }, withheld);
+  return readResponse(stopLimit, 'live', { kind: 'answered', status, body }, redacted);
 }
 
 const refusal = '{"code":30,"message":"Validation failed","errors":{"amount":["Amount field is required."]}}';
@@ -51,7 +51,7 @@ describe('a refusal', () => {
   test('of a public endpoint has its own form', () => {
     const body = '{"success":false,"message":"Market is not available","params":["market"]}';
 
-    const verdict = readAnswer(ping, 'live', { kind: 'answered', status: 422, body }, []);
+    const verdict = readResponse(ping, 'live', { kind: 'answered', status: 422, body }, []);
 
     expect(verdict).toEqual({
       kind: 'rejected',
@@ -77,9 +77,12 @@ describe('a refusal', () => {
 
   test('for a client order id of a request that changes nothing is a refusal like any other', () => {
     const body = '{"code":36,"message":"m","errors":{"clientOrderId":["ClientOrderId field is required."]}}';
-    const answer = { kind: 'answered', status: 422, body } as const;
+    const response = { kind: 'answered', status: 422, body } as const;
 
-    expect(readAnswer(cancelOrder, 'live', answer, [])).toMatchObject({ kind: 'rejected', exchangeCode: 36 });
+    expect(readResponse(cancelOrder, 'live', response, [])).toMatchObject({
+      kind: 'rejected',
+      exchangeCode: 36,
+    });
   });
 
   test('keeps texts alone of what a field was told', () => {
@@ -109,7 +112,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('an answer that proves nothing', () => {
+describe('a response that proves nothing', () => {
   test.each([
     ['an error page', 403, '<html>Forbidden</html>'],
     ['a gateway error', 500, '{"error":["Internal server error."]}'],
@@ -138,9 +141,9 @@ describe('an answer that proves nothing', () => {
   });
 
   test('a private refusal of a public call is ambiguous', () => {
-    const answer = { kind: 'answered', status: 422, body: refusal } as const;
+    const response = { kind: 'answered', status: 422, body: refusal } as const;
 
-    expect(readAnswer(ping, 'live', answer, [])).toMatchObject({ kind: 'ambiguous' });
+    expect(readResponse(ping, 'live', response, [])).toMatchObject({ kind: 'ambiguous' });
   });
 
   test('never shows what the body said', () => {
