@@ -37,7 +37,7 @@ export default {
       limitOffset: '0.1%',
       // A limit price further beyond its stop price than this, on the side that costs, is denied; null takes any.
       maxLimitDistance: '3%',
-      // Markets that may be traded; amounts in stock, notionals in money, for each order.
+      // Markets that may be traded; amounts in base units, notionals in the quote currency, for each order.
       markets: {
         BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },
         BTC_PERP: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },

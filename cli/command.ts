@@ -22,10 +22,7 @@ export interface GlobalOptions extends SessionOptions {
 }
 
 /** Opens what the command needs, runs it, and lets go of everything however it ends. */
-export async function runCommand(
-  command: Command,
-  story: (context: Context) => Promise<void>,
-): Promise<void> {
+export async function runCommand(command: Command, run: (context: Context) => Promise<void>): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<GlobalOptions>();
   const session = await openSession(options);
   const { target } = session;
@@ -34,7 +31,7 @@ export async function runCommand(
     process.stdout.write(`${isJson ? JSON.stringify(document) : text()}\n`);
   };
   try {
-    await story({
+    await run({
       session,
       isJson,
       print,

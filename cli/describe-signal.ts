@@ -37,9 +37,9 @@ function describeOrder(signal: OrderSignal): string {
   return parts.join(', ');
 }
 
-/** The money of a size by value is that of the market. */
+/** A size by value is in the quote currency of the market. */
 function describeSize(size: OrderSize): string {
-  return size.unit === 'stock' ? size.quantity : `for ${size.quoteQuantity}`;
+  return size.unit === 'base' ? size.quantity : `for ${size.quoteQuantity}`;
 }
 
 function describeTarget({ target }: Extract<Signal, { action: 'cancel' }>): string {

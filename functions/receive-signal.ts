@@ -7,7 +7,7 @@ import config from '../relay.config.ts';
  *
  * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
  */
-const responseWithinMs = 2_000;
+const responseTimeoutMs = 2_000;
 
 /** Behind `POST /signals/{account}/{token}`. */
-export const handler = createReceiveSignal(openReceiveServices(config, process.env), responseWithinMs);
+export const handler = createReceiveSignal(openReceiveServices(config, process.env), responseTimeoutMs);

@@ -62,7 +62,7 @@ function renderConditionalOrders(orders: readonly ConditionalOrder[]): string {
       { title: 'order', align: 'right' },
       { title: 'market' },
       { title: 'side' },
-      { title: 'left', align: 'right' },
+      { title: 'remaining', align: 'right' },
       { title: 'trigger', align: 'right' },
       { title: 'price', align: 'right' },
       { title: 'status' },
@@ -97,7 +97,7 @@ function orderRow(leg: string, order: Order): readonly Cell[] {
     String(order.orderId),
     order.market,
     order.side,
-    formatDecimal(order.left),
+    formatDecimal(order.remaining),
     describeTrigger(order),
     formatDecimal(order.price),
     order.status,
@@ -145,7 +145,7 @@ async function cancelOne(
         `${order.side} ${formatAmount(order.amount)} of ${order.market} at ${formatAmount(order.price)}`,
       ],
       ['filled before', formatAmount(order.filled)],
-      ['left', formatAmount(order.left)],
+      ['remaining', formatAmount(order.remaining)],
     ]),
   );
 }

@@ -27,10 +27,10 @@ export function addPaperCommands(program: Command): void {
     .command('price')
     .description('make one trade at a price: the new last price')
     .argument('<market>', 'for example BTC_USDT')
-    .argument('<price>', 'in money', readPositive)
+    .argument('<price>', 'in the quote currency', readPositive)
     .option(
       '--volume <amount>',
-      'how much of our orders it can fill, in stock (default: without bounds)',
+      'how much of our orders it can fill, in base units (default: without bounds)',
       readPositive,
     )
     .action((market: string, price: string, options: { volume?: string }, command: Command) =>

@@ -5,11 +5,11 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import { statusMeanings } from '../../lib/model/outcome.ts';
 import {
   type Approach,
-  type Resolution,
-  resolveSignal,
   type Observation,
   observations,
   observationsOf,
+  type Resolution,
+  resolveSignal,
 } from '../../lib/relay/resolve-signal.ts';
 import { type Context, readCount, readText, runCommand } from '../command.ts';
 import { timeoutMs } from '../exchange.ts';

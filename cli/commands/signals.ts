@@ -184,11 +184,11 @@ function describeOrder({ orderId, orderOpen }: Entry): string | null {
 }
 
 /** Only while it matters: what became of it in the end stands in the last step. */
-function describeLookup({ status, look }: Entry): string | null {
-  if (status !== 'unknown' || look === null) return null;
-  const next = `next at ${formatSecond(look.dueAtMs)} UTC`;
-  if (look.count === 0) return `not yet; ${next}`;
-  return `${look.count} times, ${look.misses} times missing; ${next}; last: ${look.finding ?? ''}`;
+function describeLookup({ status, lookup }: Entry): string | null {
+  if (status !== 'unknown' || lookup === null) return null;
+  const next = `next at ${formatSecond(lookup.dueAtMs)} UTC`;
+  if (lookup.count === 0) return `not yet; ${next}`;
+  return `${lookup.count} times, ${lookup.notFound} times missing; ${next}; last: ${lookup.finding ?? ''}`;
 }
 
 function renderStep({ status, atMs, by, note, evidence }: Step, firstAtMs: number): string {

@@ -10,7 +10,7 @@ export type Decimal = Big;
 
 const Exact = BigJs();
 Exact.strict = true;
-// Quotients carry 40 places and are cut, never rounded up: a size derived from money must not exceed it.
+// Quotients carry 40 places and are cut, never rounded up: a size that is bought with an amount must not exceed it.
 Exact.DP = 40;
 Exact.RM = 0;
 Exact.NE = -1000;

@@ -82,8 +82,25 @@ export const OrderField = z
     oto: OtoField.nullable().optional(),
   })
   .transform(
-    ({ timestamp, mtime, takerFee, makerFee, status, type, oto, ...order }): Order => ({
+    ({
+      timestamp,
+      mtime,
+      dealMoney,
+      dealStock,
+      left,
+      dealFee,
+      takerFee,
+      makerFee,
+      status,
+      type,
+      oto,
+      ...order
+    }): Order => ({
       ...order,
+      filled: dealStock,
+      filledNotional: dealMoney,
+      remaining: left,
+      fee: dealFee,
       ...statusOf(status),
       type: orderTypeOf(type),
       createdAtMs: timestamp,

@@ -14,7 +14,7 @@ export interface OrderName {
 /** What the lists say of an order, open or ended. */
 export type ListedOrder = Pick<
   Order,
-  'orderId' | 'clientOrderId' | 'side' | 'status' | 'amount' | 'price' | 'dealStock' | 'dealMoney'
+  'orderId' | 'clientOrderId' | 'side' | 'status' | 'amount' | 'price' | 'filled' | 'filledNotional'
 > & { readonly endReason?: string | undefined };
 
 /** An order that a list shows. */
@@ -30,9 +30,9 @@ export interface FoundOrder {
 export type OrderPlace =
   | FoundOrder
   /** In none of the lists that hold every order. They may lag behind a create, or an end, by seconds. */
-  | { readonly kind: 'nowhere' }
+  | { readonly kind: 'not_found' }
   /** In no list there is, but the lists there are do not hold every order. */
-  | { readonly kind: 'unlisted' };
+  | { readonly kind: 'not_listed' };
 
 /**
  * Looks an order up by its client order id.
@@ -65,7 +65,7 @@ async function findInAll(
   const orders = new Map<number, ListedOrder>(named.map((order) => [order.orderId, order]));
   const [order] = orders.values();
   // A server that does not heed the filter shows strangers, and no more than a page of all the orders there are.
-  if (order === undefined) return { kind: listed.length === 0 ? 'nowhere' : 'unlisted' };
+  if (order === undefined) return { kind: listed.length === 0 ? 'not_found' : 'not_listed' };
   return { kind: 'found', order, isOpen: isOpen(order.status), others: orders.size - 1 };
 }
 
@@ -98,7 +98,7 @@ async function findAmongConditional(
     record.kind === 'oto' ? [record.primary] : [record.stopLoss, record.takeProfit],
   );
   const [order, ...others] = legs.filter((leg) => leg.clientOrderId === clientOrderId);
-  if (order === undefined) return { kind: 'unlisted' };
+  if (order === undefined) return { kind: 'not_listed' };
   return { kind: 'found', order, isOpen: isOpen(order.status), others: others.length };
 }
 

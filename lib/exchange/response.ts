@@ -14,7 +14,7 @@ export type Verdict<Result> =
 
 type Refusal = Extract<Failure, { kind: 'rejected' }>;
 
-/** Statuses that prove a refusal, if the body is one too: gateways response with the same numbers and prove nothing. */
+/** Statuses that prove a refusal, if the body is one too: gateways answer with the same numbers and prove nothing. */
 const refusalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 422, 453]);
 
 const PrivateRefusal = z.object({

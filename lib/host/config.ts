@@ -6,7 +6,7 @@ import { sides } from '../model/order.ts';
 import type { Settings } from '../model/settings.ts';
 import { isTimeZone, parseCron } from './cron.ts';
 
-/** Numbers that are money or amounts are written as text, so that they stay exact. */
+/** Prices and amounts are written as text, so that they stay exact. */
 const PositiveDecimal = z
   .string()
   .refine(

@@ -5,9 +5,9 @@ import { createWebhook, type WebhookHandler } from './webhook.ts';
 /**
  * `POST /signals/{account}/{token}`: takes alerts in.
  *
- * @param responseWithinMs see `createWebhook`
+ * @param responseTimeoutMs see `createWebhook`
  */
-export function createReceiveSignal(services: ReceiveServices, responseWithinMs?: number): WebhookHandler {
+export function createReceiveSignal(services: ReceiveServices, responseTimeoutMs?: number): WebhookHandler {
   return createWebhook(
     services.log,
     (event, body) =>
@@ -16,6 +16,6 @@ export function createReceiveSignal(services: ReceiveServices, responseWithinMs?
         token: event.pathParameters?.['token'] ?? '',
         body,
       }),
-    responseWithinMs,
+    responseTimeoutMs,
   );
 }

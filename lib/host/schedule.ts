@@ -5,14 +5,14 @@ import type { Log } from '../base/log.ts';
 export type ScheduleHandler = (event: unknown) => Promise<void>;
 
 /**
- * Puts a story behind a schedule: one log line for each run, so that a run that is missing shows.
+ * Puts a handler behind a schedule: one log line for each run, so that a run that is missing shows.
  *
  * A failed run stays failed for whoever called, which is what its retries and its alarm go by.
  */
 export function createSchedule(
   name: string,
   log: Log,
-  story: (event: unknown) => Promise<void>,
+  handle: (event: unknown) => Promise<void>,
 ): ScheduleHandler {
   const handler = middy<unknown, void>()
     .onError(({ error }) => {
@@ -20,7 +20,7 @@ export function createSchedule(
       log.error('scheduled run failed', { schedule: name, reason });
     })
     .handler(async (event) => {
-      await story(event);
+      await handle(event);
       log.info('scheduled run done', { schedule: name });
     });
   // middy wants Lambda's context, of which no part is used.

@@ -4,27 +4,27 @@ import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
 
-/** What a story behind a webhook answers. */
-export interface ExchangeResponse {
+/** The response to a request, before it is written as HTTP. */
+export interface WebhookResponse {
   readonly httpStatus: number;
   readonly body: Json;
 }
 
-/** A story told over HTTP, without HTTP. */
-export type HandleWebhook = (event: APIGatewayProxyEvent, body: Buffer) => Promise<Answer>;
+/** Handles one request; knows nothing of HTTP but the status it responds with. */
+export type HandleWebhook = (event: APIGatewayProxyEvent, body: Buffer) => Promise<WebhookResponse>;
 
 export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
 /**
- * Puts a story behind API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue.
+ * Makes a Lambda handler for API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue.
  *
- * @param responseWithinMs after this time the response is 503, whatever becomes of the story; absent: it takes its time
+ * @param responseTimeoutMs after this time the response is 503, whatever the handler still does; absent: no limit
  */
-export function createWebhook(log: Log, story: HandleWebhook, responseWithinMs?: number): WebhookHandler {
+export function createWebhook(log: Log, handle: HandleWebhook, responseTimeoutMs?: number): WebhookHandler {
   const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .before(allowPostOnly)
     .onError(responseError(log))
-    .handler(async (event) => responseOf(await inTime(story(event, rawBodyOf(event)), responseWithinMs)));
+    .handler(async (event) => responseOf(await inTime(handle(event, rawBodyOf(event)), responseTimeoutMs)));
   // middy wants Lambda's context, of which no part is used.
   return (event) => handler(event, {} as Parameters<typeof handler>[1]);
 }
@@ -42,18 +42,18 @@ function rawBodyOf(event: APIGatewayProxyEvent): Buffer {
   return Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/** A story that goes on after its time does no harm: a resend finds what it stored. */
-async function inTime<T>(story: Promise<T>, timeoutMs: number | undefined): Promise<T> {
-  if (timeoutMs === undefined) return await story;
+/** A handler that goes on after its time does no harm: a resend finds what it stored. */
+async function inTime<T>(handle: Promise<T>, timeoutMs: number | undefined): Promise<T> {
+  if (timeoutMs === undefined) return await handle;
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(new RelayError('store_unavailable', `it took longer than ${timeoutMs} ms`));
   }, timeoutMs);
-  return await Promise.race([story, promise]).finally(() => clearTimeout(timer));
+  return await Promise.race([handle, promise]).finally(() => clearTimeout(timer));
 }
 
 function responseOf(
-  { httpStatus, body }: ExchangeResponse,
+  { httpStatus, body }: WebhookResponse,
   headers: Record<string, string> = {},
 ): APIGatewayProxyResult {
   return {

@@ -9,17 +9,17 @@ export type HandleMessage = (body: string) => Promise<void>;
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
 /**
- * Puts a story behind an SQS FIFO queue: groups side by side, each group strictly in order.
+ * Puts a handler behind an SQS FIFO queue: groups side by side, each group strictly in order.
  *
  * After a failure the rest of its group is reported unhandled too, so that nothing overtakes; other groups go on.
  *
  * @param postpone absent: what was not handled comes again after the queue's own pause
  */
-export function createWorker(log: Log, story: HandleMessage, postpone?: PostponeMessage): WorkerHandler {
+export function createWorker(log: Log, handle: HandleMessage, postpone?: PostponeMessage): WorkerHandler {
   const handler = middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
     const groups = Map.groupBy(Records, ({ attributes }) => attributes.MessageGroupId ?? '');
     const unhandled = await Promise.all(
-      [...groups.values()].map((records) => handleGroup(log, story, records)),
+      [...groups.values()].map((records) => handleGroup(log, handle, records)),
     );
     if (postpone !== undefined) await Promise.all(unhandled.map((left) => postponeAll(log, postpone, left)));
     return { batchItemFailures: unhandled.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };
@@ -31,12 +31,12 @@ export function createWorker(log: Log, story: HandleMessage, postpone?: Postpone
 /** @returns the records that must come again */
 async function handleGroup(
   log: Log,
-  story: HandleMessage,
+  handle: HandleMessage,
   records: readonly SQSRecord[],
 ): Promise<readonly SQSRecord[]> {
   for (const [index, record] of records.entries()) {
     try {
-      await story(record.body);
+      await handle(record.body);
     } catch (error) {
       log.error('message not handled; it comes again, up to its last hand-out', {
         messageId: record.messageId,

@@ -25,9 +25,9 @@ export function boundStep(step: Step): Step {
   return evidence === undefined ? bounded : { ...bounded, evidence: boundEvidence(evidence) };
 }
 
-/** The same for what a look found. */
-export function boundLookups(look: LookupProgress): LookupProgress {
-  return { ...look, finding: look.finding === null ? null : boundText(look.finding, maximumNoteBytes) };
+/** The same for what a lookup found. */
+export function boundLookup(lookup: LookupProgress): LookupProgress {
+  return { ...lookup, finding: lookup.finding === null ? null : boundText(lookup.finding, maximumNoteBytes) };
 }
 
 function boundEvidence(evidence: Json): Json {

@@ -26,7 +26,7 @@ function beginEntry({ account, signalId, fingerprint }: Omit<RefusedEntry, 'step
     steps: [step],
     orderId: null,
     orderOpen: false,
-    look: null,
+    lookup: null,
   };
 }
 
@@ -34,7 +34,7 @@ function beginEntry({ account, signalId, fingerprint }: Omit<RefusedEntry, 'step
 export function createFirstLookup(atMs: number): LookupProgress {
   return {
     count: 0,
-    misses: 0,
+    notFound: 0,
     firstNotFoundAtMs: null,
     lastAtMs: null,
     dueAtMs: atMs,

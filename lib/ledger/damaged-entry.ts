@@ -3,7 +3,9 @@ import { type Status, statuses } from '../model/outcome.ts';
 import type { Entry, EntryKey } from './entry.ts';
 
 /** What a store can tell of an entry whose texts it cannot read: what it keeps beside them. */
-export type DamagedEntry = Omit<Entry, 'status' | 'signal' | 'steps' | 'look'> & { readonly status: string };
+export type DamagedEntry = Omit<Entry, 'status' | 'signal' | 'steps' | 'lookup'> & {
+  readonly status: string;
+};
 
 /**
  * Stands for a stored entry that cannot be read, so that the others of its page are, and so that its order, if it has
@@ -15,7 +17,7 @@ export function createDamagedEntry(damaged: DamagedEntry): Entry {
   const status = findStatus(damaged.status) ?? 'unknown';
   const note = 'damaged in the store, cannot be read: compare with the exchange by hand';
   const steps = [{ status, atMs: damaged.updatedAtMs, note }];
-  return { ...damaged, status, signal: null, steps, look: null };
+  return { ...damaged, status, signal: null, steps, lookup: null };
 }
 
 /** What a store throws when it is asked for an entry alone that it cannot read. */

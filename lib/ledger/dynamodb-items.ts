@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
-import type { Signal } from '../model/signal.ts';
 import { boundStep } from './bound-step.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
-import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
+import type { Entry, EntryKey, Step } from './entry.ts';
+import { readLookup, readSignal } from './stored-entry.ts';
 
 /**
  * The ledger's table. Everything of an account has the account's name as partition key `account`; the sort key
@@ -127,9 +127,9 @@ function readItem(item: Item): Entry {
   return {
     ...readAttributes(item),
     status: readStatus(textOf(item, 'status')),
-    signal: item['signal'] === undefined ? null : (JSON.parse(textOf(item, 'signal')) as Signal),
+    signal: item['signal'] === undefined ? null : readSignal(textOf(item, 'signal')),
     steps: (item['steps']?.L ?? []).map(({ S = '' }) => JSON.parse(S) as Step),
-    look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as LookupProgress),
+    lookup: item['look'] === undefined ? null : readLookup(textOf(item, 'look')),
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
-import { boundLookups } from './bound-step.ts';
+import { boundLookup } from './bound-step.ts';
 import { DynamodbEntrance, type DynamodbLedgerOptions } from './dynamodb-entrance.ts';
 import {
   anyWaitingPrefix,
@@ -31,6 +31,7 @@ import {
   refuseIllegalMove,
   type Started,
 } from './ledger.ts';
+import { formatLookup } from './stored-entry.ts';
 
 /** The ledger on DynamoDB: every change of an entry is one conditional write. */
 export function createDynamodbLedger({ client, tableName, keepDays }: DynamodbLedgerOptions): Ledger {
@@ -129,15 +130,15 @@ class DynamodbLedger implements Ledger {
     return entry.orderId === orderId ? entry : null;
   }
 
-  async postpone(key: EntryKey, seen: LookupProgress, look: LookupProgress): Promise<boolean> {
-    const text = JSON.stringify(boundLookups(look));
+  async postpone(key: EntryKey, seen: LookupProgress, lookup: LookupProgress): Promise<boolean> {
+    const text = formatLookup(boundLookup(lookup));
     const written = await this.#table.update({
       Key: keyItem(key),
-      set: 'SET #look = :look, #lookupDueAtMs = :due',
-      condition: '#lookupDueAtMs = :seen',
+      set: 'SET #look = :look, #lookDueAtMs = :due',
+      condition: '#lookDueAtMs = :seen',
       values: {
         ':look': { S: text },
-        ':due': { N: String(look.dueAtMs) },
+        ':due': { N: String(lookup.dueAtMs) },
         ':seen': { N: String(seen.dueAtMs) },
       },
     });

@@ -58,14 +58,14 @@ export class DynamodbLists {
     const entries = entriesOf(await this.#table.getMany(items.map(keyOf)));
     // The index may lag behind a look or an end; a look that cannot be read is due until somebody mends it.
     return entries.filter(
-      ({ status, look }) => status === 'unknown' && (look === null || isDue(look.dueAtMs)),
+      ({ status, lookup }) => status === 'unknown' && (lookup === null || isDue(lookup.dueAtMs)),
     );
   }
 
   async #queryLookups(relation: '<=' | '>', dueAtMs: number, limit: number): Promise<readonly Item[]> {
     const { items } = await this.#table.query({
       IndexName: indexes.byLook,
-      KeyConditionExpression: `#status = :unknown AND #lookupDueAtMs ${relation} :due`,
+      KeyConditionExpression: `#status = :unknown AND #lookDueAtMs ${relation} :due`,
       ExpressionAttributeValues: { ':unknown': { S: 'unknown' }, ':due': { N: String(dueAtMs) } },
       Limit: limit,
     });

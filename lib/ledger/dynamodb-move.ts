@@ -4,6 +4,7 @@ import { expiryAttribute, expiryOf, keyItem, stepList } from './dynamodb-items.t
 import type { Update, Written } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
 import { isOpenAfter, type Move } from './ledger.ts';
+import { formatLookup } from './stored-entry.ts';
 
 /** One attribute that a move sets, and the value its expression names. */
 interface Setting {
@@ -20,7 +21,7 @@ export function updateOf(key: EntryKey, move: Move, keepDays: number, writer: st
   const settings = settingsOf(move, keepDays, writer);
   const removed = [
     ...(isOpenAfter(move) === false ? ['#openOrder'] : []),
-    ...(move.from === 'unknown' ? ['#lookupDueAtMs'] : []),
+    ...(move.from === 'unknown' ? ['#lookDueAtMs'] : []),
   ];
   const remove = removed.length === 0 ? '' : ` REMOVE ${removed.join(', ')}`;
   return {
@@ -58,8 +59,8 @@ function expirySettings(move: Move, keepDays: number): readonly Setting[] {
 
 function lookupSettings({ step }: Move): readonly Setting[] {
   if (step.status !== 'unknown') return [];
-  const look = JSON.stringify(createFirstLookup(step.atMs));
-  return [{ set: '#look = :look', values: { ':look': { S: look } } }, { set: '#lookupDueAtMs = :at' }];
+  const look = formatLookup(createFirstLookup(step.atMs));
+  return [{ set: '#look = :look', values: { ':look': { S: look } } }, { set: '#lookDueAtMs = :at' }];
 }
 
 /** When a response is lost, the repeat finds its own write in the way: that one succeeded. */

@@ -26,8 +26,8 @@ export interface Entry extends EntryKey {
   readonly orderId: number | null;
   /** Whether, as far as the ledger knows, the exchange holds an order of this signal, or may: one that is being sent, too. */
   readonly orderOpen: boolean;
-  /** What looking for the order has come to; null for an entry that was never `unknown`. */
-  readonly look: LookupProgress | null;
+  /** How far looking the order up has come; null for an entry that was never `unknown`. */
+  readonly lookup: LookupProgress | null;
 }
 
 /** An entry of an alert that was understood: an order or a cancellation. */
@@ -39,19 +39,19 @@ export function isSignal(entry: Entry): entry is SignalEntry {
   return entry.signal !== null;
 }
 
-/** How far looking for an order has come whose response was lost. */
+/** How far looking up an order whose response was lost has come. */
 export interface LookupProgress {
-  /** How often it was looked for. */
+  /** How often it was looked up. */
   readonly count: number;
-  /** How often it was found missing; a look that could tell neither way does not count. */
-  readonly misses: number;
+  /** How many lookups did not find it; an inconclusive lookup does not count. */
+  readonly notFound: number;
   readonly firstNotFoundAtMs: number | null;
   readonly lastAtMs: number | null;
-  /** When it is to be looked for next. */
+  /** When it is to be looked up next. */
   readonly dueAtMs: number;
-  /** When somebody was last told that the outcome is unknown. */
+  /** When the alarm of its unknown outcome was last raised. */
   readonly alarmedAtMs: number;
-  /** What was seen last, in one sentence; null before the first look. */
+  /** What the last lookup found, in one sentence; null before the first. */
   readonly finding: string | null;
 }
 

@@ -160,7 +160,7 @@ export interface Ledger {
    * @param seen the look the caller read
    * @returns false when the entry was settled, or looked for by somebody else, meanwhile; then nothing changes
    */
-  postpone(key: EntryKey, seen: LookupProgress, look: LookupProgress): Promise<boolean>;
+  postpone(key: EntryKey, seen: LookupProgress, lookup: LookupProgress): Promise<boolean>;
 
   readPause(account: string): Promise<Pause | null>;
 

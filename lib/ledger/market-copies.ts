@@ -55,8 +55,8 @@ const DecimalText = z
 
 const MarketSchema: z.ZodType<Market> = z.object({
   name: z.string(),
-  stock: z.string(),
-  money: z.string(),
+  base: z.string(),
+  quote: z.string(),
   amountStep: DecimalText,
   priceStep: DecimalText,
   minAmount: DecimalText,

@@ -1,7 +1,7 @@
-import type { Signal } from '../model/signal.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
-import type { Entry, LookupProgress, Step } from './entry.ts';
+import type { Entry, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
+import { readLookup, readSignal } from './stored-entry.ts';
 
 /**
  * The ledger's tables, one script per version. `seq` is the order of arrival. `accepted_at_ms` and `ordered_at_ms` are
@@ -170,9 +170,9 @@ function readRow(row: EntryRow): Entry {
   return {
     ...readColumns(row),
     status: readStatus(row.status),
-    signal: row.signal === null ? null : (JSON.parse(row.signal) as Signal),
+    signal: row.signal === null ? null : readSignal(row.signal),
     steps: JSON.parse(row.steps) as Step[],
-    look: row.look === null ? null : (JSON.parse(row.look) as LookupProgress),
+    lookup: row.look === null ? null : readLookup(row.look),
   };
 }
 

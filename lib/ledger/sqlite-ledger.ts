@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
-import { boundLookups, boundStep } from './bound-step.ts';
+import { boundLookup, boundStep } from './bound-step.ts';
 import { createAcceptedEntry, createFirstLookup, createRefusedEntry } from './create-entry.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 import {
@@ -37,6 +37,7 @@ import {
   sql,
   startOf,
 } from './sqlite-entries.ts';
+import { formatLookup } from './stored-entry.ts';
 
 type Statements = Readonly<Record<keyof typeof sql, StatementSync>>;
 
@@ -136,7 +137,7 @@ class SqliteLedger implements Ledger {
     const text = JSON.stringify(boundStep(step));
     const isOpen = isOpenAfter(move);
     const open = isOpen === undefined ? null : Number(isOpen);
-    const look = step.status === 'unknown' ? JSON.stringify(createFirstLookup(step.atMs)) : null;
+    const look = step.status === 'unknown' ? formatLookup(createFirstLookup(step.atMs)) : null;
     const { moved, found } = await this.#file.write(() => {
       const row = this.#statements.move.get(
         account,
@@ -204,10 +205,16 @@ class SqliteLedger implements Ledger {
     return entriesOf([...rows, ...this.#rows(lookupsAhead, nowMs + farthestLookupMs, limit - rows.length)]);
   }
 
-  postpone({ account, signalId }: EntryKey, seen: LookupProgress, look: LookupProgress): Promise<boolean> {
-    const text = JSON.stringify(boundLookups(look));
+  postpone({ account, signalId }: EntryKey, seen: LookupProgress, lookup: LookupProgress): Promise<boolean> {
+    const text = formatLookup(boundLookup(lookup));
     return this.#file.write(() => {
-      const { changes } = this.#statements.postpone.run(account, signalId, seen.dueAtMs, text, look.dueAtMs);
+      const { changes } = this.#statements.postpone.run(
+        account,
+        signalId,
+        seen.dueAtMs,
+        text,
+        lookup.dueAtMs,
+      );
       return changes === 1;
     });
   }

@@ -23,8 +23,8 @@ export interface Account {
 
 export interface MarketLimits {
   readonly sides: readonly Side[];
-  /** The largest order, in stock units. */
+  /** The largest order, in base units. */
   readonly maxAmount: Decimal | null;
-  /** The most an order may be worth, in money. */
+  /** The most an order may be worth, in the quote currency. */
   readonly maxNotional: Decimal | null;
 }

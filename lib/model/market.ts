@@ -2,18 +2,18 @@ import type { Decimal } from '../base/decimal.ts';
 
 /** What an exchange says of one market. Fees are rates (0.001 = 0.1 %), not per cents. */
 export interface Market {
-  /** `<STOCK>_<MONEY>`, for example `BTC_USDT`; perpetuals end in `_PERP`. */
+  /** `<BASE>_<QUOTE>`, for example `BTC_USDT`; perpetuals end in `_PERP`. */
   readonly name: string;
-  readonly stock: string;
-  readonly money: string;
+  readonly base: string;
+  readonly quote: string;
   /** The smallest difference between two amounts. */
   readonly amountStep: Decimal;
   /** The smallest difference between two prices. */
   readonly priceStep: Decimal;
   readonly minAmount: Decimal;
-  /** The least an order may be worth, in money. */
+  /** The least an order may be worth, in the quote currency. */
   readonly minTotal: Decimal;
-  /** The most an order may be worth, in money; null where there is no such limit. */
+  /** The most an order may be worth, in the quote currency; null where there is no such limit. */
   readonly maxTotal: Decimal | null;
   readonly makerFeeRate: Decimal;
   readonly takerFeeRate: Decimal;

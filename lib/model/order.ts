@@ -17,7 +17,7 @@ export const DecimalValue = z.custom<Decimal>(
 const placement = {
   market: z.string(),
   side: z.enum(sides),
-  /** In stock units. */
+  /** In base units. */
   amount: DecimalValue,
 };
 
@@ -31,7 +31,7 @@ const attachments = {
 
 /**
  * The fields of an order, kind by kind: the one definition from which requests, the checks of the paper exchange and
- * its journal are made. Prices are in money. Fields stand in the order in which the exchange complains of them.
+ * its journal are made. Prices are in the quote currency. Fields stand in the order in which the exchange complains of them.
  */
 export const orderSchemas = {
   /** Waits for the activation price, then rests as a limit order; exits are placed when it fills. */
@@ -85,7 +85,7 @@ export interface Order {
   readonly createdAtMs: number;
   readonly updatedAtMs?: number | undefined;
   readonly amount: Decimal;
-  readonly left: Decimal;
+  readonly remaining: Decimal;
   readonly price: Decimal;
   readonly filledNotional: Decimal;
   readonly filled: Decimal;

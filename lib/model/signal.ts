@@ -56,10 +56,10 @@ export interface LimitSignal extends OrderSignalBase {
   readonly limitPrice: DecimalText;
 }
 
-/** How much: a count of stock, or an amount of money to be divided by the limit price. */
+/** How much: a count of the base currency, or an amount of the quote currency, which is divided by the limit price. */
 export type OrderSize =
-  | { readonly unit: 'stock'; readonly quantity: DecimalText }
-  | { readonly unit: 'money'; readonly quoteQuantity: DecimalText };
+  | { readonly unit: 'base'; readonly quantity: DecimalText }
+  | { readonly unit: 'quote'; readonly quoteQuantity: DecimalText };
 
 export interface CancelSignal extends SignalBase {
   readonly action: 'cancel';

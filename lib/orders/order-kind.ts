@@ -118,7 +118,7 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
     account: Account,
     roundPrice: (price: Decimal) => Decimal,
   ): Drafted<Name>;
-  /** The price, in money, at which a unit of it is valued: what an amount of money is divided by. */
+  /** The price at which one base unit is valued; an amount of the quote currency is divided by it. */
   valuationPrice(draft: DraftOf<Name>): Decimal;
   /** Null where the relay knows no price to hold the limit price against. */
   limitDistance(order: RequestOf<Name>): LimitDistance | null;

@@ -5,7 +5,7 @@ import { type Balance, balanceOf, type PaperOrder, positionOf, type World } from
 
 /** What one fill moves. */
 export interface Fill {
-  /** In stock units. */
+  /** In base units. */
   readonly amount: Decimal;
   readonly price: Decimal;
   readonly feeRate: Decimal;
@@ -15,9 +15,9 @@ export interface Fill {
 const quotientPlaces = 8;
 
 /**
- * Holds funds for so many stock units of the order, taking more from the available balance or giving some back.
+ * Holds funds for so many base units of the order, taking more from the available balance or giving some back.
  *
- * A purchase holds its worth at the limit price and the taker fee on it, in money; a spot sale holds the stock.
+ * A purchase holds its worth at the limit price and the taker fee on it, in the quote currency; a spot sale holds the base currency.
  */
 export function setHold(world: World, order: PaperOrder, units: Decimal): void {
   const reserved = units.times(holdPerUnit(order));
@@ -41,7 +41,7 @@ function holdPerUnit(order: PaperOrder): Decimal {
 
 function holdBalance(world: World, order: PaperOrder): Balance {
   const market = marketNamed(order.market);
-  return balanceOf(world, order.account, holdsBase(market, order.side) ? market.stock : market.money);
+  return balanceOf(world, order.account, holdsBase(market, order.side) ? market.base : market.quote);
 }
 
 function holdsBase(market: PaperMarket, side: Side): boolean {
@@ -53,10 +53,10 @@ function holdsBase(market: PaperMarket, side: Side): boolean {
  * the position, of which other open orders of that side may have claimed their part already.
  */
 export function amountToHold(world: World, order: PaperOrder): Decimal {
-  if (marketNamed(order.market).settlement === 'spot') return order.left;
+  if (marketNamed(order.market).settlement === 'spot') return order.remaining;
   const closable = closingPart(world, order, absolutePosition(world, order));
   const free = closable.minus(claimedByOthers(world, order));
-  return free.gt(zero) ? order.left.minus(minimum(order.left, free)) : order.left;
+  return free.gt(zero) ? order.remaining.minus(minimum(order.remaining, free)) : order.remaining;
 }
 
 function absolutePosition(world: World, order: PaperOrder): Decimal {
@@ -74,7 +74,7 @@ function claimedByOthers(world: World, order: PaperOrder): Decimal {
   let claimed = zero;
   for (const other of world.open.values())
     if (isRival(other, order) && !isSecondLeg(world, other))
-      claimed = claimed.plus(other.left.minus(other.heldAmount));
+      claimed = claimed.plus(other.remaining.minus(other.heldAmount));
   return claimed;
 }
 
@@ -105,28 +105,28 @@ export function affordableAmount(world: World, order: PaperOrder, fill: Fill): D
   const opening = fill.amount.minus(closing);
   const freed = order.heldAmount.minus(heldAfter(order, fill.amount, opening)).times(holdPerUnit(order));
   const cost = opening.plus(fill.amount.times(fill.feeRate)).times(fill.price);
-  const { available } = balanceOf(world, order.account, market.money);
+  const { available } = balanceOf(world, order.account, market.quote);
   return opening.eq(zero) || cost.lte(available.plus(freed)) ? fill.amount : closing;
 }
 
 function heldAfter(order: PaperOrder, filled: Decimal, opened: Decimal): Decimal {
   const held = order.heldAmount.minus(opened);
-  return held.gt(zero) ? minimum(held, order.left.minus(filled)) : zero;
+  return held.gt(zero) ? minimum(held, order.remaining.minus(filled)) : zero;
 }
 
 /**
- * Moves what a fill moves, against the counterparty, and takes the fee in money.
+ * Moves what a fill moves, against the counterparty, and takes the fee in the quote currency.
  *
- * @returns the fee, in money
+ * @returns the fee, in the quote currency
  */
 export function settleFill(world: World, order: PaperOrder, fill: Fill): Decimal {
   const market = marketNamed(order.market);
-  const money = balanceOf(world, order.account, market.money);
+  const quote = balanceOf(world, order.account, market.quote);
   const fee = fill.amount.times(fill.price).times(fill.feeRate);
   if (market.settlement === 'spot') settleSpot(world, order, fill);
   else settlePerpetual(world, order, fill);
-  money.available = money.available.minus(fee);
-  add(world.fees, market.money, fee);
+  quote.available = quote.available.minus(fee);
+  add(world.fees, market.quote, fee);
   return fee;
 }
 
@@ -134,8 +134,8 @@ function settleSpot(world: World, order: PaperOrder, { amount, price }: Fill): v
   const market = marketNamed(order.market);
   setHold(world, order, order.heldAmount.minus(amount));
   const baseGained = order.side === 'buy' ? amount : amount.times(minusOne);
-  payFromCounterparty(world, order.account, market.stock, baseGained);
-  payFromCounterparty(world, order.account, market.money, baseGained.times(price).times(minusOne));
+  payFromCounterparty(world, order.account, market.base, baseGained);
+  payFromCounterparty(world, order.account, market.quote, baseGained.times(price).times(minusOne));
 }
 
 const minusOne = one.times('-1');
@@ -154,7 +154,7 @@ function settlePerpetual(world: World, order: PaperOrder, { amount, price }: Fil
 }
 
 function closePosition(world: World, order: PaperOrder, closing: Decimal, price: Decimal): void {
-  const { money } = marketNamed(order.market);
+  const { quote } = marketNamed(order.market);
   const position = positionOf(world, order.account, order.market);
   const size = position.amount.abs();
   const margin = closing.eq(size)
@@ -164,13 +164,13 @@ function closePosition(world: World, order: PaperOrder, closing: Decimal, price:
   const profit = order.side === 'sell' ? worth.minus(margin) : margin.minus(worth);
   position.margin = position.margin.minus(margin);
   position.amount = order.side === 'buy' ? position.amount.plus(closing) : position.amount.minus(closing);
-  const balance = balanceOf(world, order.account, money);
+  const balance = balanceOf(world, order.account, quote);
   balance.available = balance.available.plus(margin);
-  payFromCounterparty(world, order.account, money, profit);
+  payFromCounterparty(world, order.account, quote, profit);
 }
 
 function openPosition(world: World, order: PaperOrder, opening: Decimal, price: Decimal): void {
-  const balance = balanceOf(world, order.account, marketNamed(order.market).money);
+  const balance = balanceOf(world, order.account, marketNamed(order.market).quote);
   const position = positionOf(world, order.account, order.market);
   const margin = opening.times(price);
   balance.available = balance.available.minus(margin);

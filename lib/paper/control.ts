@@ -14,7 +14,7 @@ export interface PaperControl {
   /**
    * Makes one trade happen.
    *
-   * @param volume how much of the orders here it can fill, in stock units; absent: as much as there is
+   * @param volume how much of the orders here it can fill, in base units; absent: as much as there is
    * @throws RangeError for an unknown market, or a price or volume that is not above zero; RelayError
    *   `store_unavailable` after the journal was lost
    */

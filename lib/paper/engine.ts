@@ -1,10 +1,10 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { OrderRequest } from '../model/order.ts';
 import { amountToHold, canHold, setHold } from './balances.ts';
-import { endOrder } from './stop-loss-take-profit.ts';
 import { matchTrade, meetLastPrice } from './matching.ts';
 import { addOrder, draftOrder } from './order-life.ts';
 import type { RefusalName } from './refusals.ts';
+import { endOrder } from './stop-loss-take-profit.ts';
 import { applyTreasuryCommand, type TreasuryCommand } from './treasury.ts';
 import {
   type ClientOrderKey,
@@ -38,7 +38,7 @@ export interface TradeCommand {
   readonly atMs: number;
   readonly market: string;
   readonly price: Decimal;
-  /** How much of the orders here it can fill, in stock units; null is without bounds. */
+  /** How much of the orders here it can fill, in base units; null is without bounds. */
   readonly volume: Decimal | null;
 }
 

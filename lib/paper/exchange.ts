@@ -3,7 +3,7 @@ import { type Dialect, spokenDialect, toWire } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import { createAccessCheck } from './access.ts';
 import { createRateWindow, rateLimitBody } from './rate-window.ts';
-import { responseRefusals, type Refusal } from './refusals.ts';
+import { type Refusal, responseRefusals } from './refusals.ts';
 import { type Route, routesByAddress } from './routes.ts';
 import type { Trading } from './trading.ts';
 import { createFieldReader } from './validation.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { type Controlled, serveControl } from './control.ts';
-import { encodeResponse, type PaperResponse, type PaperCore, pathOf } from './exchange.ts';
+import { encodeResponse, type PaperCore, type PaperResponse, pathOf } from './exchange.ts';
 import type { FaultBox, Strike } from './faults.ts';
 import { contradict, echoHeaders } from './spoilt-responses.ts';
 
@@ -29,7 +29,7 @@ export function createGateway({ core, clock, faults, controlled, closing }: Gate
     const path = pathOf(target);
     if (path.startsWith('/control/')) return control(response, `${method} ${path}`, body);
     const admission = core.admit({ method, target, headers, body, atMs: clock.nowMs() });
-    if (!admission.admitted) return send(response, admission.answer);
+    if (!admission.admitted) return send(response, admission.response);
     const strike = faults.strike(admission.endpoint);
     if (strike?.when === 'before') return spoil(response, strike);
     if (strike?.when === 'during') return send(response, await admission.serve(strike.delayMs));

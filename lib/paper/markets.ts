@@ -3,14 +3,14 @@ import type { Market } from '../model/market.ts';
 
 /** A market of the paper exchange: what every market has, how its trades settle, and where its price begins. */
 export interface PaperMarket extends Market {
-  /** `spot` trades move stock and money; a `perpetual` keeps a signed position with margin in money. */
+  /** `spot` trades move base and quote currency; a `perpetual` keeps a signed position with margin in the quote currency. */
   readonly settlement: 'spot' | 'perpetual';
   readonly startPrice: Decimal;
 }
 
 interface MarketRow {
   readonly name: string;
-  readonly stock: string;
+  readonly base: string;
   readonly amountStep: string;
   readonly priceStep: string;
   readonly minAmount: string;
@@ -26,7 +26,7 @@ const spotFees = { makerFeeRate: '0.001', takerFeeRate: '0.001', settlement: 'sp
 const rows: readonly MarketRow[] = [
   {
     name: 'BTC_USDT',
-    stock: 'BTC',
+    base: 'BTC',
     amountStep: '0.000001',
     priceStep: '0.01',
     minAmount: '0.00001',
@@ -35,7 +35,7 @@ const rows: readonly MarketRow[] = [
   },
   {
     name: 'ETH_USDT',
-    stock: 'ETH',
+    base: 'ETH',
     amountStep: '0.00001',
     priceStep: '0.01',
     minAmount: '0.0001',
@@ -44,7 +44,7 @@ const rows: readonly MarketRow[] = [
   },
   {
     name: 'SOL_USDT',
-    stock: 'SOL',
+    base: 'SOL',
     amountStep: '0.001',
     priceStep: '0.001',
     minAmount: '0.01',
@@ -53,7 +53,7 @@ const rows: readonly MarketRow[] = [
   },
   {
     name: 'BTC_PERP',
-    stock: 'BTC',
+    base: 'BTC',
     amountStep: '0.001',
     priceStep: '0.1',
     minAmount: '0.001',
@@ -67,8 +67,8 @@ const rows: readonly MarketRow[] = [
 function marketOf(row: MarketRow): PaperMarket {
   return {
     name: row.name,
-    stock: row.stock,
-    money: 'USDT',
+    base: row.base,
+    quote: 'USDT',
     amountStep: parseDecimal(row.amountStep),
     priceStep: parseDecimal(row.priceStep),
     minAmount: parseDecimal(row.minAmount),
@@ -103,8 +103,8 @@ const hundred = parseDecimal('100');
 export function listMarket(market: PaperMarket): Readonly<Record<string, string | boolean>> {
   return {
     name: market.name,
-    stock: market.stock,
-    money: market.money,
+    stock: market.base,
+    money: market.quote,
     stockPrec: String(decimalPlaces(market.amountStep)),
     moneyPrec: String(decimalPlaces(market.priceStep)),
     feePrec: '6',

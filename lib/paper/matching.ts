@@ -1,8 +1,8 @@
 import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import { affordableAmount, settleFill } from './balances.ts';
-import { endForMargin, keepOneLeg, placeStopLossAndTakeProfit } from './stop-loss-take-profit.ts';
 import { marketNamed } from './markets.ts';
 import { enterBook, moveOrder } from './order-life.ts';
+import { endForMargin, keepOneLeg, placeStopLossAndTakeProfit } from './stop-loss-take-profit.ts';
 import { lastPriceOf, type PaperOrder, type World } from './world.ts';
 
 /** One trade of the market at large, and how much of it is left for the orders here; null is without bounds. */
@@ -103,7 +103,7 @@ function takeIfMarketable(world: World, print: Print, order: PaperOrder): void {
 }
 
 function fillOrder(world: World, print: Print, order: PaperOrder, price: Decimal, feeRate: Decimal): void {
-  const wanted = print.volumeLeft === null ? order.left : minimum(order.left, print.volumeLeft);
+  const wanted = print.volumeLeft === null ? order.remaining : minimum(order.remaining, print.volumeLeft);
   if (wanted.eq(zero)) return;
   print.touched = true;
   keepOneLeg(world, order, print.atMs);
@@ -120,10 +120,10 @@ function bookFill(
   fill: { readonly amount: Decimal; readonly price: Decimal; readonly feeRate: Decimal },
 ): void {
   const fee = settleFill(world, order, fill);
-  order.left = order.left.minus(fill.amount);
+  order.remaining = order.remaining.minus(fill.amount);
   order.filled = order.filled.plus(fill.amount);
   order.filledNotional = order.filledNotional.plus(fill.amount.times(fill.price));
   order.fee = order.fee.plus(fee);
   if (print.volumeLeft !== null) print.volumeLeft = print.volumeLeft.minus(fill.amount);
-  moveOrder(world, order, order.left.eq(zero) ? 'filled' : 'partially_filled', print.atMs);
+  moveOrder(world, order, order.remaining.eq(zero) ? 'filled' : 'partially_filled', print.atMs);
 }

@@ -31,7 +31,7 @@ export function draftOrder(draft: OrderDraft, orderId = 0): PaperOrder {
     status: 'open',
     endReason: null,
     updatedAtMs: draft.createdAtMs,
-    left: draft.amount,
+    remaining: draft.amount,
     filled: zero,
     filledNotional: zero,
     fee: zero,

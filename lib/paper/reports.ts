@@ -18,11 +18,11 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
     side: order.side,
     type: orderTypeWord(dialect, order.type),
     timestamp: toSeconds(order.createdAtMs),
-    dealMoney: formatDecimal(order.dealMoney),
-    dealStock: formatDecimal(order.dealStock),
+    dealMoney: formatDecimal(order.filledNotional),
+    dealStock: formatDecimal(order.filled),
     amount: formatDecimal(order.amount),
-    left: formatDecimal(order.left),
-    dealFee: formatDecimal(order.dealFee),
+    left: formatDecimal(order.remaining),
+    dealFee: formatDecimal(order.fee),
     price: formatDecimal(order.price),
     status: statusWord(dialect, order.status, order.endReason ?? undefined),
     stp: order.stp,
@@ -170,7 +170,7 @@ export function reportCollateral(world: World, account: string): readonly Report
   const { balances, positions } = booksOf(world, account);
   return [...balances].map(([asset, { available, reserved }]) => {
     const margin = [...positions]
-      .filter(([market]) => marketNamed(market).money === asset)
+      .filter(([market]) => marketNamed(market).quote === asset)
       .reduce((sum, [, position]) => sum.plus(position.margin), zero);
     return {
       asset,

@@ -16,7 +16,7 @@ export interface OrderState {
   readonly endReason: string | null;
   readonly activated: boolean;
   readonly amount: string;
-  readonly left: string;
+  readonly remaining: string;
   readonly price: string;
   readonly activationPrice: string | null;
   readonly filled: string;
@@ -30,7 +30,7 @@ export interface OrderState {
 export interface AccountState {
   readonly main: Readonly<Record<string, string>>;
   readonly collateral: Readonly<Record<string, { readonly available: string; readonly reserved: string }>>;
-  /** Market → signed amount in stock and margin in money. */
+  /** Market → signed amount in base units, and margin in the quote currency. */
   readonly positions: Readonly<Record<string, { readonly amount: string; readonly margin: string }>>;
 }
 
@@ -108,7 +108,7 @@ function describeOrder(order: PaperOrder): OrderState {
   return {
     ...shown,
     amount: formatDecimal(order.amount),
-    left: formatDecimal(order.left),
+    remaining: formatDecimal(order.remaining),
     price: formatDecimal(order.price),
     activationPrice: formatOptional(order.activationPrice),
     filled: formatDecimal(order.filled),

@@ -102,7 +102,7 @@ export function keepOneLeg(world: World, survivor: PaperOrder, atMs: number): vo
   survivor.ocoId = null;
   if (other === undefined) return;
   other.ocoId = null;
-  const units = minimum(other.heldAmount, survivor.left);
+  const units = minimum(other.heldAmount, survivor.remaining);
   moveOrder(world, other, 'cancelled', atMs);
   // Only a perpetual can fail here; what it lacks is looked at again when it fills.
   if (units.gt(survivor.heldAmount) && canHold(world, survivor, units)) setHold(world, survivor, units);

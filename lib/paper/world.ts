@@ -38,13 +38,13 @@ export interface PaperOrder {
   status: OrderStatus;
   endReason: string | null;
   updatedAtMs: number;
-  left: Decimal;
+  remaining: Decimal;
   filled: Decimal;
   filledNotional: Decimal;
   fee: Decimal;
-  /** The part of `left`, in stock units, that funds are held for. */
+  /** The part of `remaining`, in base units, that funds are held for. */
   heldAmount: Decimal;
-  /** The funds held, in money or, for a spot sale, in stock. */
+  /** The funds held, in the quote currency or, for a spot sale, in base units. */
   reserved: Decimal;
 }
 
@@ -63,7 +63,7 @@ export interface Balance {
   reserved: Decimal;
 }
 
-/** A perpetual position: long above zero, short below; `margin` is what its opening cost, in money. */
+/** A perpetual position: long above zero, short below; `margin` is what its opening cost, in the quote currency. */
 export interface Position {
   amount: Decimal;
   margin: Decimal;

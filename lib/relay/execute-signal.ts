@@ -12,7 +12,7 @@ import { planCancel } from './plan-cancel.ts';
 import { planCancelAll } from './plan-cancel-all.ts';
 import { planOrder } from './plan-order.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
-import { denialOutcome, lostResponseOutcome, settleEntry, logOutcome } from './settle-entry.ts';
+import { denialOutcome, logOutcome, lostResponseOutcome, settleEntry } from './settle-entry.ts';
 import { settleSent } from './settle-sent.ts';
 import { withdrawWaiting } from './withdraw-waiting.ts';
 

@@ -12,11 +12,11 @@ import { longestLagMs } from './close-ended.ts';
 /** What looking tells of an entry whose response was lost. */
 export type LookupResult =
   /** It is proven how it ended. */
-  | { readonly kind: 'seen'; readonly outcome: Outcome }
+  | { readonly kind: 'found'; readonly outcome: Outcome }
   /** Nothing shows, yet: lists lag. If it stays so, that is how it ended. */
-  | { readonly kind: 'missing'; readonly finding: string; readonly outcome: Outcome }
+  | { readonly kind: 'not_found'; readonly finding: string; readonly outcome: Outcome }
   /** Looking proves nothing here. */
-  | { readonly kind: 'unclear'; readonly finding: string };
+  | { readonly kind: 'inconclusive'; readonly finding: string };
 
 export interface LookupServices {
   readonly clock: Clock;
@@ -40,15 +40,15 @@ export async function lookUp(
   if (signal?.action === 'cancel') return await lookUpCancel(services, client, entry, signal, options);
   if (signal?.action === 'cancel_all') return await lookUpCancelAll(services, client, entry, signal, options);
   if (signal === null || clientOrderId === null)
-    return { kind: 'unclear', finding: 'the entry names no order' };
+    return { kind: 'inconclusive', finding: 'the entry names no order' };
   const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
-      return { kind: 'seen', outcome: foundOutcome(place) };
-    case 'nowhere':
-      return { kind: 'missing', finding: 'neither among the open nor the ended orders', outcome: noOrder };
-    case 'unlisted':
-      return { kind: 'unclear', finding: notListed };
+      return { kind: 'found', outcome: foundOutcome(place) };
+    case 'not_found':
+      return { kind: 'not_found', finding: 'neither among the open nor the ended orders', outcome: noOrder };
+    case 'not_listed':
+      return { kind: 'inconclusive', finding: notListed };
   }
 }
 
@@ -81,7 +81,7 @@ function describeState({ status, endReason, filled, amount }: ListedOrder): stri
 }
 
 /** How an order that was to be cancelled stands now. */
-type TargetState = 'cancelled' | 'executed' | 'gone' | 'open' | 'nowhere' | 'unlisted';
+type TargetState = 'cancelled' | 'executed' | 'gone' | 'open' | 'not_found' | 'not_listed';
 
 /** How an order can be known to be open no more. */
 const endStates: ReadonlySet<TargetState> = new Set(['cancelled', 'executed', 'gone']);
@@ -119,7 +119,7 @@ function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): Targ
   // after months: one that was there for long and is in no list is open no more.
   const wasThere =
     placedBy !== null && placedBy.orderId !== null && placedBy.updatedAtMs <= nowMs - longestLagMs;
-  return place.kind === 'nowhere' && wasThere ? 'gone' : place.kind;
+  return place.kind === 'not_found' && wasThere ? 'gone' : place.kind;
 }
 
 async function lookUpCancel(
@@ -131,15 +131,18 @@ async function lookUpCancel(
 ): Promise<LookupResult> {
   const named = await nameTarget(services.ledger, entry, signal);
   if (named === null)
-    return { kind: 'unclear', finding: 'the order to cancel is none of this ledger; look at the exchange' };
+    return {
+      kind: 'inconclusive',
+      finding: 'the order to cancel is none of this ledger; look at the exchange',
+    };
   const target = await lookUpTarget(services, client, signal.market, named, options);
   const evidence = toJson({ target });
   switch (target.state) {
     case 'cancelled':
-      return { kind: 'seen', outcome: { status: 'cancelled', note: 'the order is cancelled', evidence } };
+      return { kind: 'found', outcome: { status: 'cancelled', note: 'the order is cancelled', evidence } };
     case 'gone':
       return {
-        kind: 'seen',
+        kind: 'found',
         outcome: {
           status: 'cancelled',
           note: 'the order is open no more; no list tells how it ended',
@@ -147,16 +150,16 @@ async function lookUpCancel(
         },
       };
     case 'executed':
-      return { kind: 'seen', outcome: refused('the order was executed before it could be cancelled') };
+      return { kind: 'found', outcome: refused('the order was executed before it could be cancelled') };
     case 'open':
       return missing('the order is still open', 'the order is still open: it was not cancelled');
-    case 'nowhere':
+    case 'not_found':
       return missing(
         'the order is in no list',
         'neither among the open nor the ended orders: nothing shows that it was cancelled',
       );
-    case 'unlisted':
-      return { kind: 'unclear', finding: notListed };
+    case 'not_listed':
+      return { kind: 'inconclusive', finding: notListed };
   }
 
   function refused(note: string): Outcome {
@@ -164,7 +167,7 @@ async function lookUpCancel(
   }
 
   function missing(finding: string, note: string): LookupResult {
-    return { kind: 'missing', finding, outcome: refused(note) };
+    return { kind: 'not_found', finding, outcome: refused(note) };
   }
 }
 
@@ -217,15 +220,15 @@ function judgeTargets(targets: readonly LookedUpTarget[], unseen: number): Looku
   const open = left.filter(({ state }) => state === 'open').length;
   const evidence = toJson({ targets });
   const done: Outcome = { status: 'cancelled', note: 'no order of it is open any more', evidence };
-  if (left.some(({ state }) => state === 'unlisted')) return { kind: 'unclear', finding: notListed };
+  if (left.some(({ state }) => state === 'not_listed')) return { kind: 'inconclusive', finding: notListed };
   if (open === 0 && unseen > 0)
     return {
-      kind: 'unclear',
+      kind: 'inconclusive',
       finding: `of ${targets.length} orders none is open; ${unseen} more are to be looked for yet`,
     };
-  if (left.length === 0) return { kind: 'seen', outcome: done };
+  if (left.length === 0) return { kind: 'found', outcome: done };
   return {
-    kind: 'missing',
+    kind: 'not_found',
     finding: `${left.length} of its orders are not seen to have ended, ${open} of them are open`,
     outcome:
       open === 0

@@ -69,7 +69,7 @@ async function placeOrder(
   const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
     const place = await findSafely(client, asked, limits);
     if (place?.kind === 'found') found = place;
-    return place?.kind === 'nowhere' && !kindNamed(asked.kind).mayFillAtOnce;
+    return place?.kind === 'not_found' && !kindNamed(asked.kind).mayFillAtOnce;
   };
   try {
     return placed(await request.send({ ...options, maySendAgain }), asked);

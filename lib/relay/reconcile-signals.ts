@@ -5,12 +5,12 @@ import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { Outcome } from './action.ts';
 import { closeEnded } from './close-ended.ts';
-import { lookUp, type LookupResult } from './look-up.ts';
+import { type LookupResult, lookUp } from './look-up.ts';
 import {
+  logOutcome,
   lostResponseOutcome,
   type SettleServices,
   settleEntry,
-  logOutcome,
   unlessMoved,
 } from './settle-entry.ts';
 import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
@@ -53,7 +53,7 @@ const oldestMs = 15 * 60_000;
 const leaseMs = 60_000;
 /** A run ends before the next one begins: no look begins later than this, */
 const lastLookupMs = 30_000;
-/** nor any request of the last look, which may be many. */
+/** nor any request of the last lookup, which may be many. */
 const lastRequestMs = 40_000;
 const mostLookups = 100;
 
@@ -132,18 +132,18 @@ async function lookUpEntry(
   entry: Entry,
   options: SendOptions,
 ): Promise<boolean> {
-  const { look } = entry;
-  if (look === null) return alarmDamaged(services, entry);
-  const sight = await lookUpSafely(services, entry, options);
-  if (sight.kind === 'seen') return await settle(services, entry, sight.outcome);
+  const { lookup } = entry;
+  if (lookup === null) return alarmDamaged(services, entry);
+  const result = await lookUpSafely(services, entry, options);
+  if (result.kind === 'found') return await settle(services, entry, result.outcome);
   const nowMs = services.clock.nowMs();
-  const next = addLookup(look, sight, nowMs);
-  if (sight.kind === 'missing' && isConvincing(next))
-    return await settle(services, entry, withLookups(sight.outcome, next));
+  const next = addLookup(lookup, result, nowMs);
+  if (result.kind === 'not_found' && isConvincing(next))
+    return await settle(services, entry, withLookups(result.outcome, next));
   const reminded = remind(services, entry, next, nowMs);
   await services.ledger.postpone(
     entry,
-    look,
+    lookup,
     schedule(reminded, services.settings.unknownAlarmAfterMs, nowMs),
   );
   return false;
@@ -168,7 +168,7 @@ async function settle(services: ReconcileServices, entry: Entry, outcome: Outcom
 
 /**
  * What cannot be looked up now, for whatever reason, is looked up later: one account's missing key must not keep the
- * others' orders from being found. A ledger that is out of order shows when the look is to be written down.
+ * others' orders from being found. A ledger that is out of order shows when the lookup is to be written down.
  */
 async function lookUpSafely(
   services: ReconcileServices,
@@ -180,7 +180,7 @@ async function lookUpSafely(
   } catch (error) {
     // Only the relay's own words are known to hold no secret.
     const reason = error instanceof RelayError ? error.message : `unexpected ${nameOf(error)}`;
-    return { kind: 'unclear', finding: `could not be looked up: ${reason}` };
+    return { kind: 'inconclusive', finding: `could not be looked up: ${reason}` };
   }
 }
 
@@ -192,12 +192,12 @@ const notFoundNeeded = 4;
 /** Lists lag by seconds; an order that is in none of them for minutes is not coming. */
 const notFoundSpreadMs = 5 * 60_000;
 
-function isConvincing({ misses, firstNotFoundAtMs, lastAtMs }: LookupProgress): boolean {
-  return misses >= notFoundNeeded && (lastAtMs ?? 0) - (firstNotFoundAtMs ?? 0) >= notFoundSpreadMs;
+function isConvincing({ notFound, firstNotFoundAtMs, lastAtMs }: LookupProgress): boolean {
+  return notFound >= notFoundNeeded && (lastAtMs ?? 0) - (firstNotFoundAtMs ?? 0) >= notFoundSpreadMs;
 }
 
-function withLookups(outcome: Outcome, { misses, firstNotFoundAtMs, lastAtMs }: LookupProgress): Outcome {
-  return { ...outcome, evidence: { looks: misses, firstNotFoundAtMs, lastAtMs, found: outcome.evidence } };
+function withLookups(outcome: Outcome, { notFound, firstNotFoundAtMs, lastAtMs }: LookupProgress): Outcome {
+  return { ...outcome, evidence: { notFound, firstNotFoundAtMs, lastAtMs, found: outcome.evidence } };
 }
 
 /** Looks come ever more seldom, but never later than the alarm they may have to raise. */
@@ -207,35 +207,38 @@ const earlyMs = 10_000;
 const longestPauseMs = 60 * 60_000;
 
 function addLookup(
-  look: LookupProgress,
-  sight: LookupResult & { kind: 'missing' | 'unclear' },
+  lookup: LookupProgress,
+  result: LookupResult & { kind: 'not_found' | 'inconclusive' },
   nowMs: number,
 ): LookupProgress {
-  const isNotFound = sight.kind === 'missing';
+  const isNotFound = result.kind === 'not_found';
   return {
-    ...look,
-    count: look.count + 1,
-    misses: look.misses + (isNotFound ? 1 : 0),
-    firstNotFoundAtMs: look.firstNotFoundAtMs ?? (isNotFound ? nowMs : null),
+    ...lookup,
+    count: lookup.count + 1,
+    notFound: lookup.notFound + (isNotFound ? 1 : 0),
+    firstNotFoundAtMs: lookup.firstNotFoundAtMs ?? (isNotFound ? nowMs : null),
     lastAtMs: nowMs,
-    finding: sight.finding,
+    finding: result.finding,
   };
 }
 
-function schedule(look: LookupProgress, alarmAfterMs: number, nowMs: number): LookupProgress {
-  const pauseMs = Math.min(firstPauseMs * 2 ** (look.count - 1), longestPauseMs);
-  const dueAtMs = Math.max(Math.min(nowMs + pauseMs, look.alarmedAtMs + alarmAfterMs), nowMs + firstPauseMs);
-  return { ...look, dueAtMs: dueAtMs - earlyMs };
+function schedule(lookup: LookupProgress, alarmAfterMs: number, nowMs: number): LookupProgress {
+  const pauseMs = Math.min(firstPauseMs * 2 ** (lookup.count - 1), longestPauseMs);
+  const dueAtMs = Math.max(
+    Math.min(nowMs + pauseMs, lookup.alarmedAtMs + alarmAfterMs),
+    nowMs + firstPauseMs,
+  );
+  return { ...lookup, dueAtMs: dueAtMs - earlyMs };
 }
 
 /** Said before it is written down: an alarm too many is better than one too few. */
 function remind(
   services: ReconcileServices,
   entry: Entry,
-  look: LookupProgress,
+  lookup: LookupProgress,
   nowMs: number,
 ): LookupProgress {
-  if (nowMs - look.alarmedAtMs < services.settings.unknownAlarmAfterMs - earlyMs) return look;
+  if (nowMs - lookup.alarmedAtMs < services.settings.unknownAlarmAfterMs - earlyMs) return lookup;
   services.log.error('signal outcome still unknown', {
     account: entry.account,
     signalId: entry.signalId,
@@ -243,9 +246,9 @@ function remind(
     clientOrderId: entry.clientOrderId,
     status: 'unknown',
     unknownForMs: nowMs - entry.updatedAtMs,
-    looks: look.count,
-    note: look.finding ?? '',
+    looks: lookup.count,
+    note: lookup.finding ?? '',
     alarm: true,
   });
-  return { ...look, alarmedAtMs: nowMs };
+  return { ...lookup, alarmedAtMs: nowMs };
 }

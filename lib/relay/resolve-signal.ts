@@ -108,9 +108,9 @@ async function look(
   by: string,
   options: SendOptions,
 ): Promise<Resolution> {
-  const sight = await lookUp(services, entry, options);
-  if (sight.kind !== 'seen') return { result: 'open_question', entry, finding: sight.finding };
-  await settleEntry(services, entry, sight.outcome, by);
+  const result = await lookUp(services, entry, options);
+  if (result.kind !== 'found') return { result: 'open_question', entry, finding: result.finding };
+  await settleEntry(services, entry, result.outcome, by);
   return { result: 'settled', entry: await readEntry(services, entry), finding: null };
 }
 

@@ -2,7 +2,7 @@ import { RelayError } from '../base/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Status, statusTransitions } from '../model/outcome.ts';
 import type { Outcome } from './action.ts';
-import { isConflict, type SettleServices, settleEntry, logOutcome } from './settle-entry.ts';
+import { isConflict, logOutcome, type SettleServices, settleEntry } from './settle-entry.ts';
 
 /** Long enough for a neighbour's lock or a throttled table; after that, the next delivery finds `sending`. */
 const settlePausesMs = [100, 300, 1000];

@@ -99,7 +99,7 @@ function denyMarket(market: string, account: Account): Denial {
   };
 }
 
-/** In money, as the exchange reckons the total of an order. */
+/** In the quote currency, as the exchange reckons the total of an order. */
 function notionalOf(order: OrderRequest): Decimal {
   return order.amount.times(kindNamed(order.kind).valuationPrice(order));
 }

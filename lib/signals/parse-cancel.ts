@@ -1,6 +1,6 @@
 import type { CancelAllSignal, CancelSignal, CancelTarget, OwnPart } from '../model/signal.ts';
-import type { Issues } from './issues.ts';
 import type { FieldName, Fields } from './fields.ts';
+import type { Issues } from './issues.ts';
 import { orderFields } from './parse-order.ts';
 import { readOrderId } from './read-number.ts';
 import { readClientOrderId, readSignalId } from './read-text.ts';

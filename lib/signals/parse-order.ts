@@ -8,8 +8,8 @@ import {
   orderFieldNames,
 } from '../orders/order-kind.ts';
 import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
-import type { Issues } from './issues.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
+import type { Issues } from './issues.ts';
 import { readPositive } from './read-number.ts';
 import { readWord } from './read-text.ts';
 
@@ -96,16 +96,16 @@ function readSize(fields: Fields, prefix: string, faults: Issues): OrderSize | u
   if (fields.quantity !== undefined && fields.quoteQuantity !== undefined)
     return faults.add(
       fields.quoteQuantity.path,
-      'the size is given twice, in stock and in money',
-      'keep "quantity" (stock) or "quoteQuantity" (money)',
+      'the size is given twice, in base units and in the quote currency',
+      'keep "quantity" (base units) or "quoteQuantity" (quote currency)',
     );
-  if (quantity !== undefined) return { unit: 'stock', quantity };
-  if (quoteQuantity !== undefined) return { unit: 'money', quoteQuantity };
+  if (quantity !== undefined) return { unit: 'base', quantity };
+  if (quoteQuantity !== undefined) return { unit: 'quote', quoteQuantity };
   if (fields.quantity !== undefined || fields.quoteQuantity !== undefined) return undefined;
   return faults.add(
     `${prefix}quantity`,
     'the order has no size',
-    'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of money',
+    'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency',
   );
 }
 

@@ -1,7 +1,7 @@
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
 import type { DecimalText } from '../model/signal.ts';
-import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { Field } from './fields.ts';
+import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode } from './parse-json.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
 

@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts';
-import { escapeText, type Issues } from './issues.ts';
 import { type Field, pathOf } from './fields.ts';
 import { isExplicitId, isSignalId } from './identity.ts';
+import { escapeText, type Issues } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
 

@@ -1,6 +1,6 @@
 import { formatDecimal, isDecimalText, parseDecimal } from '../base/decimal.ts';
-import type { Issues } from './issues.ts';
 import type { Field } from './fields.ts';
+import type { Issues } from './issues.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
 
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;

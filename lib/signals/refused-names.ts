@@ -1,6 +1,6 @@
-import { createIssues, shortenText } from './issues.ts';
 import { collectFields, type Field } from './fields.ts';
 import { isExplicitId } from './identity.ts';
+import { createIssues, shortenText } from './issues.ts';
 import { type JsonNode, parseSoundPart } from './parse-json.ts';
 import { textOf } from './written-value.ts';
 

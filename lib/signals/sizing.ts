@@ -16,7 +16,7 @@ export type Sized =
  * Turns what was asked for into an order its market takes; what does not fit a step is rounded toward safety, so
  * that the order is never larger, nor worse priced, than asked.
  *
- * - The amount is cut to the amount step; money is divided by the limit price as it is after rounding.
+ * - The amount is cut to the amount step; an amount of the quote currency is divided by the limit price after rounding.
  * - Stop and limit price are rounded alike, buys down and sells up, so that they stay in their order.
  * - StopLossAndTakeProfit are rounded toward the sooner exit: of a long position the stop-loss up and the take-profit down, of a
  *   short one the other way.
@@ -78,9 +78,9 @@ function isLong({ side, positionSide }: OrderSignal): boolean {
 
 function baseAmountOf(size: OrderSize, price: Decimal): Decimal {
   switch (size.unit) {
-    case 'stock':
+    case 'base':
       return parseDecimal(size.quantity);
-    case 'money':
+    case 'quote':
       return parseDecimal(size.quoteQuantity).div(price);
   }
 }
@@ -108,13 +108,13 @@ function checkTradable({ name, tradesEnabled, isCollateral }: Market): Denial | 
 
 function checkPrices(
   { kind: _, ...prices }: DraftOf<OrderKindName> & StopLossAndTakeProfit,
-  { name, money, priceStep }: Market,
+  { name, quote, priceStep }: Market,
 ): Denial | null {
   const least = formatDecimal(priceStep);
   for (const [what, price] of Object.entries(prices)) {
     if (price === undefined || price.gt(zero)) continue;
     const actual = formatDecimal(price);
-    const message = `${what} becomes ${actual} in steps of ${least} ${money}; write a higher price for ${name}`;
+    const message = `${what} becomes ${actual} in steps of ${least} ${quote}; write a higher price for ${name}`;
     return { rule: 'price_rounds_to_zero', limit: least, actual, message };
   }
   return null;
@@ -123,30 +123,30 @@ function checkPrices(
 function checkAmount(
   asked: Decimal,
   amount: Decimal,
-  { name, stock, amountStep, minAmount }: Market,
+  { name, base, amountStep, minAmount }: Market,
 ): Denial | null {
   const step = formatDecimal(amountStep);
   const least = formatDecimal(minAmount);
   if (amount.lte(zero)) {
     const actual = formatDecimal(asked.prec(8, 0));
-    const message = `${actual} ${stock} is less than one step of ${step}; raise the size for ${name}`;
+    const message = `${actual} ${base} is less than one step of ${step}; raise the size for ${name}`;
     return { rule: 'amount_rounds_to_zero', limit: step, actual, message };
   }
   if (amount.gte(minAmount)) return null;
   const actual = formatDecimal(amount);
-  const message = `${actual} ${stock} is below the least of ${least}; raise the size for ${name}`;
+  const message = `${actual} ${base} is below the least of ${least}; raise the size for ${name}`;
   return { rule: 'min_amount', limit: least, actual, message };
 }
 
-function checkTotal(total: Decimal, { name, money, minTotal, maxTotal }: Market): Denial | null {
+function checkTotal(total: Decimal, { name, quote, minTotal, maxTotal }: Market): Denial | null {
   const actual = formatDecimal(total);
   if (total.lt(minTotal)) {
     const limit = formatDecimal(minTotal);
-    const message = `the order is worth ${actual} ${money}, below the least of ${limit}; raise the size for ${name}`;
+    const message = `the order is worth ${actual} ${quote}, below the least of ${limit}; raise the size for ${name}`;
     return { rule: 'min_total', limit, actual, message };
   }
   if (maxTotal === null || total.lte(maxTotal)) return null;
   const limit = formatDecimal(maxTotal);
-  const message = `the order is worth ${actual} ${money}, above the most of ${limit}; lower the size for ${name}`;
+  const message = `the order is worth ${actual} ${quote}, above the most of ${limit}; lower the size for ${name}`;
   return { rule: 'max_total', limit, actual, message };
 }

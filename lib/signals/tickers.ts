@@ -1,5 +1,5 @@
-import { type Issues, quoteText } from './issues.ts';
 import type { Field } from './fields.ts';
+import { type Issues, quoteText } from './issues.ts';
 import { describe, isPlaceholder, placeholderHint } from './written-value.ts';
 
 /** A ticker as the alert wrote it, and the exchange's market it stands for. */
@@ -8,7 +8,7 @@ export interface Instrument {
   readonly market: string;
 }
 
-/** The money a pair can be quoted in; of two that fit, the longer comes first. */
+/** The quote currencies a pair can end in; of two that fit, the longer comes first. */
 const quoteCurrencies = ['USDT', 'USDC', 'EUR', 'USD', 'TRY', 'GBP', 'BTC', 'ETH'];
 /** What is longer is not repeated in a hint: it may be anything. */
 const tickerPattern = /^[\w.:!/&*+^-]{1,28}$/;
@@ -47,8 +47,8 @@ function guessMarket(ticker: string): string {
   if (/^[A-Z0-9]+_[A-Z0-9]+$/.test(symbol)) return symbol;
   const isPerpetual = symbol.endsWith('.P');
   const pair = isPerpetual ? symbol.slice(0, -2) : symbol;
-  const money = quoteCurrencies.find((currency) => pair.endsWith(currency) && pair !== currency);
-  if (money === undefined || !/^[A-Z0-9]+$/.test(pair)) return '<market>';
-  const stock = pair.slice(0, -money.length);
-  return isPerpetual ? `${stock}_PERP` : `${stock}_${money}`;
+  const quote = quoteCurrencies.find((currency) => pair.endsWith(currency) && pair !== currency);
+  if (quote === undefined || !/^[A-Z0-9]+$/.test(pair)) return '<market>';
+  const base = pair.slice(0, -quote.length);
+  return isPerpetual ? `${base}_PERP` : `${base}_${quote}`;
 }

@@ -39,11 +39,11 @@ const promisesOrder: Partial<Readonly<Record<Status, boolean>>> = {
 };
 
 function contradict(evidence: Evidence, entry: Entry, order: OrderState | null): readonly string[] {
-  const { status, orderId, orderOpen, look } = entry;
+  const { status, orderId, orderOpen, lookup } = entry;
   const promised = isWithdrawn(entry) ? false : promisesOrder[status];
   if (promised === true && order === null) return ['a placed order is not at the exchange'];
   if (order === null) return [];
-  const wasMissedInQuiet = (look?.firstNotFoundAtMs ?? 0) >= evidence.quietSinceMs;
+  const wasMissedInQuiet = (lookup?.firstNotFoundAtMs ?? 0) >= evidence.quietSinceMs;
   const isOpen = !isOrderEnd(order.status);
   return [
     ...(promised === false ? [`the ledger says ${status}, and the exchange holds the order`] : []),

@@ -50,7 +50,7 @@ function keepEntry(signalId: string, path: readonly Status[], changes: Partial<E
     steps,
     orderId: null,
     orderOpen: false,
-    look: null,
+    lookup: null,
     ...changes,
   };
 }
@@ -72,7 +72,7 @@ function holdOrder(
     endReason: null,
     activated: false,
     amount: '0.0001',
-    left: '0.0001',
+    remaining: '0.0001',
     price,
     activationPrice: '60000',
     filled: '0',
@@ -201,9 +201,9 @@ describe('the audit of a run', () => {
     ]);
   });
 
-  const look = {
+  const lookup = {
     count: 1,
-    misses: 1,
+    notFound: 1,
     firstNotFoundAtMs: quietSinceMs + 1,
     lastAtMs: quietSinceMs + 1,
     dueAtMs: quietSinceMs + 60_000,
@@ -310,7 +310,7 @@ describe('the audit of a run', () => {
     [
       'an order that was missed though nothing was broken',
       {
-        ...withEntries(keepEntry('five', ['accepted', 'sending', 'unknown'], { look })),
+        ...withEntries(keepEntry('five', ['accepted', 'sending', 'unknown'], { lookup })),
         writings: writeLog([alarmLine('two'), alarmLine('five')]),
       },
       ['disagreement: an order was looked for and missed, and it is there'],

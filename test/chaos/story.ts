@@ -27,14 +27,16 @@ export function logAlert({ account, signals, flaw, deliveries }: SentAlert): rea
 }
 
 function describeEntry(entry: Entry): readonly string[] {
-  const { status, clientOrderId, orderId, orderOpen, steps, look } = entry;
+  const { status, clientOrderId, orderId, orderOpen, steps, lookup } = entry;
   return [
     `ledger ${nameOf(entry)}: ${status}, client order id ${clientOrderId}, order ${orderId}, open ${orderOpen}`,
     ...steps.map(
       ({ status: to, atMs, by, note }) =>
         `  ${timeOf(atMs)}  ${to}${by === undefined ? '' : ` (${by})`}: ${note}`,
     ),
-    ...(look === null ? [] : [`  looked for ${look.count} times, missed ${look.misses}: ${look.finding}`]),
+    ...(lookup === null
+      ? []
+      : [`  looked for ${lookup.count} times, missed ${lookup.notFound}: ${lookup.finding}`]),
   ];
 }
 

@@ -141,7 +141,7 @@ describe('signal', () => {
       ],
       orderId: 10_000_000_001,
       orderOpen: true,
-      look: null,
+      lookup: null,
       refusals: [],
     });
   });

@@ -27,7 +27,7 @@ export const buySignal: StopLimitSignal = {
   timeMs: startMs - 1500,
   maxLagMs: 60_000,
   side: 'buy',
-  size: { unit: 'stock', quantity: '0.01' },
+  size: { unit: 'base', quantity: '0.01' },
   stopPrice: '60500',
   limitPrice: '60560',
   stopLoss: '59000',
@@ -83,7 +83,7 @@ async function storePlaced(ledger: Ledger): Promise<void> {
 /** Its note holds an escape sequence, as a hostile exchange's text could. */
 async function storeDenied(ledger: Ledger): Promise<void> {
   const key = { account: 'main', signalId: 'demo-2' };
-  const signal: Signal = { ...buySignal, size: { unit: 'money', quoteQuantity: '500' }, limitPrice: null };
+  const signal: Signal = { ...buySignal, size: { unit: 'quote', quoteQuantity: '500' }, limitPrice: null };
   const atMs = startMs + 1000;
   await acceptOne(ledger, { ...key, signal, clientOrderId: 'tr-2', fingerprint: 'f2', atMs }, null);
   await ledger.move(key, {

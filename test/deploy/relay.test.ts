@@ -129,7 +129,7 @@ const solSignal: OrderSignal = {
   timeMs: null,
   maxLagMs: null,
   side: 'buy',
-  size: { unit: 'stock', quantity: '2' },
+  size: { unit: 'base', quantity: '2' },
   stopPrice: '170',
   limitPrice: '171',
 };
@@ -464,11 +464,11 @@ describe('The schedule fires, and', () => {
   });
 
   test('the order that never reached the exchange is looked for in vain, and stays unknown for now', async () => {
-    const entry = await waitForEntry('dropped', ({ look }) => look?.finding !== null);
+    const entry = await waitForEntry('dropped', ({ lookup }) => lookup?.finding !== null);
 
     expect(entry).toMatchObject({
       status: 'unknown',
-      look: { misses: entry.look?.count, finding: 'neither among the open nor the ended orders' },
+      lookup: { notFound: entry.lookup?.count, finding: 'neither among the open nor the ended orders' },
     });
     expect((await examine()).amiss).toEqual(['outcomes']);
   });

@@ -47,7 +47,7 @@ const order: Signal = {
   action: 'order',
   orderType: 'stop_limit',
   side: 'buy',
-  size: { unit: 'stock', quantity: '0.01' },
+  size: { unit: 'base', quantity: '0.01' },
   stopPrice: '61000',
   limitPrice: '61100',
 };
@@ -57,7 +57,7 @@ const aside: Signal = {
   ...order,
   ticker: 'SOLUSDT',
   market: 'SOL_USDT',
-  size: { unit: 'stock', quantity: '1' },
+  size: { unit: 'base', quantity: '1' },
   stopPrice: '160',
   limitPrice: '161',
 };
@@ -178,12 +178,12 @@ const stories = {
     const lostCancelAll = await storeUnknown(cancelNothing);
     if (!(await invoke('Reconcile', {}))) return false;
     const { status } = await deployment.settled(leftBehind);
-    const { look } = (await read(lostCancel)) ?? {};
+    const { lookup } = (await read(lostCancel)) ?? {};
     return (
       status === 'placed' &&
       (await statusOf(lost)) === 'placed' &&
       (await isNamed(lost)) &&
-      look?.finding === 'the order is still open' &&
+      lookup?.finding === 'the order is still open' &&
       (await statusOf(lostCancelAll)) === 'cancelled'
     );
   },

@@ -71,7 +71,7 @@ describe('looking an order up at the exchange', () => {
       const place1 = await find('tr-1');
 
       expect(place1).toMatchObject({ kind: 'found', isOpen: true, order: { status: 'partially_filled' } });
-      expect(place1.kind === 'found' && place1.order.dealStock.toFixed()).toBe('0.004');
+      expect(place1.kind === 'found' && place1.order.filled.toFixed()).toBe('0.004');
     });
 
     test('shows an order that was filled', async () => {
@@ -103,7 +103,7 @@ describe('looking an order up at the exchange', () => {
       await open('live');
       await place('tr-other');
 
-      expect(await find('tr-1')).toEqual({ kind: 'nowhere' });
+      expect(await find('tr-1')).toEqual({ kind: 'not_found' });
     });
 
     test('takes a list that cannot be read for no proof', async () => {
@@ -138,7 +138,7 @@ describe('looking an order up at the exchange', () => {
       await open('documented');
       await place('tr-1');
 
-      expect(await find('tr-1')).toEqual({ kind: 'unlisted' });
+      expect(await find('tr-1')).toEqual({ kind: 'not_listed' });
     });
 
     test('shows no order any more that was filled: its exits bear no name', async () => {
@@ -147,7 +147,7 @@ describe('looking an order up at the exchange', () => {
       setPrice('50150');
 
       expect(paper.control.state().ocos).toMatchObject([{ isOpen: true }]);
-      expect(await find('tr-1')).toEqual({ kind: 'unlisted' });
+      expect(await find('tr-1')).toEqual({ kind: 'not_listed' });
     });
 
     test('shows an order on the last of many pages', async () => {
@@ -156,7 +156,7 @@ describe('looking an order up at the exchange', () => {
       for (let count = 1; count <= 200; count += 1) await place(`tr-later-${count}`, exits);
 
       expect(await find('tr-first')).toMatchObject({ kind: 'found', order: { orderId } });
-      expect(await find('tr-never')).toEqual({ kind: 'unlisted' });
+      expect(await find('tr-never')).toEqual({ kind: 'not_listed' });
     });
   });
 });
@@ -173,8 +173,8 @@ describe('lists of the live service that are at odds', () => {
     clientOrderId: 'tr-1',
     side: 'buy',
     type: 'margin stop limit',
-    dealMoney: '0',
-    dealStock: '0',
+    filledNotional: '0',
+    filled: '0',
     dealFee: '0',
     amount: '0.01',
     price: '50200',
@@ -241,8 +241,8 @@ describe('lists of the live service that are at odds', () => {
   });
 
   test('read an empty history, or one of other markets, as one without the order', async () => {
-    expect(await find(response(200, []), response(200, {}))).toEqual({ kind: 'nowhere' });
-    expect(await find(response(200, []), response(200, { ETH_USDT: [] }))).toEqual({ kind: 'nowhere' });
+    expect(await find(response(200, []), response(200, {}))).toEqual({ kind: 'not_found' });
+    expect(await find(response(200, []), response(200, { ETH_USDT: [] }))).toEqual({ kind: 'not_found' });
   });
 
   test.each([
@@ -254,7 +254,7 @@ describe('lists of the live service that are at odds', () => {
   ] as const)(
     'prove nothing when the %s one holds strangers: it was not searched by the name',
     async (_, steps) => {
-      expect(await find(...steps)).toEqual({ kind: 'unlisted' });
+      expect(await find(...steps)).toEqual({ kind: 'not_listed' });
     },
   );
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { readResponse, type Verdict } from '../../lib/exchange/response.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { readResponse, type Verdict } from '../../lib/exchange/response.ts';
 
 const redacted = ['public-key-0123456789', 'c2lnbmVkLXBheWxvYWQ=', 'a'.repeat(128)];
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { readResponse, type Verdict } from '../../lib/exchange/response.ts';
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { readResponse, type Verdict } from '../../lib/exchange/response.ts';
 
 const accepted = {
   order_id: 4_180_284_841,

@@ -89,7 +89,7 @@ describe('looking after signals that were left behind', () => {
     for (const id of ['sending', 'unknown'])
       expect(await ledger.read(key(id))).toMatchObject({
         status: 'unknown',
-        look: { count: 1, misses: 0, finding: 'could not be looked up: account main has no key' },
+        lookup: { count: 1, notFound: 0, finding: 'could not be looked up: account main has no key' },
       });
     expect(alarms).toMatchObject([{ signalId: 'sending', status: 'unknown', alarm: true }]);
   });

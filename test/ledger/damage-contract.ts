@@ -81,7 +81,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
         steps: [{ status: 'unknown', atMs: noonMs + 1, note: damagedNote }],
         orderId: 101,
         orderOpen: true,
-        look: null,
+        lookup: null,
       });
     });
 

@@ -12,7 +12,7 @@ import type { DynamodbFixture } from '../support/dynamodb/fixture.ts';
 import { createStackTable, deleteTable } from '../support/stack-tables.ts';
 import { describeDamage } from './damage-contract.ts';
 import { describeLedger, orderEntry, signal } from './ledger-contract.ts';
-import { describeLookups } from './look-contract.ts';
+import { describeLookups } from './lookup-contract.ts';
 import { describeMarketCopies, market } from './market-copies-contract.ts';
 import { describeStateMachine } from './state-machine.ts';
 
@@ -154,7 +154,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
         await ledger.move(key, { from: 'unknown', step: { ...placed, status } });
         expect(await readItem(tableName, 'signal#a')).toMatchObject({
           expiresAt: { N: String(settledAtS + 7 * 86_400) },
-          look: { S: expect.stringContaining('"count":0') },
+          lookup: { S: expect.stringContaining('"count":0') },
         });
         await close();
       },
@@ -249,14 +249,14 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     await acceptOne(ledger, orderEntry('a', { signal: alert }));
     await ledger.start(key, largest('sending'), null);
     const unknown = { from: 'sending', step: largest('unknown'), orderOpen: true } as const;
-    const { look } = await ledger.move(key, unknown);
-    await ledger.postpone(key, look ?? firstLook, looked);
+    const { lookup } = await ledger.move(key, unknown);
+    await ledger.postpone(key, lookup ?? firstLook, looked);
 
     const placing = { from: 'unknown', step: largest('placed'), orderId: 7, orderOpen: true } as const;
     const entry = await ledger.move(key, placing);
 
     expect(Buffer.byteLength(JSON.stringify(entry))).toBeGreaterThan(90 * 1024);
-    expect(entry).toMatchObject({ signal: alert, orderOpen: true, look: looked });
+    expect(entry).toMatchObject({ signal: alert, orderOpen: true, lookup: looked });
     expect(entry.steps.slice(1)).toEqual([largest('sending'), largest('unknown'), largest('placed')]);
     expect(await ledger.read(key)).toEqual(entry);
     expect(await ledger.openOrders('main', 'BTC_USDT', 10)).toEqual([entry]);

@@ -23,7 +23,7 @@ export const signal: StopLimitSignal = {
   timeMs: noonMs - 1000,
   maxLagMs: 60_000,
   side: 'buy',
-  size: { unit: 'stock', quantity: '0.0000001' },
+  size: { unit: 'base', quantity: '0.0000001' },
   stopPrice: '60000.1',
   limitPrice: null,
   comment: 'with "quotes", a \\ and żółw 🐢',
@@ -134,7 +134,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         steps: [{ status: 'accepted', atMs: 1_767_268_800_000, note: 'stored' }],
         orderId: null,
         orderOpen: false,
-        look: null,
+        lookup: null,
       };
       expect(accepted).toStrictEqual({ result: 'created', entry: expected });
       expect(await ledger.read(keyOf('a'))).toStrictEqual(expected);
@@ -338,7 +338,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         steps: [step],
         orderId: null,
         orderOpen: false,
-        look: null,
+        lookup: null,
       });
       expect((await ledger.list({ limit: 10 })).entries).toHaveLength(1);
     });

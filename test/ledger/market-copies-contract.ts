@@ -17,8 +17,8 @@ const exchange = 'https://exchange.example';
 
 export const market: Market = {
   name: 'BTC_USDT',
-  stock: 'BTC',
-  money: 'USDT',
+  base: 'BTC',
+  quote: 'USDT',
   amountStep: parseDecimal('0.000001'),
   priceStep: parseDecimal('1e-40'),
   minAmount: parseDecimal('123456789012345678901234567890.000000001'),
@@ -90,7 +90,7 @@ export function describeMarketCopies(name: string, openFixture: () => Promise<Ma
     });
 
     test('leaves out what no longer fits, and keeps the rest', async () => {
-      const vast = { ...market, name: 'VAST_USDT', stock: 'ß'.repeat(200_000) };
+      const vast = { ...market, name: 'VAST_USDT', base: 'ß'.repeat(200_000) };
       const many = Array.from({ length: 5_000 }, (_, i) => ({ ...market, name: `N${i}_USDT` }));
       const copies = fixture.open(exchange);
 

@@ -18,7 +18,7 @@ import { orderEntry, signal } from './ledger-contract.ts';
 const noonMs = 1_767_268_800_000;
 const look = {
   count: 2,
-  misses: 1,
+  notFound: 1,
   firstNotFoundAtMs: noonMs,
   lastAtMs: noonMs,
   dueAtMs: noonMs + 60_000,
@@ -128,7 +128,7 @@ describe.each([1, 2])('a data file whose ledger is of version %i', (version) => 
       steps: [{ status: 'placed', atMs: noonMs + 1, note: 'as it was' }],
       orderId: 77,
       orderOpen: true,
-      look: null,
+      lookup: null,
     });
     expect(await ledger.readPause('second')).toEqual({ sinceMs: noonMs, reason: 'news' });
   });

@@ -8,7 +8,7 @@ import { acceptOne } from '../support/accept-one.ts';
 import { damageRow } from '../support/damage-row.ts';
 import { describeDamage } from './damage-contract.ts';
 import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
-import { describeLookups } from './look-contract.ts';
+import { describeLookups } from './lookup-contract.ts';
 import { describeStateMachine, type SharedLedger } from './state-machine.ts';
 
 async function openInMemory(): Promise<LedgerFixture> {

@@ -61,8 +61,9 @@ export function moveBy({ from, to }: Pick<Transition, 'from' | 'to'>, note?: str
 }
 
 async function postpone(ledger: Ledger, key: EntryKey): Promise<void> {
-  const { look } = await readEntry(ledger, key);
-  if (look !== null) await ledger.postpone(key, look, { ...look, count: look.count + 1, dueAtMs: laterMs });
+  const { lookup } = await readEntry(ledger, key);
+  if (lookup !== null)
+    await ledger.postpone(key, lookup, { ...lookup, count: lookup.count + 1, dueAtMs: laterMs });
 }
 
 export async function readEntry(ledger: Ledger, key: EntryKey): Promise<Entry> {
@@ -95,9 +96,9 @@ async function describeStates(ledger: Ledger, keys: readonly EntryKey[]): Promis
   });
 }
 
-function describeLookup({ look }: Entry, isDueNow: boolean, isDueEver: boolean): readonly string[] {
+function describeLookup({ lookup }: Entry, isDueNow: boolean, isDueEver: boolean): readonly string[] {
   if (isDueEver) return [isDueNow ? 'look due' : 'look to come'];
-  return look === null ? [] : ['looked for'];
+  return lookup === null ? [] : ['looked for'];
 }
 
 let accounts = 0;

@@ -39,7 +39,7 @@ describe('a limit order', () => {
   });
 
   test('of an amount of money is divided by the rounded limit price', () => {
-    expect(size({ ...limitBuy, size: { unit: 'money', quoteQuantity: '1000' } })).toMatchObject({
+    expect(size({ ...limitBuy, size: { unit: 'quote', quoteQuantity: '1000' } })).toMatchObject({
       order: { amount: '0.019', price: '50100' },
     });
   });
@@ -48,7 +48,7 @@ describe('a limit order', () => {
     expect(size({ ...limitBuy, limitPrice: '0.1' })).toMatchObject({
       denial: { rule: 'price_rounds_to_zero' },
     });
-    expect(size({ ...limitBuy, size: { unit: 'stock', quantity: '10' } })).toMatchObject({
+    expect(size({ ...limitBuy, size: { unit: 'base', quantity: '10' } })).toMatchObject({
       denial: { rule: 'max_total' },
     });
   });

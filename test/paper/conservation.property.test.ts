@@ -138,8 +138,10 @@ function checkBooks(world: World, canGoBelowZero: boolean): void {
       if (!canGoBelowZero) expect(available.lt(zero)).toBe(false);
     }
   for (const order of world.orders.values()) {
-    expect(formatDecimal(order.left.plus(order.filled))).toBe(formatDecimal(order.amount));
-    expect(order.left.lt(zero) || order.heldAmount.lt(zero) || order.heldAmount.gt(order.left)).toBe(false);
+    expect(formatDecimal(order.remaining.plus(order.filled))).toBe(formatDecimal(order.amount));
+    expect(
+      order.remaining.lt(zero) || order.heldAmount.lt(zero) || order.heldAmount.gt(order.remaining),
+    ).toBe(false);
   }
 }
 

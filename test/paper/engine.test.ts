@@ -87,7 +87,7 @@ describe('a limit order', () => {
       activated: true,
       price: '59000',
       activationPrice: null,
-      left: '1',
+      remaining: '1',
       reserved: '59059',
     });
   });
@@ -96,10 +96,15 @@ describe('a limit order', () => {
     createLimit();
 
     trade('58500', '0.4');
-    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.6', filledNotional: '23600' });
+    expect(order(0)).toMatchObject({ status: 'partially_filled', remaining: '0.6', filledNotional: '23600' });
     trade('59000');
 
-    expect(order(0)).toMatchObject({ status: 'filled', left: '0', filledNotional: '59000', reserved: '0' });
+    expect(order(0)).toMatchObject({
+      status: 'filled',
+      remaining: '0',
+      filledNotional: '59000',
+      reserved: '0',
+    });
   });
 
   test.each([
@@ -112,7 +117,7 @@ describe('a limit order', () => {
     expect(result).toBe('order');
     expect(order(0)).toMatchObject({
       status: 'filled',
-      left: '0',
+      remaining: '0',
       filled: '1',
       filledNotional: '60000',
       // As a taker.
@@ -156,7 +161,7 @@ describe('a limit order', () => {
 
     expect([order(0), order(1), order(2)]).toMatchObject([
       { type: 'stop_limit', activated: false, status: 'open' },
-      { type: 'limit', left: '2', status: 'open' },
+      { type: 'limit', remaining: '2', status: 'open' },
       { type: 'limit', status: 'filled' },
     ]);
   });
@@ -181,7 +186,7 @@ describe('a stop-limit order waiting', () => {
       endReason: null,
       activated: false,
       amount: '1',
-      left: '1',
+      remaining: '1',
       price: '61500',
       activationPrice: '61000',
       filled: '0',
@@ -246,7 +251,12 @@ describe('an activated order', () => {
 
     trade('61200');
 
-    expect(order(0)).toMatchObject({ status: 'filled', left: '0', filled: '1', filledNotional: '61200' });
+    expect(order(0)).toMatchObject({
+      status: 'filled',
+      remaining: '0',
+      filled: '1',
+      filledNotional: '61200',
+    });
     expect(order(0)).toMatchObject({ fee: '61.2', reserved: '0' });
     expect(collateral('USDT')).toEqual({ available: '938738.8', reserved: '0' });
     expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
@@ -281,12 +291,17 @@ describe('an activated order', () => {
     create();
 
     trade('61200', '0.4');
-    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.6', filledNotional: '24480' });
+    expect(order(0)).toMatchObject({ status: 'partially_filled', remaining: '0.6', filledNotional: '24480' });
     trade('61400', '0.5');
-    expect(order(0)).toMatchObject({ status: 'partially_filled', left: '0.1', filledNotional: '55230' });
+    expect(order(0)).toMatchObject({ status: 'partially_filled', remaining: '0.1', filledNotional: '55230' });
     trade('61500', '7');
 
-    expect(order(0)).toMatchObject({ status: 'filled', left: '0', filledNotional: '61380', reserved: '0' });
+    expect(order(0)).toMatchObject({
+      status: 'filled',
+      remaining: '0',
+      filledNotional: '61380',
+      reserved: '0',
+    });
     expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
   });
 
@@ -298,7 +313,7 @@ describe('an activated order', () => {
 
     trade('58000', '1.5');
 
-    const left = describeWorld(world).orders.map((each) => [each.clientOrderId, each.left]);
+    const left = describeWorld(world).orders.map((each) => [each.clientOrderId, each.remaining]);
     expect(left).toEqual([
       ['far', '1'],
       ['near-old', '0'],
@@ -337,7 +352,7 @@ describe('cancelling', () => {
     const result = cancel(firstId);
 
     expect(result).toMatchObject({ result: 'order', order: { status: 'cancelled', endReason: null } });
-    expect(order(0)).toMatchObject({ left: '0.6', reserved: '0' });
+    expect(order(0)).toMatchObject({ remaining: '0.6', reserved: '0' });
     expect(collateral('USDT')).toEqual({ available: '975495.52', reserved: '0' });
   });
 
@@ -470,7 +485,7 @@ describe('exits of a filled order', () => {
     trade('64000', '0.25');
 
     expect(order(1)?.status).toBe('cancelled');
-    expect(order(2)).toMatchObject({ status: 'partially_filled', left: '0.75', reserved: '0.75' });
+    expect(order(2)).toMatchObject({ status: 'partially_filled', remaining: '0.75', reserved: '0.75' });
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0.75' });
   });
 
@@ -571,7 +586,7 @@ describe('exits of a filled order', () => {
     });
     expect(order(2)).toMatchObject({ side: 'buy', price: '55000', reserved: '0' });
     trade('54000', '0.5');
-    expect(order(2)).toMatchObject({ status: 'partially_filled', left: '0.5', reserved: '27527.5' });
+    expect(order(2)).toMatchObject({ status: 'partially_filled', remaining: '0.5', reserved: '27527.5' });
   });
 
   test('that the account cannot carry end at once, with the reason', () => {
@@ -711,7 +726,7 @@ describe('a perpetual', () => {
     expect(order(1)).toMatchObject({
       status: 'cancelled',
       endReason: 'AUTO_CANCELED_USER_MARGIN',
-      left: '4',
+      remaining: '4',
     });
     expect(position()).toEqual({ amount: '0', margin: '0' });
     expect(describeWorld(world).counterparty).toEqual({ USDT: '13000' });

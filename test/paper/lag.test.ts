@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { createPaperCore, type PaperResponse, type PaperCore } from '../../lib/paper/exchange.ts';
+import { createPaperCore, type PaperCore, type PaperResponse } from '../../lib/paper/exchange.ts';
 import { openTrading, type Trading } from '../../lib/paper/trading.ts';
 import { mainKey, signBody } from './paper-client.ts';
 

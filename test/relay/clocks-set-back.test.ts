@@ -59,11 +59,11 @@ describe('after a clock was set back', () => {
   test('an order whose look was put off is looked for at once', async () => {
     await relay.send(buyAlert(), { fault: 'drop_before', endpoint: 'stop-limit' });
     await relay.reconcile();
-    expect((await relay.entry('buy-1')).look).toMatchObject({ count: 1 });
+    expect((await relay.entry('buy-1')).lookup).toMatchObject({ count: 1 });
 
     relay.clock.advance(-3 * 60 * minuteMs);
 
     expect(await relay.reconcile()).toMatchObject({ lookedUp: 1 });
-    expect((await relay.entry('buy-1')).look).toMatchObject({ count: 2 });
+    expect((await relay.entry('buy-1')).lookup).toMatchObject({ count: 2 });
   });
 });

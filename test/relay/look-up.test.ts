@@ -19,7 +19,7 @@ describe('looking up what became of an entry', () => {
 
   test('sees an open order, and leaves it open in the ledger', async () => {
     expect(await look({})).toEqual({
-      kind: 'seen',
+      kind: 'found',
       outcome: {
         status: 'placed',
         note: 'found at the exchange as order 10000000001, open (0 of 0.01 executed)',
@@ -32,7 +32,7 @@ describe('looking up what became of an entry', () => {
 
   test('misses an order of another name', async () => {
     expect(await look({ clientOrderId: 'tr-of-nobody' })).toMatchObject({
-      kind: 'missing',
+      kind: 'not_found',
       outcome: { status: 'not_placed', orderOpen: false },
     });
   });
@@ -41,7 +41,7 @@ describe('looking up what became of an entry', () => {
     ['a refused alert', { signal: null, clientOrderId: null }],
     ['an order without a name', { clientOrderId: null }],
   ])('can tell nothing of %s', async (_, changes) => {
-    expect(await look(changes)).toEqual({ kind: 'unclear', finding: 'the entry names no order' });
+    expect(await look(changes)).toEqual({ kind: 'inconclusive', finding: 'the entry names no order' });
   });
 
   test('can tell nothing of the cancellation of what placed no order', async () => {
@@ -52,7 +52,7 @@ describe('looking up what became of an entry', () => {
     if (signal?.action !== 'cancel') throw new Error('it is no cancellation');
     const ofItself = { ...signal, target: { by: 'signalId', signalId: 'undo' } } as const;
 
-    expect(await look({ signal: ofItself, clientOrderId: null })).toMatchObject({ kind: 'unclear' });
+    expect(await look({ signal: ofItself, clientOrderId: null })).toMatchObject({ kind: 'inconclusive' });
   });
 
   test('asks for no more than the lists', async () => {

@@ -92,8 +92,8 @@ function createKeptCopies(
 function marketNamed(name: string): Market {
   return {
     name,
-    stock: 'S',
-    money: 'M',
+    base: 'S',
+    quote: 'M',
     amountStep: parseDecimal('0.001'),
     priceStep: parseDecimal('0.01'),
     minAmount: parseDecimal('0.001'),
@@ -117,7 +117,7 @@ describe('the market catalogue', () => {
 
     const market = await find('BTC_USDT');
 
-    expect(market).toMatchObject({ stock: 'BTC', money: 'USDT', tradesEnabled: true, isCollateral: true });
+    expect(market).toMatchObject({ base: 'BTC', quote: 'USDT', tradesEnabled: true, isCollateral: true });
     expect(market?.takerFeeRate.toFixed()).toBe('0.001');
     expect(await find('NO_SUCH')).toBeNull();
   });
@@ -325,7 +325,7 @@ describe('after a cold start', () => {
     const copies = createKeptCopies(copyOf(noonMs, 'BTC_USDT'));
     const { find } = openCatalogue({ copies });
 
-    expect(await find('ETH_USDT')).toMatchObject({ stock: 'ETH' });
+    expect(await find('ETH_USDT')).toMatchObject({ base: 'ETH' });
   });
 
   test('without a kept copy the list is asked for, and its failure told', async () => {
@@ -468,8 +468,8 @@ describe('a reading that was frozen together with its process', () => {
 
 const wireMarket = {
   name: 'AAA_USDT',
-  stock: 'AAA',
-  money: 'USDT',
+  base: 'AAA',
+  quote: 'USDT',
   stockPrec: '3',
   moneyPrec: '2',
   makerFee: '0.1',

@@ -79,7 +79,7 @@ describe.each(Object.keys(ways))('a cancellation by %s whose response was lost',
     await lose('error_before');
 
     await relay.reconcileFor(6);
-    expect(await undo()).toMatchObject({ status: 'unknown', look: { misses: 3 } });
+    expect(await undo()).toMatchObject({ status: 'unknown', lookup: { notFound: 3 } });
     await relay.reconcileFor(1);
 
     expect(await undo()).toMatchObject({ status: 'rejected' });
@@ -96,7 +96,7 @@ describe.each(Object.keys(ways))('a cancellation by %s whose response was lost',
 
     await relay.reconcileFor(3);
 
-    expect(await undo()).toMatchObject({ status: 'cancelled', look: { misses: 2 } });
+    expect(await undo()).toMatchObject({ status: 'cancelled', lookup: { notFound: 2 } });
   });
 });
 
@@ -132,7 +132,7 @@ describe('a cancellation whose response was lost', () => {
 
     await relay.reconcileFor(60);
 
-    expect(await undo()).toMatchObject({ status: 'unknown', look: { misses: 0 } });
+    expect(await undo()).toMatchObject({ status: 'unknown', lookup: { notFound: 0 } });
     expect(relay.alarms).toHaveLength(5);
   });
 
@@ -200,7 +200,7 @@ describe('a cancellation whose response was lost', () => {
 
     expect(await undo()).toMatchObject({
       status: 'unknown',
-      look: { misses: 0, finding: expect.stringMatching(/^not among the orders that are listed/) },
+      lookup: { notFound: 0, finding: expect.stringMatching(/^not among the orders that are listed/) },
     });
     expect(await openIds()).toEqual(['buy-1']);
   });
@@ -282,7 +282,7 @@ describe('a cancel_all whose responses were lost', () => {
     await relay.reconcile();
     expect(await undo()).toMatchObject({
       status: 'unknown',
-      look: { misses: 0, finding: 'of 25 orders none is open; 5 more are to be looked for yet' },
+      lookup: { notFound: 0, finding: 'of 25 orders none is open; 5 more are to be looked for yet' },
     });
     expect(await openIds()).toHaveLength(5);
     await relay.reconcileFor(1);
@@ -298,7 +298,7 @@ describe('a cancel_all whose responses were lost', () => {
 
     await relay.reconcileFor(30);
 
-    expect(await undo()).toMatchObject({ status: 'unknown', look: { misses: 0 } });
+    expect(await undo()).toMatchObject({ status: 'unknown', lookup: { notFound: 0 } });
   });
 });
 

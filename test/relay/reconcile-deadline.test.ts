@@ -58,6 +58,6 @@ test('A look of many requests on a slow exchange ends with its run, and goes on 
   expect(transport.sent).toHaveLength(14);
   expect(clock.nowMs() - noonMs - 60_000).toBe(42_000);
   expect(run).toMatchObject({ lookedUp: 1, settled: 0 });
-  expect((await ledger.read(all))?.look).toMatchObject({ count: 1, misses: 0 });
+  expect((await ledger.read(all))?.lookup).toMatchObject({ count: 1, notFound: 0 });
   file.close();
 });

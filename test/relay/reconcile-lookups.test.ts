@@ -21,7 +21,7 @@ const creates = () => relay.paper.control.state().acceptedCreates;
 const entry = () => relay.entry('buy-1');
 
 async function look(): Promise<LookupProgress> {
-  const found = (await entry()).look;
+  const found = (await entry()).lookup;
   if (found === null) throw new Error('the entry has no look');
   return found;
 }
@@ -117,7 +117,7 @@ describe('an order that was placed, but whose response was lost', () => {
     expect(await minutesOfLookups(10)).toEqual(minutes);
 
     expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
-    expect((await look()).misses).toBe(minutes.length - 1);
+    expect((await look()).notFound).toBe(minutes.length - 1);
     expect(creates()).toBe(1);
   });
 
@@ -176,7 +176,7 @@ describe('an order that was never placed', () => {
       await relay.reconcile({ ...services, settings });
       relay.clock.advance(minuteMs);
     }
-    expect(await entry()).toMatchObject({ status: 'unknown', look: { misses: 5 } });
+    expect(await entry()).toMatchObject({ status: 'unknown', lookup: { notFound: 5 } });
 
     await relay.reconcile({ ...services, settings });
 
@@ -259,8 +259,8 @@ describe('while the exchange cannot be asked', () => {
       expect(await entry()).toMatchObject({
         status: 'unknown',
         orderOpen: true,
-        look: {
-          misses: 0,
+        lookup: {
+          notFound: 0,
           firstNotFoundAtMs: null,
           finding: expect.stringMatching(/^could not be looked up: ./),
         },
@@ -280,7 +280,7 @@ describe('while the exchange cannot be asked', () => {
     // The server listens again with the next turn of the event loop.
     await relay.reconcileFor(5);
 
-    expect(await entry()).toMatchObject({ status: 'placed', look: { misses: 0 } });
+    expect(await entry()).toMatchObject({ status: 'placed', lookup: { notFound: 0 } });
     expect(creates()).toBe(1);
   });
 
@@ -326,7 +326,7 @@ describe('while the exchange cannot be asked', () => {
 
     expect(done).toMatchObject({ lookedUp: 2, settled: 1 });
     expect(await entry()).toMatchObject({ status: 'placed' });
-    expect(await ledger.read(slow)).toMatchObject({ status: 'unknown', look: { count: 1, misses: 0 } });
+    expect(await ledger.read(slow)).toMatchObject({ status: 'unknown', lookup: { count: 1, notFound: 0 } });
   });
 });
 
@@ -350,7 +350,7 @@ describe('an order of the written API', () => {
 
     await relay.reconcileFor(180);
 
-    expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true, look: { misses: 0 } });
+    expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true, lookup: { notFound: 0 } });
     expect(relay.alarms.length).toBeGreaterThanOrEqual(12);
     expect(creates()).toBe(count);
   });

@@ -77,7 +77,7 @@ describe('a worker that died while it sent an order', () => {
     await die(lostOnItsWay);
     relay.clock.advance(minuteMs);
     await relay.reconcile();
-    expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true, look: { misses: 1 } });
+    expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true, lookup: { notFound: 1 } });
 
     await relay.reconcileFor(7);
 
@@ -137,7 +137,7 @@ describe('a worker that was taken for dead', () => {
     expect(await sleepAfterSending(refused)).toBe('rejected');
 
     expect(await steps()).toEqual(['accepted', 'sending', 'unknown by reconcile-signals', 'rejected']);
-    expect(await entry()).toMatchObject({ orderOpen: false, look: { count: 1 } });
+    expect(await entry()).toMatchObject({ orderOpen: false, lookup: { count: 1 } });
     expect(await relay.reconcile()).toMatchObject({ lookedUp: 0 });
     expect(creates()).toBe(0);
   });
@@ -175,7 +175,7 @@ describe('two runs at once', () => {
       await Promise.all([relay.reconcile(), relay.reconcile()]);
       relay.clock.advance(minutes * minuteMs);
     }
-    expect(await entry()).toMatchObject({ status: 'unknown', look: { count: 3, misses: 3 } });
+    expect(await entry()).toMatchObject({ status: 'unknown', lookup: { count: 3, notFound: 3 } });
     const runs = await Promise.all([relay.reconcile(), relay.reconcile()]);
 
     expect(runs.map(({ settled }) => settled).sort()).toEqual([0, 1]);
@@ -234,10 +234,10 @@ describe('one run', () => {
     await relay.reconcile();
 
     expect(relay.clock.nowMs() - beganMs).toBeLessThanOrEqual(44_000);
-    expect(await relay.entry('undo')).toMatchObject({ status: 'unknown', look: { count: 1, misses: 0 } });
+    expect(await relay.entry('undo')).toMatchObject({ status: 'unknown', lookup: { count: 1, notFound: 0 } });
     requestMs = 0;
     expect(await relay.reconcile()).toMatchObject({ lookedUp: 1 });
-    expect(await relay.entry('other')).toMatchObject({ look: { count: 1, misses: 1 } });
+    expect(await relay.entry('other')).toMatchObject({ lookup: { count: 1, notFound: 1 } });
   });
 
   test('ends when the ledger cannot be written, and keeps what was settled until then', async () => {
@@ -256,7 +256,7 @@ describe('one run', () => {
     });
 
     expect(await entry()).toMatchObject({ status: 'placed' });
-    expect(await relay.entry('later')).toMatchObject({ status: 'unknown', look: { count: 0 } });
+    expect(await relay.entry('later')).toMatchObject({ status: 'unknown', lookup: { count: 0 } });
   });
 });
 

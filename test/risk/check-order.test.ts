@@ -29,7 +29,7 @@ const order: OrderSignal = {
   action: 'order',
   orderType: 'stop_limit',
   side: 'buy',
-  size: { unit: 'stock', quantity: '0.5' },
+  size: { unit: 'base', quantity: '0.5' },
   stopPrice: '40000',
   limitPrice: '40000',
 };

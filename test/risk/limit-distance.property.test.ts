@@ -90,7 +90,7 @@ function signalOf(which: 'buy' | 'sell', stop: bigint): StopLimitSignal {
     action: 'order',
     orderType: 'stop_limit',
     side: which,
-    size: { unit: 'stock', quantity: '1' },
+    size: { unit: 'base', quantity: '1' },
     stopPrice: decimalOf(stop, 8).toFixed(),
     limitPrice: null,
   };
@@ -99,8 +99,8 @@ function signalOf(which: 'buy' | 'sell', stop: bigint): StopLimitSignal {
 function marketWith(priceStep: string): Market {
   return {
     name: 'M_M',
-    stock: 'M',
-    money: 'M',
+    base: 'M',
+    quote: 'M',
     amountStep: parseDecimal('1'),
     priceStep: parseDecimal(priceStep),
     minAmount: parseDecimal('0'),

@@ -159,7 +159,7 @@ function signalByPlatform(text: string): Record<string, unknown> {
     action: 'order',
     orderType: 'stop_limit',
     side: String(alert['action']).trim(),
-    size: { unit: 'stock', quantity: String(alert['quantity']) },
+    size: { unit: 'base', quantity: String(alert['quantity']) },
     stopPrice: String(alert['stopPrice']),
     limitPrice: limitPrice === undefined ? null : String(limitPrice),
     ...(stopLoss === undefined ? {} : { stopLoss: String(stopLoss) }),

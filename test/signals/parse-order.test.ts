@@ -34,7 +34,7 @@ describe('an order alert', () => {
             action: 'order',
             orderType: 'stop_limit',
             side: 'sell',
-            size: { unit: 'stock', quantity: '0.25' },
+            size: { unit: 'base', quantity: '0.25' },
             stopPrice: '50000.1',
             limitPrice: '49990',
             stopLoss: '51000',
@@ -92,7 +92,7 @@ describe('an order alert', () => {
   test('may be sized in money', () => {
     const body = `{${orderText.replace('"quantity":0.5', '"quoteQuantity":"250.00"')}}`;
 
-    expect(readSignal(body)).toEqual({ ...orderSignal, size: { unit: 'money', quoteQuantity: '250' } });
+    expect(readSignal(body)).toEqual({ ...orderSignal, size: { unit: 'quote', quoteQuantity: '250' } });
   });
 
   test('without a size is told how to give one', () => {
@@ -216,7 +216,7 @@ describe('a limit order alert', () => {
 
     expect(readSignal(body)).toEqual({
       ...signal,
-      size: { unit: 'money', quoteQuantity: '100' },
+      size: { unit: 'quote', quoteQuantity: '100' },
       stopLoss: '90',
       takeProfit: '120',
       positionSide: 'LONG',

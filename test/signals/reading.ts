@@ -41,7 +41,7 @@ export const orderSignal: Signal = {
   action: 'order',
   orderType: 'stop_limit',
   side: 'buy',
-  size: { unit: 'stock', quantity: '0.5' },
+  size: { unit: 'base', quantity: '0.5' },
   stopPrice: '100',
   limitPrice: null,
 };

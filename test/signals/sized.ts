@@ -10,8 +10,8 @@ export const account: Account = { ...plainAccount, limitOffsetRate: parseDecimal
 
 const market: Market = {
   name: 'BTC_PERP',
-  stock: 'BTC',
-  money: 'USDT',
+  base: 'BTC',
+  quote: 'USDT',
   amountStep: parseDecimal('0.001'),
   priceStep: parseDecimal('0.5'),
   minAmount: parseDecimal('0.002'),
@@ -31,7 +31,7 @@ export const buy: StopLimitSignal = {
   action: 'order',
   orderType: 'stop_limit',
   side: 'buy',
-  size: { unit: 'stock', quantity: '0.0109' },
+  size: { unit: 'base', quantity: '0.0109' },
   stopPrice: '50000.3',
   limitPrice: '50100.4',
 };

@@ -54,7 +54,7 @@ describe('sizeOrder denies', () => {
     ],
     [
       'an amount below one step',
-      { ...buy, size: { unit: 'stock', quantity: '0.0009' } },
+      { ...buy, size: { unit: 'base', quantity: '0.0009' } },
       {},
       {
         rule: 'amount_rounds_to_zero',
@@ -65,7 +65,7 @@ describe('sizeOrder denies', () => {
     ],
     [
       'money for less than one step',
-      { ...buy, size: { unit: 'money', quoteQuantity: '7' } },
+      { ...buy, size: { unit: 'quote', quoteQuantity: '7' } },
       {},
       {
         rule: 'amount_rounds_to_zero',
@@ -76,7 +76,7 @@ describe('sizeOrder denies', () => {
     ],
     [
       'an amount below the least',
-      { ...buy, size: { unit: 'stock', quantity: '0.0019' } },
+      { ...buy, size: { unit: 'base', quantity: '0.0019' } },
       {},
       {
         rule: 'min_amount',

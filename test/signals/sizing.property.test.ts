@@ -43,8 +43,8 @@ const signal: fc.Arbitrary<StopLimitSignal> = fc
     {
       side: fc.constantFrom('buy' as const, 'sell' as const),
       size: fc.oneof(
-        number.map((quantity) => ({ unit: 'stock' as const, quantity })),
-        number.map((quoteQuantity) => ({ unit: 'money' as const, quoteQuantity })),
+        number.map((quantity) => ({ unit: 'base' as const, quantity })),
+        number.map((quoteQuantity) => ({ unit: 'quote' as const, quoteQuantity })),
       ),
       stopPrice: number,
       limitPrice: fc.option(number),
@@ -66,8 +66,8 @@ const signal: fc.Arbitrary<StopLimitSignal> = fc
 
 const market: fc.Arbitrary<Market> = fc.record({ amountStep: step, priceStep: step }).map((steps) => ({
   name: 'M',
-  stock: 'S',
-  money: 'C',
+  base: 'S',
+  quote: 'C',
   amountStep: parseDecimal(steps.amountStep),
   priceStep: parseDecimal(steps.priceStep),
   minAmount: parseDecimal('0'),
@@ -103,7 +103,7 @@ function forEveryOrder(
 describe('whatever is asked of whatever market, sizeOrder', () => {
   test('never makes an order larger than asked, nor smaller by a step', () => {
     forEveryOrder(({ size }, { amount, price }, { amountStep }) => {
-      const isStock = size.unit === 'stock';
+      const isStock = size.unit === 'base';
       const asked = scale(isStock ? size.quantity : size.quoteQuantity);
       // Both sides in units of 1e-40, and of 1e-80 for money.
       const unit = isStock ? 1n : scale(price);

@@ -36,7 +36,7 @@ describe('sizeOrder', () => {
   test('leaves what is on the step as it is', () => {
     const exact = {
       ...buy,
-      size: { unit: 'stock', quantity: '0.010' },
+      size: { unit: 'base', quantity: '0.010' },
       stopPrice: '50000.50',
       limitPrice: '50100',
     } as const;
@@ -99,10 +99,10 @@ describe('sizeOrder', () => {
 
   test('divides money by the limit price as it is after rounding, and cuts', () => {
     // 1000 / 50100 = 0.01996… ; 1000 / 49900.5 = 0.02003…
-    expect(size({ ...buy, size: { unit: 'money', quoteQuantity: '1000' } })).toMatchObject({
+    expect(size({ ...buy, size: { unit: 'quote', quoteQuantity: '1000' } })).toMatchObject({
       order: { amount: '0.019', price: '50100' },
     });
-    expect(size({ ...sell, size: { unit: 'money', quoteQuantity: '1000' } })).toMatchObject({
+    expect(size({ ...sell, size: { unit: 'quote', quoteQuantity: '1000' } })).toMatchObject({
       order: { amount: '0.02', price: '49900.5' },
     });
   });
@@ -110,7 +110,7 @@ describe('sizeOrder', () => {
   test('loses no digit of a long decimal', () => {
     const fine = { amountStep: parseDecimal('1e-18'), minAmount: parseDecimal('1e-18') };
 
-    expect(size({ ...buy, size: { unit: 'stock', quantity: '0.1234567890123456789' } }, fine)).toMatchObject({
+    expect(size({ ...buy, size: { unit: 'base', quantity: '0.1234567890123456789' } }, fine)).toMatchObject({
       order: { amount: '0.123456789012345678' },
     });
   });

@@ -201,7 +201,7 @@ describe('a body seen in the wild', () => {
   test('1e-7 becomes a plain decimal', () => {
     expect(readSignal(`{${orderText.replace('0.5', '1e-7')}}`)).toEqual({
       ...orderSignal,
-      size: { unit: 'stock', quantity: '0.0000001' },
+      size: { unit: 'base', quantity: '0.0000001' },
     });
   });
 

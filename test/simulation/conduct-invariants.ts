@@ -157,7 +157,7 @@ function findLeaks({ history, entries, secrets }: Facts): readonly Violation[] {
     ...history.answers.map(({ alert, body }) => ({ where: `the response to ${alert.name}`, text: body })),
     ...entries.map((entry) => ({
       where: `the steps of ${keyText(entry)}`,
-      text: JSON.stringify([entry.steps, entry.look]),
+      text: JSON.stringify([entry.steps, entry.lookup]),
     })),
   ];
   return [

@@ -26,7 +26,7 @@ const timeoutsMs = { receive: 10_000, execute: 30_000, reconcile: 50_000 };
 const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: 5000, lookupsMs: 5000 };
 const maxReceives = 5;
 /** After this time the door answers 503, whatever becomes of the story. */
-const responseWithinMs = 2000;
+const responseTimeoutMs = 2000;
 /** SQS forgets a deduplication id after this time, and not when its message is gone. */
 const deduplicationMs = 5 * 60_000;
 /** Always longer than a function may run. */
@@ -79,7 +79,7 @@ export class LambdaDeployment implements Deployment {
   /** The gateway answers for a function that died. */
   async receive(alert: Alert, token: string): Promise<Reply> {
     const late = new Promise<Reply>((resolve) =>
-      this.#service.later(responseWithinMs, () => resolve({ httpStatus: 503, body: '' })),
+      this.#service.later(responseTimeoutMs, () => resolve({ httpStatus: 503, body: '' })),
     );
     const startedAtMs = this.#world.stage.loop.nowMs;
     const told = this.#receive.run(({ handler }) =>

@@ -66,7 +66,7 @@ function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, mo
     .prepare(
       `UPDATE entries SET status = ?3, updated_at_ms = ?4, steps = json_insert(steps, '$[#]', json(?5)),
          order_id = coalesce(?6, order_id), order_open = coalesce(?7, order_open),
-         look = coalesce(?8, look), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
+         lookup = coalesce(?8, lookup), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
        WHERE account = ?1 AND signal_id = ?2`,
     )
     .run(
@@ -118,9 +118,9 @@ function concludeHastily(ledger: Ledger): Ledger {
     async dueLookups(nowMs, limit) {
       const entries = await ledger.dueLookups(nowMs, limit);
       return entries.map((entry) =>
-        entry.look === null
+        entry.lookup === null
           ? entry
-          : { ...entry, look: { ...entry.look, misses: 100, firstNotFoundAtMs: 0 } },
+          : { ...entry, lookup: { ...entry.lookup, notFound: 100, firstNotFoundAtMs: 0 } },
       );
     },
   });

@@ -1,9 +1,9 @@
 import type { OrderKindName } from '../../lib/model/order.ts';
 import { isCarried, kindNamed } from '../../lib/orders/order-kinds.ts';
-import { doorMutants } from './receive-mutants.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
+import { doorMutants } from './receive-mutants.ts';
 import type { Range } from './tally.ts';
 import { wireMutants } from './wire-mutants.ts';
 import type { Job } from './worker.ts';

@@ -144,7 +144,7 @@ export const wireMutants: readonly Mutant[] = [
     kinds: ['limit'],
     mutation: changeSend(isCreating, (send, _, params, client) => {
       const isNowhere = async (limits: SendOptions) =>
-        (await findOrder(client, params as OrderName, limits)).kind === 'nowhere';
+        (await findOrder(client, params as OrderName, limits)).kind === 'not_found';
       return (options) => send({ ...options, maySendAgain: isNowhere });
     }),
   },

@@ -19,8 +19,11 @@ const EndedOrderRecord = z
     dealFee: DecimalField,
     status: z.string().refine(isKnownStatusWord, 'is a status this relay does not know'),
   })
-  .transform(({ status, type, createdAt, endedAt, ...order }) => ({
+  .transform(({ dealMoney, dealStock, dealFee, status, type, createdAt, endedAt, ...order }) => ({
     ...order,
+    filled: dealStock,
+    filledNotional: dealMoney,
+    fee: dealFee,
     ...statusOf(status),
     type: orderTypeOf(type),
     createdAtMs: createdAt,

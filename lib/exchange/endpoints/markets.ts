@@ -25,8 +25,10 @@ const MarketRecord = z
     isCollateral: z.boolean(),
   })
   .transform(
-    ({ stockPrec, moneyPrec, makerFee, takerFee, maxTotal, ...market }): Market => ({
+    ({ stock, money, stockPrec, moneyPrec, makerFee, takerFee, maxTotal, ...market }): Market => ({
       ...market,
+      base: stock,
+      quote: money,
       amountStep: stepOfPlaces(stockPrec),
       priceStep: stepOfPlaces(moneyPrec),
       maxTotal: maxTotal.eq(zero) ? null : maxTotal,

@@ -43,20 +43,20 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
   }
 
   async function lookupOf(key: EntryKey): Promise<LookupProgress> {
-    const { look } = await read(key);
-    if (look === null) throw new Error('the entry has no look');
-    return look;
+    const { lookup } = await read(key);
+    if (lookup === null) throw new Error('the entry has no look');
+    return lookup;
   }
 
   async function idsDue(nowMs: number, limit = 10): Promise<readonly string[]> {
     return (await ledger.dueLookups(nowMs, limit)).map(({ signalId }) => signalId);
   }
 
-  function addLookup(look: LookupProgress, dueAtMs: number): LookupProgress {
+  function addLookup(lookup: LookupProgress, dueAtMs: number): LookupProgress {
     return {
-      ...look,
-      count: look.count + 1,
-      misses: 1,
+      ...lookup,
+      count: lookup.count + 1,
+      notFound: 1,
       firstNotFoundAtMs: noonMs,
       lastAtMs: noonMs,
       dueAtMs,
@@ -99,7 +99,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
 
       expect(await lookupOf(key)).toStrictEqual({
         count: 0,
-        misses: 0,
+        notFound: 0,
         firstNotFoundAtMs: null,
         lastAtMs: null,
         dueAtMs: noonMs + 5,
@@ -110,13 +110,13 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
 
     test('stay with an entry that is settled, for its reader', async () => {
       const key = await lose('a', noonMs);
-      const look = addLookup(await lookupOf(key), noonMs + 60_000);
-      await ledger.postpone(key, await lookupOf(key), look);
+      const lookup = addLookup(await lookupOf(key), noonMs + 60_000);
+      await ledger.postpone(key, await lookupOf(key), lookup);
 
       const moved = await ledger.move(key, { from: 'unknown', step: settled });
 
-      expect(moved.look).toStrictEqual(look);
-      expect(await lookupOf(key)).toStrictEqual(look);
+      expect(moved.lookup).toStrictEqual(lookup);
+      expect(await lookupOf(key)).toStrictEqual(lookup);
     });
   });
 
@@ -144,11 +144,11 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
     test('is due when it says, and changes nothing else of its entry', async () => {
       const key = await lose('a', noonMs);
       const before = await read(key);
-      const look = addLookup(await lookupOf(key), noonMs + 60_000);
+      const lookup = addLookup(await lookupOf(key), noonMs + 60_000);
 
-      expect(await ledger.postpone(key, await lookupOf(key), look)).toBe(true);
+      expect(await ledger.postpone(key, await lookupOf(key), lookup)).toBe(true);
 
-      expect(await ledger.read(key)).toStrictEqual({ ...before, look });
+      expect(await ledger.read(key)).toStrictEqual({ ...before, lookup });
       expect(await idsDue(noonMs + 59_999)).toEqual([]);
       expect(await idsDue(noonMs + 60_000)).toEqual(['a']);
     });
@@ -166,7 +166,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       const seen = await lookupOf(key);
       const looks = [addLookup(seen, noonMs + 60_000), addLookup(seen, noonMs + 60_001)] as const;
 
-      const done = await Promise.all(looks.map((look) => ledger.postpone(key, seen, look)));
+      const done = await Promise.all(looks.map((lookup) => ledger.postpone(key, seen, lookup)));
 
       expect([...done].sort()).toEqual([false, true]);
       expect(await lookupOf(key)).toStrictEqual(done[0] ? looks[0] : looks[1]);
@@ -201,13 +201,13 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
 
     test('outlives a restart', async () => {
       const key = await lose('a', noonMs);
-      const look = addLookup(await lookupOf(key), noonMs + 60_000);
-      await ledger.postpone(key, await lookupOf(key), look);
+      const lookup = addLookup(await lookupOf(key), noonMs + 60_000);
+      await ledger.postpone(key, await lookupOf(key), lookup);
 
       const again = await fixture.reopen();
 
       expect(await again.dueLookups(noonMs + 59_999, 10)).toEqual([]);
-      expect(await again.dueLookups(noonMs + 60_000, 10)).toMatchObject([{ signalId: 'a', look }]);
+      expect(await again.dueLookups(noonMs + 60_000, 10)).toMatchObject([{ signalId: 'a', lookup }]);
     });
   });
 

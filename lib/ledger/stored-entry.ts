@@ -1,0 +1,30 @@
+import type { OrderSize, Signal } from '../model/signal.ts';
+import type { LookupProgress } from './entry.ts';
+
+/** The progress of lookups under the names that stores have kept it by since the first release. */
+interface StoredLookup extends Omit<LookupProgress, 'notFound' | 'firstNotFoundAtMs'> {
+  readonly misses: number;
+  readonly firstMissAtMs: number | null;
+}
+
+/** @throws SyntaxError when the text is not JSON */
+export function readLookup(text: string): LookupProgress {
+  const { misses, firstMissAtMs, ...lookup } = JSON.parse(text) as StoredLookup;
+  return { ...lookup, notFound: misses, firstNotFoundAtMs: firstMissAtMs };
+}
+
+export function formatLookup({ notFound, firstNotFoundAtMs, ...lookup }: LookupProgress): string {
+  const stored: StoredLookup = { ...lookup, misses: notFound, firstMissAtMs: firstNotFoundAtMs };
+  return JSON.stringify(stored);
+}
+
+/** What older releases called the units of a size. */
+const olderUnits: Readonly<Record<string, OrderSize['unit']>> = { stock: 'base', money: 'quote' };
+
+/** @throws SyntaxError when the text is not JSON */
+export function readSignal(text: string): Signal {
+  const signal = JSON.parse(text) as Signal;
+  if (signal.action !== 'order') return signal;
+  const unit = olderUnits[signal.size.unit];
+  return unit === undefined ? signal : { ...signal, size: { ...signal.size, unit } as OrderSize };
+}
