@@ -232,7 +232,8 @@ class SqliteLedger implements Ledger {
   }
 
   #find({ account, signalId }: EntryKey): Entry | null {
-    return toEntry(this.#statements.read.get(account, signalId));
+    const row = this.#statements.read.get(account, signalId);
+    return row === undefined ? null : entryOf(row as unknown as EntryRow);
   }
 
   #rows(statement: StatementSync, ...values: readonly (string | number)[]): readonly EntryRow[] {
@@ -246,8 +247,4 @@ class SqliteLedger implements Ledger {
     this.#listings.set(text, known);
     return known;
   }
-}
-
-function toEntry(row: ReturnType<StatementSync['get']>): Entry | null {
-  return row === undefined ? null : entryOf(row as unknown as EntryRow);
 }

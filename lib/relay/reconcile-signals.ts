@@ -6,6 +6,7 @@ import type { SignalQueue } from '../queue/queue.ts';
 import type { Outcome } from './action.ts';
 import { closeEnded } from './close-ended.ts';
 import { type LookupResult, lookUp } from './look-up.ts';
+import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
 import {
   logOutcome,
   lostResponseOutcome,
@@ -51,7 +52,7 @@ const youngestMs = 30_000;
 const oldestMs = 15 * 60_000;
 /** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
 const leaseMs = 60_000;
-/** A run ends before the next one begins: no look begins later than this, */
+/** A run ends before the next one begins: no lookup begins later than this, */
 const lastLookupMs = 30_000;
 /** nor any request of the last lookup, which may be many. */
 const lastRequestMs = 40_000;
@@ -138,13 +139,13 @@ async function lookUpEntry(
   if (result.kind === 'found') return await settle(services, entry, result.outcome);
   const nowMs = services.clock.nowMs();
   const next = addLookup(lookup, result, nowMs);
-  if (result.kind === 'not_found' && isConvincing(next))
+  if (result.kind === 'not_found' && provesAbsence(next))
     return await settle(services, entry, withLookups(result.outcome, next));
   const reminded = remind(services, entry, next, nowMs);
   await services.ledger.postpone(
     entry,
     lookup,
-    schedule(reminded, services.settings.unknownAlarmAfterMs, nowMs),
+    scheduleLookup(reminded, services.settings.unknownAlarmAfterMs, nowMs),
   );
   return false;
 }
@@ -188,47 +189,8 @@ function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : 'failure';
 }
 
-const notFoundNeeded = 4;
-/** Lists lag by seconds; an order that is in none of them for minutes is not coming. */
-const notFoundSpreadMs = 5 * 60_000;
-
-function isConvincing({ notFound, firstNotFoundAtMs, lastAtMs }: LookupProgress): boolean {
-  return notFound >= notFoundNeeded && (lastAtMs ?? 0) - (firstNotFoundAtMs ?? 0) >= notFoundSpreadMs;
-}
-
 function withLookups(outcome: Outcome, { notFound, firstNotFoundAtMs, lastAtMs }: LookupProgress): Outcome {
   return { ...outcome, evidence: { notFound, firstNotFoundAtMs, lastAtMs, found: outcome.evidence } };
-}
-
-/** Looks come ever more seldom, but never later than the alarm they may have to raise. */
-const firstPauseMs = 60_000;
-/** A run begins on the minute, and a look comes a little later: what is due then must be due to the run. */
-const earlyMs = 10_000;
-const longestPauseMs = 60 * 60_000;
-
-function addLookup(
-  lookup: LookupProgress,
-  result: LookupResult & { kind: 'not_found' | 'inconclusive' },
-  nowMs: number,
-): LookupProgress {
-  const isNotFound = result.kind === 'not_found';
-  return {
-    ...lookup,
-    count: lookup.count + 1,
-    notFound: lookup.notFound + (isNotFound ? 1 : 0),
-    firstNotFoundAtMs: lookup.firstNotFoundAtMs ?? (isNotFound ? nowMs : null),
-    lastAtMs: nowMs,
-    finding: result.finding,
-  };
-}
-
-function schedule(lookup: LookupProgress, alarmAfterMs: number, nowMs: number): LookupProgress {
-  const pauseMs = Math.min(firstPauseMs * 2 ** (lookup.count - 1), longestPauseMs);
-  const dueAtMs = Math.max(
-    Math.min(nowMs + pauseMs, lookup.alarmedAtMs + alarmAfterMs),
-    nowMs + firstPauseMs,
-  );
-  return { ...lookup, dueAtMs: dueAtMs - earlyMs };
 }
 
 /** Said before it is written down: an alarm too many is better than one too few. */
@@ -238,7 +200,7 @@ function remind(
   lookup: LookupProgress,
   nowMs: number,
 ): LookupProgress {
-  if (nowMs - lookup.alarmedAtMs < services.settings.unknownAlarmAfterMs - earlyMs) return lookup;
+  if (!isAlarmDue(lookup, services.settings.unknownAlarmAfterMs, nowMs)) return lookup;
   services.log.error('signal outcome still unknown', {
     account: entry.account,
     signalId: entry.signalId,
@@ -246,7 +208,7 @@ function remind(
     clientOrderId: entry.clientOrderId,
     status: 'unknown',
     unknownForMs: nowMs - entry.updatedAtMs,
-    looks: lookup.count,
+    lookups: lookup.count,
     note: lookup.finding ?? '',
     alarm: true,
   });

@@ -96,8 +96,8 @@ function readSize(fields: Fields, prefix: string, faults: Issues): OrderSize | u
   if (fields.quantity !== undefined && fields.quoteQuantity !== undefined)
     return faults.add(
       fields.quoteQuantity.path,
-      'the size is given twice, in base units and in the quote currency',
-      'keep "quantity" (base units) or "quoteQuantity" (quote currency)',
+      'the size is given twice, in the base and in the quote currency',
+      'keep "quantity" (base units) or "quoteQuantity" (an amount of the quote currency)',
     );
   if (quantity !== undefined) return { unit: 'base', quantity };
   if (quoteQuantity !== undefined) return { unit: 'quote', quoteQuantity };

@@ -98,7 +98,7 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
 
     expect(byId).toMatchObject({
       account: 'main',
-      order: { orderId: first, clientOrderId: 'cancel-0', left: '0.01', filled: '0' },
+      order: { orderId: first, clientOrderId: 'cancel-0', remaining: '0.01', filled: '0' },
     });
     expect(byClientId.stdout).toMatch(new RegExp(`^cancelled +order ${second}$`, 'm'));
     expect(byClientId.stdout).toMatch(/^was +buy 0\.01 of BTC_USDT at 70000$/m);

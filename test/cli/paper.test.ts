@@ -28,7 +28,7 @@ describe('paper price', () => {
 
     const order = relay.world.paper.control.state().orders.find((one) => one.orderId === orderId);
     expect(document).toEqual({ target: relay.target, market: 'BTC_USDT', price: '60500', volume: '0.004' });
-    expect(order).toMatchObject({ status: 'partially_filled', left: '0.006' });
+    expect(order).toMatchObject({ status: 'partially_filled', remaining: '0.006' });
   });
 
   test('of a market there is not is refused with those there are', async () => {

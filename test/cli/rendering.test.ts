@@ -123,7 +123,7 @@ describe('the state of the paper exchange', () => {
     status: 'filled',
     activated: true,
     amount: '1',
-    left: '0',
+    remaining: '0',
     price: '60000',
     activationPrice: null,
     createdAtMs: 1_795_168_800_000,
@@ -136,7 +136,7 @@ describe('the state of the paper exchange', () => {
 
   test('shows open orders first, then the last ended ones, and says how many it leaves out', () => {
     const ended = Array.from({ length: 12 }, (_, index) => ({ ...order, orderId: 100 + index }));
-    const orders = [...ended, { ...order, orderId: 7, status: 'partially_filled', left: '0.4' }];
+    const orders = [...ended, { ...order, orderId: 7, status: 'partially_filled', remaining: '0.4' }];
 
     const lines = linesOf(
       renderPaperState({ prices: { BTC_PERP: '60000' }, accounts: { main: account }, orders }),

@@ -38,7 +38,7 @@ describe.each(dialects)('an alert becomes an order, in the %s dialect', (dialect
     world.setPrice('BTC_USDT', '50150');
 
     const { orders, ocos } = world.paper.control.state();
-    expect(orders[0]).toMatchObject({ status: 'filled', left: '0' });
+    expect(orders[0]).toMatchObject({ status: 'filled', remaining: '0' });
     expect(ocos).toHaveLength(1);
     expect(orders.slice(1)).toMatchObject([
       { side: 'sell', amount: '0.01', activationPrice: '49000', status: 'open' },

@@ -154,7 +154,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
         await ledger.move(key, { from: 'unknown', step: { ...placed, status } });
         expect(await readItem(tableName, 'signal#a')).toMatchObject({
           expiresAt: { N: String(settledAtS + 7 * 86_400) },
-          lookup: { S: expect.stringContaining('"count":0') },
+          look: { S: expect.stringContaining('"count":0') },
         });
         await close();
       },

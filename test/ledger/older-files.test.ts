@@ -16,7 +16,18 @@ import { ledgerScripts, queueScripts } from '../support/older-scripts.ts';
 import { orderEntry, signal } from './ledger-contract.ts';
 
 const noonMs = 1_767_268_800_000;
-const look = {
+/** Under the names that files keep it by. */
+const storedLookup = {
+  count: 2,
+  misses: 1,
+  firstMissAtMs: noonMs,
+  lastAtMs: noonMs,
+  dueAtMs: noonMs + 60_000,
+  alarmedAtMs: noonMs,
+  finding: 'in no list',
+};
+
+const lookup = {
   count: 2,
   notFound: 1,
   firstNotFoundAtMs: noonMs,
@@ -25,6 +36,9 @@ const look = {
   alarmedAtMs: noonMs,
   finding: 'in no list',
 };
+
+/** Older releases called base units "stock". */
+const storedSignal = JSON.stringify({ ...signal, size: { ...signal.size, unit: 'stock' } });
 
 const rows: readonly (readonly [string, Status, number | null])[] = [
   ['refused-1', 'invalid', null],
@@ -58,7 +72,7 @@ function writeOlderFile(path: string, version: number): void {
     insert.run(
       id,
       status,
-      isSignal ? JSON.stringify(signal) : null,
+      isSignal ? storedSignal : null,
       isSignal ? 'BTC_USDT' : null,
       isSignal ? `r-${id}` : null,
       atMs,
@@ -72,7 +86,7 @@ function writeOlderFile(path: string, version: number): void {
   if (version >= 2)
     database
       .prepare('UPDATE entries SET look = ?, look_due_at_ms = ? WHERE status = ?')
-      .run(JSON.stringify(look), look.dueAtMs, 'unknown');
+      .run(JSON.stringify(storedLookup), storedLookup.dueAtMs, 'unknown');
   const enqueue = database.prepare(
     'INSERT INTO messages (deduplication_id, group_name, body, sent_at_ms) VALUES (?, ?, ?, ?)',
   );
@@ -142,7 +156,10 @@ describe.each([1, 2])('a data file whose ledger is of version %i', (version) => 
     expect(await ledger.findOrder('main', 'BTC_USDT', 77)).toMatchObject({ signalId: 'placed-1' });
     expect((await ledger.list({ account: 'main', limit: 10 })).entries).toHaveLength(7);
     const [lost] = await ledger.dueLookups(noonMs + 60_000, 10);
-    expect(lost).toMatchObject({ signalId: 'lost-1', look: version === 1 ? { count: 0 } : look });
+    expect(lost).toMatchObject({
+      signalId: 'lost-1',
+      lookup: version === 1 ? { count: 0, notFound: 0, firstNotFoundAtMs: null } : lookup,
+    });
   });
 
   test('hands out what waits, once, and keeps limits and resends', async () => {

@@ -31,7 +31,7 @@ describe('the price route', () => {
 
     expect(moved).toEqual({ status: 200, body: { market: 'BTC_USDT', price: '61200.5' } });
     expect(paper.control.state().prices['BTC_USDT']).toBe('61200.5');
-    expect(paper.control.state().orders[0]).toMatchObject({ status: 'partially_filled', left: '1.5' });
+    expect(paper.control.state().orders[0]).toMatchObject({ status: 'partially_filled', remaining: '1.5' });
   });
 
   test.each<[unknown, string]>([

@@ -468,8 +468,8 @@ describe('a reading that was frozen together with its process', () => {
 
 const wireMarket = {
   name: 'AAA_USDT',
-  base: 'AAA',
-  quote: 'USDT',
+  stock: 'AAA',
+  money: 'USDT',
   stockPrec: '3',
   moneyPrec: '2',
   makerFee: '0.1',

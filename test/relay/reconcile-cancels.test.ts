@@ -85,7 +85,7 @@ describe.each(Object.keys(ways))('a cancellation by %s whose response was lost',
     expect(await undo()).toMatchObject({ status: 'rejected' });
     expect(await lastStep()).toMatchObject({
       note: 'the order is still open: it was not cancelled',
-      evidence: { looks: 4, found: { target: { state: 'open' } } },
+      evidence: { notFound: 4, found: { target: { state: 'open' } } },
     });
     expect(await openIds()).toEqual(['buy-1']);
   });

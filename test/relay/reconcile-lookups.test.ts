@@ -162,7 +162,7 @@ describe('an order that was never placed', () => {
     expect(await entry()).toMatchObject({ status: 'not_placed', orderId: null, orderOpen: false });
     expect((await entry()).steps.at(-1)).toMatchObject({
       by: 'reconcile-signals',
-      evidence: { looks: 4, firstNotFoundAtMs: noonMs, lastAtMs: noonMs + 7 * minuteMs },
+      evidence: { notFound: 4, firstNotFoundAtMs: noonMs, lastAtMs: noonMs + 7 * minuteMs },
     });
     expect(creates()).toBe(0);
   });
@@ -300,7 +300,7 @@ describe('while the exchange cannot be asked', () => {
     const { steps } = await entry();
     expect(steps.at(-1)).toMatchObject({
       status: 'not_placed',
-      evidence: { looks: 4, firstNotFoundAtMs: noonMs },
+      evidence: { notFound: 4, firstNotFoundAtMs: noonMs },
     });
     expect((await look()).count).toBe(5);
   });
@@ -407,7 +407,7 @@ describe('looks for what stays unknown', () => {
       market: 'BTC_USDT',
       status: 'unknown',
       unknownForMs: 60 * minuteMs,
-      looks: 8,
+      lookups: 8,
       note: expect.stringContaining('not among the orders that are listed'),
       alarm: true,
     });

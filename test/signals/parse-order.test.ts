@@ -99,15 +99,15 @@ describe('an order alert', () => {
     expect(issueOf(`{${orderText.replace('"quantity":0.5,', '')}}`)).toEqual({
       path: 'quantity',
       message: 'the order has no size',
-      hint: 'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of money',
+      hint: 'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency',
     });
   });
 
   test('with two sizes is refused', () => {
     expect(issueOf(orderWith('"quoteQuantity":50'))).toEqual({
       path: 'quoteQuantity',
-      message: 'the size is given twice, in stock and in money',
-      hint: 'keep "quantity" (stock) or "quoteQuantity" (money)',
+      message: 'the size is given twice, in the base and in the quote currency',
+      hint: 'keep "quantity" (base units) or "quoteQuantity" (an amount of the quote currency)',
     });
   });
 
