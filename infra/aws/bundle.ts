@@ -46,7 +46,7 @@ export async function bundleFunctions(options: {
     legalComments: 'none',
     logLevel: 'warning',
     alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
-    plugins: [putInConfiguration(options.configPath), trimPackageFiles],
+    plugins: [putInConfiguration(options.configPath), trimPackageFiles, leaveOutJsonSchema],
   });
   return Object.fromEntries(folders) as Bundles;
 }
@@ -66,4 +66,17 @@ const trimPackageFiles: Plugin = {
       const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };
       return { contents: JSON.stringify({ version }), loader: 'json' };
     }),
+};
+
+/** Every zod schema refers to the code that turns it into JSON Schema, 18 KB that no function calls. */
+const leaveOutJsonSchema: Plugin = {
+  name: 'json-schema',
+  setup: ({ onLoad }) =>
+    onLoad(
+      { filter: /zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/ },
+      async ({ path }) => {
+        const exported = (await readFile(path, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm);
+        return { contents: [...exported].map(([, name]) => `export const ${name} = () => {};`).join('\n') };
+      },
+    ),
 };
