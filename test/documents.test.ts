@@ -5,6 +5,7 @@ import { describe, expect, test } from '@jest/globals';
 import { catalogue } from '../lib/base/errors.ts';
 import { statuses } from '../lib/model/outcome.ts';
 import { faultKinds } from '../lib/paper/faults.ts';
+import { otherNames } from '../lib/signals/fields.ts';
 import { faultRows, renderFaultRow } from './support/fault-rows.ts';
 import { listProjectFiles, projectRoot, readProjectFile } from './support/project-files.ts';
 
@@ -84,6 +85,22 @@ describe('the documents', () => {
     // Lists are not asked while a stop-limit is sent.
     const strikingCreates = faultKinds.filter((kind) => kind !== 'read_lag');
     expect(new Set(faultRows.map(({ fault }) => fault.fault))).toEqual(new Set(strikingCreates));
+  });
+
+  test('have every field of an alert, under all its names', () => {
+    const names = Object.entries(otherNames).flatMap(([name, others]) => [name, ...others]);
+    const alerts = readProjectFile('docs/alerts.md');
+
+    expect(names.filter((name) => !alerts.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test('have every command', () => {
+    const help = execFileSync(process.execPath, ['bin/relay.cjs', '--help'], { encoding: 'utf8' });
+    const commands = Array.from(help.matchAll(/^ {2}([a-z]+)(?= )/gm), ([, name = '']) => name);
+    const operations = readProjectFile('docs/operations.md');
+
+    expect(commands).toContain('doctor');
+    expect(commands.filter((name) => !new RegExp(`\`${name}[\` ]`).test(operations))).toEqual([]);
   });
 
   test('name every code of a sender’s mistakes', () => {
