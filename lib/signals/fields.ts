@@ -3,7 +3,7 @@ import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 
 /** Every field of an alert, with the other names people know it by. */
-const otherNames = {
+export const otherNames = {
   ticker: ['symbol', 'market', 'pair'],
   action: ['side'],
   orderType: [],

@@ -11,19 +11,19 @@ const faultWords: Readonly<Record<StoreFault | WireFault, string>> = {
   refused: 'connection refused',
   hung: 'no connection in time',
   lost_before: 'lost before it was read',
-  lost_after: 'taken in, the response lost',
+  lost_after: 'accepted, the response lost',
   arrives_late: 'arrives after the deadline',
-  error_before: '503, not taken in',
-  error_after: '500, taken in',
-  gateway_page_after: '403 with a page of a gateway, taken in',
-  garbage_after: '200 with no JSON, taken in',
+  error_before: '503, not accepted',
+  error_after: '500, accepted',
+  gateway_page_after: '403 with a page of a gateway, accepted',
+  garbage_after: '200 without JSON, accepted',
   nonce_429: '429, nonce refused',
   rate_429: '429, too many requests',
   refusal: '422, refused',
-  nonce_429_after: '429, nonce refused, taken in',
-  rate_429_after: '429, too many requests, taken in',
-  id_used_after: '422, its id is used, taken in',
-  contradicts_after: '200 about another order, taken in',
+  nonce_429_after: '429, nonce refused, but accepted',
+  rate_429_after: '429, too many requests, but accepted',
+  id_used_after: '422, its id is used, but accepted',
+  contradicts_after: '200 about another order, accepted',
 };
 
 const ordinalWords = ['', '', ', second time', ', third time'];
@@ -34,7 +34,7 @@ interface Column {
 }
 
 const responseColumn: Column = {
-  title: 'the sender is answered',
+  title: 'response to the sender',
   text: ({ answers }) => answers.join(', then '),
 };
 const outcomeColumns: readonly Column[] = [
@@ -50,14 +50,14 @@ export async function renderFaultMatrix(): Promise<string> {
   const onTheWay = rows.filter(({ scene }) => scene === 'order');
   const isAtTheDoor = ({ injection }: MatrixRow) => injection.point.story === 'receive';
   return [
-    renderPart('Taking an alert in', onTheWay.filter(isAtTheDoor), [responseColumn, ...outcomeColumns]),
+    renderPart('Receiving an alert', onTheWay.filter(isAtTheDoor), [responseColumn, ...outcomeColumns]),
     renderPart(
       'Carrying the order out',
       onTheWay.filter((row) => !isAtTheDoor(row)),
       outcomeColumns,
     ),
     renderPart(
-      'Looking for an order whose response was lost',
+      'Looking up an order whose response was lost',
       rows.filter(({ scene }) => scene !== 'order'),
       outcomeColumns,
     ),

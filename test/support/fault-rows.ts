@@ -1,8 +1,8 @@
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 
-/** One row of the README's table: what goes wrong, what the ledger shows, how many orders the exchange holds. */
+/** One row of the table in docs/outcomes.md: what goes wrong, what the ledger shows, how many orders the exchange holds. */
 export interface FaultRow {
-  /** As the README words it. */
+  /** As the document words it. */
   readonly name: string;
   readonly fault: FaultRequest;
   readonly status: string;
@@ -13,7 +13,7 @@ export interface FaultRow {
 
 const notLookedUp = { documented: { status: 'unknown', orders: 0 } } as const;
 
-/** The row as the README shows it. */
+/** The row as the document shows it. */
 export function renderFaultRow({ name, status, orders, documented }: FaultRow): string {
   if (documented === undefined) return `| ${name} | \`${status}\` | ${orders} |\n`;
   return `| ${name} | \`${status}\`; documented dialect: \`${documented.status}\` | ${orders}; ${documented.orders} |\n`;
@@ -75,45 +75,45 @@ export const faultRows: readonly FaultRow[] = [
     orders: 1,
   },
   {
-    name: '`nonce_429` once: looked for, and signed again at once',
+    name: '`nonce_429` once: looked up, signed again and sent again at once',
     ...notLookedUp,
     fault: { fault: 'nonce_429' },
     status: 'placed',
     orders: 1,
   },
   {
-    name: '`nonce_429` throughout: given up after three',
+    name: '`nonce_429` every time: given up after three attempts',
     fault: { fault: 'nonce_429', probability: 1 },
     status: 'unknown',
     orders: 0,
   },
   {
-    name: '`rate_429` once: looked for after a pause, and sent again',
+    name: '`rate_429` once: looked up after a pause, and sent again',
     ...notLookedUp,
     fault: { fault: 'rate_429' },
     status: 'placed',
     orders: 1,
   },
   {
-    name: '`rate_429` throughout: given up after three',
+    name: '`rate_429` every time: given up after three attempts',
     fault: { fault: 'rate_429', probability: 1 },
     status: 'unknown',
     orders: 0,
   },
   {
-    name: '`nonce_429_after`: accepted, answered 429: looked for, and found',
+    name: '`nonce_429_after`: accepted, but the response is 429: looked up, and found',
     fault: { fault: 'nonce_429_after' },
     status: 'placed',
     orders: 1,
   },
   {
-    name: '`rate_429_after`: accepted, answered 429: looked for, and found',
+    name: '`rate_429_after`: accepted, but the response is 429: looked up, and found',
     fault: { fault: 'rate_429_after' },
     status: 'placed',
     orders: 1,
   },
   {
-    name: '`down`: nobody listens',
+    name: '`down`: the exchange accepts no connection',
     fault: { fault: 'down', durationMs: anHourMs },
     status: 'not_sent',
     orders: 0,

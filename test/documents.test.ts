@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { catalogue } from '../lib/base/errors.ts';
+import { statuses } from '../lib/model/outcome.ts';
+import { faultKinds } from '../lib/paper/faults.ts';
+import { otherNames } from '../lib/signals/fields.ts';
+import { faultRows, renderFaultRow } from './support/fault-rows.ts';
+import { listProjectFiles, projectRoot, readProjectFile } from './support/project-files.ts';
+
+const documents = [
+  'README.md',
+  'DECISIONS.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...listProjectFiles('docs').filter((path) => path.endsWith('.md')),
+];
+
+/** What stands between the two marks of that name. */
+function section(path: string, name: string): string {
+  const [, text] =
+    new RegExp(`<!-- ${name} -->\n([\\s\\S]*?)<!-- /${name} -->`).exec(readProjectFile(path)) ?? [];
+  if (text === undefined) throw new Error(`${path} has no section ${name}`);
+  return text;
+}
+
+/** The targets of its links and pictures that lie in this project. */
+function linksOf(path: string): readonly string[] {
+  const prose = readProjectFile(path).replaceAll(/```[\s\S]*?```|`[^`\n]*`/g, '');
+  return Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target).filter(
+    (target) => !/^[a-z]+:/.test(target),
+  );
+}
+
+/** The names by which GitHub links to the headings of a document. */
+function anchorsOf(path: string): readonly string[] {
+  return Array.from(readProjectFile(path).matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\- ]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the documents', () => {
+  test.each(documents)('%s links to files and headings that exist', (path) => {
+    const broken = linksOf(path).filter((target) => {
+      const [file = '', anchor] = target.split('#');
+      const linked = file === '' ? path : join(dirname(path), file);
+      if (!existsSync(join(projectRoot, linked))) return true;
+      return anchor !== undefined && !anchorsOf(linked).includes(anchor);
+    });
+
+    expect(broken).toEqual([]);
+  });
+
+  test('are all found from the README', () => {
+    const linked = linksOf('README.md').map((target) => target.split('#')[0]);
+
+    expect(documents.filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([
+      // Found from the proof.
+      'docs/fault-matrix.md',
+    ]);
+  });
+
+  test('begin with a README of 1,500 words at most', () => {
+    const words = readProjectFile('README.md').trim().split(/\s+/);
+
+    expect(words.length).toBeLessThanOrEqual(1500);
+  });
+
+  test('show what the demo prints, but for ports and milliseconds', () => {
+    const printed = execFileSync(process.execPath, ['infra/local/demo.ts'], {
+      encoding: 'utf8',
+      env: { ...process.env, NO_COLOR: '1' },
+    });
+
+    const shown = section('docs/proof.md', 'demo').replaceAll('```\n', '');
+    expect(withoutChance(shown)).toBe(withoutChance(printed));
+  });
+
+  test('tell what each fault leads to, as the journeys prove it', () => {
+    expect(section('docs/outcomes.md', 'faults')).toContain(faultRows.map(renderFaultRow).join(''));
+    // Lists are not asked while a stop-limit is sent.
+    const strikingCreates = faultKinds.filter((kind) => kind !== 'read_lag');
+    expect(new Set(faultRows.map(({ fault }) => fault.fault))).toEqual(new Set(strikingCreates));
+  });
+
+  test('have every field of an alert, under all its names', () => {
+    const names = Object.entries(otherNames).flatMap(([name, others]) => [name, ...others]);
+    const alerts = readProjectFile('docs/alerts.md');
+
+    expect(names.filter((name) => !alerts.includes(`\`${name}\``))).toEqual([]);
+  });
+
+  test('have every command', () => {
+    const help = execFileSync(process.execPath, ['bin/relay.cjs', '--help'], { encoding: 'utf8' });
+    const commands = Array.from(help.matchAll(/^ {2}([a-z]+)(?= )/gm), ([, name = '']) => name);
+    const operations = readProjectFile('docs/operations.md');
+
+    expect(commands).toContain('doctor');
+    expect(commands.filter((name) => !new RegExp(`\`${name}[\` ]`).test(operations))).toEqual([]);
+  });
+
+  test('name every code of a sender’s mistakes', () => {
+    for (const code of ['invalid_json', 'invalid_signal', 'stale'] as const) {
+      expect(catalogue[code].httpStatus).toBe(400);
+      expect(readProjectFile('docs/alerts.md')).toContain(`\`${code}\``);
+    }
+  });
+
+  test('explain every status of a signal', () => {
+    const explained = Array.from(
+      readProjectFile('docs/outcomes.md').matchAll(/^\| `(\w+)` \|/gm),
+      ([, status = '']) => status,
+    );
+
+    expect(explained.toSorted()).toEqual(statuses.toSorted());
+  });
+});
+
+/** Free ports and the machine's speed differ from run to run. */
+function withoutChance(text: string): string {
+  return text
+    .replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:…')
+    .replaceAll(/ +\+\d+ ms/g, ' +… ms')
+    .trim();
+}
