@@ -96,7 +96,18 @@ export const refusalTable = {
     'positionSide',
     "PositionSide field should contain only 'LONG', 'SHORT' or 'BOTH' values.",
   ),
-  position_side_hedged: validation(114, 'hedgeMode', "Order's position side does not match user's setting"),
+  position_side_futures_only: validation(
+    30,
+    'positionSide',
+    'PositionSide field is available for futures markets only.',
+  ),
+  position_side_mismatch: validation(114, 'hedgeMode', "Order's position side does not match user's setting"),
+  // M: published for one-way mode; in hedge mode the service's answer to closing more than there is is not.
+  position_opposite: validation(
+    115,
+    'hedgeMode',
+    'Order would result in a new position in the opposite direction',
+  ),
   // In kind.
   stp_unknown: validation(30, 'stp', "Stp field should contain only 'no', 'cb', 'cn' or 'co' values."),
   order_id_required: validation(30, 'orderId', 'OrderId field is required.'),

@@ -26,7 +26,7 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
     price: formatDecimal(order.price),
     status: statusWord(dialect, order.status, order.endReason ?? undefined),
     stp: order.stp,
-    positionSide: 'BOTH',
+    positionSide: order.positionSide,
   };
 }
 
@@ -169,9 +169,9 @@ function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
 export function reportCollateral(world: World, account: string): readonly Report[] {
   const { balances, positions } = booksOf(world, account);
   return [...balances].map(([asset, { available, reserved }]) => {
-    const margin = [...positions]
-      .filter(([market]) => marketNamed(market).money === asset)
-      .reduce((sum, [, position]) => sum.plus(position.margin), zero);
+    const margin = [...positions.values()]
+      .filter(({ market }) => marketNamed(market).money === asset)
+      .reduce((sum, position) => sum.plus(position.margin), zero);
     return {
       asset,
       balance: formatDecimal(available.plus(reserved).plus(margin)),

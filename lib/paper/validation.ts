@@ -80,8 +80,6 @@ function checkWords(read: FieldReader): RefusalName | null {
   const positionSide = read('positionSide') ?? 'BOTH';
   if (!(sides as readonly unknown[]).includes(read('side'))) return 'side_unknown';
   if (!(positionSides as readonly unknown[]).includes(positionSide)) return 'position_side_unknown';
-  // No account here is in hedge mode.
-  if (positionSide !== 'BOTH') return 'position_side_hedged';
   return selfTradeWords.includes(read('stp') ?? 'no') ? null : 'stp_unknown';
 }
 
