@@ -82,10 +82,15 @@ export function describeFailure(failure: Failure): string {
 /**
  * Whether the exchange says that there is no such open order.
  *
- * Code 2 alone is ambiguous (a disabled key has it too); only together with `orderId` it means "not found".
+ * Code 2 alone is ambiguous (a disabled key has it too); only together with the order id, in the words of either
+ * dialect, it means "not found".
  */
 export function isOrderNotOpen({ failure }: ExchangeError): boolean {
-  return failure.kind === 'rejected' && failure.exchangeCode === 2 && failure.errors['orderId'] !== undefined;
+  return (
+    failure.kind === 'rejected' &&
+    failure.exchangeCode === 2 &&
+    ('orderId' in failure.errors || 'order_id' in failure.errors)
+  );
 }
 
 /**

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dialect, spokenDialect, toWire } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import { createAccessCheck } from './access.ts';
-import { createRateWindow, rateLimitBody } from './rate-window.ts';
-import { answerRefusals, type Refusal } from './refusals.ts';
+import { createRateWindow } from './rate-window.ts';
+import { answerRefusals, type RefusalForm, type RefusalName } from './refusals.ts';
 import { type Route, routesByAddress } from './routes.ts';
 import type { Trading } from './trading.ts';
 import { createFieldReader } from './validation.ts';
@@ -61,7 +61,8 @@ export interface PaperCoreOptions {
 
 /** An exchange that remembers nonces and counts requests; all of its time comes with the requests. */
 export function createPaperCore(options: PaperCoreOptions): PaperCore {
-  const routes = routesByAddress(options.dialect);
+  const { dialect } = options;
+  const routes = routesByAddress(dialect);
   const windows = new Map(
     [...routes.values()].map(({ endpoint }) => [endpoint.name, createRateWindow(endpoint.requestsPer10s)]),
   );
@@ -70,10 +71,10 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
   function admit(request: PaperRequest): Admission {
     const path = pathOf(request.target);
     const route = routes.get(`${request.method} ${path}`);
-    if (route === undefined) return { admitted: false, answer: { httpStatus: 404, body: null } };
+    if (route === undefined) return turnAway('path_unknown', { dialect, access: accessOf(path) });
     const { endpoint } = route;
     if (!windows.get(endpoint.name)?.(request.atMs))
-      return { admitted: false, answer: { httpStatus: 429, body: rateLimitBody } };
+      return turnAway('rate_limited', { dialect, access: endpoint.access });
     return {
       admitted: true,
       endpoint,
@@ -90,6 +91,20 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
   };
 }
 
+function turnAway(name: RefusalName, form: RefusalForm): Admission {
+  return { admitted: false, answer: answerRefusals([{ name }], form) };
+}
+
+/** The answer to a request whose body is too large to be read. */
+export function answerTooLarge(dialect: Dialect, target: string): PaperAnswer {
+  return answerRefusals([{ name: 'body_too_large' }], { dialect, access: accessOf(pathOf(target)) });
+}
+
+/** Whether a path, of an endpoint or not, would be public. */
+function accessOf(path: string): Endpoint['access'] {
+  return path.startsWith('/api/v4/public/') ? 'public' : 'private';
+}
+
 /** The path of a request's target, without the query. */
 export function pathOf(target: string): string {
   return target.split('?', 1)[0] ?? '/';
@@ -98,24 +113,21 @@ export function pathOf(target: string): string {
 type Service = (route: Route, path: string, request: Required<PaperRequest>) => Promise<PaperAnswer>;
 
 function createService({ dialect, trading }: PaperCoreOptions): Service {
-  const checkAccess = createAccessCheck();
+  const checkAccess = createAccessCheck(dialect);
   return async ({ endpoint, trades, serve }, path, { headers, body, atMs, lagMs }) => {
     const access =
       endpoint.access === 'public'
         ? { allowed: true as const, account: '', body: {} }
         : checkAccess({ headers, path, body, atMs, trades });
-    if (!access.allowed) return refuse([{ name: access.refusal }]);
+    const form = { dialect, access: endpoint.access };
+    if (!access.allowed) return answerRefusals([{ name: access.refusal }], form);
     const read = createFieldReader(dialect, endpoint, access.body);
     const spoken = spokenDialect(dialect, endpoint);
     const reply = serve({ account: access.account, read, dialect: spoken, atMs, lagMs, trading });
-    if (!reply.ok) return refuse(reply.refusals);
+    if (!reply.ok) return answerRefusals(reply.refusals, form);
     await reply.stored;
     return { httpStatus: 200, body: toWire(dialect, endpoint, reply.result) };
   };
-}
-
-function refuse(refusals: readonly [Refusal, ...Refusal[]]): PaperAnswer {
-  return answerRefusals(refusals);
 }
 
 /** An answer as a client reads it off the wire. */

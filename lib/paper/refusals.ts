@@ -1,4 +1,7 @@
-/** One thing the paper exchange says no to, in the service's own code, key and words. */
+import type { Dialect } from '../exchange/dialect.ts';
+import type { Endpoint } from '../exchange/endpoint.ts';
+
+/** One thing the paper exchange says no to, in the live service's own code, key and words. */
 interface RefusalRow {
   readonly httpStatus: number;
   readonly code: number;
@@ -112,6 +115,8 @@ export const refusalTable = {
   stp_unknown: validation(30, 'stp', "Stp field should contain only 'no', 'cb', 'cn' or 'co' values."),
   order_id_required: validation(30, 'orderId', 'OrderId field is required.'),
   order_id_not_integer: validation(30, 'orderId', 'OrderId field should be an integer.'),
+  // In kind: "exactly one" is published, the text is not.
+  order_ids_ambiguous: validation(30, 'orderId', 'Only one of OrderId and ClientOrderId should be set.'),
   order_not_found: inner(2, 'orderId', 'Unexecuted order was not found.'),
   history_not_found: validation(30, 'orderHistory', 'OrderHistory was not found.'),
   limit_too_big: validation(30, 'limit', 'Limit should not be greater than 100.'),
@@ -138,6 +143,13 @@ export const refusalTable = {
   // The status is not published.
   payload_invalid: access(400, 9, 'Invalid payload.'),
   nonce_refused: access(429, 0, 'Too many requests.'),
+  // In kind.
+  nonce_required: validation(30, 'nonce', 'Nonce field is required.'),
+  nonce_not_text: validation(30, 'nonce', 'Nonce field should be a string.'),
+  // The written API promises JSON for these too, and does not say which: the status stands in for a code.
+  rate_limited: access(429, 429, 'Too Many Requests'),
+  path_unknown: access(404, 404, 'Not Found'),
+  body_too_large: access(413, 413, 'Payload Too Large'),
 } as const satisfies Record<string, RefusalRow>;
 
 export type RefusalName = keyof typeof refusalTable;
@@ -148,36 +160,82 @@ export interface Refusal {
   readonly value?: string;
 }
 
-/** Answers that carry an empty `errors` object; the other refusals without a key carry none at all. */
-const withEmptyErrors: ReadonlySet<RefusalName> = new Set<RefusalName>(['not_a_partner', 'nonce_refused']);
+type Refusals = readonly [Refusal, ...Refusal[]];
+
+/** What decides the form of a refusal. */
+export interface RefusalForm {
+  readonly dialect: Dialect;
+  readonly access: Endpoint['access'];
+}
 
 export interface RefusalAnswer {
   readonly httpStatus: number;
-  readonly body: {
-    readonly code: number;
-    readonly message: string;
-    readonly errors?: Readonly<Record<string, readonly string[]>>;
-  };
+  /** A text goes out as it is, null as an empty body, anything else as JSON. */
+  readonly body: unknown;
 }
 
 /** The answer to a request with these faults; the first decides its status and code. */
-export function answerRefusals(refusals: readonly [Refusal, ...Refusal[]]): RefusalAnswer {
-  const { httpStatus, code, key, text }: RefusalRow = refusalTable[refusals[0].name];
-  if (key === null) {
-    const errors = withEmptyErrors.has(refusals[0].name) ? { errors: {} } : {};
-    return { httpStatus, body: { code, message: text, ...errors } };
-  }
-  const message = code === 2 ? 'Inner validation failed' : 'Validation failed';
-  return { httpStatus, body: { code, message, errors: collectTexts(refusals) } };
+export function answerRefusals(refusals: Refusals, { dialect, access }: RefusalForm): RefusalAnswer {
+  const { httpStatus } = refusalTable[refusals[0].name];
+  if (dialect === 'live') return { httpStatus, body: liveBody(refusals) };
+  return { httpStatus, body: access === 'public' ? publicBody(refusals) : documentedBody(refusals) };
 }
 
-function collectTexts(refusals: readonly Refusal[]): Record<string, string[]> {
+/** Answers that carry an empty `errors` object; the other refusals without a key carry none at all. */
+const withEmptyErrors: ReadonlySet<RefusalName> = new Set<RefusalName>(['not_a_partner', 'nonce_refused']);
+
+/** What the live service's gateway answers: no JSON. */
+const gatewayBodies: ReadonlyMap<RefusalName, string | null> = new Map<RefusalName, string | null>([
+  ['rate_limited', 'Too Many Requests'],
+  ['path_unknown', null],
+  ['body_too_large', null],
+]);
+
+function liveBody(refusals: Refusals): unknown {
+  const [{ name }] = refusals;
+  const { code, key, text }: RefusalRow = refusalTable[name];
+  if (gatewayBodies.has(name)) return gatewayBodies.get(name);
+  if (key === null) return { code, message: text, ...(withEmptyErrors.has(name) ? { errors: {} } : {}) };
+  return { code, message: messageOf(code), errors: collectTexts(refusals, (word) => word) };
+}
+
+/** Written: a failed validation has code 30, and every private error has `errors`, by parameter names. */
+function documentedBody(refusals: Refusals): unknown {
+  const { httpStatus, code: liveCode, key, text }: RefusalRow = refusalTable[refusals[0].name];
+  const code = httpStatus === 422 ? 30 : liveCode;
+  if (key === null) return { code, message: text, errors: {} };
+  return {
+    code,
+    message: messageOf(code),
+    errors: collectTexts(refusals, (word) => documentedKeys.get(word) ?? word),
+  };
+}
+
+function publicBody([{ name }]: Refusals): unknown {
+  return { success: false, message: refusalTable[name].text, params: [] };
+}
+
+/** The parameter that a key of the live service is about, where the written API calls it something else. */
+const documentedKeys: ReadonlyMap<string, string> = new Map([
+  ['orderId', 'order_id'],
+  ['clientOrderId', 'client_order_id'],
+  ['activationPrice', 'activation_price'],
+  ['total', 'amount'],
+  ['hedgeMode', 'positionSide'],
+]);
+
+function messageOf(code: number): string {
+  return code === 2 ? 'Inner validation failed' : 'Validation failed';
+}
+
+function collectTexts(refusals: Refusals, rename: (key: string) => string): Record<string, string[]> {
   const errors: Record<string, string[]> = {};
   for (const { name, value } of refusals) {
     const row: RefusalRow = refusalTable[name];
-    const texts = errors[row.key ?? ''] ?? [];
+    const key = rename(row.key ?? '');
+    const texts = errors[key] ?? [];
     texts.push(row.text.replace('{}', value ?? ''));
-    errors[row.key ?? ''] = texts;
+    errors[key] = texts;
   }
   return errors;
 }

@@ -82,13 +82,21 @@ export const routes: readonly Route[] = [
 
 export const endpointNames: readonly string[] = routes.map(({ endpoint }) => endpoint.name);
 
-/** The routes by method and path, as a client of the dialect calls them. */
+/** What the relay asks for in both dialects, though the written API has neither. */
+const servedInBoth: ReadonlySet<Endpoint> = new Set<Endpoint>([markets, serverTime]);
+
+/** The routes by method and path, as a client of the dialect calls them; the documented one has what is written. */
 export function routesByAddress(dialect: Dialect): ReadonlyMap<string, Route> {
   return new Map(
-    routes.map((route) => {
-      const { method, path } = route.endpoint;
-      return [`${method} ${path[spokenDialect(dialect, route.endpoint)]}`, route];
-    }),
+    routes
+      .filter(
+        ({ endpoint }) =>
+          dialect === 'live' || endpoint.availability === 'documented' || servedInBoth.has(endpoint),
+      )
+      .map((route) => {
+        const { method, path } = route.endpoint;
+        return [`${method} ${path[spokenDialect(dialect, route.endpoint)]}`, route];
+      }),
   );
 }
 

@@ -168,16 +168,13 @@ export interface CancelTarget {
   readonly clientOrderId: string;
 }
 
-/**
- * With both ids the client's is heeded.
- *
- * @see https://docs.whitebit.com/websocket/order-management/order-cancel.md the precedence of the two ids
- */
+/** A cancellation names its order by exactly one of the two ids. */
 export function checkCancel(read: FieldReader): Checked<CancelTarget> {
   const market = checkMarket(read);
   if (!market.valid) return market;
   const [orderId, clientOrderId] = [read('orderId'), read('clientOrderId')];
   const { name } = market.value;
+  if (orderId !== undefined && clientOrderId !== undefined) return refuse('order_ids_ambiguous');
   const fault = checkClientOrderId(clientOrderId);
   if (fault !== null) return refuse(fault);
   if (typeof clientOrderId === 'string')

@@ -3,6 +3,7 @@ import { readAnswer, type Verdict } from '../../lib/exchange/answer.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { ExchangeError, type Failure, isOrderNotOpen } from '../../lib/exchange/errors.ts';
 
 const withheld = ['public-key-0123456789', 'c2lnbmVkLXBheWxvYWQ=', 'a'.repeat(128)];
 
@@ -46,6 +47,28 @@ describe('a refusal', () => {
       message: 'no such path',
       errors: {},
     });
+  });
+
+  test('is told by 404 in the documented dialect in the form of every other', () => {
+    const body = '{"code":404,"message":"Not Found","errors":{}}';
+
+    expect(readAnswer(stopLimit, 'documented', { kind: 'answered', status: 404, body }, [])).toEqual({
+      kind: 'rejected',
+      httpStatus: 404,
+      exchangeCode: 404,
+      message: 'Not Found',
+      errors: {},
+    });
+  });
+
+  test.each(['orderId', 'order_id'])('of an order that is not open is known by the key %s', (key) => {
+    const text = 'Unexecuted order was not found.';
+    const body = JSON.stringify({ code: 2, message: 'Inner validation failed', errors: { [key]: [text] } });
+    const verdict = readAnswer(cancelOrder, 'live', { kind: 'answered', status: 400, body }, []);
+
+    expect(isOrderNotOpen(new ExchangeError(cancelOrder, [{ atMs: 0, failure: verdict as Failure }]))).toBe(
+      true,
+    );
   });
 
   test('of a public endpoint has its own form', () => {

@@ -241,6 +241,12 @@ describe('a cancellation is refused', () => {
       'orderId',
       'OrderId field should be an integer.',
     ],
+    [
+      'with both ids',
+      { market: 'BTC_USDT', orderId: 1, clientOrderId: 'x' },
+      'orderId',
+      'Only one of OrderId and ClientOrderId should be set.',
+    ],
   ])('%s', async (_, fields, key, text) => {
     expect(await post('/api/v4/order/cancel', fields)).toEqual(refusal(30, key, text));
   });
@@ -248,7 +254,6 @@ describe('a cancellation is refused', () => {
   test.each<[string, Record<string, unknown>]>([
     ['an unknown order id', { orderId: 1 }],
     ['an unknown client order id', { clientOrderId: 'nobody' }],
-    ['an unknown client order id beside any order id, which it outranks', { orderId: 1, clientOrderId: 'x' }],
   ])('for %s', async (_, fields) => {
     expect(await post('/api/v4/order/cancel', { market: 'BTC_USDT', ...fields })).toEqual({
       status: 400,
