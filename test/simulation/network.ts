@@ -16,6 +16,8 @@ interface Spoiling {
   readonly arrival?: 'after_deadline';
   /** In place of the exchange's own answer, which may have taken effect. */
   readonly answer?: EncodedAnswer;
+  /** The same in the documented dialect, where it differs. */
+  readonly documentedAnswer?: EncodedAnswer;
   readonly isAnswerLost?: boolean;
   readonly isSlow?: boolean;
   /** An acceptance is turned into that of another order. */
@@ -31,6 +33,18 @@ const usedId = JSON.stringify({
   message: 'Validation failed',
   errors: { clientOrderId: ['This client order id is already used by the current account.'] },
 });
+const usedIdAsWritten = JSON.stringify({
+  code: 30,
+  message: 'Validation failed',
+  errors: { client_order_id: ['This client order id is already used by the current account.'] },
+});
+const tooMany: Spoiling = {
+  answer: { status: 429, body: 'Too Many Requests' },
+  documentedAnswer: {
+    status: 429,
+    body: JSON.stringify({ code: 429, message: 'Too Many Requests', errors: {} }),
+  },
+};
 const refusal = JSON.stringify({ code: 30, message: 'Validation failed', errors: {} });
 
 const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_after'>, Spoiling>> = {
@@ -45,11 +59,15 @@ const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_afte
   gateway_page_after: { answer: { status: 403, body: html } },
   garbage_after: { answer: { status: 200, body: html } },
   nonce_429: { isLost: true, answer: { status: 429, body: nonceRefusal } },
-  rate_429: { isLost: true, answer: { status: 429, body: 'Too Many Requests' } },
+  rate_429: { isLost: true, ...tooMany },
   refusal: { isLost: true, answer: { status: 422, body: refusal } },
   nonce_429_after: { answer: { status: 429, body: nonceRefusal } },
-  rate_429_after: { answer: { status: 429, body: 'Too Many Requests' } },
-  id_used_after: { answer: { status: 422, body: usedId }, only: isCreate },
+  rate_429_after: tooMany,
+  id_used_after: {
+    answer: { status: 422, body: usedId },
+    documentedAnswer: { status: 422, body: usedIdAsWritten },
+    only: isCreate,
+  },
   contradicts_after: { isContradicted: true, only: isTrade },
 };
 
@@ -152,8 +170,13 @@ class Passage {
     loop.schedule(this.#wayMs() + lateMs + slowWayMs, async () => {
       const answer = isLost ? null : await this.#serve();
       if (diesBeforeAnswer) this.#process.die(`before the answer to ${this.#name}`);
-      else this.#answer(this.#spoiling.answer ?? answer, slowMs - slowWayMs);
+      else this.#answer(this.#spoiltAnswer() ?? answer, slowMs - slowWayMs);
     });
+  }
+
+  #spoiltAnswer(): EncodedAnswer | undefined {
+    const { answer, documentedAnswer = answer } = this.#spoiling;
+    return this.#exchange.dialect === 'documented' ? documentedAnswer : answer;
   }
 
   async #serve(): Promise<EncodedAnswer> {
