@@ -3,10 +3,12 @@ import { type Dialect, spokenDialect, toWire } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import { createAccessCheck } from './access.ts';
 import { createRateWindow } from './rate-window.ts';
-import { answerRefusals, type RefusalForm, type RefusalName } from './refusals.ts';
-import { type Route, routesByAddress } from './routes.ts';
+import { answerRefusals, type RefusalForm } from './refusal-answers.ts';
+import type { RefusalName } from './refusals.ts';
+import { routesByAddress } from './routes.ts';
 import type { Trading } from './trading.ts';
 import { createFieldReader } from './validation.ts';
+import type { PaperEndpoint, Route } from './visit.ts';
 
 /** A request as it arrived, whole. */
 export interface PaperRequest {
@@ -33,7 +35,7 @@ export type Admission =
   | { readonly admitted: false; readonly answer: PaperAnswer }
   | {
       readonly admitted: true;
-      readonly endpoint: Endpoint;
+      readonly endpoint: PaperEndpoint;
       /**
        * Takes effect at once; resolves once nothing can take the effect back. To be called once at most.
        *

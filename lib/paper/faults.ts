@@ -7,7 +7,8 @@ import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { orderKinds } from '../orders/order-kinds.ts';
-import { answerRefusals, type RefusalForm, type RefusalName } from './refusals.ts';
+import { answerRefusals, type RefusalForm } from './refusal-answers.ts';
+import type { RefusalName } from './refusals.ts';
 
 /** What leaves the exchange instead of, or after, its own answer. */
 export type FaultEffect =

@@ -1,5 +1,5 @@
 import { zero } from '../base/decimal.ts';
-import type { NewOrder } from './engine.ts';
+import type { OrderRequest } from '../model/order.ts';
 import { marketNamed } from './markets.ts';
 import type { RefusalName } from './refusals.ts';
 import { booksOf, closesOnly, positionOf, type World } from './world.ts';
@@ -35,7 +35,7 @@ export function setHedgeMode(world: World, { account, isHedged }: SetHedgeModeCo
  *
  * @see https://docs.whitebit.com/glossary
  */
-export function checkPositionSide(world: World, account: string, order: NewOrder): RefusalName | null {
+export function checkPositionSide(world: World, account: string, order: OrderRequest): RefusalName | null {
   const { market, amount, positionSide = 'BOTH' } = order;
   const { isHedged } = booksOf(world, account);
   if (isHedged && !isPerpetual(market)) return positionSide === 'BOTH' ? null : 'position_side_futures_only';

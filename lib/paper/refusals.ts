@@ -1,8 +1,5 @@
-import type { Dialect } from '../exchange/dialect.ts';
-import type { Endpoint } from '../exchange/endpoint.ts';
-
 /** One thing the paper exchange says no to, in the live service's own code, key and words. */
-interface RefusalRow {
+export interface RefusalRow {
   readonly httpStatus: number;
   readonly code: number;
   /** The parameter the text stands under; null where the answer names none. */
@@ -25,6 +22,8 @@ const access = (httpStatus: number, code: number, text: string): RefusalRow => (
   key: null,
   text,
 });
+
+const notServed = 'This field is not available on the paper exchange.';
 
 /**
  * Every refusal this exchange knows.
@@ -77,8 +76,6 @@ export const refusalTable = {
     'clientOrderId',
     'This client order id is already used by the current account.',
   ),
-  // In kind.
-  client_order_id_required: validation(30, 'clientOrderId', 'ClientOrderId field is required.'),
   // In kind, as are the other checks of the two exit prices.
   stop_loss_not_numeric: validation(30, 'stopLoss', 'StopLoss field should be numeric string or number.'),
   stop_loss_not_positive: validation(30, 'stopLoss', 'StopLoss should be greater than 0.'),
@@ -113,19 +110,32 @@ export const refusalTable = {
   ),
   // In kind.
   stp_unknown: validation(30, 'stp', "Stp field should contain only 'no', 'cb', 'cn' or 'co' values."),
+  // Of this exchange alone: the live service takes such orders.
+  reduce_only_unavailable: validation(
+    30,
+    'reduceOnly',
+    'ReduceOnly orders are not available on the paper exchange.',
+  ),
+  // In kind.
+  reduce_only_not_boolean: validation(30, 'reduceOnly', 'ReduceOnly field should be a boolean.'),
   order_id_required: validation(30, 'orderId', 'OrderId field is required.'),
   order_id_not_integer: validation(30, 'orderId', 'OrderId field should be an integer.'),
   // In kind: "exactly one" is published, the text is not.
   order_ids_ambiguous: validation(30, 'orderId', 'Only one of OrderId and ClientOrderId should be set.'),
   order_not_found: inner(2, 'orderId', 'Unexecuted order was not found.'),
   history_not_found: validation(30, 'orderHistory', 'OrderHistory was not found.'),
-  limit_too_big: validation(30, 'limit', 'Limit should not be greater than 100.'),
+  // Of this exchange alone.
+  history_status_unavailable: validation(30, 'status', notServed),
+  history_start_unavailable: validation(30, 'startDate', notServed),
+  history_end_unavailable: validation(30, 'endDate', notServed),
+  limit_too_big: validation(30, 'limit', 'Limit should not be greater than {}.'),
   // In kind.
   limit_too_small: validation(30, 'limit', 'Limit should be at least 1.'),
   limit_not_integer: validation(30, 'limit', 'Limit field should be an integer.'),
   offset_negative: validation(30, 'offset', 'Offset should be at least 0.'),
   // In kind.
   offset_not_integer: validation(30, 'offset', 'Offset field should be an integer.'),
+  balance_ticker_not_text: validation(0, 'ticker', 'validation.string'),
   interest_plan_unknown: interest('planId', 'The selected planId is invalid.'),
   interest_ticker_unknown: interest('ticker', 'The selected ticker is invalid.'),
   interest_limit_too_big: interest('limit', 'The limit may not be greater than 100.'),
@@ -158,84 +168,4 @@ export type RefusalName = keyof typeof refusalTable;
 export interface Refusal {
   readonly name: RefusalName;
   readonly value?: string;
-}
-
-type Refusals = readonly [Refusal, ...Refusal[]];
-
-/** What decides the form of a refusal. */
-export interface RefusalForm {
-  readonly dialect: Dialect;
-  readonly access: Endpoint['access'];
-}
-
-export interface RefusalAnswer {
-  readonly httpStatus: number;
-  /** A text goes out as it is, null as an empty body, anything else as JSON. */
-  readonly body: unknown;
-}
-
-/** The answer to a request with these faults; the first decides its status and code. */
-export function answerRefusals(refusals: Refusals, { dialect, access }: RefusalForm): RefusalAnswer {
-  const { httpStatus } = refusalTable[refusals[0].name];
-  if (dialect === 'live') return { httpStatus, body: liveBody(refusals) };
-  return { httpStatus, body: access === 'public' ? publicBody(refusals) : documentedBody(refusals) };
-}
-
-/** Answers that carry an empty `errors` object; the other refusals without a key carry none at all. */
-const withEmptyErrors: ReadonlySet<RefusalName> = new Set<RefusalName>(['not_a_partner', 'nonce_refused']);
-
-/** What the live service's gateway answers: no JSON. */
-const gatewayBodies: ReadonlyMap<RefusalName, string | null> = new Map<RefusalName, string | null>([
-  ['rate_limited', 'Too Many Requests'],
-  ['path_unknown', null],
-  ['body_too_large', null],
-]);
-
-function liveBody(refusals: Refusals): unknown {
-  const [{ name }] = refusals;
-  const { code, key, text }: RefusalRow = refusalTable[name];
-  if (gatewayBodies.has(name)) return gatewayBodies.get(name);
-  if (key === null) return { code, message: text, ...(withEmptyErrors.has(name) ? { errors: {} } : {}) };
-  return { code, message: messageOf(code), errors: collectTexts(refusals, (word) => word) };
-}
-
-/** Written: a failed validation has code 30, and every private error has `errors`, by parameter names. */
-function documentedBody(refusals: Refusals): unknown {
-  const { httpStatus, code: liveCode, key, text }: RefusalRow = refusalTable[refusals[0].name];
-  const code = httpStatus === 422 ? 30 : liveCode;
-  if (key === null) return { code, message: text, errors: {} };
-  return {
-    code,
-    message: messageOf(code),
-    errors: collectTexts(refusals, (word) => documentedKeys.get(word) ?? word),
-  };
-}
-
-function publicBody([{ name }]: Refusals): unknown {
-  return { success: false, message: refusalTable[name].text, params: [] };
-}
-
-/** The parameter that a key of the live service is about, where the written API calls it something else. */
-const documentedKeys: ReadonlyMap<string, string> = new Map([
-  ['orderId', 'order_id'],
-  ['clientOrderId', 'client_order_id'],
-  ['activationPrice', 'activation_price'],
-  ['total', 'amount'],
-  ['hedgeMode', 'positionSide'],
-]);
-
-function messageOf(code: number): string {
-  return code === 2 ? 'Inner validation failed' : 'Validation failed';
-}
-
-function collectTexts(refusals: Refusals, rename: (key: string) => string): Record<string, string[]> {
-  const errors: Record<string, string[]> = {};
-  for (const { name, value } of refusals) {
-    const row: RefusalRow = refusalTable[name];
-    const key = rename(row.key ?? '');
-    const texts = errors[key] ?? [];
-    texts.push(row.text.replace('{}', value ?? ''));
-    errors[key] = texts;
-  }
-  return errors;
 }

@@ -27,6 +27,7 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
     status: statusWord(dialect, order.status, order.endReason ?? undefined),
     stp: order.stp,
     positionSide: order.positionSide,
+    ...(dialect === 'live' ? { reduceOnly: false } : {}),
   };
 }
 
@@ -86,7 +87,7 @@ export function reportOpen(order: PaperOrder): Report {
 /** An order of the history, which only the live service has. */
 export function reportEnded(order: PaperOrder): Report {
   const { orderId, timestamp, left, ...report } = reportOrder(order, 'live');
-  return { ...report, orderId, createdAt: timestamp, endedAt: toSeconds(order.updatedAtMs) };
+  return { ...report, id: orderId, createdAt: timestamp, endedAt: toSeconds(order.updatedAtMs) };
 }
 
 /** An order inside a record of the conditional list. */

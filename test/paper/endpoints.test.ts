@@ -229,6 +229,7 @@ describe('the live dialect', () => {
         status: 'OPEN',
         stp: 'cb',
         positionSide: 'BOTH',
+        reduceOnly: false,
         oto: { otoId: firstId + 1, stopLoss: '60000', takeProfit: '50000' },
       },
     });
@@ -265,6 +266,7 @@ describe('the live dialect', () => {
       status: 'OPEN',
       stp: 'no',
       positionSide: 'BOTH',
+      reduceOnly: false,
       postOnly: false,
     };
     expect(listed).toEqual({
@@ -345,6 +347,7 @@ describe('the live dialect', () => {
             status: 'CANCELED',
             stp: 'no',
             positionSide: 'BOTH',
+            reduceOnly: false,
           },
         ],
       },
