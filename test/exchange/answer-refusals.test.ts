@@ -3,7 +3,7 @@ import { readAnswer, type Verdict } from '../../lib/exchange/answer.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
-import { ExchangeError, type Failure, isOrderNotOpen } from '../../lib/exchange/errors.ts';
+import { describeFailure, ExchangeError, type Failure, isOrderNotOpen } from '../../lib/exchange/errors.ts';
 
 const withheld = ['public-key-0123456789', 'c2lnbmVkLXBheWxvYWQ=', 'a'.repeat(128)];
 
@@ -68,6 +68,20 @@ describe('a refusal', () => {
 
     expect(isOrderNotOpen(new ExchangeError(cancelOrder, [{ atMs: 0, failure: verdict as Failure }]))).toBe(
       true,
+    );
+  });
+
+  test.each([
+    '{"code":30,"message":"Validation failed","errors":{"orderType":["This order type is not available"]}}',
+    '{"code":30,"message":"This order type is not available"}',
+  ])('of an order that is not offered (HTTP 453) says what that means: %s', (body) => {
+    const verdict = judge(453, body);
+
+    expect(verdict).toMatchObject({ kind: 'rejected', httpStatus: 453, exchangeCode: 30 });
+    const sentence = describeFailure(verdict as Failure);
+    expect(sentence).toMatch(/^refused with HTTP 453, code 30: .*This order type is not available/);
+    expect(sentence).toContain(
+      '(the exchange does not offer this kind of order here: the EU address has no collateral orders at all, and a newly listed market takes only post-only limits)',
     );
   });
 
