@@ -1,7 +1,15 @@
 import { type Decimal, minimum, one, zero } from '../base/decimal.ts';
 import type { Side } from '../model/order.ts';
 import { marketNamed, type PaperMarket } from './markets.ts';
-import { type Balance, balanceOf, closesOnly, type PaperOrder, positionOf, type World } from './world.ts';
+import {
+  type Balance,
+  balanceOf,
+  closesOnly,
+  type PaperOrder,
+  positionOf,
+  positionToChange,
+  type World,
+} from './world.ts';
 
 /** What one fill moves. */
 export interface Fill {
@@ -156,7 +164,7 @@ function settlePerpetual(world: World, order: PaperOrder, { amount, price }: Fil
 
 function closePosition(world: World, order: PaperOrder, closing: Decimal, price: Decimal): void {
   const { money } = marketNamed(order.market);
-  const position = positionOf(world, order);
+  const position = positionToChange(world, order);
   const size = position.amount.abs();
   const margin = closing.eq(size)
     ? position.margin
@@ -172,7 +180,7 @@ function closePosition(world: World, order: PaperOrder, closing: Decimal, price:
 
 function openPosition(world: World, order: PaperOrder, opening: Decimal, price: Decimal): void {
   const balance = balanceOf(world, order.account, marketNamed(order.market).money);
-  const position = positionOf(world, order);
+  const position = positionToChange(world, order);
   const margin = opening.times(price);
   balance.available = balance.available.minus(margin);
   position.margin = position.margin.plus(margin);

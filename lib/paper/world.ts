@@ -158,16 +158,31 @@ export function balanceOf(world: World, account: string, ticker: string): Balanc
   return balance;
 }
 
-/** The position that an order changes. */
+type PositionName = Pick<PaperOrder, 'account' | 'market' | 'positionSide'>;
+
+/** The position that an order is about, to be read only; one that was never opened is empty. */
 export function positionOf(
   world: World,
-  { account, market, positionSide: side }: Pick<PaperOrder, 'account' | 'market' | 'positionSide'>,
+  { account, market, positionSide: side }: PositionName,
+): Readonly<Position> {
+  const position = booksOf(world, account).positions.get(positionKeyOf(market, side));
+  return position ?? { market, side, amount: zero, margin: zero };
+}
+
+/** The position that a fill is about to change. */
+export function positionToChange(
+  world: World,
+  { account, market, positionSide: side }: PositionName,
 ): Position {
   const { positions } = booksOf(world, account);
-  const key = side === 'BOTH' ? market : `${market} ${side}`;
+  const key = positionKeyOf(market, side);
   const position = positions.get(key) ?? { market, side, amount: zero, margin: zero };
   positions.set(key, position);
   return position;
+}
+
+function positionKeyOf(market: string, side: PositionSide): string {
+  return side === 'BOTH' ? market : `${market} ${side}`;
 }
 
 /** Whether an order can do nothing but make its position smaller: a sale of a long one, a purchase of a short one. */

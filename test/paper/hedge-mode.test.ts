@@ -159,6 +159,15 @@ describe('an account in hedge mode', () => {
     expect(await post(createPath, { ...order, side, positionSide })).toEqual(opposite);
   });
 
+  test('is as it was before an order that was refused', async () => {
+    const before = paper.control.state();
+
+    await post(createPath, { ...order, side: 'sell', positionSide: 'LONG' });
+    await post(createPath, { ...order, amount: '100', positionSide: 'LONG' });
+
+    expect(paper.control.state()).toEqual(before);
+  });
+
   test('is refused to close more than there is', async () => {
     await take('buy', 'LONG');
 
