@@ -11,6 +11,7 @@ const StateField = z.object({
     z.object({
       main: Amounts,
       collateral: z.record(z.string(), z.object({ available: z.string(), reserved: z.string() })),
+      hedgeMode: z.boolean(),
       positions: z.record(z.string(), z.object({ amount: z.string(), margin: z.string() })),
     }),
   ),
@@ -39,7 +40,13 @@ const endedOrdersShown = 10;
 /** Prices, balances and orders, as tables. */
 export function renderPaperState(input: unknown): string {
   const state = StateField.parse(input);
-  return [renderPrices(state), renderBalances(state), renderPositions(state), renderOrders(state)]
+  return [
+    renderPrices(state),
+    renderBalances(state),
+    renderModes(state),
+    renderPositions(state),
+    renderOrders(state),
+  ]
     .filter((part) => part !== '')
     .join('\n\n');
 }
@@ -69,6 +76,13 @@ function renderBalances({ accounts }: ShownState): string {
     ],
     rows,
   );
+}
+
+function renderModes({ accounts }: ShownState): string {
+  return Object.entries(accounts)
+    .filter(([, { hedgeMode }]) => hedgeMode)
+    .map(([account]) => `Account ${account} is in hedge mode.`)
+    .join('\n');
 }
 
 function renderPositions({ accounts }: ShownState): string {

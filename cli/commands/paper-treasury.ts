@@ -67,7 +67,7 @@ export function addTreasuryCommands(paper: Command): void {
 }
 
 /** The exchange has accounts of its own; a key of the relay's first one opens `main`. */
-function createAccountOption(): Option {
+export function createAccountOption(): Option {
   return new Option('--account <name>', "whose, in the paper exchange's own words").default('main');
 }
 

@@ -6,6 +6,7 @@ import { type Context, readCount, runCommand } from '../command.ts';
 import { askControl } from '../paper-control.ts';
 import { renderPaperState } from '../paper-state.ts';
 import { renderTable } from '../print.ts';
+import { addHedgeCommand } from './paper-hedge.ts';
 import { addTreasuryCommands } from './paper-treasury.ts';
 
 interface FaultOptions {
@@ -21,7 +22,7 @@ const longestMs = 600_000;
 export function addPaperCommands(program: Command): void {
   const paper = program
     .command('paper')
-    .description('move prices and balances, change fees, pay interest, inject faults, look inside')
+    .description('move prices and balances, change fees and modes, pay interest, inject faults, look inside')
     .helpCommand(false);
   paper
     .command('price')
@@ -37,6 +38,7 @@ export function addPaperCommands(program: Command): void {
       runCommand(command, (context) => setPrice(context, market, price, options.volume)),
     );
   addTreasuryCommands(paper);
+  addHedgeCommand(paper);
   paper
     .command('fault')
     .description('spoil coming requests')

@@ -37,8 +37,11 @@ export function spokenDialect(dialect: Dialect, endpoint: Pick<Endpoint, 'availa
   return endpoint.availability === 'live-only' ? 'live' : dialect;
 }
 
+/** What decides the words of an endpoint. */
+export type Worded = Pick<Endpoint, 'availability' | 'fields'>;
+
 /** The endpoint's names on the wire. */
-export function wireNames(dialect: Dialect, endpoint: Endpoint): FieldNames {
+export function wireNames(dialect: Dialect, endpoint: Worded): FieldNames {
   const spoken = spokenDialect(dialect, endpoint);
   return { ...fieldNames[spoken], ...endpoint.fields?.[spoken] };
 }
@@ -51,12 +54,12 @@ interface NameTables {
   readonly fromWire: Renames;
 }
 
-const nameTables: Readonly<Record<Dialect, WeakMap<Endpoint, NameTables>>> = {
+const nameTables: Readonly<Record<Dialect, WeakMap<Worded, NameTables>>> = {
   documented: new WeakMap(),
   live: new WeakMap(),
 };
 
-function nameTablesOf(dialect: Dialect, endpoint: Endpoint): NameTables {
+function nameTablesOf(dialect: Dialect, endpoint: Worded): NameTables {
   const known = nameTables[dialect].get(endpoint);
   if (known !== undefined) return known;
   const names = Object.entries(wireNames(dialect, endpoint));
@@ -73,7 +76,7 @@ function nameTablesOf(dialect: Dialect, endpoint: Endpoint): NameTables {
 }
 
 /** Renames the keys of a value, at every depth, from the model's words to the wire's. */
-export function toWire(dialect: Dialect, endpoint: Endpoint, value: unknown): unknown {
+export function toWire(dialect: Dialect, endpoint: Worded, value: unknown): unknown {
   return renameKeys(value, nameTablesOf(dialect, endpoint).toWire, 0);
 }
 
@@ -82,12 +85,12 @@ export function toWire(dialect: Dialect, endpoint: Endpoint, value: unknown): un
  *
  * @throws RangeError when the value nests deeper than any response of the exchange
  */
-export function fromWire(dialect: Dialect, endpoint: Endpoint, value: unknown): unknown {
+export function fromWire(dialect: Dialect, endpoint: Worded, value: unknown): unknown {
   return renameKeys(value, nameTablesOf(dialect, endpoint).fromWire, 0);
 }
 
 /** The word the wire has for a word of the model. */
-export function wireWord(dialect: Dialect, endpoint: Endpoint, word: string): string {
+export function wireWord(dialect: Dialect, endpoint: Worded, word: string): string {
   return nameTablesOf(dialect, endpoint).toWire.get(word) ?? word;
 }
 

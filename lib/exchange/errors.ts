@@ -76,16 +76,27 @@ export function describeFailure(failure: Failure): string {
   if (failure.kind !== 'rejected') return failure.reason;
   const texts = Object.entries(failure.errors).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
   const code = failure.exchangeCode === null ? '' : `, code ${failure.exchangeCode}`;
-  return `refused with HTTP ${failure.httpStatus}${code}: ${[failure.message, ...texts].join(' ')}`;
+  const meaning = failure.httpStatus === notOfferedStatus ? ` ${notOfferedMeaning}` : '';
+  return `refused with HTTP ${failure.httpStatus}${code}: ${[failure.message, ...texts].join(' ')}${meaning}`;
 }
+
+/** The exchange's own status, which no standard explains. */
+const notOfferedStatus = 453;
+const notOfferedMeaning =
+  '(the exchange does not offer this kind of order here: the EU address has no collateral orders at all, and a newly listed market takes only post-only limits)';
 
 /**
  * Whether the exchange says that there is no such open order.
  *
- * Code 2 alone is ambiguous (a disabled key has it too); only together with `orderId` it means "not found".
+ * Code 2 alone is ambiguous (a disabled key has it too); only together with the order id, in the words of either
+ * dialect, it means "not found".
  */
 export function isOrderNotOpen({ failure }: ExchangeError): boolean {
-  return failure.kind === 'rejected' && failure.exchangeCode === 2 && failure.errors['orderId'] !== undefined;
+  return (
+    failure.kind === 'rejected' &&
+    failure.exchangeCode === 2 &&
+    ('orderId' in failure.errors || 'order_id' in failure.errors)
+  );
 }
 
 /**

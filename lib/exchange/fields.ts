@@ -34,6 +34,11 @@ export const FlagField = z.union([
   z.literal([0, 1]).transform((digit) => digit === 1),
 ]);
 
+/** A flag that the exchange leaves out when it does not apply. */
+const OptionalFlagField = FlagField.nullable()
+  .transform((flag) => flag ?? undefined)
+  .optional();
+
 /** An order that was taken in has a number above zero; beyond 53 bits it could not be told from its neighbour. */
 export const OrderIdField = z.int().positive();
 
@@ -73,8 +78,10 @@ export const OrderField = z
     status: z.string().refine(isKnownStatusWord, 'is a status this relay does not know'),
     activationPrice: OptionalDecimalField,
     activationCondition: OptionalTextField,
-    activated: FlagField.optional(),
-    postOnly: z.boolean().optional(),
+    activated: OptionalFlagField,
+    postOnly: OptionalFlagField,
+    ioc: OptionalFlagField,
+    rpi: OptionalFlagField,
     takerFee: OptionalDecimalField,
     makerFee: OptionalDecimalField,
     stp: OptionalTextField,

@@ -14,8 +14,15 @@ export type Verdict<Result> =
 
 type Refusal = Extract<Failure, { kind: 'rejected' }>;
 
-/** Statuses that prove a refusal, if the body is one too: gateways answer with the same numbers and prove nothing. */
-const refusalStatuses: ReadonlySet<number> = new Set([400, 401, 403, 422, 453]);
+/**
+ * Statuses that prove a refusal, if the body is one too: gateways answer with the same numbers and prove nothing.
+ *
+ * The live service answers an unknown path with an empty body; the written API promises JSON in every body.
+ */
+const refusalStatuses: Readonly<Record<Dialect, ReadonlySet<number>>> = {
+  documented: new Set([400, 401, 403, 404, 422, 453]),
+  live: new Set([400, 401, 403, 422, 453]),
+};
 
 const PrivateRefusal = z.object({
   code: z.int(),
@@ -46,7 +53,7 @@ export function readResponse<E extends Endpoint>(
   if (status === 429) return readTurnedAway(content);
   if (status === 404 && body === '')
     return { kind: 'rejected', httpStatus: 404, exchangeCode: null, message: 'no such path', errors: {} };
-  const refusal = refusalStatuses.has(status) ? readRefusal(endpoint, status, content) : null;
+  const refusal = refusalStatuses[dialect].has(status) ? readRefusal(endpoint, status, content) : null;
   if (refusal !== null && !endpoint.repeatable && isAboutClientOrderId(refusal))
     return { kind: 'ambiguous', reason: `an order of that id may be there: ${describeFailure(refusal)}` };
   return refusal ?? { kind: 'ambiguous', reason: `HTTP ${status} with a body that proves no refusal` };

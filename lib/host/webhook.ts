@@ -23,7 +23,7 @@ export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGateway
 export function createWebhook(log: Log, handle: HandleWebhook, responseTimeoutMs?: number): WebhookHandler {
   const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .before(allowPostOnly)
-    .onError(responseError(log))
+    .onError(respondWithError(log))
     .handler(async (event) => responseOf(await inTime(handle(event, rawBodyOf(event)), responseTimeoutMs)));
   // middy wants Lambda's context, of which no part is used.
   return (event) => handler(event, {} as Parameters<typeof handler>[1]);
@@ -63,7 +63,7 @@ function responseOf(
   };
 }
 
-function responseError(log: Log) {
+function respondWithError(log: Log) {
   return (request: { error?: Error | null | undefined; response?: unknown }): void => {
     const error = toRelayError(request.error ?? null);
     const { row, code, message } = error;

@@ -94,6 +94,10 @@ export interface Order {
   readonly activationCondition?: string | undefined;
   readonly activated?: boolean | undefined;
   readonly postOnly?: boolean | undefined;
+  /** Immediate-or-cancel: what does not fill at once is cancelled. */
+  readonly ioc?: boolean | undefined;
+  /** Retail price improvement. */
+  readonly rpi?: boolean | undefined;
   readonly positionSide?: string | undefined;
   readonly stp?: string | undefined;
   readonly takerFeeRate?: Decimal | undefined;

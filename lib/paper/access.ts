@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Dialect } from '../exchange/dialect.ts';
 import { type PaperKey, paperKeys } from './accounts.ts';
 import type { RefusalName } from './refusals.ts';
 
@@ -21,7 +22,7 @@ export type AccessVerdict =
 export type AccessCheck = (request: SignedRequest) => AccessVerdict;
 
 /** Written apart from the relay's own signing, so that the two check each other. */
-export function createAccessCheck(): AccessCheck {
+export function createAccessCheck(dialect: Dialect): AccessCheck {
   const nonces = new Map<string, NonceMemory>();
   return (request) => {
     const apiKey = String(request.headers['x-txc-apikey'] ?? '');
@@ -32,9 +33,10 @@ export function createAccessCheck(): AccessCheck {
     const body = readBody(request);
     if (body === null) return deny('payload_invalid');
     if (!key.enabled) return deny('key_disabled');
-    const memory = nonces.get(apiKey) ?? { last: -1n, recent: new Map() };
+    const memory = nonces.get(apiKey) ?? { last: -1n, recent: new Map(), texts: new Set() };
     nonces.set(apiKey, memory);
-    if (!isNonceFresh(memory, body, request.atMs)) return deny('nonce_refused');
+    const stale = checkNonces[dialect](memory, body, request.atMs);
+    if (stale !== null) return deny(stale);
     if (request.trades && !key.mayTrade) return deny('key_may_not');
     return { allowed: true, account: key.account, body };
   };
@@ -80,14 +82,44 @@ interface NonceMemory {
   last: bigint;
   /** Those that came with a window and could come again, with their times. */
   readonly recent: Map<bigint, number>;
+  /** Those that are no numbers. */
+  readonly texts: Set<string>;
 }
 
 const windowMs = 5000;
 
-function isNonceFresh(memory: NonceMemory, body: Readonly<Record<string, unknown>>, atMs: number): boolean {
+type NonceCheck = (
+  memory: NonceMemory,
+  body: Readonly<Record<string, unknown>>,
+  atMs: number,
+) => RefusalName | null;
+
+const checkNonces: Readonly<Record<Dialect, NonceCheck>> = {
+  documented: checkWrittenNonce,
+  live: checkLiveNonce,
+};
+
+/** Written: a unique identifier, sent as a string. One that counts must count upwards, as the live service demands. */
+function checkWrittenNonce(memory: NonceMemory, { nonce: value }: Readonly<Record<string, unknown>>) {
+  if (isMissing(value)) return 'nonce_required';
+  if (typeof value !== 'string') return 'nonce_not_text';
+  const nonce = readNonce(value);
+  const isFresh = nonce === null ? !memory.texts.has(value) : isGreater(memory, nonce);
+  if (nonce === null) memory.texts.add(value);
+  return isFresh ? null : 'nonce_refused';
+}
+
+function checkLiveNonce(memory: NonceMemory, body: Readonly<Record<string, unknown>>, atMs: number) {
+  if (isMissing(body['nonce'])) return 'nonce_required';
   const nonce = readNonce(body['nonce']);
-  if (nonce === null) return false;
-  return body['nonceWindow'] === true ? isNewInWindow(memory, nonce, atMs) : isGreater(memory, nonce);
+  if (nonce === null) return 'nonce_refused';
+  const isFresh =
+    body['nonceWindow'] === true ? isNewInWindow(memory, nonce, atMs) : isGreater(memory, nonce);
+  return isFresh ? null : 'nonce_refused';
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
 }
 
 function readNonce(value: unknown): bigint | null {

@@ -1,7 +1,15 @@
 import { type Decimal, minimum, one, zero } from '../base/decimal.ts';
 import type { Side } from '../model/order.ts';
 import { marketNamed, type PaperMarket } from './markets.ts';
-import { type Balance, balanceOf, type PaperOrder, positionOf, type World } from './world.ts';
+import {
+  type Balance,
+  balanceOf,
+  closesOnly,
+  type PaperOrder,
+  positionOf,
+  positionToChange,
+  type World,
+} from './world.ts';
 
 /** What one fill moves. */
 export interface Fill {
@@ -54,18 +62,15 @@ function holdsBase(market: PaperMarket, side: Side): boolean {
  */
 export function amountToHold(world: World, order: PaperOrder): Decimal {
   if (marketNamed(order.market).settlement === 'spot') return order.remaining;
-  const closable = closingPart(world, order, absolutePosition(world, order));
+  if (closesOnly(order)) return zero;
+  const closable = closingPart(world, order, positionOf(world, order).amount.abs());
   const free = closable.minus(claimedByOthers(world, order));
   return free.gt(zero) ? order.remaining.minus(minimum(order.remaining, free)) : order.remaining;
 }
 
-function absolutePosition(world: World, order: PaperOrder): Decimal {
-  return positionOf(world, order.account, order.market).amount.abs();
-}
-
 /** How much of the amount would close the order's present position. */
 function closingPart(world: World, order: PaperOrder, amount: Decimal): Decimal {
-  const position = positionOf(world, order.account, order.market).amount;
+  const position = positionOf(world, order).amount;
   const isOpposite = order.side === 'buy' ? position.lt(zero) : position.gt(zero);
   return isOpposite ? minimum(amount, position.abs()) : zero;
 }
@@ -83,6 +88,7 @@ function isRival(other: PaperOrder, order: PaperOrder): boolean {
     other.orderId !== order.orderId &&
     other.account === order.account &&
     other.market === order.market &&
+    other.positionSide === order.positionSide &&
     other.side === order.side
   );
 }
@@ -96,17 +102,20 @@ function isSecondLeg(world: World, order: PaperOrder): boolean {
  * How much of a fill the account can pay for.
  *
  * Holds cover every spot fill. A perpetual order may find its position closed by another order, or fill above its
- * limit, and then needs more than was held; what cannot be paid for is not opened.
+ * limit, and then needs more than was held; what cannot be paid for is not opened. An order that can only close
+ * never opens.
  */
 export function affordableAmount(world: World, order: PaperOrder, fill: Fill): Decimal {
   const market = marketNamed(order.market);
   if (market.settlement === 'spot') return fill.amount;
   const closing = closingPart(world, order, fill.amount);
   const opening = fill.amount.minus(closing);
+  if (opening.eq(zero)) return fill.amount;
+  if (closesOnly(order)) return closing;
   const freed = order.heldAmount.minus(heldAfter(order, fill.amount, opening)).times(holdPerUnit(order));
   const cost = opening.plus(fill.amount.times(fill.feeRate)).times(fill.price);
   const { available } = balanceOf(world, order.account, market.quote);
-  return opening.eq(zero) || cost.lte(available.plus(freed)) ? fill.amount : closing;
+  return cost.lte(available.plus(freed)) ? fill.amount : closing;
 }
 
 function heldAfter(order: PaperOrder, filled: Decimal, opened: Decimal): Decimal {
@@ -155,7 +164,7 @@ function settlePerpetual(world: World, order: PaperOrder, { amount, price }: Fil
 
 function closePosition(world: World, order: PaperOrder, closing: Decimal, price: Decimal): void {
   const { quote } = marketNamed(order.market);
-  const position = positionOf(world, order.account, order.market);
+  const position = positionToChange(world, order);
   const size = position.amount.abs();
   const margin = closing.eq(size)
     ? position.margin
@@ -171,7 +180,7 @@ function closePosition(world: World, order: PaperOrder, closing: Decimal, price:
 
 function openPosition(world: World, order: PaperOrder, opening: Decimal, price: Decimal): void {
   const balance = balanceOf(world, order.account, marketNamed(order.market).quote);
-  const position = positionOf(world, order.account, order.market);
+  const position = positionToChange(world, order);
   const margin = opening.times(price);
   balance.available = balance.available.minus(margin);
   position.margin = position.margin.plus(margin);

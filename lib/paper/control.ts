@@ -1,6 +1,14 @@
-import * as z from 'zod';
-import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { PaperInterestPayment } from './accounts.ts';
+import {
+  BalanceRequestSchema,
+  FeeRequestSchema,
+  HedgeRequestSchema,
+  InterestRequestSchema,
+  PriceRequestSchema,
+  readJson,
+  readRequest,
+} from './control-requests.ts';
 import type { Command } from './engine.ts';
 import { type FaultBox, type FaultRequest, type FaultView, parseFaultRequest } from './faults.ts';
 import { marketNamed } from './markets.ts';
@@ -21,6 +29,12 @@ export interface PaperControl {
   setPrice(market: string, price: Decimal, volume?: Decimal): void;
   /** What an account's main balance of a currency is from now on; zero takes it away. @throws as `setPrice` does */
   setBalance(account: string, ticker: string, amount: Decimal): void;
+  /**
+   * Switches an account between hedge mode and one-way mode.
+   *
+   * @throws RangeError also while the account has orders or positions on a perpetual market; as `setPrice` does
+   */
+  setHedgeMode(account: string, isHedged: boolean): void;
   /** What moving a currency costs from now on; terms that are not named stay. @throws as `setPrice` does */
   setFee(ticker: string, change: FeeTermsChange): void;
   /** Adds a payment to a partner's history, before those as old or older. @throws as `setPrice` does */
@@ -51,6 +65,9 @@ export function createControl(controlled: Controlled): PaperControl {
     },
     setBalance(account, ticker, amount) {
       execute(controlled, { kind: 'set_balance', account, ticker, amount }).catch(() => {});
+    },
+    setHedgeMode(account, isHedged) {
+      execute(controlled, { kind: 'set_hedge_mode', account, isHedged }).catch(() => {});
     },
     setFee(ticker, change) {
       execute(controlled, { kind: 'set_fee', ticker, change }).catch(() => {});
@@ -100,60 +117,13 @@ export interface ControlResponse {
   readonly afterResponse?: () => void;
 }
 
-const DecimalText = z
-  .string()
-  .refine(isDecimalText, 'must be a decimal number as text, for example "60000.5"')
-  .transform((text) => parseDecimal(text));
-
-const PriceRequestSchema = z.strictObject({
-  market: z.string(),
-  price: DecimalText,
-  volume: DecimalText.optional(),
-});
-
-const AmountText = DecimalText.refine((amount) => amount.gte(zero), 'must not be below 0');
-
-const BalanceRequestSchema = z.strictObject({
-  account: z.string(),
-  ticker: z.string().min(1),
-  amount: AmountText,
-});
-
-/** Kept as text, without needless zeros. */
-const TermText = AmountText.transform(formatDecimal).optional();
-const TermsRequestSchema = z.strictObject({
-  minFlex: TermText,
-  maxFlex: TermText,
-  percentFlex: TermText,
-  fixed: TermText,
-  minAmount: TermText,
-  maxAmount: TermText,
-});
-
-const FeeRequestSchema = z.strictObject({
-  ticker: z.string(),
-  canDeposit: z.boolean().optional(),
-  canWithdraw: z.boolean().optional(),
-  deposit: TermsRequestSchema.optional(),
-  withdraw: TermsRequestSchema.optional(),
-});
-
-const InterestRequestSchema = z.strictObject({
-  account: z.string(),
-  planId: z.string().min(1),
-  investmentId: z.string().min(1),
-  ticker: z.string().min(1),
-  amount: AmountText,
-  /** Seconds since 1970; absent: now. */
-  timestamp: z.int().min(0).optional(),
-});
-
 type ControlRoute = (controlled: Controlled, body: string) => ControlResponse | Promise<ControlResponse>;
 
 const controlRoutes: Readonly<Record<string, ControlRoute>> = {
   'GET /control/state': ({ trading }) => ({ httpStatus: 200, body: describeWorld(trading.world) }),
   'POST /control/price': postPrice,
   'POST /control/balance': postBalance,
+  'POST /control/hedge': postHedge,
   'POST /control/fee': postFee,
   'POST /control/interest': postInterest,
   'GET /control/faults': ({ faults }) => ({ httpStatus: 200, body: faults.list() }),
@@ -196,6 +166,12 @@ async function postBalance(controlled: Controlled, body: string): Promise<Contro
   return { httpStatus: 200, body: request };
 }
 
+async function postHedge(controlled: Controlled, body: string): Promise<ControlResponse> {
+  const { account, hedgeMode } = readRequest(HedgeRequestSchema, body);
+  await execute(controlled, { kind: 'set_hedge_mode', account, isHedged: hedgeMode });
+  return { httpStatus: 200, body: { account, hedgeMode } };
+}
+
 async function postFee(controlled: Controlled, body: string): Promise<ControlResponse> {
   const { ticker, ...change } = readRequest(FeeRequestSchema, body);
   await execute(controlled, { kind: 'set_fee', ticker, change });
@@ -217,18 +193,4 @@ function postFault({ faults, beginOutage }: Controlled, body: string): ControlRe
   const view = faults.add(parseFaultRequest(readJson(body), endpointNames));
   const response = { httpStatus: 201, body: view };
   return view.fault === 'down' ? { ...response, afterResponse: () => beginOutage(view) } : response;
-}
-
-function readRequest<S extends z.ZodType>(schema: S, body: string): z.output<S> {
-  const parsed = schema.safeParse(readJson(body));
-  if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
-  return parsed.data;
-}
-
-function readJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new RangeError('the body must be JSON');
-  }
 }

@@ -1,6 +1,7 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { OrderRequest } from '../model/order.ts';
 import { amountToHold, canHold, setHold } from './balances.ts';
+import { checkPositionSide, type SetHedgeModeCommand, setHedgeMode } from './hedge-mode.ts';
 import { matchTrade, meetLastPrice } from './matching.ts';
 import { addOrder, draftOrder } from './order-life.ts';
 import type { RefusalName } from './refusals.ts';
@@ -43,7 +44,7 @@ export interface TradeCommand {
 }
 
 /** Everything that can happen to the world. The same commands on a new world always make the same world. */
-export type Command = CreateCommand | CancelCommand | TradeCommand | TreasuryCommand;
+export type Command = CreateCommand | CancelCommand | TradeCommand | SetHedgeModeCommand | TreasuryCommand;
 
 export type CommandResult =
   | { readonly result: 'order'; readonly order: PaperOrder }
@@ -55,7 +56,7 @@ export type CommandResult =
 /**
  * Changes the world as the command says; a refused command changes nothing.
  *
- * @throws RangeError when a balance, a fee or a payment cannot be as the command says
+ * @throws RangeError when a balance, a fee, a payment or a mode cannot be as the command says
  */
 export function applyCommand(world: World, command: Command): CommandResult {
   switch (command.kind) {
@@ -65,6 +66,9 @@ export function applyCommand(world: World, command: Command): CommandResult {
       return cancelOrder(world, command);
     case 'trade':
       return { result: 'traded', touched: matchTrade(world, command) };
+    case 'set_hedge_mode':
+      setHedgeMode(world, command);
+      return { result: 'set' };
     case 'set_balance':
     case 'set_fee':
     case 'pay_interest':
@@ -77,12 +81,15 @@ function createOrder(world: World, command: CreateCommand): CommandResult {
   const { order: asked, account, atMs } = command;
   if (findOpenByClientOrderId(world, { ...asked, account }) !== undefined)
     return { result: 'refused', refusal: 'client_order_id_used' };
+  const misplaced = checkPositionSide(world, account, asked);
+  if (misplaced !== null) return { result: 'refused', refusal: misplaced };
   const activation = activationOf(world, asked);
   if (activation === null) return { result: 'refused', refusal: 'activation_at_last_price' };
-  const { kind, stopLoss = null, takeProfit = null, ...fields } = asked;
+  const { kind, stopLoss = null, takeProfit = null, positionSide = 'BOTH', ...fields } = asked;
   const draft = draftOrder({
     ...fields,
     account,
+    positionSide,
     ...activation,
     type: kind,
     createdAtMs: atMs,

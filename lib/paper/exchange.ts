@@ -2,11 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dialect, spokenDialect, toWire } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import { createAccessCheck } from './access.ts';
-import { createRateWindow, rateLimitBody } from './rate-window.ts';
-import { type Refusal, responseRefusals } from './refusals.ts';
-import { type Route, routesByAddress } from './routes.ts';
+import { createRateWindow } from './rate-window.ts';
+import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
+import type { RefusalName } from './refusals.ts';
+import { routesByAddress } from './routes.ts';
 import type { Trading } from './trading.ts';
 import { createFieldReader } from './validation.ts';
+import type { PaperEndpoint, Route } from './visit.ts';
 
 /** A request as it arrived, whole. */
 export interface PaperRequest {
@@ -33,7 +35,7 @@ export type Admission =
   | { readonly admitted: false; readonly response: PaperResponse }
   | {
       readonly admitted: true;
-      readonly endpoint: Endpoint;
+      readonly endpoint: PaperEndpoint;
       /**
        * Takes effect at once; resolves once nothing can take the effect back. To be called once at most.
        *
@@ -61,7 +63,8 @@ export interface PaperCoreOptions {
 
 /** An exchange that remembers nonces and counts requests; all of its time comes with the requests. */
 export function createPaperCore(options: PaperCoreOptions): PaperCore {
-  const routes = routesByAddress(options.dialect);
+  const { dialect } = options;
+  const routes = routesByAddress(dialect);
   const windows = new Map(
     [...routes.values()].map(({ endpoint }) => [endpoint.name, createRateWindow(endpoint.requestsPer10s)]),
   );
@@ -70,10 +73,10 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
   function admit(request: PaperRequest): Admission {
     const path = pathOf(request.target);
     const route = routes.get(`${request.method} ${path}`);
-    if (route === undefined) return { admitted: false, response: { httpStatus: 404, body: null } };
+    if (route === undefined) return turnAway('path_unknown', { dialect, access: accessOf(path) });
     const { endpoint } = route;
     if (!windows.get(endpoint.name)?.(request.atMs))
-      return { admitted: false, response: { httpStatus: 429, body: rateLimitBody } };
+      return turnAway('rate_limited', { dialect, access: endpoint.access });
     return {
       admitted: true,
       endpoint,
@@ -90,6 +93,20 @@ export function createPaperCore(options: PaperCoreOptions): PaperCore {
   };
 }
 
+function turnAway(name: RefusalName, form: RefusalForm): Admission {
+  return { admitted: false, response: refusalResponse([{ name }], form) };
+}
+
+/** The response to a request whose body is too large to be read. */
+export function tooLargeResponse(dialect: Dialect, target: string): PaperResponse {
+  return refusalResponse([{ name: 'body_too_large' }], { dialect, access: accessOf(pathOf(target)) });
+}
+
+/** Whether a path, of an endpoint or not, would be public. */
+function accessOf(path: string): Endpoint['access'] {
+  return path.startsWith('/api/v4/public/') ? 'public' : 'private';
+}
+
 /** The path of a request's target, without the query. */
 export function pathOf(target: string): string {
   return target.split('?', 1)[0] ?? '/';
@@ -98,24 +115,21 @@ export function pathOf(target: string): string {
 type Service = (route: Route, path: string, request: Required<PaperRequest>) => Promise<PaperResponse>;
 
 function createService({ dialect, trading }: PaperCoreOptions): Service {
-  const checkAccess = createAccessCheck();
+  const checkAccess = createAccessCheck(dialect);
   return async ({ endpoint, trades, serve }, path, { headers, body, atMs, lagMs }) => {
     const access =
       endpoint.access === 'public'
         ? { allowed: true as const, account: '', body: {} }
         : checkAccess({ headers, path, body, atMs, trades });
-    if (!access.allowed) return refuse([{ name: access.refusal }]);
+    const form = { dialect, access: endpoint.access };
+    if (!access.allowed) return refusalResponse([{ name: access.refusal }], form);
     const read = createFieldReader(dialect, endpoint, access.body);
     const spoken = spokenDialect(dialect, endpoint);
     const reply = serve({ account: access.account, read, dialect: spoken, atMs, lagMs, trading });
-    if (!reply.ok) return refuse(reply.refusals);
+    if (!reply.ok) return refusalResponse(reply.refusals, form);
     await reply.stored;
     return { httpStatus: 200, body: toWire(dialect, endpoint, reply.result) };
   };
-}
-
-function refuse(refusals: readonly [Refusal, ...Refusal[]]): PaperResponse {
-  return responseRefusals(refusals);
 }
 
 /** A response as a client reads it off the wire. */

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import type { Random } from '../base/random.ts';
+import type { Dialect } from '../exchange/dialect.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { orderKinds } from '../orders/order-kinds.ts';
-import { rateLimitBody } from './rate-window.ts';
-import { responseRefusals } from './refusals.ts';
+import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
+import type { RefusalName } from './refusals.ts';
 
 /** What leaves the exchange instead of, or after, its own response. */
 export type FaultEffect =
@@ -31,7 +32,7 @@ interface FaultRow {
    * only the response is spoilt.
    */
   readonly when: 'before' | 'during' | 'after' | 'at_once';
-  readonly effect: (access: Endpoint['access']) => FaultEffect;
+  readonly effect: (form: RefusalForm) => FaultEffect;
   /** The one duration it needs. */
   readonly needs?: 'delayMs' | 'durationMs';
   /** The names of the endpoints it can strike; absent: all. */
@@ -43,6 +44,9 @@ const response = (httpStatus: number, body: unknown) => (): FaultEffect => ({
   httpStatus,
   body,
 });
+const refusal =
+  (name: RefusalName) =>
+  (form: RefusalForm): FaultEffect => ({ kind: 'answer', ...refusalResponse([{ name }], form) });
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
 const listNames = [openOrder, endedOrder, conditionalOrders].map(({ name }) => name);
@@ -50,14 +54,12 @@ const createNames = orderKinds.map(({ endpoint }) => endpoint.name);
 const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
-const nonceRefusal = responseRefusals([{ name: 'nonce_refused' }]);
-const usedIdRefusal = responseRefusals([{ name: 'client_order_id_used' }]);
 
 /** Every fault there is: when it strikes, and what it does. */
 const faultRows = {
   refuse: {
     when: 'before',
-    effect: (access) => response(422, access === 'private' ? privateRefusal : publicRefusal)(),
+    effect: ({ access }) => response(422, access === 'private' ? privateRefusal : publicRefusal)(),
   },
   drop_before: { when: 'before', effect: drop },
   drop_after: { when: 'after', effect: drop },
@@ -66,13 +68,13 @@ const faultRows = {
   error_before: { when: 'before', effect: response(503, 'Service Unavailable') },
   error_after: { when: 'after', effect: response(500, { error: ['Internal server error.'] }) },
   garbage: { when: 'after', effect: response(200, '<html><body>Please wait</body></html>') },
-  nonce_429: { when: 'before', effect: response(nonceRefusal.httpStatus, nonceRefusal.body) },
-  rate_429: { when: 'before', effect: response(429, rateLimitBody) },
-  nonce_429_after: { when: 'after', effect: response(nonceRefusal.httpStatus, nonceRefusal.body) },
-  rate_429_after: { when: 'after', effect: response(429, rateLimitBody) },
+  nonce_429: { when: 'before', effect: refusal('nonce_refused') },
+  rate_429: { when: 'before', effect: refusal('rate_limited') },
+  nonce_429_after: { when: 'after', effect: refusal('nonce_refused') },
+  rate_429_after: { when: 'after', effect: refusal('rate_limited') },
   id_used_after: {
     when: 'after',
-    effect: response(usedIdRefusal.httpStatus, usedIdRefusal.body),
+    effect: refusal('client_order_id_used'),
     only: createNames,
   },
   contradict: { when: 'after', effect: () => ({ kind: 'contradict' }), only: tradeNames },
@@ -174,7 +176,8 @@ export interface FaultBox {
   strike(endpoint: Pick<Endpoint, 'name' | 'access'>): Strike | null;
 }
 
-export function createFaultBox(random: Random): FaultBox {
+/** @param dialect of the refusals that faults response with */
+export function createFaultBox(random: Random, dialect: Dialect): FaultBox {
   let faults: FaultView[] = [];
   let nextId = 1;
 
@@ -205,7 +208,7 @@ export function createFaultBox(random: Random): FaultBox {
         if (fault.endpoint !== null && fault.endpoint !== name) continue;
         if (fault.probability !== null && random() >= fault.probability) continue;
         count(fault);
-        return { when, effect: effect(access), delayMs: fault.delayMs ?? 0 };
+        return { when, effect: effect({ dialect, access }), delayMs: fault.delayMs ?? 0 };
       }
       return null;
     },

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
+import type { Dialect } from '../exchange/dialect.ts';
 import { type Controlled, serveControl } from './control.ts';
-import { encodeResponse, type PaperCore, type PaperResponse, pathOf } from './exchange.ts';
+import { encodeResponse, type PaperCore, type PaperResponse, pathOf, tooLargeResponse } from './exchange.ts';
 import type { FaultBox, Strike } from './faults.ts';
 import { contradict, echoHeaders } from './spoilt-responses.ts';
 
 export interface GatewayOptions {
+  readonly dialect: Dialect;
   readonly core: PaperCore;
   readonly clock: Clock;
   readonly faults: FaultBox;
@@ -21,11 +23,11 @@ const maximumBodyBytes = 65_536;
  * Takes one HTTP request to its answer: control routes apart, the exchange admits it, the faults that are set may
  * strike it, and the exchange serves it.
  */
-export function createGateway({ core, clock, faults, controlled, closing }: GatewayOptions) {
+export function createGateway({ dialect, core, clock, faults, controlled, closing }: GatewayOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await readBody(request);
     const { method = '', url: target = '/', headers } = request;
-    if (body === null) return send(response, { httpStatus: 413, body: null });
+    if (body === null) return send(response, tooLargeResponse(dialect, target));
     const path = pathOf(target);
     if (path.startsWith('/control/')) return control(response, `${method} ${path}`, body);
     const admission = core.admit({ method, target, headers, body, atMs: clock.nowMs() });

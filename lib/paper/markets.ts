@@ -100,7 +100,7 @@ export function marketNamed(name: string): PaperMarket {
 const hundred = parseDecimal('100');
 
 /** The market as the public list shows it: precisions are counts of decimals as text, fees are per cents. */
-export function listMarket(market: PaperMarket): Readonly<Record<string, string | boolean>> {
+export function listMarket(market: PaperMarket): Readonly<Record<string, string | boolean | null>> {
   return {
     name: market.name,
     stock: market.base,
@@ -116,5 +116,8 @@ export function listMarket(market: PaperMarket): Readonly<Record<string, string 
     tradesEnabled: market.tradesEnabled,
     isCollateral: market.isCollateral,
     type: market.settlement === 'spot' ? 'spot' : 'futures',
+    isTradFiFutures: false,
+    // When it leaves the list, in seconds; null for a market that stays.
+    delistedAt: null,
   };
 }

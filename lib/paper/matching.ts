@@ -2,7 +2,7 @@ import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import { affordableAmount, settleFill } from './balances.ts';
 import { marketNamed } from './markets.ts';
 import { enterBook, moveOrder } from './order-life.ts';
-import { endForMargin, keepOneLeg, placeStopLossAndTakeProfit } from './stop-loss-take-profit.ts';
+import { endUnfillable, keepOneLeg, placeStopLossAndTakeProfit } from './stop-loss-take-profit.ts';
 import { lastPriceOf, type PaperOrder, type World } from './world.ts';
 
 /** One trade of the market at large, and how much of it is left for the orders here; null is without bounds. */
@@ -109,7 +109,7 @@ function fillOrder(world: World, print: Print, order: PaperOrder, price: Decimal
   keepOneLeg(world, order, print.atMs);
   const amount = affordableAmount(world, order, { amount: wanted, price, feeRate });
   if (amount.gt(zero)) bookFill(world, print, order, { amount, price, feeRate });
-  if (amount.lt(wanted)) endForMargin(world, order, print.atMs);
+  if (amount.lt(wanted)) endUnfillable(world, order, print.atMs);
   else if (order.status === 'filled') placeStopLossAndTakeProfit(world, order, print.atMs);
 }
 

@@ -16,6 +16,7 @@ export type OrderDraft = Pick<
   | 'activationPrice'
   | 'activationCondition'
   | 'stp'
+  | 'positionSide'
   | 'createdAtMs'
 >;
 

@@ -1,5 +1,5 @@
 import type { PaperInterestPayment } from './accounts.ts';
-import type { RefusalName } from './refusals.ts';
+import type { Refusal, RefusalName } from './refusals.ts';
 import { type Checked, checkMarket, type FieldReader } from './validation.ts';
 
 /** A part of a list. */
@@ -10,21 +10,20 @@ export interface Page {
 
 interface PageRules {
   readonly defaultLimit: number;
+  readonly maximumLimit: number;
   readonly maximumOffset: number;
   /** The refusals for: no integer, too small, too big. */
   readonly limit: readonly [RefusalName, RefusalName, RefusalName];
   readonly offset: readonly [RefusalName, RefusalName, RefusalName];
 }
 
-const maximumLimit = 100;
-
 function checkPage(read: FieldReader, rules: PageRules): Checked<Page> {
   const limit = read('limit') ?? rules.defaultLimit;
   const offset = read('offset') ?? 0;
   const fault =
-    checkRange(limit, 1, maximumLimit, rules.limit) ??
+    checkRange(limit, 1, rules.maximumLimit, rules.limit) ??
     checkRange(offset, 0, rules.maximumOffset, rules.offset);
-  if (fault !== null) return { valid: false, refusals: [{ name: fault }] };
+  if (fault !== null) return { valid: false, refusals: [fault] };
   return { valid: true, value: { limit: Number(limit), offset: Number(offset) } };
 }
 
@@ -33,14 +32,15 @@ function checkRange(
   least: number,
   most: number,
   [notInteger, tooSmall, tooBig]: readonly [RefusalName, RefusalName, RefusalName],
-): RefusalName | null {
-  if (typeof value !== 'number' || !Number.isInteger(value)) return notInteger;
-  if (value < least) return tooSmall;
-  return value > most ? tooBig : null;
+): Refusal | null {
+  if (typeof value !== 'number' || !Number.isInteger(value)) return { name: notInteger };
+  if (value < least) return { name: tooSmall };
+  return value > most ? { name: tooBig, value: String(most) } : null;
 }
 
 const interestRules: PageRules = {
   defaultLimit: 100,
+  maximumLimit: 100,
   maximumOffset: 10_000,
   limit: ['interest_limit_not_integer', 'interest_limit_too_small', 'interest_limit_too_big'],
   offset: ['interest_offset_not_integer', 'interest_offset_negative', 'interest_offset_too_big'],
@@ -71,6 +71,7 @@ export function checkInterestQuery(
 }
 
 const conditionalRules: Omit<PageRules, 'defaultLimit'> = {
+  maximumLimit: 100,
   maximumOffset: Number.MAX_SAFE_INTEGER,
   limit: ['limit_not_integer', 'limit_too_small', 'limit_too_big'],
   offset: ['offset_not_integer', 'offset_negative', 'offset_not_integer'],
@@ -85,26 +86,70 @@ export interface ConditionalQuery extends Page {
 export function checkConditionalQuery(read: FieldReader, defaultLimit: number): Checked<ConditionalQuery> {
   const page = checkPage(read, { ...conditionalRules, defaultLimit });
   if (!page.valid) return page;
-  if (read('market') === undefined) return { valid: true, value: { market: null, ...page.value } };
-  const market = checkMarket(read);
-  return market.valid ? { valid: true, value: { market: market.value.name, ...page.value } } : market;
+  const market = checkAnyMarket(read);
+  return market.valid ? { valid: true, value: { market: market.value, ...page.value } } : market;
 }
 
-/** What a query for open orders asks for; a null client order id stands for all of the market. */
-export interface OpenQuery extends Page {
-  readonly market: string;
+/** Null, where none is named, stands for all markets. */
+function checkAnyMarket(read: FieldReader): Checked<string | null> {
+  if (read('market') === undefined) return { valid: true, value: null };
+  const market = checkMarket(read);
+  return market.valid ? { valid: true, value: market.value.name } : market;
+}
+
+/** What a query for open or ended orders asks for; null stands for all of them. */
+export interface OrdersQuery extends Page {
+  readonly market: string | null;
+  readonly orderId: number | null;
   readonly clientOrderId: string | null;
 }
 
 const openRules: PageRules = { ...conditionalRules, defaultLimit: 50, maximumOffset: 4_294_967_295 };
 
-export function checkOpenQuery(read: FieldReader): Checked<OpenQuery> {
-  const page = checkPage(read, openRules);
+/** Open orders are searched for by an id in one market, and listed in all. */
+export function checkOpenQuery(read: FieldReader): Checked<OrdersQuery> {
+  const query = checkOrdersQuery(read, openRules);
+  if (!query.valid) return query;
+  const { market, orderId, clientOrderId } = query.value;
+  const isSearch = orderId !== null || clientOrderId !== null;
+  return isSearch && market === null ? refuse('market_required') : query;
+}
+
+const historyRules: PageRules = { ...openRules, maximumLimit: 500 };
+
+/** Filters of the live service that are not served here: a list that ignores them would be taken for filtered. */
+const unserved = {
+  status: 'history_status_unavailable',
+  startDate: 'history_start_unavailable',
+  endDate: 'history_end_unavailable',
+} as const;
+
+export function checkHistoryQuery(read: FieldReader): Checked<OrdersQuery> {
+  for (const [field, refusal] of Object.entries(unserved))
+    if (read(field) !== undefined) return refuse(refusal);
+  return checkOrdersQuery(read, historyRules);
+}
+
+function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<OrdersQuery> {
+  const page = checkPage(read, rules);
   if (!page.valid) return page;
-  const market = checkMarket(read);
+  const market = checkAnyMarket(read);
   if (!market.valid) return market;
-  const clientOrderId = read('clientOrderId') ?? null;
-  if (clientOrderId !== null && typeof clientOrderId !== 'string')
-    return { valid: false, refusals: [{ name: 'client_order_id_not_text' }] };
-  return { valid: true, value: { market: market.value.name, clientOrderId, ...page.value } };
+  const [orderId, clientOrderId] = [read('orderId') ?? null, read('clientOrderId') ?? null];
+  if (orderId !== null && (typeof orderId !== 'number' || !Number.isSafeInteger(orderId)))
+    return refuse('order_id_not_integer');
+  if (clientOrderId !== null && typeof clientOrderId !== 'string') return refuse('client_order_id_not_text');
+  return { valid: true, value: { market: market.value, orderId, clientOrderId, ...page.value } };
+}
+
+/** The ticker whose balance is asked for; null stands for all of them. One that does not exist holds nothing. */
+export function checkBalanceQuery(read: FieldReader): Checked<string | null> {
+  const ticker = read('ticker') ?? null;
+  return ticker === null || typeof ticker === 'string'
+    ? { valid: true, value: ticker }
+    : refuse('balance_ticker_not_text');
+}
+
+function refuse(name: RefusalName): Checked<never> {
+  return { valid: false, refusals: [{ name }] };
 }

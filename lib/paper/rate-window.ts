@@ -1,8 +1,5 @@
 const windowMs = 10_000;
 
-/** What a request beyond the limit is answered with: a text, not JSON. */
-export const rateLimitBody = 'Too Many Requests';
-
 /** Counts requests in the last 10 seconds; true while another one fits. */
 export type RateWindow = (atMs: number) => boolean;
 

@@ -1,5 +1,5 @@
-/** One thing the paper exchange says no to, in the service's own code, key and words. */
-interface RefusalRow {
+/** One thing the paper exchange says no to, in the live service's own code, key and words. */
+export interface RefusalRow {
   readonly httpStatus: number;
   readonly code: number;
   /** The parameter the text stands under; null where the response names none. */
@@ -22,6 +22,8 @@ const access = (httpStatus: number, code: number, text: string): RefusalRow => (
   key: null,
   text,
 });
+
+const notServed = 'This field is not available on the paper exchange.';
 
 /**
  * Every refusal this exchange knows.
@@ -74,8 +76,6 @@ export const refusalTable = {
     'clientOrderId',
     'This client order id is already used by the current account.',
   ),
-  // In kind.
-  client_order_id_required: validation(30, 'clientOrderId', 'ClientOrderId field is required.'),
   // In kind, as are the other checks of the two exit prices.
   stop_loss_not_numeric: validation(30, 'stopLoss', 'StopLoss field should be numeric string or number.'),
   stop_loss_not_positive: validation(30, 'stopLoss', 'StopLoss should be greater than 0.'),
@@ -96,20 +96,46 @@ export const refusalTable = {
     'positionSide',
     "PositionSide field should contain only 'LONG', 'SHORT' or 'BOTH' values.",
   ),
-  position_side_hedged: validation(114, 'hedgeMode', "Order's position side does not match user's setting"),
+  position_side_futures_only: validation(
+    30,
+    'positionSide',
+    'PositionSide field is available for futures markets only.',
+  ),
+  position_side_mismatch: validation(114, 'hedgeMode', "Order's position side does not match user's setting"),
+  // M: published for one-way mode; in hedge mode the service's response to closing more than there is is not.
+  position_opposite: validation(
+    115,
+    'hedgeMode',
+    'Order would result in a new position in the opposite direction',
+  ),
   // In kind.
   stp_unknown: validation(30, 'stp', "Stp field should contain only 'no', 'cb', 'cn' or 'co' values."),
+  // Of this exchange alone: the live service takes such orders.
+  reduce_only_unavailable: validation(
+    30,
+    'reduceOnly',
+    'ReduceOnly orders are not available on the paper exchange.',
+  ),
+  // In kind.
+  reduce_only_not_boolean: validation(30, 'reduceOnly', 'ReduceOnly field should be a boolean.'),
   order_id_required: validation(30, 'orderId', 'OrderId field is required.'),
   order_id_not_integer: validation(30, 'orderId', 'OrderId field should be an integer.'),
+  // In kind: "exactly one" is published, the text is not.
+  order_ids_ambiguous: validation(30, 'orderId', 'Only one of OrderId and ClientOrderId should be set.'),
   order_not_found: inner(2, 'orderId', 'Unexecuted order was not found.'),
   history_not_found: validation(30, 'orderHistory', 'OrderHistory was not found.'),
-  limit_too_big: validation(30, 'limit', 'Limit should not be greater than 100.'),
+  // Of this exchange alone.
+  history_status_unavailable: validation(30, 'status', notServed),
+  history_start_unavailable: validation(30, 'startDate', notServed),
+  history_end_unavailable: validation(30, 'endDate', notServed),
+  limit_too_big: validation(30, 'limit', 'Limit should not be greater than {}.'),
   // In kind.
   limit_too_small: validation(30, 'limit', 'Limit should be at least 1.'),
   limit_not_integer: validation(30, 'limit', 'Limit field should be an integer.'),
   offset_negative: validation(30, 'offset', 'Offset should be at least 0.'),
   // In kind.
   offset_not_integer: validation(30, 'offset', 'Offset field should be an integer.'),
+  balance_ticker_not_text: validation(0, 'ticker', 'validation.string'),
   interest_plan_unknown: interest('planId', 'The selected planId is invalid.'),
   interest_ticker_unknown: interest('ticker', 'The selected ticker is invalid.'),
   interest_limit_too_big: interest('limit', 'The limit may not be greater than 100.'),
@@ -127,6 +153,13 @@ export const refusalTable = {
   // The status is not published.
   payload_invalid: access(400, 9, 'Invalid payload.'),
   nonce_refused: access(429, 0, 'Too many requests.'),
+  // In kind.
+  nonce_required: validation(30, 'nonce', 'Nonce field is required.'),
+  nonce_not_text: validation(30, 'nonce', 'Nonce field should be a string.'),
+  // The written API promises JSON for these too, and does not say which: the status stands in for a code.
+  rate_limited: access(429, 429, 'Too Many Requests'),
+  path_unknown: access(404, 404, 'Not Found'),
+  body_too_large: access(413, 413, 'Payload Too Large'),
 } as const satisfies Record<string, RefusalRow>;
 
 export type RefusalName = keyof typeof refusalTable;
@@ -135,38 +168,4 @@ export type RefusalName = keyof typeof refusalTable;
 export interface Refusal {
   readonly name: RefusalName;
   readonly value?: string;
-}
-
-/** Answers that carry an empty `errors` object; the other refusals without a key carry none at all. */
-const withEmptyErrors: ReadonlySet<RefusalName> = new Set<RefusalName>(['not_a_partner', 'nonce_refused']);
-
-export interface RefusalResponse {
-  readonly httpStatus: number;
-  readonly body: {
-    readonly code: number;
-    readonly message: string;
-    readonly errors?: Readonly<Record<string, readonly string[]>>;
-  };
-}
-
-/** The response to a request with these faults; the first decides its status and code. */
-export function responseRefusals(refusals: readonly [Refusal, ...Refusal[]]): RefusalResponse {
-  const { httpStatus, code, key, text }: RefusalRow = refusalTable[refusals[0].name];
-  if (key === null) {
-    const errors = withEmptyErrors.has(refusals[0].name) ? { errors: {} } : {};
-    return { httpStatus, body: { code, message: text, ...errors } };
-  }
-  const message = code === 2 ? 'Inner validation failed' : 'Validation failed';
-  return { httpStatus, body: { code, message, errors: collectTexts(refusals) } };
-}
-
-function collectTexts(refusals: readonly Refusal[]): Record<string, string[]> {
-  const errors: Record<string, string[]> = {};
-  for (const { name, value } of refusals) {
-    const row: RefusalRow = refusalTable[name];
-    const texts = errors[row.key ?? ''] ?? [];
-    texts.push(row.text.replace('{}', value ?? ''));
-    errors[row.key ?? ''] = texts;
-  }
-  return errors;
 }

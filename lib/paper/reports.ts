@@ -26,7 +26,8 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
     price: formatDecimal(order.price),
     status: statusWord(dialect, order.status, order.endReason ?? undefined),
     stp: order.stp,
-    positionSide: 'BOTH',
+    positionSide: order.positionSide,
+    ...(dialect === 'live' ? { reduceOnly: false } : {}),
   };
 }
 
@@ -86,7 +87,7 @@ export function reportOpen(order: PaperOrder): Report {
 /** An order of the history, which only the live service has. */
 export function reportEnded(order: PaperOrder): Report {
   const { orderId, timestamp, left, ...report } = reportOrder(order, 'live');
-  return { ...report, orderId, createdAt: timestamp, endedAt: toSeconds(order.updatedAtMs) };
+  return { ...report, id: orderId, createdAt: timestamp, endedAt: toSeconds(order.updatedAtMs) };
 }
 
 /** An order inside a record of the conditional list. */
@@ -169,9 +170,9 @@ function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
 export function reportCollateral(world: World, account: string): readonly Report[] {
   const { balances, positions } = booksOf(world, account);
   return [...balances].map(([asset, { available, reserved }]) => {
-    const margin = [...positions]
-      .filter(([market]) => marketNamed(market).quote === asset)
-      .reduce((sum, [, position]) => sum.plus(position.margin), zero);
+    const margin = [...positions.values()]
+      .filter(({ market }) => marketNamed(market).quote === asset)
+      .reduce((sum, position) => sum.plus(position.margin), zero);
     return {
       asset,
       balance: formatDecimal(available.plus(reserved).plus(margin)),

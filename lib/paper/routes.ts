@@ -1,6 +1,5 @@
-import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import { type Dialect, spokenDialect } from '../exchange/dialect.ts';
-import type { Endpoint } from '../exchange/endpoint.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { collateralBalance } from '../exchange/endpoints/collateral-balance.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
@@ -12,57 +11,36 @@ import { markets } from '../exchange/endpoints/markets.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { ping } from '../exchange/endpoints/ping.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
-import { isOrderEnd, type OrderKindName } from '../model/order.ts';
+import type { OrderKindName } from '../model/order.ts';
 import { orderKinds } from '../orders/order-kinds.ts';
 import { type Command, findOpenByClientOrderId } from './engine.ts';
 import { listMarket, paperMarkets } from './markets.ts';
-import { checkConditionalQuery, checkInterestQuery, checkOpenQuery } from './paging.ts';
-import type { Refusal, RefusalName } from './refusals.ts';
+import { serveConditionalOrders, serveEndedOrders, serveOpenOrders } from './order-lists.ts';
+import { checkBalanceQuery, checkInterestQuery } from './paging.ts';
+import { publicLists } from './public-lists.ts';
+import { reportCancelled, reportCollateral, reportCreated } from './reports.ts';
+import { checkCancel, checkNewOrder } from './validation.ts';
 import {
-  reportCancelled,
-  reportCollateral,
-  reportConditional,
-  reportCreated,
-  reportEnded,
-  reportOpen,
-} from './reports.ts';
-import type { Trading } from './trading.ts';
-import { type Checked, checkCancel, checkLookup, checkNewOrder, type FieldReader } from './validation.ts';
-import { ordersByClientOrderId, type PaperOrder } from './world.ts';
+  type PaperEndpoint,
+  type Reply,
+  type Route,
+  refuse,
+  serveChecked,
+  succeed,
+  type Visit,
+} from './visit.ts';
+import type { PaperOrder } from './world.ts';
 
-/** A request that was let in. */
-export interface Visit {
-  /** Empty at a public endpoint. */
-  readonly account: string;
-  readonly read: FieldReader;
-  /** The one this endpoint speaks. */
-  readonly dialect: Dialect;
-  readonly atMs: number;
-  /** How far the lists of orders trail behind what happened. */
-  readonly lagMs: number;
-  readonly trading: Trading;
-}
-
-export type Reply =
-  | {
-      readonly ok: true;
-      /** In the model's words. */
-      readonly result: unknown;
-      /** The response waits for this. */
-      readonly stored?: Promise<void>;
-    }
-  | { readonly ok: false; readonly refusals: readonly [Refusal, ...Refusal[]] };
-
-/** How one endpoint is served. */
-export interface Route {
-  readonly endpoint: Endpoint;
-  /** Whether it places or cancels orders. */
-  readonly trades: boolean;
-  readonly serve: (visit: Visit) => Reply;
-}
-
-const reading = (endpoint: Endpoint, serve: Route['serve']): Route => ({ endpoint, trades: false, serve });
-const trading = (endpoint: Endpoint, serve: Route['serve']): Route => ({ endpoint, trades: true, serve });
+const reading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
+  endpoint,
+  trades: false,
+  serve,
+});
+const trading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
+  endpoint,
+  trades: true,
+  serve,
+});
 
 /** Every endpoint the exchange has. */
 export const routes: readonly Route[] = [
@@ -77,38 +55,40 @@ export const routes: readonly Route[] = [
   reading(conditionalOrders, serveConditionalOrders),
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
-  reading(endedOrder, serveEndedOrder),
+  reading(endedOrder, serveEndedOrders),
+  ...publicLists,
 ];
 
 export const endpointNames: readonly string[] = routes.map(({ endpoint }) => endpoint.name);
 
-/** The routes by method and path, as a client of the dialect calls them. */
+/** What the relay asks for in both dialects, though the written API has neither. */
+const servedInBoth: ReadonlySet<PaperEndpoint> = new Set<PaperEndpoint>([markets, serverTime]);
+
+/** The routes by method and path, as a client of the dialect calls them; the documented one has what is written. */
 export function routesByAddress(dialect: Dialect): ReadonlyMap<string, Route> {
   return new Map(
-    routes.map((route) => {
-      const { method, path } = route.endpoint;
-      return [`${method} ${path[spokenDialect(dialect, route.endpoint)]}`, route];
-    }),
+    routes
+      .filter(
+        ({ endpoint }) =>
+          dialect === 'live' || endpoint.availability === 'documented' || servedInBoth.has(endpoint),
+      )
+      .map((route) => {
+        const { method, path } = route.endpoint;
+        return [`${method} ${path[spokenDialect(dialect, route.endpoint)]}`, route];
+      }),
   );
 }
 
-function succeed(result: unknown): Reply {
-  return { ok: true, result };
-}
-
-function refuse(name: RefusalName): Reply {
-  return { ok: false, refusals: [{ name }] };
-}
-
-/** Serves what was checked; what was not valid is refused as the check says. */
-function serveChecked<T>(checked: Checked<T>, serve: (value: T) => Reply): Reply {
-  return checked.valid ? serve(checked.value) : { ok: false, refusals: checked.refusals };
-}
-
-function serveMainBalance({ account, trading }: Visit): Reply {
+/** Of one ticker the live service tells the amount alone; the written API tells them all, whatever is asked. */
+function serveMainBalance({ account, read, dialect, trading }: Visit): Reply {
   const main = trading.world.treasury.main.get(account) ?? new Map<string, Decimal>();
-  const held = [...main].map(([ticker, amount]) => [ticker, { mainBalance: formatDecimal(amount) }]);
-  return succeed(Object.fromEntries(held));
+  const all = [...main].map(([ticker, amount]) => [ticker, { mainBalance: formatDecimal(amount) }]);
+  if (dialect === 'documented') return succeed(Object.fromEntries(all));
+  return serveChecked(checkBalanceQuery(read), (ticker) =>
+    succeed(
+      ticker === null ? Object.fromEntries(all) : { mainBalance: formatDecimal(main.get(ticker) ?? zero) },
+    ),
+  );
 }
 
 function serveInterestPayments({ account, read, trading }: Visit): Reply {
@@ -150,57 +130,4 @@ function execute(visit: Visit, command: Command, report: (order: PaperOrder) => 
   const { result, stored } = visit.trading.execute(command);
   if (result.result === 'refused') return refuse(result.refusal);
   return { ok: true, result: result.result === 'order' ? report(result.order) : null, stored };
-}
-
-const defaultConditionalLimits: Readonly<Record<Dialect, number>> = { documented: 50, live: 100 };
-
-/**
- * Whether what happened at that time has come through to the lists.
- *
- * An end leaves the open list at once and reaches the ended one late: of the ways to lag, the hardest on a reader.
- */
-function hasComeThrough({ atMs, lagMs }: Visit, eventMs: number): boolean {
-  // A clock that was put back must not hide anything from lists that do not lag.
-  return Math.max(0, atMs - eventMs) >= lagMs;
-}
-
-function serveConditionalOrders(visit: Visit): Reply {
-  const { account, read, dialect, trading } = visit;
-  const isListed = ({ createdAtMs }: PaperOrder) => hasComeThrough(visit, createdAtMs);
-  const query = checkConditionalQuery(read, defaultConditionalLimits[dialect]);
-  return serveChecked(query, ({ market, limit, offset }) => {
-    const records = reportConditional(trading.world, { account, market, isListed }, dialect);
-    return succeed({ limit, offset, total: records.length, records: records.slice(offset, offset + limit) });
-  });
-}
-
-function serveOpenOrders(visit: Visit): Reply {
-  const { account, read, trading } = visit;
-  return serveChecked(checkOpenQuery(read), ({ market, clientOrderId, limit, offset }) => {
-    const listed = [...trading.world.open.values()].filter(
-      (order) =>
-        order.account === account &&
-        order.market === market &&
-        (clientOrderId === null || order.clientOrderId === clientOrderId) &&
-        hasComeThrough(visit, order.createdAtMs),
-    );
-    // Newest first: what is added while the pages are read pushes orders to later pages, never out of them.
-    return succeed(
-      listed
-        .toReversed()
-        .slice(offset, offset + limit)
-        .map(reportOpen),
-    );
-  });
-}
-
-function serveEndedOrder(visit: Visit): Reply {
-  const { account, read, trading } = visit;
-  const isListed = ({ status, updatedAtMs }: PaperOrder) =>
-    isOrderEnd(status) && hasComeThrough(visit, updatedAtMs);
-  return serveChecked(checkLookup(read), (lookup) => {
-    const orders = ordersByClientOrderId(trading.world, { account, ...lookup });
-    const ended = orders.filter(isListed).map(reportEnded);
-    return ended.length === 0 ? refuse('history_not_found') : succeed({ [lookup.market]: ended.reverse() });
-  });
 }

@@ -47,7 +47,7 @@ const msBetweenTrades = 1000;
 export async function startPaperExchange(options: PaperOptions): Promise<PaperExchange> {
   const { dialect, clock = systemClock, seed = 1, walk = true, journalPath = null } = options;
   const trading = openTrading(journalPath);
-  const faults = createFaultBox(createRandom(seed));
+  const faults = createFaultBox(createRandom(seed), dialect);
   const server = createServer();
   const closing = new AbortController();
   const outage = createOutage(server, host);
@@ -60,7 +60,7 @@ export async function startPaperExchange(options: PaperOptions): Promise<PaperEx
   };
   const control = createControl(controlled);
   const core = createPaperCore({ dialect, trading });
-  const gateway = createGateway({ core, clock, faults, controlled, closing: closing.signal });
+  const gateway = createGateway({ dialect, core, clock, faults, controlled, closing: closing.signal });
   server.on('request', (request, response: ServerResponse) => {
     // What breaks in here is the exchange's own failure, and looks like one.
     gateway(request, response).catch(() => response.destroy());

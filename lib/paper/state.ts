@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
 import type { OrderType } from '../exchange/dialect.ts';
-import type { OrderStatus, Side } from '../model/order.ts';
+import type { OrderStatus, PositionSide, Side } from '../model/order.ts';
 import { type PaperFeeRecord, type PaperInterestPayment, paperAccounts } from './accounts.ts';
 import { booksOf, type OcoPair, type PaperOrder, type World } from './world.ts';
 
@@ -11,6 +11,7 @@ export interface OrderState {
   readonly clientOrderId: string;
   readonly market: string;
   readonly side: Side;
+  readonly positionSide: PositionSide;
   readonly type: OrderType;
   readonly status: OrderStatus;
   readonly endReason: string | null;
@@ -30,7 +31,8 @@ export interface OrderState {
 export interface AccountState {
   readonly main: Readonly<Record<string, string>>;
   readonly collateral: Readonly<Record<string, { readonly available: string; readonly reserved: string }>>;
-  /** Market → signed amount in base units, and margin in the quote currency. */
+  readonly hedgeMode: boolean;
+  /** Market, in hedge mode with the side (`BTC_PERP LONG`) → signed amount in base units, and margin in the quote currency. */
   readonly positions: Readonly<Record<string, { readonly amount: string; readonly margin: string }>>;
 }
 
@@ -91,7 +93,7 @@ function describeDecimals(values: ReadonlyMap<string, Decimal>): Record<string, 
 
 function describeAccount(world: World, name: string): AccountState {
   const main = describeDecimals(world.treasury.main.get(name) ?? new Map());
-  const { balances, positions } = booksOf(world, name);
+  const { balances, positions, isHedged } = booksOf(world, name);
   const collateral = [...balances].map(([ticker, { available, reserved }]) => [
     ticker,
     { available: formatDecimal(available), reserved: formatDecimal(reserved) },
@@ -100,7 +102,12 @@ function describeAccount(world: World, name: string): AccountState {
     market,
     { amount: formatDecimal(amount), margin: formatDecimal(margin) },
   ]);
-  return { main, collateral: Object.fromEntries(collateral), positions: Object.fromEntries(held) };
+  return {
+    main,
+    collateral: Object.fromEntries(collateral),
+    hedgeMode: isHedged,
+    positions: Object.fromEntries(held),
+  };
 }
 
 function describeOrder(order: PaperOrder): OrderState {

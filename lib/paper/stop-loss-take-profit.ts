@@ -3,7 +3,7 @@ import type { Side } from '../model/order.ts';
 import { amountToHold, canHold, setHold } from './balances.ts';
 import { marketNamed } from './markets.ts';
 import { addOrder, draftOrder, moveOrder } from './order-life.ts';
-import { type OcoPair, type PaperOrder, takeId, type World } from './world.ts';
+import { closesOnly, type OcoPair, type PaperOrder, takeId, type World } from './world.ts';
 
 /**
  * How far beyond its activation price a stop-loss sets its limit, as rates of that price. The service publishes no
@@ -11,8 +11,9 @@ import { type OcoPair, type PaperOrder, takeId, type World } from './world.ts';
  */
 const stopLossLimitRates = { sell: parseDecimal('0.99'), buy: parseDecimal('1.01') };
 
-/** The service's word for an order it ended because the account could not carry it. */
+/** The service's words for an order it ended because the account could not carry it, or had nothing left to close. */
 const endedForMargin = 'AUTO_CANCELED_USER_MARGIN';
+const endedForPosition = 'AUTO_CANCELED_REDUCE_ONLY';
 
 /**
  * Places the exits of a filled order, of the size that was filled: two as a pair, of which one ends the other; one
@@ -64,6 +65,7 @@ function sharedByPair(primary: PaperOrder, atMs: number) {
     side: oppositeOf(primary.side),
     amount: primary.filled,
     stp: primary.stp,
+    positionSide: primary.positionSide,
     createdAtMs: atMs,
   };
 }
@@ -122,7 +124,7 @@ export function endOrder(world: World, order: PaperOrder, atMs: number, reason: 
   placeStopLossAndTakeProfit(world, order, atMs);
 }
 
-/** Cancels what the account cannot pay for. */
-export function endForMargin(world: World, order: PaperOrder, atMs: number): void {
-  endOrder(world, order, atMs, endedForMargin);
+/** Cancels what the account cannot pay for, or what finds no more of its position to close. */
+export function endUnfillable(world: World, order: PaperOrder, atMs: number): void {
+  endOrder(world, order, atMs, closesOnly(order) ? endedForPosition : endedForMargin);
 }

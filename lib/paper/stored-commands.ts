@@ -65,6 +65,12 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     volume: DecimalText.nullable(),
   }),
   z.object({
+    kind: z.literal('set_hedge_mode'),
+    atMs: z.number(),
+    account: z.string(),
+    isHedged: z.boolean(),
+  }),
+  z.object({
     kind: z.literal('set_balance'),
     atMs: z.number(),
     account: z.string(),

@@ -1,6 +1,5 @@
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
-import { type Dialect, wireWord } from '../exchange/dialect.ts';
-import type { Endpoint } from '../exchange/endpoint.ts';
+import { type Dialect, type Worded, wireWord } from '../exchange/dialect.ts';
 import { type OrderKindName, positionSides, sides } from '../model/order.ts';
 import type { NewOrder } from './engine.ts';
 import { type PaperMarket, paperMarkets } from './markets.ts';
@@ -25,7 +24,7 @@ function refuse(name: RefusalName, value?: Decimal): { valid: false; refusals: [
  */
 export function createFieldReader(
   dialect: Dialect,
-  endpoint: Endpoint,
+  endpoint: Worded,
   body: Readonly<Record<string, unknown>>,
 ): FieldReader {
   return (name) => {
@@ -80,9 +79,14 @@ function checkWords(read: FieldReader): RefusalName | null {
   const positionSide = read('positionSide') ?? 'BOTH';
   if (!(sides as readonly unknown[]).includes(read('side'))) return 'side_unknown';
   if (!(positionSides as readonly unknown[]).includes(positionSide)) return 'position_side_unknown';
-  // No account here is in hedge mode.
-  if (positionSide !== 'BOTH') return 'position_side_hedged';
-  return selfTradeWords.includes(read('stp') ?? 'no') ? null : 'stp_unknown';
+  if (!selfTradeWords.includes(read('stp') ?? 'no')) return 'stp_unknown';
+  return checkReduceOnly(read('reduceOnly') ?? false);
+}
+
+/** To take such an order and fill it like any other would open what was meant to close. */
+function checkReduceOnly(reduceOnly: unknown): RefusalName | null {
+  if (typeof reduceOnly !== 'boolean') return 'reduce_only_not_boolean';
+  return reduceOnly ? 'reduce_only_unavailable' : null;
 }
 
 const maximumClientOrderIdLength = 64;
@@ -170,16 +174,13 @@ export interface CancelTarget {
   readonly clientOrderId: string;
 }
 
-/**
- * With both ids the client's is heeded.
- *
- * @see https://docs.whitebit.com/websocket/order-management/order-cancel.md the precedence of the two ids
- */
+/** A cancellation names its order by exactly one of the two ids. */
 export function checkCancel(read: FieldReader): Checked<CancelTarget> {
   const market = checkMarket(read);
   if (!market.valid) return market;
   const [orderId, clientOrderId] = [read('orderId'), read('clientOrderId')];
   const { name } = market.value;
+  if (orderId !== undefined && clientOrderId !== undefined) return refuse('order_ids_ambiguous');
   const fault = checkClientOrderId(clientOrderId);
   if (fault !== null) return refuse(fault);
   if (typeof clientOrderId === 'string')
@@ -187,17 +188,4 @@ export function checkCancel(read: FieldReader): Checked<CancelTarget> {
   if (orderId === undefined) return refuse('order_id_required');
   if (typeof orderId !== 'number' || !Number.isSafeInteger(orderId)) return refuse('order_id_not_integer');
   return { valid: true, value: { market: name, orderId, clientOrderId: '' } };
-}
-
-/** The market and client order id that the two look-ups ask for. */
-export function checkLookup(
-  read: FieldReader,
-): Checked<{ readonly market: string; readonly clientOrderId: string }> {
-  const market = checkMarket(read);
-  if (!market.valid) return market;
-  const clientOrderId = read('clientOrderId');
-  if (clientOrderId === undefined) return refuse('client_order_id_required');
-  return typeof clientOrderId === 'string'
-    ? { valid: true, value: { market: market.value.name, clientOrderId } }
-    : refuse('client_order_id_not_text');
 }

@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { OrderType } from '../exchange/dialect.ts';
-import type { OrderStatus, Side } from '../model/order.ts';
+import type { OrderStatus, PositionSide, Side } from '../model/order.ts';
 import { paperAccounts } from './accounts.ts';
 import { paperMarkets } from './markets.ts';
 import { createTreasury, type Treasury } from './treasury.ts';
@@ -27,6 +27,8 @@ export interface PaperOrder {
   readonly activationPrice: Decimal | null;
   readonly activationCondition: ActivationCondition | null;
   readonly stp: string;
+  /** The position it changes: `BOTH` except on a perpetual market in hedge mode. */
+  readonly positionSide: PositionSide;
   readonly createdAtMs: number;
   readonly oto: PlannedPrices | null;
   /** The pair it is a leg of, while both legs are open. */
@@ -65,6 +67,8 @@ export interface Balance {
 
 /** A perpetual position: long above zero, short below; `margin` is what its opening cost, in the quote currency. */
 export interface Position {
+  readonly market: string;
+  readonly side: PositionSide;
   amount: Decimal;
   margin: Decimal;
 }
@@ -72,8 +76,10 @@ export interface Position {
 export interface AccountBooks {
   /** Ticker → collateral balance. */
   readonly balances: Map<string, Balance>;
-  /** Market → position. */
+  /** One for each market, in hedge mode two. */
   readonly positions: Map<string, Position>;
+  /** In hedge mode a perpetual market has a long and a short position beside each other; else one, of either sign. */
+  isHedged: boolean;
 }
 
 /** All that the exchange knows. Commands change it in place; nothing else does. */
@@ -122,7 +128,7 @@ function createBooks(collateral: Readonly<Record<string, string>>): AccountBooks
   const balances = Object.entries(collateral).map(
     ([ticker, amount]) => [ticker, { available: parseDecimal(amount), reserved: zero }] as const,
   );
-  return { balances: new Map(balances), positions: new Map() };
+  return { balances: new Map(balances), positions: new Map(), isHedged: false };
 }
 
 export function takeId(world: World): number {
@@ -138,7 +144,10 @@ export function lastPriceOf(world: World, market: string): Decimal {
 
 export function booksOf(world: World, account: string): AccountBooks {
   const books = world.accounts.get(account);
-  if (books === undefined) throw new RangeError(`the paper exchange has no account "${account}"`);
+  if (books === undefined)
+    throw new RangeError(
+      `the paper exchange has no account "${account}"; it has ${[...world.accounts.keys()].join(', ')}`,
+    );
   return books;
 }
 
@@ -149,11 +158,36 @@ export function balanceOf(world: World, account: string, ticker: string): Balanc
   return balance;
 }
 
-export function positionOf(world: World, account: string, market: string): Position {
+type PositionName = Pick<PaperOrder, 'account' | 'market' | 'positionSide'>;
+
+/** The position that an order is about, to be read only; one that was never opened is empty. */
+export function positionOf(
+  world: World,
+  { account, market, positionSide: side }: PositionName,
+): Readonly<Position> {
+  const position = booksOf(world, account).positions.get(positionKeyOf(market, side));
+  return position ?? { market, side, amount: zero, margin: zero };
+}
+
+/** The position that a fill is about to change. */
+export function positionToChange(
+  world: World,
+  { account, market, positionSide: side }: PositionName,
+): Position {
   const { positions } = booksOf(world, account);
-  const position = positions.get(market) ?? { amount: zero, margin: zero };
-  positions.set(market, position);
+  const key = positionKeyOf(market, side);
+  const position = positions.get(key) ?? { market, side, amount: zero, margin: zero };
+  positions.set(key, position);
   return position;
+}
+
+function positionKeyOf(market: string, side: PositionSide): string {
+  return side === 'BOTH' ? market : `${market} ${side}`;
+}
+
+/** Whether an order can do nothing but make its position smaller: a sale of a long one, a purchase of a short one. */
+export function closesOnly({ side, positionSide }: Pick<PaperOrder, 'side' | 'positionSide'>): boolean {
+  return side === 'sell' ? positionSide === 'LONG' : positionSide === 'SHORT';
 }
 
 export interface ClientOrderKey {

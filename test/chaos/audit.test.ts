@@ -67,6 +67,7 @@ function holdOrder(
     clientOrderId: `tr-${signalId}`,
     market: 'BTC_USDT',
     side: 'buy',
+    positionSide: 'BOTH',
     type: 'stop_limit',
     status,
     endReason: null,

@@ -77,6 +77,7 @@ describe('every response that changes something names its target:', () => {
     ['interest retry'],
     ['paper price BTC_USDT 60000'],
     ['paper balance BTC 1'],
+    ['paper hedge on'],
     ['paper fee BTC --withdraw-fixed 0.0005'],
     ['paper interest USDT 1'],
     ['paper fault refuse --endpoint stop-limit'],

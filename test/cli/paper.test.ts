@@ -63,6 +63,49 @@ describe('paper balance', () => {
   });
 });
 
+describe('paper hedge', () => {
+  test('switches an account, whose alerts may name a side of the position from then on', async () => {
+    const alert = {
+      ticker: 'BTCUSDT.P',
+      action: 'buy',
+      quantity: '0.1',
+      stopPrice: '60500',
+      positionSide: 'long',
+    };
+    await relay.world.post(JSON.stringify({ ...alert, id: 'one-way' }));
+    const before = await relay.world.settled('one-way');
+
+    const on = await runForJson(relay.here('paper', 'hedge', 'on'));
+    await relay.world.post(JSON.stringify({ ...alert, id: 'hedged' }));
+    const after = await relay.world.settled('hedged');
+
+    expect(on).toEqual({ target: relay.target, account: 'main', hedgeMode: true });
+    expect(before).toMatchObject({ status: 'rejected' });
+    expect(before.steps.at(-1)?.note).toContain("Order's position side does not match user's setting");
+    expect(after).toMatchObject({ status: 'placed' });
+    expect((await runCli(relay.here('paper', 'state'))).stdout).toContain('Account main is in hedge mode.');
+  });
+
+  test('is refused while the account has an order of a perpetual market', async () => {
+    const failure = await runForFailure(relay.here('paper', 'hedge', 'off'));
+
+    expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
+    expect(failure.message).toContain(
+      'has orders or positions on a perpetual market; cancel and close them first',
+    );
+  });
+
+  test('says of each mode what orders need in it', async () => {
+    const on = await runCli(relay.here('paper', 'hedge', 'on', '--account', 'second'));
+    const off = await runCli(relay.here('paper', 'hedge', 'off', '--account', 'second'));
+
+    expect(on.stdout).toContain(
+      'Account second is in hedge mode now: its orders on perpetual markets need "positionSide" LONG or SHORT.',
+    );
+    expect(off.stdout).toContain('Account second is in one-way mode now: its orders need no "positionSide".');
+  });
+});
+
 describe('paper fee', () => {
   test('changes what is named, and shows what holds now', async () => {
     const document = await runForJson(

@@ -131,6 +131,7 @@ describe('the state of the paper exchange', () => {
   const account = {
     main: { USDT: '5' },
     collateral: { BTC: { available: '1', reserved: '0.5' } },
+    hedgeMode: false,
     positions: { BTC_PERP: { amount: '-0.5', margin: '30000' } },
   };
 

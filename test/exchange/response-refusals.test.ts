@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { describeFailure, ExchangeError, type Failure, isOrderNotOpen } from '../../lib/exchange/errors.ts';
 import { readResponse, type Verdict } from '../../lib/exchange/response.ts';
 
 const redacted = ['public-key-0123456789', 'c2lnbmVkLXBheWxvYWQ=', 'a'.repeat(128)];
@@ -46,6 +47,42 @@ describe('a refusal', () => {
       message: 'no such path',
       errors: {},
     });
+  });
+
+  test('is told by 404 in the documented dialect in the form of every other', () => {
+    const body = '{"code":404,"message":"Not Found","errors":{}}';
+
+    expect(readResponse(stopLimit, 'documented', { kind: 'answered', status: 404, body }, [])).toEqual({
+      kind: 'rejected',
+      httpStatus: 404,
+      exchangeCode: 404,
+      message: 'Not Found',
+      errors: {},
+    });
+  });
+
+  test.each(['orderId', 'order_id'])('of an order that is not open is known by the key %s', (key) => {
+    const text = 'Unexecuted order was not found.';
+    const body = JSON.stringify({ code: 2, message: 'Inner validation failed', errors: { [key]: [text] } });
+    const verdict = readResponse(cancelOrder, 'live', { kind: 'answered', status: 400, body }, []);
+
+    expect(isOrderNotOpen(new ExchangeError(cancelOrder, [{ atMs: 0, failure: verdict as Failure }]))).toBe(
+      true,
+    );
+  });
+
+  test.each([
+    '{"code":30,"message":"Validation failed","errors":{"orderType":["This order type is not available"]}}',
+    '{"code":30,"message":"This order type is not available"}',
+  ])('of an order that is not offered (HTTP 453) says what that means: %s', (body) => {
+    const verdict = judge(453, body);
+
+    expect(verdict).toMatchObject({ kind: 'rejected', httpStatus: 453, exchangeCode: 30 });
+    const sentence = describeFailure(verdict as Failure);
+    expect(sentence).toMatch(/^refused with HTTP 453, code 30: .*This order type is not available/);
+    expect(sentence).toContain(
+      '(the exchange does not offer this kind of order here: the EU address has no collateral orders at all, and a newly listed market takes only post-only limits)',
+    );
   });
 
   test('of a public endpoint has its own form', () => {

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import { buyAlert } from '../support/alerts.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
   let world: World;
   beforeEach(async () => {
-    world = await openWorld({ dialect, exchangeTimeoutMs: 1_500 });
+    // Pauses before another try pass at once, so that a request is given up without anybody waiting for it.
+    world = await openWorld({ dialect, clock: createManualClock(1_790_000_000_000) });
     world.setPrice('BTC_USDT', '50000');
     await world.post(buyAlert());
     await world.settled('buy-1');

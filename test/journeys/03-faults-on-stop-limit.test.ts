@@ -1,29 +1,60 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { faultRows } from '../support/fault-rows.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { openWorld, type World } from '../support/world.ts';
+
+const exchangeTimeoutMs = 60_000;
 
 describe.each(dialects)('faults of the exchange while a stop-limit is sent, in the %s dialect', (dialect) => {
   let world: World;
-  afterEach(() => world.close());
+  afterEach(async () => {
+    jest.useRealTimers();
+    await world.close();
+  });
 
+  /** Pauses before another try pass at once; no response but one that never comes takes as long as the deadline. */
   async function openWith(fault: FaultRequest): Promise<void> {
-    world = await openWorld({ dialect, exchangeTimeoutMs: 1_000 });
+    world = await openWorld({ dialect, exchangeTimeoutMs, clock: createManualClock(1_790_000_000_000) });
     world.setPrice('BTC_USDT', '50000');
-    // The market list is read before the fault strikes, as in any relay that has been up for a second.
+    // The market list is read before the fault strikes, as in any relay that has been up for a moment.
     await world.post(buyAlert({ id: 'warm-up', quantity: '5' }));
     await world.settled('warm-up');
     world.paper.control.addFault({ endpoint: 'stop-limit', ...fault });
   }
 
+  /** Takes the timers of the relay into the hand, so that its deadline comes when it is told to. */
+  function holdTimers(): void {
+    jest.useFakeTimers({
+      doNotFake: [
+        'Date',
+        'hrtime',
+        'nextTick',
+        'performance',
+        'queueMicrotask',
+        'setImmediate',
+        'clearImmediate',
+      ],
+    });
+  }
+
+  /** The exchange has taken the order in, and its response is an hour away: now the deadline passes. */
+  async function letDeadlinePass(): Promise<void> {
+    while (world.paper.control.state().acceptedCreates === 0) await nextTurn();
+    jest.advanceTimersByTime(exchangeTimeoutMs);
+  }
+
   const rows = faultRows.map((row) => ({ ...row, ...(dialect === 'documented' ? row.documented : {}) }));
 
-  test.each(rows)('$name → $status', async ({ fault, status, orders }) => {
+  test.each(rows)('$name → $status', async ({ fault, status, orders, isLate = false }) => {
     await openWith(fault);
+    if (isLate) holdTimers();
 
     await world.post(buyAlert());
+    if (isLate) await letDeadlinePass();
 
     expect(await world.settled('buy-1')).toMatchObject({
       status,

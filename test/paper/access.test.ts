@@ -133,8 +133,15 @@ describe('a nonce without a window', () => {
     expect((await send(body, signBody(body, mainKey))).status).toBe(200);
   });
 
-  test.each([undefined, '', 'abc', -1, 1.5, true, '1e3'])('is refused when it is %p', async (nonce) => {
+  test.each(['abc', -1, 1.5, true, '1e3'])('is refused when it is %p', async (nonce) => {
     expect(await withNonce(nonce)).toEqual(nonceRefused);
+  });
+
+  test.each([undefined, null, ''])('is missed, not taken for a used one, when it is %p', async (nonce) => {
+    expect(await withNonce(nonce)).toEqual({
+      status: 422,
+      body: { code: 30, message: 'Validation failed', errors: { nonce: ['Nonce field is required.'] } },
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { applyCommand, type Command, type NewOrder } from '../../lib/paper/engine.ts';
 import { describeWorld } from '../../lib/paper/state.ts';
-import { createWorld, type World } from '../../lib/paper/world.ts';
+import { booksOf, createWorld, type World } from '../../lib/paper/world.ts';
 
 const spotMarkets = ['BTC_USDT', 'ETH_USDT'] as const;
 const perpetualMarkets = ['BTC_PERP'] as const;
@@ -35,6 +35,7 @@ function commandsOf(markets: readonly [string, ...string[]]): fc.Arbitrary<reado
     activation: fc.option(percentArbitrary),
     stopLoss: exit,
     takeProfit: exit,
+    positionSide: fc.constantFrom('LONG' as const, 'SHORT' as const),
   });
   const cancel = fc.record({ kind: fc.constant('cancel' as const), nth: fc.nat() });
   const trade = fc.record({
@@ -64,6 +65,8 @@ type Step =
       readonly activation: number | null;
       readonly stopLoss: number | null;
       readonly takeProfit: number | null;
+      /** In hedge mode. */
+      readonly positionSide: 'LONG' | 'SHORT';
     }
   | { readonly kind: 'cancel'; readonly nth: number }
   | {
@@ -96,6 +99,7 @@ function commandOf(step: Step, world: World, atMs: number): Command | null {
     price: priceAt(market, step.price),
     stopLoss: priceIfAny(step.stopLoss),
     takeProfit: priceIfAny(step.takeProfit),
+    positionSide: booksOf(world, account).isHedged ? step.positionSide : undefined,
     clientOrderId: '',
     stp: 'no',
   };
@@ -143,6 +147,11 @@ function checkBooks(world: World, canGoBelowZero: boolean): void {
       order.remaining.lt(zero) || order.heldAmount.lt(zero) || order.heldAmount.gt(order.remaining),
     ).toBe(false);
   }
+  for (const { positions } of world.accounts.values())
+    for (const { side, amount, margin } of positions.values()) {
+      expect(margin.lt(zero)).toBe(false);
+      expect(side === 'LONG' ? amount.lt(zero) : side === 'SHORT' && amount.gt(zero)).toBe(false);
+    }
 }
 
 function cancelAll(world: World, atMs: number): void {
@@ -156,8 +165,9 @@ function cancelAll(world: World, atMs: number): void {
     });
 }
 
-function play(steps: readonly Step[], check: (world: World) => void): World {
+function play(steps: readonly Step[], isHedged: boolean, check: (world: World) => void): World {
   const world = createWorld();
+  for (const account of accounts) applyCommand(world, { kind: 'set_hedge_mode', atMs: 0, account, isHedged });
   for (const [index, step] of steps.entries()) {
     const command = commandOf(step, world, index + 1);
     if (command !== null) applyCommand(world, command);
@@ -167,15 +177,21 @@ function play(steps: readonly Step[], check: (world: World) => void): World {
 }
 
 describe.each([
-  { name: 'spot', markets: spotMarkets, canGoBelowZero: false },
+  { name: 'spot', markets: spotMarkets, canGoBelowZero: false, isHedged: false },
   // A short can lose more than its margin, and nobody liquidates it.
-  { name: 'perpetual', markets: perpetualMarkets, canGoBelowZero: true },
-  { name: 'mixed', markets: [...spotMarkets, ...perpetualMarkets] as const, canGoBelowZero: true },
-])('any history of $name orders', ({ markets, canGoBelowZero }) => {
+  { name: 'perpetual', markets: perpetualMarkets, canGoBelowZero: true, isHedged: false },
+  { name: 'hedged perpetual', markets: perpetualMarkets, canGoBelowZero: true, isHedged: true },
+  {
+    name: 'mixed',
+    markets: [...spotMarkets, ...perpetualMarkets] as const,
+    canGoBelowZero: true,
+    isHedged: false,
+  },
+])('any history of $name orders', ({ markets, canGoBelowZero, isHedged }) => {
   test('keeps every asset whole, and frees all it held once no order is open', () => {
     fc.assert(
       fc.property(commandsOf([...markets]), (steps) => {
-        const world = play(steps, (each) => checkBooks(each, canGoBelowZero));
+        const world = play(steps, isHedged, (each) => checkBooks(each, canGoBelowZero));
 
         cancelAll(world, steps.length + 1);
 
@@ -190,8 +206,8 @@ describe.each([
   test('makes the same world when it is played again', () => {
     fc.assert(
       fc.property(commandsOf([...markets]), (steps) => {
-        const first = play(steps, () => {});
-        const second = play(steps, () => {});
+        const first = play(steps, isHedged, () => {});
+        const second = play(steps, isHedged, () => {});
 
         expect(describeWorld(second)).toEqual(describeWorld(first));
       }),

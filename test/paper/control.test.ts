@@ -135,6 +135,7 @@ test('an unknown control route lists those there are', async () => {
         'GET /control/state',
         'POST /control/price',
         'POST /control/balance',
+        'POST /control/hedge',
         'POST /control/fee',
         'POST /control/interest',
         'GET /control/faults',

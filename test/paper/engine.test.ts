@@ -181,6 +181,7 @@ describe('a stop-limit order waiting', () => {
       clientOrderId: '',
       market: 'BTC_USDT',
       side: 'buy',
+      positionSide: 'BOTH',
       type: 'stop_limit',
       status: 'open',
       endReason: null,

@@ -122,7 +122,7 @@ describe('lists that lag', () => {
   test('cost a request to another endpoint no roll of chance', () => {
     const faults = createFaultBox(() => {
       throw new Error('no chance was to be taken');
-    });
+    }, 'live');
     faults.add({ fault: 'read_lag', delayMs: 1, probability: 0.5 });
 
     expect(faults.strike({ name: 'stop-limit', access: 'private' })).toBeNull();
@@ -177,7 +177,7 @@ describe('a fault', () => {
   test('by chance strikes by the seed, until it is cleared', () => {
     const endpoint = { name: 'ping', access: 'public' } as const;
     const strikesOf = (seed: number) => {
-      const faults = createFaultBox(createRandom(seed));
+      const faults = createFaultBox(createRandom(seed), 'live');
       faults.add({ fault: 'rate_429', probability: 0.25 });
       return Array.from({ length: 1000 }, () => faults.strike(endpoint) !== null);
     };

@@ -241,6 +241,12 @@ describe('a cancellation is refused', () => {
       'orderId',
       'OrderId field should be an integer.',
     ],
+    [
+      'with both ids',
+      { market: 'BTC_USDT', orderId: 1, clientOrderId: 'x' },
+      'orderId',
+      'Only one of OrderId and ClientOrderId should be set.',
+    ],
   ])('%s', async (_, fields, key, text) => {
     expect(await post('/api/v4/order/cancel', fields)).toEqual(refusal(30, key, text));
   });
@@ -248,7 +254,6 @@ describe('a cancellation is refused', () => {
   test.each<[string, Record<string, unknown>]>([
     ['an unknown order id', { orderId: 1 }],
     ['an unknown client order id', { clientOrderId: 'nobody' }],
-    ['an unknown client order id beside any order id, which it outranks', { orderId: 1, clientOrderId: 'x' }],
   ])('for %s', async (_, fields) => {
     expect(await post('/api/v4/order/cancel', { market: 'BTC_USDT', ...fields })).toEqual({
       status: 400,
@@ -315,23 +320,20 @@ describe('a query is refused', () => {
     });
   });
 
+  test('for an open order by its client order id in no market', async () => {
+    expect(await post('/api/v4/orders', { clientOrderId: 'a' })).toEqual(
+      refusal(30, 'market', 'Market field is required.'),
+    );
+  });
+
   test.each(['/api/v4/orders', '/api/v4/trade-account/order/history'])(
-    'at %s without what it is to look for',
+    'at %s for a client order id that is no text',
     async (path) => {
-      expect(await post(path, { clientOrderId: 'a' })).toEqual(
-        refusal(30, 'market', 'Market field is required.'),
-      );
       expect(await post(path, { market: 'BTC_USDT', clientOrderId: 1 })).toEqual(
         refusal(36, 'clientOrderId', 'ClientOrderId field should be a string.'),
       );
     },
   );
-
-  test('at the history without a client order id', async () => {
-    expect(await post('/api/v4/trade-account/order/history', { market: 'BTC_USDT' })).toEqual(
-      refusal(30, 'clientOrderId', 'ClientOrderId field is required.'),
-    );
-  });
 
   test.each([
     [{ limit: 101 }, 'limit', 'Limit should not be greater than 100.'],

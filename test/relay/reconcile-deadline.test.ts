@@ -32,11 +32,11 @@ test('A look of many requests on a slow exchange ends with its run, and goes on 
   await ledger.move(all, { from: 'sending', step: { ...step, status: 'unknown' } });
 
   const clock = createManualClock(noonMs + 60_000);
-  const responseSlowly = async ({ path }: WireRequest): Promise<WireOutcome> => {
+  const respondSlowly = async ({ path }: WireRequest): Promise<WireOutcome> => {
     clock.advance(3_000);
     return { kind: 'answered', status: 200, body: path.endsWith('/history') ? '{}' : '[]' };
   };
-  const transport = createScriptedTransport(Array(50).fill(responseSlowly));
+  const transport = createScriptedTransport(Array(50).fill(respondSlowly));
   const client = createExchangeClient({
     address: 'http://127.0.0.1:9',
     dialect: 'live',

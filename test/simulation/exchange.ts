@@ -7,6 +7,7 @@ import type { World } from '../../lib/paper/world.ts';
 
 /** The paper exchange inside the simulated world. */
 export interface SimulatedExchange {
+  readonly dialect: Dialect;
   /** To be read only. */
   readonly world: World;
   /** Serves a request that has arrived. */
@@ -19,6 +20,7 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
   const trading = openTrading(null);
   const core = createPaperCore({ dialect, trading });
   return {
+    dialect,
     world: trading.world,
     async serve({ method, path, headers, body }, atMs, lagMs) {
       const response = await core.handle({

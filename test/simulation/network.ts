@@ -16,6 +16,8 @@ interface Spoiling {
   readonly arrival?: 'after_deadline';
   /** In place of the exchange's own response, which may have taken effect. */
   readonly response?: EncodedResponse;
+  /** The same in the documented dialect, where it differs. */
+  readonly documentedResponse?: EncodedResponse;
   readonly isResponseLost?: boolean;
   readonly isSlow?: boolean;
   /** An acceptance is turned into that of another order. */
@@ -31,6 +33,18 @@ const usedId = JSON.stringify({
   message: 'Validation failed',
   errors: { clientOrderId: ['This client order id is already used by the current account.'] },
 });
+const usedIdAsWritten = JSON.stringify({
+  code: 30,
+  message: 'Validation failed',
+  errors: { client_order_id: ['This client order id is already used by the current account.'] },
+});
+const tooMany: Spoiling = {
+  response: { status: 429, body: 'Too Many Requests' },
+  documentedResponse: {
+    status: 429,
+    body: JSON.stringify({ code: 429, message: 'Too Many Requests', errors: {} }),
+  },
+};
 const refusal = JSON.stringify({ code: 30, message: 'Validation failed', errors: {} });
 
 const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_after'>, Spoiling>> = {
@@ -45,11 +59,15 @@ const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_afte
   gateway_page_after: { response: { status: 403, body: html } },
   garbage_after: { response: { status: 200, body: html } },
   nonce_429: { isLost: true, response: { status: 429, body: nonceRefusal } },
-  rate_429: { isLost: true, response: { status: 429, body: 'Too Many Requests' } },
+  rate_429: { isLost: true, ...tooMany },
   refusal: { isLost: true, response: { status: 422, body: refusal } },
   nonce_429_after: { response: { status: 429, body: nonceRefusal } },
-  rate_429_after: { response: { status: 429, body: 'Too Many Requests' } },
-  id_used_after: { response: { status: 422, body: usedId }, only: isCreate },
+  rate_429_after: tooMany,
+  id_used_after: {
+    response: { status: 422, body: usedId },
+    documentedResponse: { status: 422, body: usedIdAsWritten },
+    only: isCreate,
+  },
   contradicts_after: { isContradicted: true, only: isTrade },
 };
 
@@ -152,8 +170,13 @@ class Passage {
     loop.schedule(this.#wayMs() + lateMs + slowWayMs, async () => {
       const response = isLost ? null : await this.#serve();
       if (diesBeforeResponse) this.#process.die(`before the response to ${this.#name}`);
-      else this.#response(this.#spoiling.response ?? response, slowMs - slowWayMs);
+      else this.#response(this.#spoiltResponse() ?? response, slowMs - slowWayMs);
     });
+  }
+
+  #spoiltResponse(): EncodedResponse | undefined {
+    const { response, documentedResponse = response } = this.#spoiling;
+    return this.#exchange.dialect === 'documented' ? documentedResponse : response;
   }
 
   async #serve(): Promise<EncodedResponse> {

@@ -7,6 +7,8 @@ export interface FaultRow {
   readonly fault: FaultRequest;
   readonly status: string;
   readonly orders: 0 | 1;
+  /** Whether the relay waits until its deadline. */
+  readonly isLate?: boolean;
   /** Where the documented dialect, whose lists show orders with exits alone, comes to something else. */
   readonly documented?: { readonly status: string; readonly orders: 0 | 1 };
 }
@@ -40,6 +42,7 @@ export const faultRows: readonly FaultRow[] = [
   {
     name: '`delay` beyond the deadline',
     fault: { fault: 'delay', delayMs: anHourMs },
+    isLate: true,
     status: 'unknown',
     orders: 1,
   },

@@ -33,7 +33,8 @@ export function createManualClock(startMs: number): ManualClock {
 
   return {
     sleptMs,
-    nowMs: () => nowMs,
+    // A pause may end between two milliseconds; a clock tells whole ones.
+    nowMs: () => Math.floor(nowMs),
     sleep: (durationMs) =>
       new Promise((resolve) => {
         sleptMs.push(durationMs);

@@ -3,10 +3,13 @@ import { isKnownStatusWord, orderTypeOf, statusOf } from '../dialect.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField, OrderIdField, SecondsField } from '../fields.ts';
 
-/** Ended orders are reported in words of their own: `id`, `ctime` (created) and `ftime` (finished). */
+/**
+ * Ended orders are reported in words of their own: `id`, `ctime` (created) and `ftime` (finished). Requests keep
+ * `orderId`, so that the endpoint cannot rename it.
+ */
 const EndedOrderRecord = z
   .object({
-    orderId: OrderIdField,
+    id: OrderIdField,
     clientOrderId: z.string(),
     side: z.enum(['buy', 'sell']),
     type: z.string(),
@@ -19,8 +22,9 @@ const EndedOrderRecord = z
     dealFee: DecimalField,
     status: z.string().refine(isKnownStatusWord, 'is a status this relay does not know'),
   })
-  .transform(({ dealMoney, dealStock, dealFee, status, type, createdAt, endedAt, ...order }) => ({
+  .transform(({ id, dealMoney, dealStock, dealFee, status, type, createdAt, endedAt, ...order }) => ({
     ...order,
+    orderId: id,
     filled: dealStock,
     filledNotional: dealMoney,
     fee: dealFee,
@@ -44,7 +48,7 @@ export const endedOrder = defineEndpoint({
   requestsPer10s: 1000,
   params: z.strictObject({ market: z.string(), clientOrderId: z.string() }),
   result: z.record(z.string(), z.array(EndedOrderRecord)),
-  fields: { live: { orderId: 'id', createdAt: 'ctime', endedAt: 'ftime' } },
+  fields: { live: { createdAt: 'ctime', endedAt: 'ftime' } },
   source: {
     url: 'https://docs.whitebit.com/api-reference/spot-trading/query-executed-orders',
     readOn: '2026-11-22',

@@ -1,0 +1,85 @@
+import { type Decimal, formatDecimal, parseDecimal } from '../base/decimal.ts';
+import type { PaperFeeRecord } from './accounts.ts';
+import { paperMarkets } from './markets.ts';
+import { type PaperEndpoint, type Route, succeed } from './visit.ts';
+import { lastPriceOf } from './world.ts';
+
+/** A list that the relay does not ask for; other clients read it before their first order. */
+function publicList(name: string): PaperEndpoint {
+  const path = `/api/v4/public/${name}`;
+  return {
+    name,
+    method: 'GET',
+    path: { documented: path, live: path },
+    access: 'public',
+    availability: 'live-only',
+    repeatable: true,
+    requestsPer10s: 2000,
+  };
+}
+
+/**
+ * The public lists of the live service that no endpoint of the client reads, in the words of the wire.
+ *
+ * @see https://docs.whitebit.com/api-reference/market-data/asset-status-list
+ * @see https://docs.whitebit.com/api-reference/market-data/market-activity
+ */
+export const publicLists: readonly Route[] = [
+  {
+    endpoint: publicList('assets'),
+    trades: false,
+    serve: ({ trading }) =>
+      succeed(
+        Object.fromEntries(
+          [...trading.world.treasury.fees.values()].map((record) => [record.ticker, describeAsset(record)]),
+        ),
+      ),
+  },
+  {
+    endpoint: publicList('ticker'),
+    trades: false,
+    serve: ({ trading }) =>
+      succeed(
+        Object.fromEntries(
+          [...paperMarkets.values()].map(({ name, startPrice }) => [
+            name,
+            describeActivity(lastPriceOf(trading.world, name), startPrice),
+          ]),
+        ),
+      ),
+  },
+];
+
+/** Fees are per cents, zero stands for "no bound", and every currency is of one network that has no name. */
+function describeAsset({ name, canDeposit, canWithdraw, deposit, withdraw }: PaperFeeRecord) {
+  return {
+    name,
+    unified_cryptoasset_id: 0,
+    can_withdraw: canWithdraw,
+    can_deposit: canDeposit,
+    min_withdraw: withdraw.minAmount,
+    max_withdraw: withdraw.maxAmount,
+    maker_fee: '0.1',
+    taker_fee: '0.1',
+    min_deposit: deposit.minAmount,
+    max_deposit: deposit.maxAmount,
+    currency_precision: 8,
+    is_memo: false,
+    memo: { deposit: false, withdraw: false },
+  };
+}
+
+const hundred = parseDecimal('100');
+
+/** This exchange keeps no history of trades: no volumes, and the change is that since its first price, in per cent. */
+function describeActivity(lastPrice: Decimal, startPrice: Decimal) {
+  return {
+    base_id: 0,
+    quote_id: 0,
+    last_price: formatDecimal(lastPrice),
+    quote_volume: '0',
+    base_volume: '0',
+    isFrozen: false,
+    change: formatDecimal(lastPrice.minus(startPrice).times(hundred).div(startPrice).round(2)),
+  };
+}
