@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { DynamodbTable, type Written } from '../base/dynamodb-table.ts';
 import { boundLook } from './bound-step.ts';
 import { DynamodbEntrance, type DynamodbLedgerOptions } from './dynamodb-entrance.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
-import { DynamodbTable, type Written } from './dynamodb-table.ts';
 import type { Entry, EntryKey, Look, Step } from './entry.ts';
 import {
   type Accepted,
@@ -34,7 +34,7 @@ import {
 
 /** The ledger on DynamoDB: every change of an entry is one conditional write. */
 export function createDynamodbLedger({ client, tableName, keepDays }: DynamodbLedgerOptions): Ledger {
-  return new DynamodbLedger(new DynamodbTable(client, tableName), keepDays);
+  return new DynamodbLedger(new DynamodbTable({ client, tableName, contents: 'the ledger' }), keepDays);
 }
 
 class DynamodbLedger implements Ledger {

@@ -1,4 +1,5 @@
 import { type Item, textOf } from '../base/dynamodb.ts';
+import type { DynamodbTable } from '../base/dynamodb-table.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import {
   entriesOf,
@@ -10,7 +11,6 @@ import {
   signalKind,
   waitingPrefix,
 } from './dynamodb-items.ts';
-import type { DynamodbTable } from './dynamodb-table.ts';
 import type { Entry } from './entry.ts';
 import { type EntryPage, type EntryQuery, farthestLookMs } from './ledger.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';

@@ -11,23 +11,35 @@ import {
   UpdateItemCommand,
   type UpdateItemCommandInput,
 } from '@aws-sdk/client-dynamodb';
-import { systemClock } from '../base/clock.ts';
-import { type Item, namesIn } from '../base/dynamodb.ts';
-import { createStoreFailure } from '../base/store-failure.ts';
-import { type Patience, reasonsOf, sendPastTransactions } from './dynamodb-conflict.ts';
+import { systemClock } from './clock.ts';
+import { type Item, namesIn } from './dynamodb.ts';
+import { type Patience, readRefusal, sendPastTransactions } from './dynamodb-conflict.ts';
+import { createStoreFailure } from './store-failure.ts';
 
-/** A conditional write: done, with the item as it is now, or refused, with the item that stood against it. */
+/** A conditional write: done, with the item as it is now; or refused, with the item that stood against it. */
 export type Written =
   | { readonly done: true; readonly item: Item }
   | { readonly done: false; readonly found: Item | null };
 
-export type CreatedAll =
+/** Several conditional writes: all done; or none, with the item that stood against each, null where none did. */
+export type AllWritten =
   | { readonly done: true }
   | { readonly done: false; readonly found: readonly (Item | null)[] };
 
+/** A put that happens only when the condition holds of what stands under its key. */
+export interface ConditionalPut {
+  readonly item: Item;
+  /** Names are written `#name`, values `:name`. */
+  readonly condition: string;
+  readonly values?: Item;
+}
+
+/** The condition that nothing stands under the key. */
+export const isNew = 'attribute_not_exists(#account)';
+
 export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
   readonly set: string;
-  /** Absent: whatever is there, if anything. */
+  /** Absent: whatever is there, if anything; the item is not returned then. */
   readonly condition?: string;
   readonly values?: Item;
   /** More names than the expressions spell out. */
@@ -42,26 +54,35 @@ type Query = Pick<
 /** As many as one BatchGetItem takes. */
 const batchSize = 100;
 
-/** The few things the ledger asks of DynamoDB, with the service's failures in the catalogue's words. */
+export interface DynamodbTableOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** What failures call it: `the ledger` could not be read. */
+  readonly contents: string;
+  readonly patience?: Patience;
+}
+
+/**
+ * The few things the relay asks of a table with the partition key `account` and the sort key `item`. Failures of the
+ * service are `store_unavailable`.
+ */
 export class DynamodbTable {
   readonly #client: DynamoDBClient;
   readonly #name: string;
+  readonly #contents: string;
   readonly #patience: Patience;
 
-  constructor(
-    client: DynamoDBClient,
-    name: string,
-    patience: Patience = { clock: systemClock, random: Math.random },
-  ) {
+  constructor({ client, tableName, contents, patience }: DynamodbTableOptions) {
     this.#client = client;
-    this.#name = name;
-    this.#patience = patience;
+    this.#name = tableName;
+    this.#contents = contents;
+    this.#patience = patience ?? { clock: systemClock, random: Math.random };
   }
 
   /** Reads consistently: every write acknowledged before is seen. */
   async get(key: Item): Promise<Item | null> {
     const command = new GetItemCommand({ TableName: this.#name, Key: key, ConsistentRead: true });
-    const { Item: item } = await this.#client.send(command).catch(failReading);
+    const { Item: item } = await this.#client.send(command).catch(this.#failReading);
     return item ?? null;
   }
 
@@ -81,7 +102,7 @@ export class DynamodbTable {
       const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
       const answer = await this.#client
         .send(new BatchGetItemCommand({ RequestItems: request }))
-        .catch(failReading);
+        .catch(this.#failReading);
       found.push(...(answer.Responses?.[this.#name] ?? []));
       // Answers are cut at 16 MB.
       left = answer.UnprocessedKeys?.[this.#name]?.Keys ?? [];
@@ -90,44 +111,51 @@ export class DynamodbTable {
   }
 
   async put(item: Item): Promise<void> {
-    await this.#client.send(new PutItemCommand({ TableName: this.#name, Item: item })).catch(failWriting);
+    await this.#client
+      .send(new PutItemCommand({ TableName: this.#name, Item: item }))
+      .catch(this.#failWriting);
   }
 
   /** Puts the item where none of its key is. */
-  async create(item: Item): Promise<Written> {
-    const creation = this.#creationOf(item);
+  create(item: Item): Promise<Written> {
+    return this.putIf({ item, condition: isNew });
+  }
+
+  async putIf(put: ConditionalPut): Promise<Written> {
+    const input = this.#inputOf(put);
     try {
-      await sendPastTransactions(this.#patience, () => this.#client.send(new PutItemCommand(creation)));
-      return { done: true, item };
+      await sendPastTransactions(this.#patience, () => this.#client.send(new PutItemCommand(input)));
+      return { done: true, item: put.item };
     } catch (error) {
-      return refusalOf(error);
+      return this.#refusalOf(error);
     }
   }
 
-  /**
-   * Puts every item where none of its key is, or none of them.
-   *
-   * @returns done; or refused, with the item that stood against each, null where none did
-   */
-  async createAll(items: readonly Item[]): Promise<CreatedAll> {
-    const TransactItems = items.map((item) => ({ Put: this.#creationOf(item) }));
+  /** Puts every item where none of its key is, or none of them. */
+  createAll(items: readonly Item[]): Promise<AllWritten> {
+    return this.putAll(items.map((item) => ({ item, condition: isNew })));
+  }
+
+  /** All of the puts or none of them. */
+  async putAll(puts: readonly ConditionalPut[]): Promise<AllWritten> {
+    const TransactItems = puts.map((put) => ({ Put: this.#inputOf(put) }));
     try {
       await sendPastTransactions(this.#patience, () =>
         this.#client.send(new TransactWriteItemsCommand({ TransactItems })),
       );
       return { done: true };
     } catch (error) {
-      return refusalOfAll(error);
+      return this.#refusalOfAll(error);
     }
   }
 
-  #creationOf(item: Item) {
-    const condition = 'attribute_not_exists(#account)';
+  #inputOf({ item, condition, values }: ConditionalPut) {
     return {
       TableName: this.#name,
       Item: item,
       ConditionExpression: condition,
       ExpressionAttributeNames: namesIn(condition),
+      ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
       ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
     };
   }
@@ -137,11 +165,15 @@ export class DynamodbTable {
       TableName: this.#name,
       Key,
       UpdateExpression: set,
-      ...(condition === undefined ? {} : { ConditionExpression: condition }),
       ExpressionAttributeNames: { ...namesIn(set, condition ?? ''), ...names },
       ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
-      ReturnValues: 'ALL_NEW',
-      ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+      ...(condition === undefined
+        ? {}
+        : {
+            ConditionExpression: condition,
+            ReturnValues: 'ALL_NEW',
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
     };
     try {
       const { Attributes = {} } = await sendPastTransactions(this.#patience, () =>
@@ -149,12 +181,14 @@ export class DynamodbTable {
       );
       return { done: true, item: Attributes };
     } catch (error) {
-      return refusalOf(error);
+      return this.#refusalOf(error);
     }
   }
 
   async delete(key: Item): Promise<void> {
-    await this.#client.send(new DeleteItemCommand({ TableName: this.#name, Key: key })).catch(failWriting);
+    await this.#client
+      .send(new DeleteItemCommand({ TableName: this.#name, Key: key }))
+      .catch(this.#failWriting);
   }
 
   /** One page of a query; `next` is null when DynamoDB knows of no more. */
@@ -168,47 +202,46 @@ export class DynamodbTable {
       ExpressionAttributeNames: namesIn(query.KeyConditionExpression),
       ...(from === null ? {} : { ExclusiveStartKey: from }),
     });
-    const { Items = [], LastEvaluatedKey } = await this.#client.send(command).catch(failReading);
+    const { Items = [], LastEvaluatedKey } = await this.#client.send(command).catch(this.#failReading);
     return { items: Items, next: LastEvaluatedKey ?? null };
   }
 
   /** As many as there are, and `limit` at most: DynamoDB cuts a page at 1 MB, whatever was asked for. */
   async queryUpTo(limit: number, query: Omit<Query, 'Limit'>): Promise<readonly Item[]> {
     const found: Item[] = [];
-    let from: Item | null = null;
-    do {
-      const page = await this.query({ ...query, Limit: limit - found.length }, from);
-      found.push(...page.items);
-      from = page.next;
-    } while (from !== null && found.length < limit);
+    for await (const item of this.queryAll({ ...query, Limit: limit })) if (found.push(item) === limit) break;
     return found;
   }
+
+  /** Every item of a query, page by page. */
+  async *queryAll(query: Query): AsyncGenerator<Item> {
+    let from: Item | null = null;
+    do {
+      const page = await this.query(query, from);
+      yield* page.items;
+      from = page.next;
+    } while (from !== null);
+  }
+
+  #refusalOf(error: unknown): Written {
+    if (error instanceof ConditionalCheckFailedException) return { done: false, found: error.Item ?? null };
+    return this.#failWriting(error);
+  }
+
+  #refusalOfAll(error: unknown): AllWritten {
+    const found = readRefusal(error);
+    return found === null ? this.#failWriting(error) : { done: false, found };
+  }
+
+  readonly #failReading = (error: unknown): never => {
+    throw createStoreFailure(`${this.#contents} could not be read`, error);
+  };
+
+  readonly #failWriting = (error: unknown): never => {
+    throw createStoreFailure(`${this.#contents} could not be written`, error);
+  };
 }
 
 function nameOf({ account, item }: Item): string {
   return `${account?.S}/${item?.S}`;
-}
-
-function refusalOf(error: unknown): Written {
-  if (error instanceof ConditionalCheckFailedException) return { done: false, found: error.Item ?? null };
-  return failWriting(error);
-}
-
-/** Reasons that leave it to whoever was there first; any other is a failure. */
-const contested: ReadonlySet<string> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
-
-function refusalOfAll(error: unknown): CreatedAll {
-  const reasons = reasonsOf(error);
-  const codes = reasons.map(({ Code = 'None' }) => Code);
-  if (!codes.includes('ConditionalCheckFailed') || !codes.every((code) => contested.has(code)))
-    return failWriting(error);
-  return { done: false, found: reasons.map(({ Item: found }) => found ?? null) };
-}
-
-function failReading(error: unknown): never {
-  throw createStoreFailure('the ledger could not be read', error);
-}
-
-function failWriting(error: unknown): never {
-  throw createStoreFailure('the ledger could not be written', error);
 }
