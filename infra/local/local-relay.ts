@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/base/clock.ts';
+import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
@@ -155,9 +156,8 @@ async function takeUpLeft(stores: Parameters<typeof sweepAccepted>[0], log: Log)
     const { enqueued: left } = await sweepAccepted(stores);
     if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown';
     log.error('signals left behind by the run before could not be queued; the reconciler tries again', {
-      reason,
+      reason: describeError(error),
     });
   }
 }
@@ -166,6 +166,6 @@ function takeInOutsiders(queue: SqliteQueue, log: Log): void {
   try {
     queue.takeInOutsiders();
   } catch (error) {
-    log.error('the queue could not be read', { reason: error instanceof Error ? error.message : 'unknown' });
+    log.error('the queue could not be read', { reason: describeError(error) });
   }
 }

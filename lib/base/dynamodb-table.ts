@@ -5,8 +5,6 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
-  QueryCommand,
-  type QueryCommandInput,
   TransactWriteItemsCommand,
   UpdateItemCommand,
   type UpdateItemCommandInput,
@@ -46,11 +44,6 @@ export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
   readonly names?: Record<string, string>;
 };
 
-type Query = Pick<
-  QueryCommandInput,
-  'IndexName' | 'ExpressionAttributeValues' | 'ConsistentRead' | 'ScanIndexForward' | 'Limit'
-> & { readonly KeyConditionExpression: string };
-
 /** As many as one BatchGetItem takes. */
 const batchSize = 100;
 
@@ -81,8 +74,9 @@ export class DynamodbTable {
 
   /** Reads consistently: every write acknowledged before is seen. */
   async get(key: Item): Promise<Item | null> {
-    const command = new GetItemCommand({ TableName: this.#name, Key: key, ConsistentRead: true });
-    const { Item: item } = await this.#client.send(command).catch(this.#failReading);
+    const { Item: item } = await this.read((client, TableName) =>
+      client.send(new GetItemCommand({ TableName, Key: key, ConsistentRead: true })),
+    );
     return item ?? null;
   }
 
@@ -191,36 +185,9 @@ export class DynamodbTable {
       .catch(this.#failWriting);
   }
 
-  /** One page of a query; `next` is null when DynamoDB knows of no more. */
-  async query(
-    query: Query,
-    from: Item | null = null,
-  ): Promise<{ readonly items: readonly Item[]; readonly next: Item | null }> {
-    const command = new QueryCommand({
-      ...query,
-      TableName: this.#name,
-      ExpressionAttributeNames: namesIn(query.KeyConditionExpression),
-      ...(from === null ? {} : { ExclusiveStartKey: from }),
-    });
-    const { Items = [], LastEvaluatedKey } = await this.#client.send(command).catch(this.#failReading);
-    return { items: Items, next: LastEvaluatedKey ?? null };
-  }
-
-  /** As many as there are, and `limit` at most: DynamoDB cuts a page at 1 MB, whatever was asked for. */
-  async queryUpTo(limit: number, query: Omit<Query, 'Limit'>): Promise<readonly Item[]> {
-    const found: Item[] = [];
-    for await (const item of this.queryAll({ ...query, Limit: limit })) if (found.push(item) === limit) break;
-    return found;
-  }
-
-  /** Every item of a query, page by page. */
-  async *queryAll(query: Query): AsyncGenerator<Item> {
-    let from: Item | null = null;
-    do {
-      const page = await this.query(query, from);
-      yield* page.items;
-      from = page.next;
-    } while (from !== null);
+  /** Sends a request that reads. */
+  protected async read<T>(send: (client: DynamoDBClient, tableName: string) => Promise<T>): Promise<T> {
+    return await send(this.#client, this.#name).catch(this.#failReading);
   }
 
   #refusalOf(error: unknown): Written {

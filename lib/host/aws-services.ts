@@ -4,6 +4,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
 import { systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
+import { readJson } from '../base/json.ts';
 import { createDynamodbEntrance, type DynamodbLedgerOptions } from '../ledger/dynamodb-entrance.ts';
 import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../ledger/dynamodb-market-copies.ts';
@@ -194,10 +195,8 @@ function readVariable(environment: Environment, name: string): string {
 
 function readSecretIds(environment: Environment, name: string): SecretIds {
   const text = readVariable(environment, name);
-  try {
-    return z.record(z.string(), z.string()).parse(JSON.parse(text));
-  } catch (error) {
-    const message = `the environment variable ${name} must map accounts to secrets, as JSON; it is ${text}`;
-    throw new RelayError('config_invalid', message, { cause: error });
-  }
+  const { data, error } = z.record(z.string(), z.string()).safeParse(readJson(text));
+  if (data !== undefined) return data;
+  const message = `the environment variable ${name} must map accounts to secrets, as JSON; it is ${text}`;
+  throw new RelayError('config_invalid', message, { cause: error });
 }

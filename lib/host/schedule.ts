@@ -1,4 +1,5 @@
 import middy from '@middy/core';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 
 /** What a schedule calls, with what it sends. */
@@ -16,8 +17,7 @@ export function createSchedule(
 ): ScheduleHandler {
   const handler = middy<unknown, void>()
     .onError(({ error }) => {
-      const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
-      log.error('scheduled run failed', { schedule: name, reason });
+      log.error('scheduled run failed', { schedule: name, reason: describeError(error) });
     })
     .handler(async (event) => {
       await story(event);

@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { describeSafely } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
@@ -97,7 +98,6 @@ function toRelayError(error: Error | null): RelayError {
     (error.row.httpStatus < 500 || error.row.retryAfterSeconds !== undefined)
   )
     return error;
-  const reason = error instanceof RelayError ? error.message : `unexpected ${error?.name ?? 'error'}`;
-  const message = `the alert was not completely taken in (${reason}): send the same bytes again`;
+  const message = `the alert was not completely taken in (${describeSafely(error)}): send the same bytes again`;
   return new RelayError('not_stored', message, { cause: error });
 }

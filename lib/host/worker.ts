@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { PostponeMessage } from '../queue/queue.ts';
 
@@ -74,8 +75,4 @@ async function postponeAll(
 
 function receiveCountOf({ attributes }: SQSRecord): number {
   return Number(attributes.ApproximateReceiveCount);
-}
-
-function describeError(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
 }

@@ -1,5 +1,5 @@
 import { type Item, textOf } from '../base/dynamodb.ts';
-import type { DynamodbTable } from '../base/dynamodb-table.ts';
+import type { QueriedTable } from '../base/dynamodb-queries.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import {
   entriesOf,
@@ -17,9 +17,9 @@ import { mostRefusals, sortNewestFirst } from './refusals.ts';
 
 /** How entries are listed: each page costs what is on it. */
 export class DynamodbLists {
-  readonly #table: DynamodbTable;
+  readonly #table: QueriedTable;
 
-  constructor(table: DynamodbTable) {
+  constructor(table: QueriedTable) {
     this.#table = table;
   }
 

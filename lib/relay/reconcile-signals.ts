@@ -1,4 +1,4 @@
-import { RelayError } from '../base/errors.ts';
+import { describeSafely } from '../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { Entry, Look } from '../ledger/entry.ts';
 import type { Settings } from '../model/settings.ts';
@@ -166,14 +166,8 @@ async function lookSafely(services: ReconcileServices, entry: Entry, options: Se
   try {
     return await lookUp(services, entry, options);
   } catch (error) {
-    // Only the relay's own words are known to hold no secret.
-    const reason = error instanceof RelayError ? error.message : `unexpected ${nameOf(error)}`;
-    return { kind: 'unclear', finding: `could not be looked up: ${reason}` };
+    return { kind: 'unclear', finding: `could not be looked up: ${describeSafely(error)}` };
   }
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'failure';
 }
 
 const missesNeeded = 4;

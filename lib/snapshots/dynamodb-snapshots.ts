@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
-import { DynamodbTable, isNew } from '../base/dynamodb-table.ts';
+import { QueriedTable } from '../base/dynamodb-queries.ts';
+import { isNew } from '../base/dynamodb-table.ts';
+import { parseOwnJson } from '../base/json.ts';
 import {
   type BalanceSnapshot,
   type BalanceStore,
@@ -27,7 +29,7 @@ export function createDynamodbSnapshots(options: {
   readonly client: DynamoDBClient;
   readonly tableName: string;
 }): SnapshotStore {
-  const table = new DynamodbTable({ ...options, contents: 'the snapshots' });
+  const table = new QueriedTable({ ...options, contents: 'the snapshots' });
   return {
     balances: createBalanceStore(table),
     fees: createFeeStore(table),
@@ -70,7 +72,7 @@ async function* mapItems<T>(items: AsyncIterable<Item>, toValue: (item: Item) =>
 
 async function* nothing(): AsyncGenerator<never> {}
 
-function createBalanceStore(table: DynamodbTable): BalanceStore {
+function createBalanceStore(table: QueriedTable): BalanceStore {
   return {
     async write(account, snapshot) {
       const written = await table.create(snapshotItem(account, snapshot));
@@ -106,7 +108,7 @@ function snapshotOf(item: Item): BalanceSnapshot {
   };
 }
 
-function createFeeStore(table: DynamodbTable): FeeStore {
+function createFeeStore(table: QueriedTable): FeeStore {
   return {
     async readCurrent(account) {
       const versions: FeeVersion[] = [];
@@ -160,7 +162,7 @@ function versionOf(item: Item): FeeVersion {
 const writesAtOnce = 25;
 const progressItem = 'interest-import';
 
-function createInterestStore(table: DynamodbTable): InterestStore {
+function createInterestStore(table: QueriedTable): InterestStore {
   return {
     async write(account, payments) {
       // The same payment always makes the same item: to write it again changes nothing.
@@ -208,9 +210,9 @@ function nameOf(fields: readonly string[]): string {
 }
 
 function paymentOf(item: Item): InterestPayment {
-  const [planId = '', investmentId = '', ticker = '', amount = '', nth = ''] = JSON.parse(
-    textOf(item, 'payment'),
-  ) as readonly string[];
+  const [planId = '', investmentId = '', ticker = '', amount = '', nth = ''] = parseOwnJson<
+    readonly string[]
+  >(textOf(item, 'payment'));
   return {
     planId,
     investmentId,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { DynamodbTable } from '../../lib/base/dynamodb-table.ts';
+import { QueriedTable } from '../../lib/base/dynamodb-queries.ts';
 import {
   answers,
   fails,
@@ -13,9 +13,9 @@ afterEach(() => dynamodb.close());
 
 const hangUp: ScriptStep = (response) => response.destroy();
 
-async function open(...steps: readonly ScriptStep[]): Promise<DynamodbTable> {
+async function open(...steps: readonly ScriptStep[]): Promise<QueriedTable> {
   dynamodb = await startScriptedDynamodb(steps);
-  return new DynamodbTable({
+  return new QueriedTable({
     client: dynamodb.client,
     tableName: 'ledger',
     contents: 'the ledger',
