@@ -26,6 +26,11 @@ export async function listEarlier(
   return own === -1 ? waiting : waiting.slice(0, own);
 }
 
+/** Whether more signals may wait behind those listed. */
+export function mayHaveMore(earlier: readonly Entry[]): boolean {
+  return earlier.length >= pageSize;
+}
+
 /**
  * Carries those signals out first, each by itself.
  *
@@ -50,8 +55,7 @@ export async function carryOutEarlier(
     if (services.clock.nowMs() - startedAtMs > latestBeginningMs) throw createEarlierWait(entry);
   }
   const [first] = earlier;
-  // After a full page there may be more of them.
-  if (first !== undefined && earlier.length >= pageSize) throw createEarlierWait(first);
+  if (first !== undefined && mayHaveMore(earlier)) throw createEarlierWait(first);
 }
 
 function createEarlierWait({ account, signal }: Entry): RelayError {

@@ -32,9 +32,15 @@ export async function executeSignal(services: ExecuteServices, key: EntryKey): P
   const earlier = await listEarlier(services, entry);
   // Cancellations first of all, so that no order is sent that one of them is about.
   const withdrawn = new Map<string, readonly string[]>();
-  for (const waiting of [...earlier, entry])
-    if (mayCancel(services, waiting))
-      withdrawn.set(waiting.signalId, await withdrawWaiting(services, waiting));
+  let before: readonly Entry[] = [];
+  for (const waiting of [...earlier, entry]) {
+    if (mayCancel(services, waiting)) {
+      const gone = await withdrawWaiting(services, waiting, before);
+      withdrawn.set(waiting.signalId, gone);
+      before = before.filter(({ signalId }) => !gone.includes(signalId));
+    }
+    before = [...before, waiting];
+  }
   const withdrawnBy = ({ signalId }: EntryKey) => withdrawn.get(signalId) ?? [];
   await carryOutEarlier(services, earlier, async (other) =>
     executeAlone(services, await readSignal(services, other), withdrawnBy(other)),
