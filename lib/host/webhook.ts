@@ -4,6 +4,8 @@ import { describeSafely } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
+import { receiveSignal } from '../relay/receive-signal.ts';
+import type { ReceiveServices } from '../relay/services.ts';
 
 /** What a story behind a webhook answers. */
 export interface Answer {
@@ -15,6 +17,21 @@ export interface Answer {
 export type WebhookStory = (event: APIGatewayProxyEvent, body: Buffer) => Promise<Answer>;
 
 export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
+
+/**
+ * `POST /signals/{account}/{token}`: takes alerts in.
+ *
+ * @param answerWithinMs see `createWebhook`
+ */
+export function createReceiveSignal(services: ReceiveServices, answerWithinMs?: number): WebhookHandler {
+  const receive: WebhookStory = ({ pathParameters }, body) =>
+    receiveSignal(services, {
+      account: pathParameters?.['account'] ?? '',
+      token: pathParameters?.['token'] ?? '',
+      body,
+    });
+  return createWebhook(services.log, receive, answerWithinMs);
+}
 
 /**
  * Puts a story behind API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue.

@@ -109,7 +109,7 @@ describe('an alert that holds a secret of the process', () => {
 
   test('is told nothing of it by an account there is not', async () => {
     const door = await openDoor({ held: [others] });
-    const { createReceiveSignal } = await import('../../lib/host/receive-signal.ts');
+    const { createReceiveSignal } = await import('../../lib/host/webhook.ts');
     const handler = createReceiveSignal(functions.services);
     const knock = async (comment: string) => {
       const event = proxyEvent(buyAlert({ comment }));
@@ -137,7 +137,7 @@ test('an account there is not costs the same questions as a wrong token', async 
       return ['another-token-entirely'];
     },
   }));
-  const { createReceiveSignal } = await import('../../lib/host/receive-signal.ts');
+  const { createReceiveSignal } = await import('../../lib/host/webhook.ts');
   const handler = createReceiveSignal(functions.services);
   const knock = async (account: string) => {
     asked.length = 0;
