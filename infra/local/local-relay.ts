@@ -1,3 +1,4 @@
+import { createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
@@ -59,6 +60,7 @@ export async function startLocalRelay(options: {
   readonly log: Log;
 }): Promise<LocalRelay> {
   const { folder, settings, clock, log } = options;
+  const alarms = createLogAlarms(log);
   const file = openSqlite(folder.databasePath);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
@@ -66,14 +68,17 @@ export async function startLocalRelay(options: {
     maxReceives,
     clock,
     onDeadLetter: ({ group }) =>
-      log.error('a signal could not be handled and is set aside; mend the cause, then redrive it', {
-        group,
-        alarm: true,
-      }),
+      alarms.raise(
+        {
+          name: 'signal_set_aside',
+          message: 'a signal could not be handled and is set aside; mend the cause, then redrive it',
+        },
+        { group },
+      ),
   });
   // A signal and its place in the queue are one write: neither is ever there without the other.
   const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
-  const shared = { clock, log, settings, ledger };
+  const shared = { clock, log, alarms, settings, ledger };
 
   const receiveSignal = createReceiveSignal({
     ...shared,
@@ -107,6 +112,7 @@ export async function startLocalRelay(options: {
   const jobs = createSnapshotJobs(options.snapshots ?? null, {
     clock,
     log,
+    alarms,
     accounts: Object.keys(settings.accounts),
     store: createSqliteSnapshots(file),
     exchangeFor: clients.forAccount,

@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
 import type { ExecuteServices } from './services.ts';
@@ -66,6 +67,10 @@ function createEarlierWait({ account, signal }: Entry): RelayError {
 }
 
 async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): Promise<void> {
+  const alarm: Alarm = {
+    name: 'signal_not_carried_out',
+    message: 'a signal could not be carried out, and the next ones of its market go on without it',
+  };
   const ending = {
     ...denialEnding({
       rule: 'overtaken',
@@ -74,11 +79,11 @@ async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): 
       message:
         'it could not be carried out in its turn, and later signals of its market must not wait for it',
     }),
-    alarm: 'a signal could not be carried out, and the next ones of its market go on without it',
+    alarm,
   };
   await unlessMoved(() => settleEntry(services, entry, ending)).catch((failure: unknown) => {
     if (failure instanceof RelayError && failure.row.retryMayHelp) throw failure;
     const { account, signalId } = entry;
-    services.log.error(ending.alarm, { account, signalId, alarm: true });
+    services.alarms.raise(alarm, { account, signalId });
   });
 }

@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { type Entry, type EntryKey, isSignal, type SignalEntry, type Step } from '../ledger/entry.ts';
@@ -88,9 +89,13 @@ async function executeAlone(
 /** A cancellation that comes to nothing may leave something open that its owner wants closed. */
 function settleUnsent(services: ExecuteServices, entry: SignalEntry, ending: Ending): Promise<Status> {
   const isHarmless = entry.signal.action === 'order' || !comesToNothing.has(ending.status);
-  const alarm = 'a cancellation was not carried out: orders may still be open';
-  return settleEntry(services, entry, isHarmless ? ending : { ...ending, alarm });
+  return settleEntry(services, entry, isHarmless ? ending : { ...ending, alarm: notCancelledAlarm });
 }
+
+const notCancelledAlarm: Alarm = {
+  name: 'orders_left_open',
+  message: 'a cancellation was not carried out: orders may still be open',
+};
 
 const comesToNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
 

@@ -60,14 +60,14 @@ const noOrder: Ending = {
 
 export function foundEnding({ order, isOpen, others }: FoundOrder): Ending {
   const found = `found at the exchange as order ${order.orderId}, ${describeState(order)}`;
-  const alarm = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
+  const message = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
   return {
     status: 'placed',
-    note: others === 0 ? found : `${found}; ${alarm}`,
+    note: others === 0 ? found : `${found}; ${message}`,
     evidence: toJson({ order, others }),
     orderId: order.orderId,
     orderOpen: isOpen,
-    ...(others === 0 ? {} : { alarm }),
+    ...(others === 0 ? {} : { alarm: { name: 'order_contradicted', message } }),
   };
 }
 

@@ -142,9 +142,9 @@ async function lookAfter(services: ReconcileServices, entry: Entry, options: Sen
 }
 
 /** What it was, nobody can look for; it stays unknown, and is told of until somebody mends the store. */
-function tellDamaged({ log }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
-  const alarm = 'an entry whose outcome is unknown is damaged: compare with the exchange by hand';
-  log.error(alarm, { account, signalId, clientOrderId, status: 'unknown', alarm: true });
+function tellDamaged({ alarms }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
+  const message = 'an entry whose outcome is unknown is damaged: compare with the exchange by hand';
+  alarms.raise({ name: 'outcome_unknown', message }, { account, signalId, clientOrderId, status: 'unknown' });
   return false;
 }
 
@@ -209,16 +209,18 @@ function schedule(look: Look, alarmAfterMs: number, nowMs: number): Look {
 /** Said before it is written down: an alarm too many is better than one too few. */
 function remind(services: ReconcileServices, entry: Entry, look: Look, nowMs: number): Look {
   if (nowMs - look.alarmedAtMs < services.settings.unknownAlarmAfterMs - earlyMs) return look;
-  services.log.error('signal outcome still unknown', {
-    account: entry.account,
-    signalId: entry.signalId,
-    market: entry.signal?.market ?? null,
-    clientOrderId: entry.clientOrderId,
-    status: 'unknown',
-    unknownForMs: nowMs - entry.updatedAtMs,
-    looks: look.count,
-    note: look.finding ?? '',
-    alarm: true,
-  });
+  services.alarms.raise(
+    { name: 'outcome_unknown', message: 'signal outcome still unknown' },
+    {
+      account: entry.account,
+      signalId: entry.signalId,
+      market: entry.signal?.market ?? null,
+      clientOrderId: entry.clientOrderId,
+      status: 'unknown',
+      unknownForMs: nowMs - entry.updatedAtMs,
+      looks: look.count,
+      note: look.finding ?? '',
+    },
+  );
   return { ...look, alarmedAtMs: nowMs };
 }

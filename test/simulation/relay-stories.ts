@@ -132,7 +132,8 @@ function shareServices(parts: StoryParts, story: Story) {
   const queue = createSteppedQueue(process, parts.queue);
   return {
     clock: process.clock,
-    log: mutation.log?.(process.log, tools) ?? process.log,
+    log: process.log,
+    alarms: mutation.alarms?.(process.alarms) ?? process.alarms,
     settings,
     ledger: mutation.ledger?.(ledger, tools) ?? ledger,
     queue: mutation.queue?.(queue, tools) ?? queue,

@@ -1,5 +1,5 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { Log, LogFacts } from '../../lib/base/log.ts';
+import type { Log } from '../../lib/base/log.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
@@ -23,6 +23,7 @@ import {
 } from '../../lib/relay/reconcile-signals.ts';
 import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { type RaisedAlarm, recordAlarms } from './record-alarms.ts';
 import { testConfig } from './world.ts';
 
 export type AftermathServices = ReceiveServices & ExecuteServices & ReconcileServices;
@@ -37,8 +38,8 @@ export interface Aftermath {
   readonly file: SqliteFile;
   /** What the stories run on; a test may put another part in its place. */
   readonly services: AftermathServices;
-  /** What each alarm said, oldest first. */
-  readonly alarms: readonly LogFacts[];
+  /** Those that were raised, oldest first. */
+  readonly alarms: readonly RaisedAlarm[];
   /** The paths that were asked for at the exchange, oldest first. */
   readonly asked: string[];
   /** Takes the alert in, which holds one signal. */
@@ -89,17 +90,14 @@ export async function openAftermath(
   const file = openSqlite(':memory:');
   const ledger = createSqliteLedger(file);
   const copies = createSqliteMarketCopies(file, paper.url);
-  const alarms: LogFacts[] = [];
+  const { alarms, raised } = recordAlarms();
   const silence = () => undefined;
   const { settings } = parseConfig(testConfig);
-  const log: Log = {
-    info: silence,
-    warn: silence,
-    error: (_, facts) => (facts['alarm'] === true ? void alarms.push(facts) : undefined),
-  };
+  const log: Log = { info: silence, warn: silence, error: silence };
   const services: AftermathServices = {
     clock,
     log,
+    alarms,
     settings,
     ledger,
     queue: createSqliteQueue(file, { maxReceives: 5, clock }),
@@ -150,7 +148,7 @@ export async function openAftermath(
     transport,
     file,
     services,
-    alarms,
+    alarms: raised,
     asked,
     entry,
     reconcile,

@@ -49,6 +49,7 @@ export async function openFunctions(
   const standard = {
     clock,
     log,
+    alarms: { raise: silence },
     settings,
     ledger,
     queue: createSqliteQueue(file, { maxReceives: 5, clock }),
