@@ -127,7 +127,7 @@ describe('the project', () => {
     );
   });
 
-  test('puts no paper, SQLite, tool or machinery into a function', async () => {
+  test('puts no paper, SQLite, tool or machinery into a function, nor a package that only those need', async () => {
     const { metafile } = await build({
       absWorkingDir: projectRoot,
       entryPoints: functionNames.map((name) => `functions/${name}.ts`),
@@ -141,6 +141,19 @@ describe('the project', () => {
     });
     const bundled = Object.keys(metafile.inputs);
     expect(bundled).toEqual(expect.arrayContaining(['lib/relay/execute-signal.ts', 'lib/base/errors.ts']));
+    const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
+    const packages = imported.filter(({ external }) => external === true).map(({ path }) => path);
+    expect([...new Set(packages)].filter((path) => !path.startsWith('node:')).sort()).toEqual([
+      '@aws-lambda-powertools/logger',
+      '@aws-sdk/client-dynamodb',
+      '@aws-sdk/client-secrets-manager',
+      '@aws-sdk/client-sqs',
+      '@middy/core',
+      'big.js',
+      'fastest-levenshtein',
+      'jsonc-parser',
+      'zod',
+    ]);
     expect(bundled.filter((path) => /^(?:lib\/paper|cli|infra|test)\/|sqlite/.test(path))).toEqual([]);
   });
 
