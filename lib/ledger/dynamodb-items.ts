@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { parseOwnJson } from '../base/json.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import { boundStep } from './bound-step.ts';
@@ -127,9 +128,9 @@ function readItem(item: Item): Entry {
   return {
     ...readAttributes(item),
     status: readStatus(textOf(item, 'status')),
-    signal: item['signal'] === undefined ? null : (JSON.parse(textOf(item, 'signal')) as Signal),
-    steps: (item['steps']?.L ?? []).map(({ S = '' }) => JSON.parse(S) as Step),
-    look: item['look'] === undefined ? null : (JSON.parse(textOf(item, 'look')) as LookupProgress),
+    signal: item['signal'] === undefined ? null : parseOwnJson<Signal>(textOf(item, 'signal')),
+    steps: (item['steps']?.L ?? []).map(({ S = '' }) => parseOwnJson<Step>(S)),
+    look: item['look'] === undefined ? null : parseOwnJson<LookupProgress>(textOf(item, 'look')),
   };
 }
 

@@ -1,3 +1,4 @@
+import { parseOwnJson } from '../base/json.ts';
 import type { Signal } from '../model/signal.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, LookupProgress, Step } from './entry.ts';
@@ -170,9 +171,9 @@ function readRow(row: EntryRow): Entry {
   return {
     ...readColumns(row),
     status: readStatus(row.status),
-    signal: row.signal === null ? null : (JSON.parse(row.signal) as Signal),
-    steps: JSON.parse(row.steps) as Step[],
-    look: row.look === null ? null : (JSON.parse(row.look) as LookupProgress),
+    signal: row.signal === null ? null : parseOwnJson<Signal>(row.signal),
+    steps: parseOwnJson<Step[]>(row.steps),
+    look: row.look === null ? null : parseOwnJson<LookupProgress>(row.look),
   };
 }
 

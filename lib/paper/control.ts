@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import { readJson } from '../base/json.ts';
 import type { PaperInterestPayment } from './accounts.ts';
 import type { Command } from './engine.ts';
 import { type FaultBox, type FaultRequest, type FaultView, parseFaultRequest } from './faults.ts';
@@ -214,21 +215,19 @@ async function postInterest(controlled: Controlled, body: string): Promise<Contr
 }
 
 function postFault({ faults, beginOutage }: Controlled, body: string): ControlResponse {
-  const view = faults.add(parseFaultRequest(readJson(body), endpointNames));
+  const view = faults.add(parseFaultRequest(parseBody(body), endpointNames));
   const response = { httpStatus: 201, body: view };
   return view.fault === 'down' ? { ...response, afterResponse: () => beginOutage(view) } : response;
 }
 
 function readRequest<S extends z.ZodType>(schema: S, body: string): z.output<S> {
-  const parsed = schema.safeParse(readJson(body));
+  const parsed = schema.safeParse(parseBody(body));
   if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
   return parsed.data;
 }
 
-function readJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new RangeError('the body must be JSON');
-  }
+function parseBody(body: string): unknown {
+  const content = readJson(body);
+  if (content === undefined) throw new RangeError('the body must be JSON');
+  return content;
 }
