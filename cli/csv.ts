@@ -1,3 +1,4 @@
+import { stringify } from 'csv-stringify/sync';
 import { type Decimal, formatDecimal } from '../lib/base/decimal.ts';
 
 /** Null is an empty cell; numbers are counts. */
@@ -10,24 +11,13 @@ export type CsvCell = string | number | Decimal | null;
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
 export function formatCsvRow(cells: readonly CsvCell[]): string {
-  return `${cells.map(formatCell).join(',')}\r\n`;
-}
-
-function formatCell(cell: CsvCell): string {
-  if (cell === null) return '';
-  if (typeof cell === 'number') return String(cell);
-  return typeof cell === 'string' ? quote(disarm(cell)) : formatDecimal(cell);
-}
-
-/**
- * A spreadsheet takes text with such a beginning for a formula; decimals and counts do not come here, and stay numbers.
- *
- * @see https://owasp.org/www-community/attacks/CSV_Injection
- */
-function disarm(text: string): string {
-  return /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-}
-
-function quote(text: string): string {
-  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return stringify([[...cells]], {
+    record_delimiter: 'windows',
+    quoted_match: /^\s|\s$/,
+    // A spreadsheet takes text that begins with `=` or `-` for a formula; a decimal that does is a number.
+    escape_formulas: true,
+    cast: {
+      object: (amount: unknown) => ({ value: formatDecimal(amount as Decimal), escape_formulas: false }),
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander';
+import { describeError } from '../lib/base/describe-error.ts';
 import { type Issue, RelayError } from '../lib/base/errors.ts';
 
 /** 1: it failed; 2: the command was given wrongly. */
@@ -70,8 +71,7 @@ export function reportFailure(error: unknown): FailureReport {
     };
   return {
     code: 'unexpected',
-    message:
-      error instanceof Error ? `${error.name}: ${error.message}` : 'something that is no error was thrown',
+    message: describeError(error),
     issues: [],
     action: 'This is a fault of the tool itself: report it with the command you ran.',
     exitStatus: 1,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { readJson } from '../lib/base/json.ts';
 import { CommandFailure } from './failure.ts';
 
 export interface HttpRequest {
@@ -30,7 +31,7 @@ export async function askHttp({ url, method, body, recipient }: HttpRequest): Pr
     const sent = request(url, { method, agent: false, signal: AbortSignal.timeout(timeoutMs) });
     sent.end(body);
     const [response] = await once(sent, 'response');
-    return { httpStatus: response.statusCode, body: parseBody(await text(response)) };
+    return { httpStatus: response.statusCode, body: readJson(await text(response)) };
   } catch (error) {
     throw isRefused(error) ? createNotRunning(recipient) : createNoResponse(recipient);
   }
@@ -70,12 +71,4 @@ function createNoResponse(recipient: string): CommandFailure {
 
 function isRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
-}
-
-function parseBody(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
+import { describeError } from '../lib/base/describe-error.ts';
 import { parseConfig } from '../lib/host/config.ts';
 import { provideConfig } from '../lib/host/project-config.ts';
 import { CommandFailure } from './failure.ts';
@@ -49,7 +50,7 @@ function loadConfig(path: string): unknown {
 function createUnreadable(path: string, error: unknown): CommandFailure {
   return new CommandFailure(
     'config_unreadable',
-    `the configuration "${path}" cannot be loaded: ${error instanceof Error ? error.message : 'unknown'}`,
+    `the configuration "${path}" cannot be loaded: ${describeError(error)}`,
     'Check the path, and that the file exports the configuration as its default.',
   );
 }

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
+import { readJson } from '../lib/base/json.ts';
 import type { Credentials } from '../lib/exchange/client.ts';
 import { createUsageFailure } from './failure.ts';
 
@@ -30,17 +31,9 @@ export async function readKeys(): Promise<Credentials> {
 
 function parseInput(input: string): unknown {
   const trimmed = input.trim();
-  if (trimmed.startsWith('{')) return parseJson(trimmed);
+  if (trimmed.startsWith('{')) return readJson(trimmed);
   const [apiKey, apiSecret, ...more] = trimmed.split(/\r?\n/).map((line) => line.trim());
   return more.length === 0 ? { apiKey, apiSecret } : undefined;
-}
-
-function parseJson(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return undefined;
-  }
 }
 
 async function askForKeys(): Promise<unknown> {

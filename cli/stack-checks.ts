@@ -8,6 +8,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { paginateListSubscriptionsByTopic, SNSClient } from '@aws-sdk/client-sns';
 import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
+import { readJson } from '../lib/base/json.ts';
 import { type HostConfig, tradingViewAddresses } from '../lib/host/config.ts';
 import { type Check, checkQueue, checkSubscribers, fail, pass } from './check.ts';
 import { listStackResources, type StackOutputs } from './stack.ts';
@@ -163,9 +164,5 @@ export function judgeAllowlist(policy: string, expected: readonly string[]): Che
 
 /** API Gateway tells a policy with the quotes of its JSON escaped. */
 function parsePolicy(policy: string): unknown {
-  for (const text of [policy, policy.replaceAll('\\"', '"').replaceAll('\\/', '/')])
-    try {
-      return JSON.parse(text);
-    } catch {}
-  return undefined;
+  return readJson(policy) ?? readJson(policy.replaceAll('\\"', '"').replaceAll('\\/', '/'));
 }

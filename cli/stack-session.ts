@@ -5,6 +5,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
 import { systemClock } from '../lib/base/clock.ts';
 import { RelayError } from '../lib/base/errors.ts';
+import { readJson } from '../lib/base/json.ts';
 import { baseUrlOf, type Dialect } from '../lib/exchange/dialect.ts';
 import type { HostConfig } from '../lib/host/config.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
@@ -140,20 +141,12 @@ export async function invokeReceiver(
   const response = await client.send(
     new InvokeCommand({ FunctionName: ReceiveFunction, Payload: JSON.stringify(event) }),
   );
-  const result = ProxyResult.safeParse(parseJson(response.Payload?.transformToString() ?? ''));
+  const result = ProxyResult.safeParse(readJson(response.Payload?.transformToString() ?? ''));
   if (response.FunctionError === undefined && result.success)
-    return { httpStatus: result.data.statusCode, body: parseJson(result.data.body) };
+    return { httpStatus: result.data.statusCode, body: readJson(result.data.body) };
   throw new CommandFailure(
     'function_broken',
     `the function ${ReceiveFunction} broke (${response.FunctionError ?? 'its response is not one of a webhook'})`,
     'Its log group tells why; nothing of this alert was promised, so send it again afterwards.',
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

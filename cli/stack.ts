@@ -5,13 +5,11 @@ import {
   paginateListStackResources,
 } from '@aws-sdk/client-cloudformation';
 import * as z from 'zod';
+import { readJson } from '../lib/base/json.ts';
 import { CommandFailure } from './failure.ts';
 
 /** Account → secret. */
-const SecretIds = z
-  .string()
-  .transform((text) => JSON.parse(text))
-  .pipe(z.record(z.string(), z.string()));
+const SecretIds = z.string().transform(readJson).pipe(z.record(z.string(), z.string()));
 
 /** What the CDK stack tells of itself, by fixed names. */
 const OutputsSchema = z.object({

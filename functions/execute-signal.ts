@@ -1,5 +1,5 @@
 import { openExecuteServices } from '../lib/host/aws-services.ts';
-import { createExecuteSignal } from '../lib/host/execute-signal.ts';
+import { createExecuteSignal } from '../lib/host/worker.ts';
 import config from '../relay.config.ts';
 
 /** Behind the signal queue. */

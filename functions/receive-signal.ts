@@ -1,5 +1,5 @@
 import { openReceiveServices } from '../lib/host/aws-services.ts';
-import { createReceiveSignal } from '../lib/host/receive-signal.ts';
+import { createReceiveSignal } from '../lib/host/webhook.ts';
 import config from '../relay.config.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
-import type { Log } from '../../lib/base/log.ts';
+import type { Alarm } from '../../lib/base/alarms.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { statusMeanings } from '../../lib/model/outcome.ts';
 import {
@@ -68,7 +68,9 @@ async function resolve(
   const alarms: string[] = [];
   const services = {
     clock: session.clock,
-    log: createAlarmLog(alarms),
+    // Who did what is kept by the ledger and answered to whoever asked; an alarm must be told on top of it.
+    log: { info: silence, warn: silence, error: silence },
+    alarms: { raise: ({ message }: Alarm) => void alarms.push(message) },
     ledger,
     exchangeFor: (name: string) => openExchange(session, name),
   };
@@ -81,11 +83,7 @@ async function openExchange(session: Session, name: string) {
   return await session.openExchange(chooseAccount(session.settings, name));
 }
 
-/** Who did what is kept by the ledger and answered to whoever asked; an alarm must be told on top of it. */
-function createAlarmLog(alarms: string[]): Log {
-  const silence = () => undefined;
-  return { info: silence, warn: silence, error: (message) => void alarms.push(message) };
-}
+const silence = () => undefined;
 
 function refuseImpossible({ signal }: Entry, approach: Approach): void {
   if (approach.kind !== 'saw') return;

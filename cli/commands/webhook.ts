@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { catalogue, type ErrorCode } from '../../lib/base/errors.ts';
+import { parseOwnJson } from '../../lib/base/json.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
@@ -32,7 +33,7 @@ async function showWebhook({ session, print }: Context, name: string | undefined
   const account = chooseAccount(session.settings, name);
   const url = await session.readWebhookUrl(account);
   const template = templateFor(account);
-  print({ account: account.name, url, template: JSON.parse(template) }, () =>
+  print({ account: account.name, url, template: parseOwnJson<object>(template) }, () =>
     [
       renderFields([
         ['account', `${account.name} (${account.mode})`],

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { createForOwner } from '../../lib/base/sqlite.ts';
 
@@ -45,7 +46,7 @@ function describeRefusal(lockPath: string, error: unknown): RelayError {
     );
   return new RelayError(
     'store_unavailable',
-    `the data folder ${folderPath} cannot be locked with ${lockPath}: ${String(error)}; choose another with --data, or mend this one`,
+    `the data folder ${folderPath} cannot be locked with ${lockPath}: ${describeError(error)}; choose another with --data, or mend this one`,
     { cause: error },
   );
 }

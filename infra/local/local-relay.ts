@@ -1,15 +1,17 @@
+import { createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
+import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
-import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
-import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { readVersion } from '../../lib/host/version.ts';
+import { createReceiveSignal } from '../../lib/host/webhook.ts';
+import { createExecuteSignal } from '../../lib/host/worker.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
@@ -58,6 +60,7 @@ export async function startLocalRelay(options: {
   readonly log: Log;
 }): Promise<LocalRelay> {
   const { folder, settings, clock, log } = options;
+  const alarms = createLogAlarms(log);
   const file = openSqlite(folder.databasePath);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
@@ -65,14 +68,17 @@ export async function startLocalRelay(options: {
     maxReceives,
     clock,
     onDeadLetter: ({ group }) =>
-      log.error('a signal could not be handled and is set aside; mend the cause, then redrive it', {
-        group,
-        alarm: true,
-      }),
+      alarms.raise(
+        {
+          name: 'signal_set_aside',
+          message: 'a signal could not be handled and is set aside; mend the cause, then redrive it',
+        },
+        { group },
+      ),
   });
   // A signal and its place in the queue are one write: neither is ever there without the other.
   const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
-  const shared = { clock, log, settings, ledger };
+  const shared = { clock, log, alarms, settings, ledger };
 
   const receiveSignal = createReceiveSignal({
     ...shared,
@@ -106,6 +112,7 @@ export async function startLocalRelay(options: {
   const jobs = createSnapshotJobs(options.snapshots ?? null, {
     clock,
     log,
+    alarms,
     accounts: Object.keys(settings.accounts),
     store: createSqliteSnapshots(file),
     exchangeFor: clients.forAccount,
@@ -155,9 +162,8 @@ async function takeUpLeft(stores: Parameters<typeof sweepAccepted>[0], log: Log)
     const { enqueued: left } = await sweepAccepted(stores);
     if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : 'unknown';
     log.error('signals left behind by the run before could not be queued; the reconciler tries again', {
-      reason,
+      reason: describeError(error),
     });
   }
 }
@@ -166,6 +172,6 @@ function takeInOutsiders(queue: SqliteQueue, log: Log): void {
   try {
     queue.takeInOutsiders();
   } catch (error) {
-    log.error('the queue could not be read', { reason: error instanceof Error ? error.message : 'unknown' });
+    log.error('the queue could not be read', { reason: describeError(error) });
   }
 }

@@ -1,6 +1,8 @@
 import { Writable } from 'node:stream';
 import { styleText } from 'node:util';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
+import { describeError } from '../../lib/base/describe-error.ts';
+import { readJson } from '../../lib/base/json.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import { appendToLogFile } from './log-file.ts';
 
@@ -42,8 +44,8 @@ export function createLogOutput(
       show(report);
     } catch (error) {
       // Told once: whoever watches for alarms should see those.
-      if (gap === null) show(describeBeginning(String(error), logPath, clock));
-      gap = { reason: String(error), lines: (gap?.lines ?? 0) + 1 };
+      if (gap === null) show(describeBeginning(describeError(error), logPath, clock));
+      gap = { reason: describeError(error), lines: (gap?.lines ?? 0) + 1 };
     }
   }
 
@@ -110,10 +112,6 @@ export function describeLine(line: string): string {
 
 /** Null for what is no line of the log: a library may write to it as well. */
 function readFields(line: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const fields: unknown = JSON.parse(line);
-    return typeof fields === 'object' && fields !== null ? (fields as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
+  const fields = readJson(line);
+  return typeof fields === 'object' && fields !== null ? (fields as Record<string, unknown>) : null;
 }

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { systemClock } from '../../lib/base/clock.ts';
+import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
@@ -39,7 +40,7 @@ const program = new Command('npm start --')
   .action(start);
 
 await run().catch((error: unknown) => {
-  process.stderr.write(`${describeError(error)}\n`);
+  process.stderr.write(`${explainError(error)}\n`);
   process.exitCode = 1;
 });
 
@@ -127,7 +128,7 @@ function noteRun(folder: DataFolder, run: Run, log: Log): void {
   } catch (error) {
     log.error(
       `${folder.runPath} could not be written: until the relay is started again with room for it, the commands of \`npx relay\` do not find it at its addresses`,
-      { reason: String(error) },
+      { reason: describeError(error) },
     );
   }
 }
@@ -169,12 +170,11 @@ ready
 `;
 }
 
-function describeError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+function explainError(error: unknown): string {
+  const { code, port } = (error ?? {}) as { readonly code?: unknown; readonly port?: number };
   if (code === 'EADDRINUSE')
     return `port ${port} is already in use: stop what listens there, or choose others with --port and --paper-port`;
-  if (!(error instanceof RelayError)) return error.message;
+  if (!(error instanceof RelayError)) return describeError(error);
   const issues = error.issues.map(({ path, message, hint }) => `  ${path}: ${message} (${hint})`);
   return [error.message, ...issues, error.row.action].join('\n');
 }

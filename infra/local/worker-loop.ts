@@ -1,4 +1,5 @@
 import type { SQSEvent } from 'aws-lambda';
+import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
 import type { Delivery, SignalSource } from '../../lib/queue/queue.ts';
@@ -33,7 +34,7 @@ export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandl
   /** The store cannot be written: the messages stay in it and come again, to an executor that tolerates that. */
   async function giveBack(deliveries: readonly Delivery[], error: unknown): Promise<void> {
     log.error('the queue could not be written', {
-      reason: error instanceof Error ? error.message : 'unknown',
+      reason: describeError(error),
     });
     await source.release(deliveries.map(({ receipt }) => receipt)).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
-import type { Json } from '../base/json.ts';
+import { type Json, parseOwnJson } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
 import { baseUrlOf, type Dialect, nonceRules, spokenDialect, toWire } from './dialect.ts';
 import type { Endpoint, ParamsOf, ResultOf } from './endpoint.ts';
@@ -149,7 +149,7 @@ function prepareRequest<E extends Endpoint>(
     method: endpoint.method,
     path,
     get fields(): Json {
-      return JSON.parse(fields);
+      return parseOwnJson(fields);
     },
     async send(options = {}) {
       if (isSpent) throw spentError(endpoint);
@@ -207,7 +207,7 @@ function createSending<E extends Endpoint>(
 const userAgent = 'trading-relay';
 
 function composePublic(baseUrl: string, { method }: Endpoint, path: string, fields: string): Message {
-  const query = new URLSearchParams(JSON.parse(fields)).toString();
+  const query = new URLSearchParams(parseOwnJson<Record<string, string>>(fields)).toString();
   return {
     baseUrl,
     method,

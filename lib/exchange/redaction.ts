@@ -1,3 +1,4 @@
+import { decodeJsonEscapes } from '../base/json.ts';
 /** What stands in the place of a secret that came back. */
 export const redacted = '[redacted]';
 
@@ -48,7 +49,7 @@ function redactText(text: string, secrets: readonly string[]): string {
   let cleaned = replaceSecrets(text, secrets);
   let decoded = cleaned;
   for (let time = 0; time < maximumEscapes && decoded.includes('\\'); time += 1) {
-    decoded = decodeEscapes(decoded);
+    decoded = decodeJsonEscapes(decoded);
     const redactedText = replaceSecrets(decoded, secrets);
     if (redactedText !== decoded) cleaned = decoded = redactedText;
   }
@@ -59,10 +60,4 @@ function replaceSecrets(text: string, secrets: readonly string[]): string {
   let cleaned = text;
   for (const secret of secrets) cleaned = cleaned.replaceAll(secret, redacted);
   return cleaned.replaceAll(secretForms, redacted);
-}
-
-function decodeEscapes(text: string): string {
-  return text.replaceAll(/\\(?:u([0-9a-f]{4})|(.))/giu, (_, code: string | undefined, character: string) =>
-    code === undefined ? character : String.fromCharCode(Number.parseInt(code, 16)),
-  );
 }

@@ -2,8 +2,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
+import { createLogAlarms } from '../base/alarms.ts';
 import { systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
+import { readJson } from '../base/json.ts';
 import { createDynamodbEntrance, type DynamodbLedgerOptions } from '../ledger/dynamodb-entrance.ts';
 import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../ledger/dynamodb-market-copies.ts';
@@ -59,7 +61,7 @@ export function openReceiveServices(config: unknown, environment: Environment): 
   });
   return {
     clock: systemClock,
-    log: createLog('receive-signal'),
+    ...logTo('receive-signal'),
     settings: host.settings,
     ledger: createDynamodbEntrance(ledgerOptions(host, environment)),
     queue: openQueue(environment),
@@ -81,16 +83,16 @@ export function openExecuteServices(
 ): ExecuteServices & { readonly postponeMessage: PostponeMessage } {
   const host = parseConfig(config);
   const clients = openExchangeClients(host, environment);
-  const log = createLog('execute-signal');
+  const logging = logTo('execute-signal');
   return {
     clock: systemClock,
-    log,
+    ...logging,
     settings: host.settings,
     ledger: openLedger(host, environment),
     markets: createMarketCatalogue({
       client: clients.anonymous,
       clock: systemClock,
-      log,
+      log: logging.log,
       copies: openMarketCopies(host, environment),
       traded: tradedMarkets(host.settings),
       timeoutMs: marketsTimeoutMs,
@@ -110,7 +112,7 @@ export function openReconcileServices(config: unknown, environment: Environment)
   const host = parseConfig(config);
   return {
     clock: systemClock,
-    log: createLog('reconcile-signals'),
+    ...logTo('reconcile-signals'),
     settings: host.settings,
     ledger: openLedger(host, environment),
     queue: openQueue(environment),
@@ -135,13 +137,19 @@ export function openSnapshotServices(
   const clients = openExchangeClients(host, environment);
   return {
     clock: systemClock,
-    log: createLog(functionName),
+    ...logTo(functionName),
     accounts: Object.keys(host.settings.accounts),
     store: createDynamodbSnapshots({ client: new DynamoDBClient(awsClientOptions), tableName }),
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: snapshotTimeoutMs,
     keyNameOf: clients.keyNameOf,
   };
+}
+
+/** The log of a function, and its alarms, which are lines of it. */
+function logTo(functionName: string) {
+  const log = createLog(functionName);
+  return { log, alarms: createLogAlarms(log) };
 }
 
 function openExchangeClients({ exchange }: HostConfig, environment: Environment): ExchangeClients {
@@ -194,10 +202,8 @@ function readVariable(environment: Environment, name: string): string {
 
 function readSecretIds(environment: Environment, name: string): SecretIds {
   const text = readVariable(environment, name);
-  try {
-    return z.record(z.string(), z.string()).parse(JSON.parse(text));
-  } catch (error) {
-    const message = `the environment variable ${name} must map accounts to secrets, as JSON; it is ${text}`;
-    throw new RelayError('config_invalid', message, { cause: error });
-  }
+  const { data, error } = z.record(z.string(), z.string()).safeParse(readJson(text));
+  if (data !== undefined) return data;
+  const message = `the environment variable ${name} must map accounts to secrets, as JSON; it is ${text}`;
+  throw new RelayError('config_invalid', message, { cause: error });
 }

@@ -2,7 +2,9 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
+import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
+import { readJson } from '../base/json.ts';
 import { dialects } from '../exchange/dialect.ts';
 import { replaceFile } from './replace-file.ts';
 
@@ -51,7 +53,7 @@ export function createDataFolder(path: string): DataFolder {
   } catch (error) {
     throw new RelayError(
       'store_unavailable',
-      `the data folder "${path}" cannot be made: ${String(error)}; choose another with --data`,
+      `the data folder "${path}" cannot be made: ${describeError(error)}; choose another with --data`,
       { cause: error },
     );
   }
@@ -78,7 +80,7 @@ export function writeRun(folder: DataFolder, run: Run): void {
 /** Null when the relay was never started on this folder. */
 export function readRun(folder: DataFolder): Run | null {
   try {
-    return RunSchema.parse(JSON.parse(readFileSync(folder.runPath, 'utf8')));
+    return RunSchema.parse(readJson(readFileSync(folder.runPath, 'utf8')));
   } catch {
     return null;
   }

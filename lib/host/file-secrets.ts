@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import * as z from 'zod';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Credentials } from '../exchange/client.ts';
 import { replaceFile } from './replace-file.ts';
@@ -108,7 +109,7 @@ function writeSecrets(path: string, secrets: Secrets): void {
     const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
     throw new RelayError(
       'store_unavailable',
-      `the secrets file ${path} could not be written: ${isFull ? 'the disk is full' : String(error)}; nothing in it has changed, so the tokens and keys stored before still stand`,
+      `the secrets file ${path} could not be written: ${isFull ? 'the disk is full' : describeError(error)}; nothing in it has changed, so the tokens and keys stored before still stand`,
       { cause: error },
     );
   }

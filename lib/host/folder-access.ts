@@ -1,5 +1,6 @@
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { DataFolder } from './data-folder.ts';
 import { findUnfinished } from './replace-file.ts';
@@ -39,7 +40,7 @@ function removeUnfinished(path: string): string {
     rmSync(path, { force: true });
     return `${path} was left over by a change of the secrets that was broken off; it is removed`;
   } catch (error) {
-    const message = `${path} may hold secrets and cannot be removed (${String(error)}): remove it by hand`;
+    const message = `${path} may hold secrets and cannot be removed (${describeError(error)}): remove it by hand`;
     throw new RelayError('secrets_exposed', message, { cause: error });
   }
 }
@@ -52,7 +53,7 @@ function restrictSecrets(path: string): readonly string[] {
   } catch (error) {
     throw new RelayError(
       'secrets_exposed',
-      `others on this machine can read the secrets in ${path} (mode ${octal(mode)}), and that cannot be changed (${String(error)}): run \`chmod 600 ${path}\` as the owner of the file, or choose a folder with --data where modes can be set`,
+      `others on this machine can read the secrets in ${path} (mode ${octal(mode)}), and that cannot be changed (${describeError(error)}): run \`chmod 600 ${path}\` as the owner of the file, or choose a folder with --data where modes can be set`,
       { cause: error },
     );
   }
@@ -78,7 +79,7 @@ function restrict(path: string, to: number): readonly string[] {
     return [`${path} was open to others (mode ${octal(mode)}); its mode is ${octal(to)} now`];
   } catch (error) {
     return [
-      `${path} is open to others (mode ${octal(mode)}), and that cannot be changed (${String(error)}): run \`chmod ${to.toString(8)} ${path}\` as its owner`,
+      `${path} is open to others (mode ${octal(mode)}), and that cannot be changed (${describeError(error)}): run \`chmod ${to.toString(8)} ${path}\` as its owner`,
     ];
   }
 }

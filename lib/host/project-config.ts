@@ -1,5 +1,6 @@
 import { constants, copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..');
@@ -35,7 +36,7 @@ export function provideConfig(folder = projectRoot): string | null {
     if (existsSync(path)) return null;
     throw new RelayError(
       'config_missing',
-      `${ownName} cannot be made from ${shippedName}: ${String(error)}`,
+      `${ownName} cannot be made from ${shippedName}: ${describeError(error)}`,
       { cause: error },
     );
   }

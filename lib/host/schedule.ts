@@ -1,4 +1,4 @@
-import middy from '@middy/core';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 
 /** What a schedule calls, with what it sends. */
@@ -14,15 +14,13 @@ export function createSchedule(
   log: Log,
   handle: (event: unknown) => Promise<void>,
 ): ScheduleHandler {
-  const handler = middy<unknown, void>()
-    .onError(({ error }) => {
-      const reason = error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
-      log.error('scheduled run failed', { schedule: name, reason });
-    })
-    .handler(async (event) => {
+  return async (event) => {
+    try {
       await handle(event);
-      log.info('scheduled run done', { schedule: name });
-    });
-  // middy wants Lambda's context, of which no part is used.
-  return (event) => handler(event, {} as Parameters<typeof handler>[1]);
+    } catch (error) {
+      log.error('scheduled run failed', { schedule: name, reason: describeError(error) });
+      throw error;
+    }
+    log.info('scheduled run done', { schedule: name });
+  };
 }

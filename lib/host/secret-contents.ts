@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RelayError } from '../base/errors.ts';
+import { readJson } from '../base/json.ts';
 import type { Credentials } from '../exchange/client.ts';
 
 const Token = z.string().min(16);
@@ -36,16 +37,8 @@ export function parseKeysContent(text: string): Credentials | null {
 }
 
 function parseContent<S extends z.ZodType>(schema: S, name: string, text: string): z.output<S> {
-  const parsed = schema.safeParse(parseJson(text));
+  const parsed = schema.safeParse(readJson(text));
   if (parsed.success) return parsed.data;
   const fields = parsed.error.issues.map(({ path, code }) => `${path.join('.') || 'the whole'} (${code})`);
   throw new RelayError('secrets_missing', `${name} is not usable: ${fields.join(', ')}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,8 +1,11 @@
 import middy from '@middy/core';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { describeSafely } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Log } from '../base/log.ts';
+import { receiveSignal } from '../relay/receive-signal.ts';
+import type { ReceiveServices } from '../relay/services.ts';
 
 /** The response to a request, before it is written as HTTP. */
 export interface WebhookResponse {
@@ -14,6 +17,21 @@ export interface WebhookResponse {
 export type HandleWebhook = (event: APIGatewayProxyEvent, body: Buffer) => Promise<WebhookResponse>;
 
 export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
+
+/**
+ * `POST /signals/{account}/{token}`: takes alerts in.
+ *
+ * @param responseTimeoutMs see `createWebhook`
+ */
+export function createReceiveSignal(services: ReceiveServices, responseTimeoutMs?: number): WebhookHandler {
+  const receive: HandleWebhook = ({ pathParameters }, body) =>
+    receiveSignal(services, {
+      account: pathParameters?.['account'] ?? '',
+      token: pathParameters?.['token'] ?? '',
+      body,
+    });
+  return createWebhook(services.log, receive, responseTimeoutMs);
+}
 
 /**
  * Makes a Lambda handler for API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue.
@@ -100,7 +118,6 @@ function toRelayError(error: Error | null): RelayError {
     (error.row.httpStatus < 500 || error.row.retryAfterSeconds !== undefined)
   )
     return error;
-  const reason = error instanceof RelayError ? error.message : `unexpected ${error?.name ?? 'error'}`;
-  const message = `the alert was not completely taken in (${reason}): send the same bytes again`;
+  const message = `the alert was not completely taken in (${describeSafely(error)}): send the same bytes again`;
   return new RelayError('not_stored', message, { cause: error });
 }

@@ -1,12 +1,28 @@
-import middy from '@middy/core';
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
-import type { PostponeMessage } from '../queue/queue.ts';
+import { type PostponeMessage, parseSignalMessage } from '../queue/queue.ts';
+import { executeSignal } from '../relay/execute-signal.ts';
+import type { ExecuteServices } from '../relay/services.ts';
 
 /** Handles the body of one message; throws when it should come again. */
 export type HandleMessage = (body: string) => Promise<void>;
 
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
+
+/**
+ * The signal queue's consumer: carries signals out, in order for each account and market.
+ *
+ * @param services `postponeMessage`: see `createWorker`
+ */
+export function createExecuteSignal(
+  services: ExecuteServices & { readonly postponeMessage?: PostponeMessage },
+): WorkerHandler {
+  const execute = async (body: string) => {
+    await executeSignal(services, parseSignalMessage(body));
+  };
+  return createWorker(services.log, execute, services.postponeMessage);
+}
 
 /**
  * Puts a handler behind an SQS FIFO queue: groups side by side, each group strictly in order.
@@ -16,16 +32,14 @@ export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
  * @param postpone absent: what was not handled comes again after the queue's own pause
  */
 export function createWorker(log: Log, handle: HandleMessage, postpone?: PostponeMessage): WorkerHandler {
-  const handler = middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
+  return async ({ Records }) => {
     const groups = Map.groupBy(Records, ({ attributes }) => attributes.MessageGroupId ?? '');
     const unhandled = await Promise.all(
       [...groups.values()].map((records) => handleGroup(log, handle, records)),
     );
     if (postpone !== undefined) await Promise.all(unhandled.map((left) => postponeAll(log, postpone, left)));
     return { batchItemFailures: unhandled.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };
-  });
-  // middy wants Lambda's context, of which no part is used.
-  return (event) => handler(event, {} as Parameters<typeof handler>[1]);
+  };
 }
 
 /** @returns the records that must come again */
@@ -74,8 +88,4 @@ async function postponeAll(
 
 function receiveCountOf({ attributes }: SQSRecord): number {
   return Number(attributes.ApproximateReceiveCount);
-}
-
-function describeError(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : 'unknown';
 }

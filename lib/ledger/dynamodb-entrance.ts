@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Item, textOf } from '../base/dynamodb.ts';
+import { DynamodbTable } from '../base/dynamodb-table.ts';
 import { RelayError } from '../base/errors.ts';
 import { createAcceptedEntry, createRefusedEntry } from './create-entry.ts';
 import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem } from './dynamodb-items.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn } from './dynamodb-move.ts';
-import { DynamodbTable } from './dynamodb-table.ts';
 import type { Entry, EntryKey } from './entry.ts';
 import {
   type Accepted,
@@ -34,7 +34,7 @@ export function createDynamodbEntrance({
   tableName,
   keepDays,
 }: DynamodbLedgerOptions): LedgerEntrance {
-  return new DynamodbEntrance(new DynamodbTable(client, tableName), keepDays);
+  return new DynamodbEntrance(new DynamodbTable({ client, tableName, contents: 'the ledger' }), keepDays);
 }
 
 /** How new entries come into the table: those of one alert together, or none of them. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { parseOwnJson } from '../base/json.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
 import { boundStep } from './bound-step.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
@@ -128,7 +129,7 @@ function readItem(item: Item): Entry {
     ...readAttributes(item),
     status: readStatus(textOf(item, 'status')),
     signal: item['signal'] === undefined ? null : readSignal(textOf(item, 'signal')),
-    steps: (item['steps']?.L ?? []).map(({ S = '' }) => JSON.parse(S) as Step),
+    steps: (item['steps']?.L ?? []).map(({ S = '' }) => parseOwnJson<Step>(S)),
     lookup: item['look'] === undefined ? null : readLookup(textOf(item, 'look')),
   };
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { QueriedTable } from '../base/dynamodb-queries.ts';
+import type { Written } from '../base/dynamodb-table.ts';
 import { boundLookup } from './bound-step.ts';
 import { DynamodbEntrance, type DynamodbLedgerOptions } from './dynamodb-entrance.ts';
 import {
@@ -15,7 +17,6 @@ import {
 import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
-import { DynamodbTable, type Written } from './dynamodb-table.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 import {
   type Accepted,
@@ -35,17 +36,17 @@ import { formatLookup } from './stored-entry.ts';
 
 /** The ledger on DynamoDB: every change of an entry is one conditional write. */
 export function createDynamodbLedger({ client, tableName, keepDays }: DynamodbLedgerOptions): Ledger {
-  return new DynamodbLedger(new DynamodbTable(client, tableName), keepDays);
+  return new DynamodbLedger(new QueriedTable({ client, tableName, contents: 'the ledger' }), keepDays);
 }
 
 class DynamodbLedger implements Ledger {
-  readonly #table: DynamodbTable;
+  readonly #table: QueriedTable;
   readonly #keepDays: number;
   readonly #entrance: DynamodbEntrance;
   readonly #lists: DynamodbLists;
   readonly #orders: MinuteCount;
 
-  constructor(table: DynamodbTable, keepDays: number) {
+  constructor(table: QueriedTable, keepDays: number) {
     this.#table = table;
     this.#keepDays = keepDays;
     this.#entrance = new DynamodbEntrance(table, keepDays);

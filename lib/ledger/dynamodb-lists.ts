@@ -1,4 +1,5 @@
 import { type Item, textOf } from '../base/dynamodb.ts';
+import type { QueriedTable } from '../base/dynamodb-queries.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import {
   entriesOf,
@@ -10,16 +11,15 @@ import {
   signalKind,
   waitingPrefix,
 } from './dynamodb-items.ts';
-import type { DynamodbTable } from './dynamodb-table.ts';
 import type { Entry } from './entry.ts';
 import { type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';
 
 /** How entries are listed: each page costs what is on it. */
 export class DynamodbLists {
-  readonly #table: DynamodbTable;
+  readonly #table: QueriedTable;
 
-  constructor(table: DynamodbTable) {
+  constructor(table: QueriedTable) {
     this.#table = table;
   }
 

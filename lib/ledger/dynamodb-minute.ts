@@ -1,7 +1,7 @@
 import { type Item, numberOf } from '../base/dynamodb.ts';
+import type { DynamodbTable } from '../base/dynamodb-table.ts';
 import { RelayError } from '../base/errors.ts';
 import { shortNameOf } from './dynamodb-items.ts';
-import type { DynamodbTable } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
 import { countsAt, limitWindowMs, type MinuteLimit } from './ledger.ts';
 

@@ -1,7 +1,7 @@
 import { type Item, textOf } from '../base/dynamodb.ts';
+import type { Update, Written } from '../base/dynamodb-table.ts';
 import { createFirstLookup } from './create-entry.ts';
 import { expiryAttribute, expiryOf, keyItem, stepList } from './dynamodb-items.ts';
-import type { Update, Written } from './dynamodb-table.ts';
 import type { EntryKey } from './entry.ts';
 import { isOpenAfter, type Move } from './ledger.ts';
 import { formatLookup } from './stored-entry.ts';

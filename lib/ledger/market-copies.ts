@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isDecimalText, parseDecimal } from '../base/decimal.ts';
+import { readJson } from '../base/json.ts';
 import type { Market } from '../model/market.ts';
 
 /** The rules of some markets, as the exchange stated them at one time. */
@@ -76,16 +77,8 @@ const CopySchema = z.object({
 
 /** @returns null for a copy of another exchange, and for one in which no market can be read */
 export function parseCopy(exchange: string, text: string): MarketsCopy | null {
-  const copy = CopySchema.safeParse(parseJson(text)).data;
+  const copy = CopySchema.safeParse(readJson(text)).data;
   if (copy === undefined || copy.exchange !== exchange) return null;
   const markets = copy.markets.flatMap((market) => MarketSchema.safeParse(market).data ?? []);
   return markets.length === 0 ? null : { readAtMs: copy.readAtMs, markets };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,3 +1,4 @@
+import { parseOwnJson } from '../base/json.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
@@ -171,7 +172,7 @@ function readRow(row: EntryRow): Entry {
     ...readColumns(row),
     status: readStatus(row.status),
     signal: row.signal === null ? null : readSignal(row.signal),
-    steps: JSON.parse(row.steps) as Step[],
+    steps: parseOwnJson<Step[]>(row.steps),
     lookup: row.look === null ? null : readLookup(row.look),
   };
 }

@@ -1,3 +1,4 @@
+import { parseOwnJson } from '../base/json.ts';
 import type { OrderSize, Signal } from '../model/signal.ts';
 import type { LookupProgress } from './entry.ts';
 
@@ -9,7 +10,7 @@ interface StoredLookup extends Omit<LookupProgress, 'notFound' | 'firstNotFoundA
 
 /** @throws SyntaxError when the text is not JSON */
 export function readLookup(text: string): LookupProgress {
-  const { misses, firstMissAtMs, ...lookup } = JSON.parse(text) as StoredLookup;
+  const { misses, firstMissAtMs, ...lookup } = parseOwnJson<StoredLookup>(text);
   return { ...lookup, notFound: misses, firstNotFoundAtMs: firstMissAtMs };
 }
 
@@ -23,7 +24,7 @@ const olderUnits: Readonly<Record<string, OrderSize['unit']>> = { stock: 'base',
 
 /** @throws SyntaxError when the text is not JSON */
 export function readSignal(text: string): Signal {
-  const signal = JSON.parse(text) as Signal;
+  const signal = parseOwnJson<Signal>(text);
   if (signal.action !== 'order') return signal;
   const unit = olderUnits[signal.size.unit];
   return unit === undefined ? signal : { ...signal, size: { ...signal.size, unit } as OrderSize };

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { readJson } from '../base/json.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { type PaperKey, paperKeys } from './accounts.ts';
 import type { RefusalName } from './refusals.ts';
@@ -69,12 +70,8 @@ function hasSpaces(json: string): boolean {
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
+  const value = readJson(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 
 interface NonceMemory {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import { readJson } from '../base/json.ts';
 
 const DecimalText = z
   .string()
@@ -57,16 +58,14 @@ export const InterestRequestSchema = z.strictObject({
  * @throws RangeError that says what is wrong with it
  */
 export function readRequest<S extends z.ZodType>(schema: S, body: string): z.output<S> {
-  const parsed = schema.safeParse(readJson(body));
+  const parsed = schema.safeParse(parseBody(body));
   if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
   return parsed.data;
 }
 
 /** @throws RangeError when it is not JSON */
-export function readJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new RangeError('the body must be JSON');
-  }
+export function parseBody(body: string): unknown {
+  const content = readJson(body);
+  if (content === undefined) throw new RangeError('the body must be JSON');
+  return content;
 }

@@ -6,7 +6,7 @@ import {
   HedgeRequestSchema,
   InterestRequestSchema,
   PriceRequestSchema,
-  readJson,
+  parseBody,
   readRequest,
 } from './control-requests.ts';
 import type { Command } from './engine.ts';
@@ -190,7 +190,7 @@ async function postInterest(controlled: Controlled, body: string): Promise<Contr
 }
 
 function postFault({ faults, beginOutage }: Controlled, body: string): ControlResponse {
-  const view = faults.add(parseFaultRequest(readJson(body), endpointNames));
+  const view = faults.add(parseFaultRequest(parseBody(body), endpointNames));
   const response = { httpStatus: 201, body: view };
   return view.fault === 'down' ? { ...response, afterResponse: () => beginOutage(view) } : response;
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Decimal } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
+import { readJson } from '../base/json.ts';
 import { migrateTables, openSqlite, type SqliteFile } from '../base/sqlite.ts';
 import type { Command } from './engine.ts';
 import { CommandSchema, DecimalText } from './stored-commands.ts';
@@ -88,7 +89,7 @@ function readEntries({ database }: SqliteFile, path: string): JournalEntry[] {
   const rows = database.prepare('SELECT sequence, entry FROM paper_journal ORDER BY sequence').all();
   return rows.map(({ sequence, entry }) => {
     try {
-      return z.decode(EntrySchema, JSON.parse(String(entry)));
+      return z.decode(EntrySchema, readJson(String(entry)));
     } catch (error) {
       throw unusable(path, `its entry ${sequence} cannot be read`, error);
     }

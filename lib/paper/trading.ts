@@ -59,7 +59,7 @@ export function openTrading(journalPath: string | null): Trading {
       return { result, stored: lastWrite };
     },
     async close() {
-      if (failure === null && Object.keys(silentPrices).length > 0) store(null);
+      if (failure === null && Object.keys(silentPrices).length > 0) void store(null);
       await lastWrite;
       journal?.close();
     },

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { RelayError } from '../base/errors.ts';
+import { readJson } from '../base/json.ts';
 
 /** A pointer to a stored signal; the ledger has the rest. */
 export interface SignalMessage {
@@ -20,11 +21,9 @@ const SignalMessageSchema = z.strictObject({
  * @throws RelayError `message_invalid` when it is none of ours; it will end as a dead letter
  */
 export function parseSignalMessage(body: string): SignalMessage {
-  try {
-    return SignalMessageSchema.parse(JSON.parse(body));
-  } catch (error) {
-    throw new RelayError('message_invalid', 'the message is not a pointer to a signal', { cause: error });
-  }
+  const { data, error } = SignalMessageSchema.safeParse(readJson(body));
+  if (data !== undefined) return data;
+  throw new RelayError('message_invalid', 'the message is not a pointer to a signal', { cause: error });
 }
 
 /** Where signals wait between the door and the exchange. */

@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import type { Json } from '../base/json.ts';
 import type { SendOptions } from '../exchange/client.ts';
 import type { Denial, Status } from '../model/outcome.ts';
@@ -29,7 +30,7 @@ export interface Outcome {
   readonly orderId?: number;
   readonly orderOpen?: boolean;
   /** Something a person must look into, whatever the status. */
-  readonly alarm?: string;
+  readonly alarm?: Alarm;
 }
 
 export function deny(rule: string, limit: string, actual: string, message: string): Plan {

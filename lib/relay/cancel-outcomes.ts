@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
@@ -10,23 +11,25 @@ export interface TargetOutcome {
   readonly wasGone: boolean;
   readonly note: string;
   readonly evidence: Json;
-  readonly alarm?: string;
+  readonly alarm?: Alarm;
 }
 
 /** The response is about another order than the one to cancel: what became of that one is to be looked up. */
 export function contradictedCancel(order: Order, contradictions: readonly string[]): TargetOutcome {
-  const alarm = describeOtherOrder(contradictions);
+  const alarm = otherOrderAlarm(contradictions);
+  const { message } = alarm;
   return {
     status: 'unknown',
     wasGone: false,
-    note: alarm,
-    evidence: toJson({ answered: order, contradictions, alarm }),
+    note: message,
+    evidence: toJson({ answered: order, contradictions, alarm: message }),
     alarm,
   };
 }
 
-export function describeOtherOrder(contradictions: readonly string[]): string {
-  return `the exchange answered a cancellation with another order (${contradictions.join(', ')}): look at the account at once`;
+export function otherOrderAlarm(contradictions: readonly string[]): Alarm {
+  const message = `the exchange answered a cancellation with another order (${contradictions.join(', ')}): look at the account at once`;
+  return { name: 'order_contradicted', message };
 }
 
 /** What a cancellation comes to beside its targets. */
@@ -40,12 +43,17 @@ export interface Beside {
 /** How a cancellation ended that had several orders to cancel, or one. */
 export function joinOutcomes(outcomes: readonly TargetOutcome[], beside: Beside): Outcome {
   const mayLeaveOpen = beside.leftOut > 0 || outcomes.some(leavesOpen);
-  const alarms = [
-    ...outcomes.flatMap(({ alarm }) => alarm ?? []),
-    ...(mayLeaveOpen ? ['a cancellation was not carried out in full: orders may still be open'] : []),
-  ];
-  return { ...endOf(outcomes, beside), ...(alarms.length === 0 ? {} : { alarm: alarms.join('; ') }) };
+  const alarms = [...outcomes.flatMap(({ alarm }) => alarm ?? []), ...(mayLeaveOpen ? [leftOpenAlarm] : [])];
+  const [first] = alarms;
+  if (first === undefined) return endOf(outcomes, beside);
+  const message = alarms.map((alarm) => alarm.message).join('; ');
+  return { ...endOf(outcomes, beside), alarm: { name: first.name, message } };
 }
+
+const leftOpenAlarm: Alarm = {
+  name: 'orders_left_open',
+  message: 'a cancellation was not carried out in full: orders may still be open',
+};
 
 /** An outcome that nobody knows has an alarm of its own. */
 function leavesOpen({ status, wasGone }: TargetOutcome): boolean {
@@ -63,8 +71,12 @@ function endOf(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Besid
   return {
     status: worstFirst.find((status) => found.has(status)) ?? 'cancelled',
     note: summarise(outcomes, { leftOut, withdrawn }),
-    evidence: { orders: outcomes.map((outcome) => ({ ...outcome })), leftOut, withdrawn },
+    evidence: { orders: outcomes.map(evidenceOf), leftOut, withdrawn },
   };
+}
+
+function evidenceOf({ alarm, ...outcome }: TargetOutcome): Json {
+  return { ...outcome, ...(alarm === undefined ? {} : { alarm: alarm.message }) };
 }
 
 /** Several cancellations in one signal end as the one that needs most attention. */

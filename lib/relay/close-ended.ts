@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { describeSafely } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
@@ -71,7 +72,7 @@ async function closeInMarket(
     services.log.warn('orders that ended could not be told from open ones; the next run tries again', {
       account,
       market,
-      reason: error instanceof RelayError ? error.message : 'unexpected failure',
+      reason: describeSafely(error),
     });
     return 0;
   }

@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
 import type { ExecuteServices } from './services.ts';
@@ -26,6 +27,11 @@ export async function listEarlier(
   return own === -1 ? waiting : waiting.slice(0, own);
 }
 
+/** Whether more signals may wait behind those listed. */
+export function mayHaveMore(earlier: readonly Entry[]): boolean {
+  return earlier.length >= pageSize;
+}
+
 /**
  * Carries those signals out first, each by itself.
  *
@@ -50,8 +56,7 @@ export async function carryOutEarlier(
     if (services.clock.nowMs() - startedAtMs > latestBeginningMs) throw createEarlierWait(entry);
   }
   const [first] = earlier;
-  // After a full page there may be more of them.
-  if (first !== undefined && earlier.length >= pageSize) throw createEarlierWait(first);
+  if (first !== undefined && mayHaveMore(earlier)) throw createEarlierWait(first);
 }
 
 function createEarlierWait({ account, signal }: Entry): RelayError {
@@ -62,6 +67,10 @@ function createEarlierWait({ account, signal }: Entry): RelayError {
 }
 
 async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): Promise<void> {
+  const alarm: Alarm = {
+    name: 'signal_not_carried_out',
+    message: 'a signal could not be carried out, and the next ones of its market go on without it',
+  };
   const outcome = {
     ...denialOutcome({
       rule: 'overtaken',
@@ -70,11 +79,11 @@ async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): 
       message:
         'it could not be carried out in its turn, and later signals of its market must not wait for it',
     }),
-    alarm: 'a signal could not be carried out, and the next ones of its market go on without it',
+    alarm,
   };
   await unlessMoved(() => settleEntry(services, entry, outcome)).catch((failure: unknown) => {
     if (failure instanceof RelayError && failure.row.retryMayHelp) throw failure;
     const { account, signalId } = entry;
-    services.log.error(outcome.alarm, { account, signalId, alarm: true });
+    services.alarms.raise(alarm, { account, signalId });
   });
 }

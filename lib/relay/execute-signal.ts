@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { type Entry, type EntryKey, isSignal, type SignalEntry, type Step } from '../ledger/entry.ts';
@@ -32,9 +33,15 @@ export async function executeSignal(services: ExecuteServices, key: EntryKey): P
   const earlier = await listEarlier(services, entry);
   // Cancellations first of all, so that no order is sent that one of them is about.
   const withdrawn = new Map<string, readonly string[]>();
-  for (const waiting of [...earlier, entry])
-    if (mayCancel(services, waiting))
-      withdrawn.set(waiting.signalId, await withdrawWaiting(services, waiting));
+  let before: readonly Entry[] = [];
+  for (const waiting of [...earlier, entry]) {
+    if (mayCancel(services, waiting)) {
+      const gone = await withdrawWaiting(services, waiting, before);
+      withdrawn.set(waiting.signalId, gone);
+      before = before.filter(({ signalId }) => !gone.includes(signalId));
+    }
+    before = [...before, waiting];
+  }
   const withdrawnBy = ({ signalId }: EntryKey) => withdrawn.get(signalId) ?? [];
   await carryOutEarlier(services, earlier, async (other) =>
     executeAlone(services, await readSignal(services, other), withdrawnBy(other)),
@@ -82,9 +89,13 @@ async function executeAlone(
 /** A cancellation that comes to nothing may leave something open that its owner wants closed. */
 function settleUnsent(services: ExecuteServices, entry: SignalEntry, outcome: Outcome): Promise<Status> {
   const isHarmless = entry.signal.action === 'order' || !comesToNothing.has(outcome.status);
-  const alarm = 'a cancellation was not carried out: orders may still be open';
-  return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm });
+  return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm: notCancelledAlarm });
 }
+
+const notCancelledAlarm: Alarm = {
+  name: 'orders_left_open',
+  message: 'a cancellation was not carried out: orders may still be open',
+};
 
 const comesToNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
 

@@ -64,14 +64,14 @@ const noOrder: Outcome = {
 
 export function foundOutcome({ order, isOpen, others }: FoundOrder): Outcome {
   const found = `found at the exchange as order ${order.orderId}, ${describeState(order)}`;
-  const alarm = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
+  const message = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
   return {
     status: 'placed',
-    note: others === 0 ? found : `${found}; ${alarm}`,
+    note: others === 0 ? found : `${found}; ${message}`,
     evidence: toJson({ order, others }),
     orderId: order.orderId,
     orderOpen: isOpen,
-    ...(others === 0 ? {} : { alarm }),
+    ...(others === 0 ? {} : { alarm: { name: 'order_contradicted', message } }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { markets as marketsEndpoint } from '../exchange/endpoints/markets.ts';
@@ -236,8 +237,4 @@ class Catalogue implements MarketCatalogue {
 
 function byName(markets: readonly Market[]): ReadonlyMap<string, Market> {
   return new Map(markets.map((market) => [market.name, market]));
-}
-
-function describeError(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown';
 }

@@ -1,3 +1,4 @@
+import { describeError } from '../base/describe-error.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
@@ -177,11 +178,10 @@ async function cancelTarget(
 async function noteGone(services: ExecuteServices, { placedBy }: Target, order: Order | null): Promise<void> {
   if (placedBy === null) return;
   await closePlacedBy(services, placedBy, order).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : 'unknown';
     services.log.error('an order that is gone could not be marked as closed', {
       account: placedBy.account,
       signalId: placedBy.signalId,
-      reason,
+      reason: describeError(error),
     });
   });
 }

@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
@@ -100,7 +101,7 @@ function placed(order: Order, asked: OrderRequest): Outcome {
   return {
     status: 'placed',
     note: `${describeOrder(asked)}, ${describeState(order)} as order ${order.orderId}`,
-    evidence: toJson({ order, alarm }),
+    evidence: toJson({ order, alarm: alarm?.message }),
     orderId: order.orderId,
     orderOpen: !isOrderEnd(order.status),
     ...(alarm === undefined ? {} : { alarm }),
@@ -132,20 +133,21 @@ function describeOrder(order: OrderRequest): string {
 function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outcome | null {
   const contradictions = findOrderContradictions(asked, answered);
   if (contradictions.length === 0) return null;
-  const alarm = `the exchange answered ${describeOrder(asked)} with another order (${contradictions.join(', ')}): look at the account at once`;
+  const message = `the exchange answered ${describeOrder(asked)} with another order (${contradictions.join(', ')}): look at the account at once`;
   return {
     status: 'unknown',
-    note: alarm,
-    evidence: toJson({ asked, answered, contradictions, alarm }),
+    note: message,
+    evidence: toJson({ asked, answered, contradictions, alarm: message }),
     orderOpen: true,
-    alarm,
+    alarm: { name: 'order_contradicted', message },
   };
 }
 
 /** An exchange that speaks another dialect drops the id in silence, and with it the way to find the order again. */
-function alarmOfEcho(order: Order, asked: OrderRequest): string | undefined {
+function alarmOfEcho(order: Order, asked: OrderRequest): Alarm | undefined {
   if (order.clientOrderId === asked.clientOrderId) return undefined;
-  return `the exchange answered with client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that the configured dialect is the one it speaks`;
+  const message = `the exchange answered with client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that the configured dialect is the one it speaks`;
+  return { name: 'order_contradicted', message };
 }
 
 /** What a failed sending of an order proves. */

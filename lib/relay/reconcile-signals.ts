@@ -1,4 +1,4 @@
-import { RelayError } from '../base/errors.ts';
+import { describeSafely } from '../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { Entry, LookupProgress } from '../ledger/entry.ts';
 import type { Settings } from '../model/settings.ts';
@@ -151,9 +151,9 @@ async function lookUpEntry(
 }
 
 /** What it was, nobody can look for; it stays unknown, and is told of until somebody mends the store. */
-function alarmDamaged({ log }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
-  const alarm = 'an entry whose outcome is unknown is damaged: compare with the exchange by hand';
-  log.error(alarm, { account, signalId, clientOrderId, status: 'unknown', alarm: true });
+function alarmDamaged({ alarms }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
+  const message = 'an entry whose outcome is unknown is damaged: compare with the exchange by hand';
+  alarms.raise({ name: 'outcome_unknown', message }, { account, signalId, clientOrderId, status: 'unknown' });
   return false;
 }
 
@@ -179,14 +179,8 @@ async function lookUpSafely(
   try {
     return await lookUp(services, entry, options);
   } catch (error) {
-    // Only the relay's own words are known to hold no secret.
-    const reason = error instanceof RelayError ? error.message : `unexpected ${nameOf(error)}`;
-    return { kind: 'inconclusive', finding: `could not be looked up: ${reason}` };
+    return { kind: 'inconclusive', finding: `could not be looked up: ${describeSafely(error)}` };
   }
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'failure';
 }
 
 function withLookups(outcome: Outcome, { notFound, firstNotFoundAtMs, lastAtMs }: LookupProgress): Outcome {
@@ -201,16 +195,18 @@ function remind(
   nowMs: number,
 ): LookupProgress {
   if (!isAlarmDue(lookup, services.settings.unknownAlarmAfterMs, nowMs)) return lookup;
-  services.log.error('signal outcome still unknown', {
-    account: entry.account,
-    signalId: entry.signalId,
-    market: entry.signal?.market ?? null,
-    clientOrderId: entry.clientOrderId,
-    status: 'unknown',
-    unknownForMs: nowMs - entry.updatedAtMs,
-    lookups: lookup.count,
-    note: lookup.finding ?? '',
-    alarm: true,
-  });
+  services.alarms.raise(
+    { name: 'outcome_unknown', message: 'signal outcome still unknown' },
+    {
+      account: entry.account,
+      signalId: entry.signalId,
+      market: entry.signal?.market ?? null,
+      clientOrderId: entry.clientOrderId,
+      status: 'unknown',
+      unknownForMs: nowMs - entry.updatedAtMs,
+      lookups: lookup.count,
+      note: lookup.finding ?? '',
+    },
+  );
   return { ...lookup, alarmedAtMs: nowMs };
 }

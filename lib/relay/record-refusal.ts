@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 import type { Account } from '../model/account.ts';
@@ -54,7 +55,7 @@ function namesIn({ body, secrets }: Arrived): readonly RefusedName[] {
 
 /** Below a bound the sender is asked to come again; beyond it, or where that can never help, it is not. */
 function judgeOverload(
-  { clock, log, overload }: ReceiveServices,
+  { clock, alarms, overload }: ReceiveServices,
   account: Account,
   signalCount: number,
   error: RelayError,
@@ -63,10 +64,9 @@ function judgeOverload(
   const most = account.maxSignalsPerMinute ?? Number.POSITIVE_INFINITY;
   // Told before it is written: an alarm too many is better than one that a crash in between swallows.
   if (isNews)
-    log.error('alerts are refused: the account is over its signals of a minute', {
+    alarms.raise(overLimitAlarm, {
       account: account.name,
       maxSignalsPerMinute: account.maxSignalsPerMinute,
-      alarm: true,
     });
   if (signalCount > most)
     return new RelayError(
@@ -77,6 +77,11 @@ function judgeOverload(
     return new RelayError('flooded', `${error.message}, and ${most} were refused in that minute already`);
   return error;
 }
+
+const overLimitAlarm: Alarm = {
+  name: 'signals_over_limit',
+  message: 'alerts are refused: the account is over its signals of a minute',
+};
 
 /** One record for each id that the alert gives, so that each of its signals is found; else one for its bytes. */
 async function record(

@@ -7,7 +7,7 @@ import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import type { Signal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
-import { describeOtherOrder } from './cancel-outcomes.ts';
+import { otherOrderAlarm } from './cancel-outcomes.ts';
 import { findCancelContradictions } from './find-contradictions.ts';
 import { lookUp } from './look-up.ts';
 import { isConflict, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
@@ -129,9 +129,9 @@ async function cancel(
     const name = { market: signal.market, orderId: entry.orderId, clientOrderId };
     const contradictions = findCancelContradictions(name, order);
     if (contradictions.length > 0) {
-      const finding = describeOtherOrder(contradictions);
-      services.log.error(finding, { account: entry.account, signalId: entry.signalId, alarm: true });
-      return { result: 'open_question', entry, finding };
+      const alarm = otherOrderAlarm(contradictions);
+      services.alarms.raise(alarm, { account: entry.account, signalId: entry.signalId });
+      return { result: 'open_question', entry, finding: alarm.message };
     }
     const isOurs = await settleCancelled(services, entry, order, by);
     const now = await readEntry(services, entry);

@@ -1,3 +1,4 @@
+import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
@@ -20,6 +21,7 @@ export type SecretAge = 'remembered' | 'newest';
 export interface ReceiveServices {
   readonly clock: Clock;
   readonly log: Log;
+  readonly alarms: Alarms;
   readonly settings: Settings;
   readonly ledger: LedgerEntrance;
   readonly queue: SignalQueue;
@@ -37,6 +39,7 @@ export interface ReceiveServices {
 export interface ExecuteServices {
   readonly clock: Clock;
   readonly log: Log;
+  readonly alarms: Alarms;
   readonly settings: Settings;
   readonly ledger: Ledger;
   readonly markets: MarketCatalogue;

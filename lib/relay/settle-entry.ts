@@ -1,3 +1,4 @@
+import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
@@ -11,6 +12,7 @@ import type { Outcome } from './action.ts';
 export interface SettleServices {
   readonly clock: Clock;
   readonly log: Log;
+  readonly alarms: Alarms;
   readonly ledger: Ledger;
 }
 
@@ -37,7 +39,7 @@ export async function settleEntry(
   };
   // Told before it is written: an alarm too many is better than one that a crash in between swallows.
   if (outcome.alarm !== undefined)
-    services.log.error(outcome.alarm, { account: entry.account, signalId: entry.signalId, alarm: true });
+    services.alarms.raise(outcome.alarm, { account: entry.account, signalId: entry.signalId });
   await services.ledger.move(entry, move);
   return logOutcome(services, entry, outcome);
 }
@@ -55,7 +57,8 @@ export function logOutcome(services: SettleServices, entry: Entry, outcome: Outc
     clientOrderId: entry.clientOrderId,
     tookMs: services.clock.nowMs() - entry.createdAtMs,
   };
-  if (status === 'unknown') services.log.error('signal outcome unknown', { ...facts, alarm: true });
+  if (status === 'unknown')
+    services.alarms.raise({ name: 'outcome_unknown', message: 'signal outcome unknown' }, facts);
   else if (troubling.has(status)) services.log.warn(`signal ${status}`, facts);
   else services.log.info(`signal ${status}`, facts);
   return status;

@@ -45,14 +45,21 @@ async function settleOver(services: SettleServices, sent: Entry, outcome: Outcom
 }
 
 /** Somebody gave this worker up and settled the signal otherwise: what it knows must not be lost with it. */
-function alarmContradiction({ log }: SettleServices, found: Entry, { status, note, orderId }: Outcome): void {
-  log.error('an outcome came after the signal was settled otherwise: compare with the exchange', {
-    account: found.account,
-    signalId: found.signalId,
-    settledAs: found.status,
-    status,
-    note,
-    orderId: orderId ?? null,
-    alarm: true,
-  });
+function alarmContradiction(
+  { alarms }: SettleServices,
+  found: Entry,
+  { status, note, orderId }: Outcome,
+): void {
+  const message = 'an outcome came after the signal was settled otherwise: compare with the exchange';
+  alarms.raise(
+    { name: 'outcome_contradicted', message },
+    {
+      account: found.account,
+      signalId: found.signalId,
+      settledAs: found.status,
+      status,
+      note,
+      orderId: orderId ?? null,
+    },
+  );
 }

@@ -4,6 +4,7 @@ import type { Denial } from '../model/outcome.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import { checkStaleness } from '../signals/staleness.ts';
+import type { Outcome } from './action.ts';
 import { messagesOf } from './message-of.ts';
 import { arrivalOf } from './services.ts';
 import { denialOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
@@ -97,7 +98,11 @@ export async function denyForgotten(
         : checkStaleness(signal, arrivalOf(services, createdAtMs), services.clock.nowMs());
     if (denial === null) continue;
     const why = signal === null ? 'is damaged in the store' : 'is too old by now';
-    const outcome = { ...denialOutcome(denial), alarm: `a signal was never carried out and ${why}` };
+    const message = `a signal was never carried out and ${why}`;
+    const outcome: Outcome = {
+      ...denialOutcome(denial),
+      alarm: { name: 'signal_not_carried_out', message },
+    };
     if (await unlessMoved(() => settleEntry(services, entry, outcome, by))) denied += 1;
   }
   return denied;

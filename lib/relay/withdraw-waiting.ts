@@ -2,7 +2,7 @@ import { RelayError } from '../base/errors.ts';
 import type { Entry, SignalEntry } from '../ledger/entry.ts';
 import type { CancelSignal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
-import { listEarlier } from './earlier-signals.ts';
+import { listEarlier, mayHaveMore } from './earlier-signals.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
 
@@ -10,12 +10,14 @@ import { settleEntry, unlessMoved } from './settle-entry.ts';
  * Ends the orders that a cancellation is about and that are still waiting: an order must not go out after its own
  * cancellation. Of a `cancel_all` these are the orders stored before it in its market.
  *
+ * @param earlier what `listEarlier` found waiting before it
  * @returns the signals that are withdrawn by it, now or at an earlier delivery of it
  * @throws RelayError `store_unavailable`
  */
 export async function withdrawWaiting(
   services: ExecuteServices,
   entry: SignalEntry,
+  earlier: readonly Entry[],
 ): Promise<readonly string[]> {
   const { signal } = entry;
   switch (signal.action) {
@@ -24,18 +26,24 @@ export async function withdrawWaiting(
     case 'cancel':
       return await withdrawAll(services, await findTarget(services, entry, signal), entry);
     case 'cancel_all':
-      return await withdrawEarlier(services, entry);
+      return await withdrawEarlier(services, entry, earlier);
   }
 }
 
-/** Page by page: what is withdrawn waits no more. */
-async function withdrawEarlier(services: ExecuteServices, entry: SignalEntry): Promise<readonly string[]> {
+async function withdrawEarlier(
+  services: ExecuteServices,
+  entry: SignalEntry,
+  earlier: readonly Entry[],
+): Promise<readonly string[]> {
   const withdrawn: string[] = [];
+  let page = earlier;
   for (;;) {
-    const orders = (await listEarlier(services, entry)).filter(({ signal }) => signal?.action === 'order');
+    const orders = page.filter(({ signal }) => signal?.action === 'order');
     const ended = await withdrawAll(services, orders, entry);
-    if (ended.length === 0) return withdrawn;
     withdrawn.push(...ended);
+    if (ended.length === 0 || !mayHaveMore(page)) return withdrawn;
+    // What is withdrawn waits no more: others take its place on the page.
+    page = await listEarlier(services, entry);
   }
 }
 

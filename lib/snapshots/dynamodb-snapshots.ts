@@ -2,7 +2,9 @@ import { hash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
 import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
-import { type KeyRange, SnapshotTable } from './dynamodb-table.ts';
+import { QueriedTable } from '../base/dynamodb-queries.ts';
+import { isNew } from '../base/dynamodb-table.ts';
+import { parseOwnJson } from '../base/json.ts';
 import {
   type BalanceSnapshot,
   type BalanceStore,
@@ -27,7 +29,7 @@ export function createDynamodbSnapshots(options: {
   readonly client: DynamoDBClient;
   readonly tableName: string;
 }): SnapshotStore {
-  const table = new SnapshotTable(options.client, options.tableName);
+  const table = new QueriedTable({ ...options, contents: 'the snapshots' });
   return {
     balances: createBalanceStore(table),
     fees: createFeeStore(table),
@@ -35,22 +37,29 @@ export function createDynamodbSnapshots(options: {
   };
 }
 
-const isNew = 'attribute_not_exists(#item)';
-
 function formatTime(timeMs: number): string {
   return String(timeMs).padStart(15, '0');
 }
 
+/** A query for the items of an account whose sort keys lie between two, both included. */
+function between(account: string, first: string, last: string) {
+  return {
+    KeyConditionExpression: '#account = :account AND #item BETWEEN :first AND :last',
+    ExpressionAttributeValues: { ':account': { S: account }, ':first': { S: first }, ':last': { S: last } },
+    ConsistentRead: true,
+  };
+}
+
 /** Keys that begin with the text; what follows in them stands before `~`, the last of ASCII that can be seen. */
-function startingWith(account: string, prefix: string): KeyRange {
-  return { account, first: prefix, last: `${prefix}~` };
+function startingWith(account: string, prefix: string) {
+  return between(account, prefix, `${prefix}~`);
 }
 
 /** A period's keys; times before the epoch are none. */
-function within(account: string, kind: string, { fromMs, untilMs }: Period): KeyRange {
+function within(account: string, kind: string, { fromMs, untilMs }: Period) {
   const first = `${kind}#${formatTime(Math.max(0, fromMs))}`;
   // What stands behind the last time of the period, but before the time that follows it, belongs to it.
-  return { account, first, last: `${kind}#${formatTime(Math.max(0, untilMs - 1))}~` };
+  return between(account, first, `${kind}#${formatTime(Math.max(0, untilMs - 1))}~`);
 }
 
 function isEmpty({ fromMs, untilMs }: Period): boolean {
@@ -63,19 +72,20 @@ async function* mapItems<T>(items: AsyncIterable<Item>, toValue: (item: Item) =>
 
 async function* nothing(): AsyncGenerator<never> {}
 
-function createBalanceStore(table: SnapshotTable): BalanceStore {
+function createBalanceStore(table: QueriedTable): BalanceStore {
   return {
     async write(account, snapshot) {
-      const isStored = await table.putIf({ item: snapshotItem(account, snapshot), condition: isNew });
-      return isStored ? 'stored' : 'known';
+      const written = await table.create(snapshotItem(account, snapshot));
+      return written.done ? 'stored' : 'known';
     },
     async readAt(account, atMs) {
-      const range = { account, first: 'balance#', last: `balance#${formatTime(Math.max(0, atMs))}` };
-      const item = atMs < 0 ? null : await table.findLast(range);
-      return item === null ? null : snapshotOf(item);
+      if (atMs < 0) return null;
+      const range = between(account, 'balance#', `balance#${formatTime(atMs)}`);
+      const [newest] = await table.queryUpTo(1, { ...range, ScanIndexForward: false });
+      return newest === undefined ? null : snapshotOf(newest);
     },
     list: (account, period) =>
-      isEmpty(period) ? nothing() : mapItems(table.list(within(account, 'balance', period)), snapshotOf),
+      isEmpty(period) ? nothing() : mapItems(table.queryAll(within(account, 'balance', period)), snapshotOf),
   };
 }
 
@@ -98,20 +108,20 @@ function snapshotOf(item: Item): BalanceSnapshot {
   };
 }
 
-function createFeeStore(table: SnapshotTable): FeeStore {
+function createFeeStore(table: QueriedTable): FeeStore {
   return {
     async readCurrent(account) {
       const versions: FeeVersion[] = [];
-      for await (const item of table.list(startingWith(account, 'current-fees#')))
+      for await (const item of table.queryAll(startingWith(account, 'current-fees#')))
         versions.push(versionOf(item));
       return versions;
     },
-    append(account, known, version) {
+    async append(account, known, version) {
       const { ticker, fromMs } = version;
       const current = versionItem(account, `current-fees#${ticker}`, version);
       const kept = versionItem(account, `fees#${ticker}#${formatTime(fromMs)}`, version);
       // Both or none: a current version that the history does not have would never come into it.
-      return table.putTogether([
+      const written = await table.putAll([
         known === null
           ? { item: current, condition: isNew }
           : {
@@ -121,10 +131,11 @@ function createFeeStore(table: SnapshotTable): FeeStore {
             },
         { item: kept, condition: isNew },
       ]);
+      return written.done;
     },
     list(account, ticker) {
       const prefix = ticker === undefined ? 'fees#' : `fees#${ticker}#`;
-      return toEpochs(mapItems(table.list(startingWith(account, prefix)), versionOf));
+      return toEpochs(mapItems(table.queryAll(startingWith(account, prefix)), versionOf));
     },
   };
 }
@@ -151,7 +162,7 @@ function versionOf(item: Item): FeeVersion {
 const writesAtOnce = 25;
 const progressItem = 'interest-import';
 
-function createInterestStore(table: SnapshotTable): InterestStore {
+function createInterestStore(table: QueriedTable): InterestStore {
   return {
     async write(account, payments) {
       // The same payment always makes the same item: to write it again changes nothing.
@@ -161,23 +172,24 @@ function createInterestStore(table: SnapshotTable): InterestStore {
       }
     },
     list: (account, period) =>
-      isEmpty(period) ? nothing() : mapItems(table.list(within(account, 'payment', period)), paymentOf),
+      isEmpty(period) ? nothing() : mapItems(table.queryAll(within(account, 'payment', period)), paymentOf),
     async readProgress(account) {
-      const item = await table.get(account, progressItem);
+      const item = await table.get({ account: { S: account }, item: { S: progressItem } });
       return item === null ? noProgress : parseProgress(textOf(item, 'progress'), numberOf(item, 'version'));
     },
-    writeProgress(account, { version, ...progress }) {
+    async writeProgress(account, { version, ...progress }) {
       const item = {
         account: { S: account },
         item: { S: progressItem },
         version: { N: String(version + 1) },
         progress: { S: formatStored(progress) },
       };
-      return table.putIf(
+      const written = await table.putIf(
         version === 0
           ? { item, condition: isNew }
           : { item, condition: '#version = :seen', values: { ':seen': { N: String(version) } } },
       );
+      return written.done;
     },
   };
 }
@@ -198,9 +210,9 @@ function nameOf(fields: readonly string[]): string {
 }
 
 function paymentOf(item: Item): InterestPayment {
-  const [planId = '', investmentId = '', ticker = '', amount = '', nth = ''] = JSON.parse(
-    textOf(item, 'payment'),
-  ) as readonly string[];
+  const [planId = '', investmentId = '', ticker = '', amount = '', nth = ''] = parseOwnJson<
+    readonly string[]
+  >(textOf(item, 'payment'));
   return {
     planId,
     investmentId,

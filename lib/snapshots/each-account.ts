@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
@@ -38,7 +39,7 @@ export async function forEachAccount(
       try {
         await story(account);
       } catch (error) {
-        log.error(`${task} failed`, { account, ...describeError(error) });
+        log.error(`${task} failed`, { account, ...factsOf(error) });
         failed.push(account);
         causes.push(error);
       }
@@ -49,7 +50,6 @@ export async function forEachAccount(
   throw new RelayError('snapshot_incomplete', message, { cause: causes[0] });
 }
 
-function describeError(error: unknown): { readonly reason: string; readonly code?: string } {
-  if (error instanceof RelayError) return { code: error.code, reason: error.message };
-  return { reason: error instanceof Error ? error.message : 'unknown' };
+function factsOf(error: unknown): { readonly reason: string; readonly code?: string } {
+  return { ...(error instanceof RelayError ? { code: error.code } : {}), reason: describeError(error) };
 }

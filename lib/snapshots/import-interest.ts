@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Alarms } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
-import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import { interestPayments } from '../exchange/endpoints/interest-payments.ts';
 import { describeFailure, ExchangeError, isDenied } from '../exchange/errors.ts';
@@ -10,6 +10,7 @@ import type { ImportProgress, InterestPayment, InterestStore, Period } from './s
 
 /** What importing interest payments needs of the world. */
 export interface ImportServices extends SnapshotServices {
+  readonly alarms: Alarms;
   /** Names the account's newest exchange key without telling it; another key has another name. */
   keyNameOf(account: string): Promise<string>;
 }
@@ -152,13 +153,13 @@ interface Imported {
 
 /** Everything is stored: from here on it need not be read again. */
 async function finish(
-  { store, log }: ImportServices,
+  { store, log, alarms }: ImportServices,
   account: string,
   progress: ImportProgress,
   { importedAtMs, reading, gap, added }: Imported,
 ): Promise<void> {
   // Once it is stored no import finds the gap again: an alarm that comes twice is better than one that never comes.
-  if (gap !== null) raiseGap(log, account, gap);
+  if (gap !== null) raiseGap(alarms, account, gap);
   const newestMs = reading.payments.map(({ paidAtMs }) => paidAtMs).reduce(later, Number.NEGATIVE_INFINITY);
   const completeUntilMs = Math.max(progress.completeUntilMs ?? Number.NEGATIVE_INFINITY, newestMs);
   const isWritten = await advance(store.interest, account, {
@@ -172,13 +173,16 @@ async function finish(
   if (isWritten && added > 0) log.info('interest payments imported', { account, payments: added });
 }
 
-function raiseGap(log: Log, account: string, { fromMs, untilMs }: Period): void {
-  log.error('the exchange shows too little of its history: interest payments may be missing', {
-    account,
-    from: new Date(fromMs).toISOString(),
-    until: new Date(untilMs).toISOString(),
-    alarm: true,
-  });
+function raiseGap(alarms: Alarms, account: string, { fromMs, untilMs }: Period): void {
+  const message = 'the exchange shows too little of its history: interest payments may be missing';
+  alarms.raise(
+    { name: 'interest_missing', message },
+    {
+      account,
+      from: new Date(fromMs).toISOString(),
+      until: new Date(untilMs).toISOString(),
+    },
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import { parseDecimal } from '../base/decimal.ts';
+import { parseOwnJson } from '../base/json.ts';
 import type { CurrencyFees, FeeTerms, Holdings, ImportProgress } from './snapshot-store.ts';
 
 /** What both stores keep as JSON text: compact, and exact, for decimals serialise as text. */
@@ -7,7 +8,7 @@ export function formatStored(value: Holdings | CurrencyFees | Omit<ImportProgres
 }
 
 export function parseHoldings(text: string): Holdings {
-  const amounts = Object.entries(JSON.parse(text) as Record<string, string>);
+  const amounts = Object.entries(parseOwnJson<Record<string, string>>(text));
   return Object.fromEntries(amounts.map(([ticker, amount]) => [ticker, parseDecimal(amount)]));
 }
 
@@ -16,7 +17,7 @@ type StoredFees = Readonly<Record<'deposit' | 'withdraw', StoredTerms>> &
   Pick<CurrencyFees, 'canDeposit' | 'canWithdraw'>;
 
 export function parseCurrencyFees(text: string): CurrencyFees {
-  const { deposit, withdraw, ...flags } = JSON.parse(text) as StoredFees;
+  const { deposit, withdraw, ...flags } = parseOwnJson<StoredFees>(text);
   return { ...flags, deposit: parseTerms(deposit), withdraw: parseTerms(withdraw) };
 }
 
@@ -32,5 +33,5 @@ function parseTerms(terms: StoredTerms): FeeTerms {
 }
 
 export function parseProgress(text: string, version: number): ImportProgress {
-  return { ...(JSON.parse(text) as Omit<ImportProgress, 'version'>), version };
+  return { ...parseOwnJson<Omit<ImportProgress, 'version'>>(text), version };
 }

@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals';
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import {
   ceilToStep,
   type Decimal,

@@ -1,12 +1,21 @@
 import { expect, test } from '@jest/globals';
-import { parseDecimal } from '../../lib/base/decimal.ts';
-import { toJson } from '../../lib/base/json.ts';
+import { decodeJsonEscapes, readJson } from '../../lib/base/json.ts';
 
-test('decimals become plain text and absent fields disappear, at every depth', () => {
-  const value = {
-    price: parseDecimal('1e-7'),
-    list: [{ amount: parseDecimal('2.50'), note: undefined }],
-    none: null,
-  };
-  expect(toJson(value)).toStrictEqual({ price: '0.0000001', list: [{ amount: '2.5' }], none: null });
+test.each([
+  ['{"a":[1,null]}', { a: [1, null] }],
+  ['null', null],
+  ['{"a":', undefined],
+  ['', undefined],
+])('%j holds, as JSON, %j', (text, content) => {
+  expect(readJson(text)).toEqual(content);
+});
+
+test.each([
+  [String.raw`\u0041\U0042`, 'AB'],
+  [String.raw`a\nb\tc`, 'a\nb\tc'],
+  [String.raw`\"\\\/`, '"\\/'],
+  [String.raw`\q`, 'q'],
+  [String.raw`\\u0041`, String.raw`\u0041`],
+])('%s is decoded once', (text, decoded) => {
+  expect(decodeJsonEscapes(text)).toBe(decoded);
 });

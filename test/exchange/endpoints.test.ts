@@ -106,6 +106,15 @@ describe.each(dialects)('in the %s dialect', (dialect) => {
   });
 });
 
+test('a list of markets that holds none is no result, so that it replaces no kept one', async () => {
+  await connect('live', []);
+
+  const failure = { kind: 'ambiguous', reason: expect.stringContaining('must list at least one market') };
+  await expect(client.call(markets, {})).rejects.toMatchObject({
+    attempts: expect.arrayContaining([expect.objectContaining({ failure })]),
+  });
+});
+
 describe('every file of the endpoints', () => {
   const folder = new URL('../../lib/exchange/endpoints/', import.meta.url);
   const names = readdirSync(folder).map((file) => basename(file, '.ts'));

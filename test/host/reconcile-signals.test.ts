@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
-import type { LogFacts } from '../../lib/base/log.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
@@ -9,6 +8,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { orderEntry, signal } from '../ledger/ledger-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { recordAlarms } from '../support/record-alarms.ts';
 import { testConfig } from '../support/world.ts';
 
 const noonMs = 1_767_268_800_000;
@@ -17,22 +17,22 @@ describe('looking after signals that were left behind', () => {
   let file: SqliteFile;
   let ledger: Ledger;
   let enqueued: string[];
-  let alarms: LogFacts[];
+  let recorded: ReturnType<typeof recordAlarms>;
 
   beforeEach(() => {
     file = openSqlite(':memory:');
     ledger = createSqliteLedger(file);
     enqueued = [];
-    alarms = [];
+    recorded = recordAlarms();
   });
   afterEach(() => file.close());
 
   async function reconcile(): Promise<void> {
     const silence = () => undefined;
-    const error = (_: string, facts: LogFacts) => void alarms.push(facts);
     const handler = createReconcileSignals({
       clock: createManualClock(noonMs),
-      log: { info: silence, warn: silence, error },
+      log: { info: silence, warn: silence, error: silence },
+      alarms: recorded.alarms,
       settings: parseConfig(testConfig).settings,
       exchangeTimeoutMs: 1_000,
       exchangeFor: async (account) => {
@@ -62,7 +62,7 @@ describe('looking after signals that were left behind', () => {
     await accept('b', 7_200_000);
     await reconcile();
     expect(enqueued).toEqual([]);
-    expect(alarms).toEqual([{ signals: 2, alarm: true }]);
+    expect(recorded.raised).toEqual([{ name: 'signals_waiting', signals: 2 }]);
   });
 
   test('tells those that it denied, too old by now, from those that are stuck', async () => {
@@ -71,9 +71,9 @@ describe('looking after signals that were left behind', () => {
     await accept('stuck', 900_001);
     await reconcile();
     expect(await ledger.read({ account: 'main', signalId: 'stale' })).toMatchObject({ status: 'denied' });
-    expect(alarms).toEqual([
-      { account: 'main', signalId: 'stale', alarm: true },
-      { signals: 1, alarm: true },
+    expect(recorded.raised).toEqual([
+      { name: 'signal_not_carried_out', account: 'main', signalId: 'stale' },
+      { name: 'signals_waiting', signals: 1 },
     ]);
   });
 
@@ -91,7 +91,9 @@ describe('looking after signals that were left behind', () => {
         status: 'unknown',
         lookup: { count: 1, notFound: 0, finding: 'could not be looked up: account main has no key' },
       });
-    expect(alarms).toMatchObject([{ signalId: 'sending', status: 'unknown', alarm: true }]);
+    expect(recorded.raised).toMatchObject([
+      { name: 'outcome_unknown', signalId: 'sending', status: 'unknown' },
+    ]);
   });
 
   test('leaves alone what is settled or being sent', async () => {
@@ -102,7 +104,7 @@ describe('looking after signals that were left behind', () => {
     await ledger.move(key('denied'), { from: 'accepted', step: { ...step, status: 'denied' } });
     await ledger.start(key('sending'), { ...step, status: 'sending' }, null);
     await reconcile();
-    expect([enqueued, alarms]).toEqual([[], []]);
+    expect([enqueued, recorded.raised]).toEqual([[], []]);
   });
 
   test('fails when the ledger does, for the schedule to see', async () => {

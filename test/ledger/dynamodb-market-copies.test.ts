@@ -35,7 +35,7 @@ describe('the item', () => {
         ExpressionAttributeNames: { '#copy': 'copy' },
         ExpressionAttributeValues: { ':copy': { S: expect.stringContaining('"exchange":"global"') } },
       },
-      { TableName: 'ledger', Key },
+      { TableName: 'ledger', Key, ConsistentRead: true },
     ]);
   });
 

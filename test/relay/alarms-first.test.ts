@@ -24,11 +24,16 @@ describe('an alarm is told before what it is about is written', () => {
         throw died;
       },
     });
-    const outcome = { status: 'denied', note: '', evidence: null, alarm: 'look at this' } as const;
+    const outcome = {
+      status: 'denied',
+      note: '',
+      evidence: null,
+      alarm: { name: 'orders_left_open', message: 'look at this' },
+    } as const;
 
     await expect(settleEntry({ ...relay.services, ledger }, entry, outcome)).rejects.toBe(died);
 
-    expect(toldBefore).toEqual([{ account: 'main', signalId: 'buy-1', alarm: true }]);
+    expect(toldBefore).toEqual([{ name: 'orders_left_open', account: 'main', signalId: 'buy-1' }]);
   });
 
   test('when what a dead worker was sending is taken over, and the response to that is lost', async () => {

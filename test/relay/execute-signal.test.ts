@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
-import type { LogFacts } from '../../lib/base/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';
+import { recordAlarms } from '../support/record-alarms.ts';
 
 const key = { account: 'main', signalId: 'buy-1' };
 
@@ -271,14 +271,9 @@ describe('executing a stored signal', () => {
 
   test('the alarm of an unknown outcome is raised even when the response to its writing was lost', async () => {
     let isLost = false;
-    const alarms: string[] = [];
-    const silence = () => undefined;
+    const { alarms, raised } = recordAlarms();
     functions = await openFunctions(({ ledger }) => ({
-      log: {
-        info: silence,
-        warn: silence,
-        error: (message, facts) => (facts['alarm'] === true ? alarms.push(message) : 0),
-      },
+      alarms,
       ledger: override(ledger, {
         move: async (...args) => {
           const moved = await ledger.move(...args);
@@ -294,18 +289,13 @@ describe('executing a stored signal', () => {
     await functions.execute('buy-1');
 
     expect(await entry()).toMatchObject({ status: 'unknown' });
-    expect(alarms).toEqual(['signal outcome unknown']);
+    expect(raised).toMatchObject([{ name: 'outcome_unknown', signalId: 'buy-1' }]);
   });
 
   test('an outcome that comes after the signal was settled otherwise is an alarm', async () => {
-    const alarms: LogFacts[] = [];
-    const silence = () => undefined;
+    const { alarms, raised } = recordAlarms();
     functions = await openFunctions(({ ledger, exchangeFor }) => ({
-      log: {
-        info: silence,
-        warn: silence,
-        error: (_, facts) => (facts['alarm'] === true ? void alarms.push(facts) : undefined),
-      },
+      alarms,
       exchangeFor: async (account) => {
         const client = await exchangeFor(account);
         return override(client, {
@@ -329,7 +319,9 @@ describe('executing a stored signal', () => {
     await functions.execute('buy-1');
 
     expect(await entry()).toMatchObject({ status: 'not_placed' });
-    expect(alarms).toMatchObject([{ settledAs: 'not_placed', status: 'placed', orderId: 10_000_000_001 }]);
+    expect(raised).toMatchObject([
+      { name: 'outcome_contradicted', settledAs: 'not_placed', status: 'placed', orderId: 10_000_000_001 },
+    ]);
   });
 
   test('a message without an entry is handed back, to end as a dead letter', async () => {

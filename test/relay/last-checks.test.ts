@@ -1,15 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { EntryKey } from '../../lib/ledger/entry.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
-import {
-  type Aftermath,
-  type AftermathServices,
-  minuteMs,
-  noonMs,
-  openAftermath,
-} from '../support/aftermath.ts';
+import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';
+import type { RelayServices } from '../support/relay-services.ts';
 
 const createPath = '/api/v4/order/collateral/stop-limit';
 const cancelPath = '/api/v4/order/cancel';
@@ -27,7 +22,7 @@ describe('the kill switch', () => {
   /** Somebody pauses the account while its signal is being prepared. */
   async function executeWhilePausing(key: EntryKey): Promise<void> {
     const { services } = relay;
-    const exchangeFor: AftermathServices['exchangeFor'] = async (account) => {
+    const exchangeFor: RelayServices['exchangeFor'] = async (account) => {
       await services.ledger.writePause('main', pause);
       return await services.exchangeFor(account);
     };

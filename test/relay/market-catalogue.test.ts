@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
-import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import type { MarketCopies, MarketsCopy } from '../../lib/ledger/market-copies.ts';
 import type { Market } from '../../lib/model/market.ts';
@@ -231,12 +230,6 @@ describe('a held copy', () => {
     await find('BTC_USDT');
 
     expect(readings()).toBe(3);
-  });
-
-  test('is never replaced by a response that lists no market at all', () => {
-    const issues = markets.result.safeParse([]).error?.issues ?? [];
-
-    expect(issues.map(({ message }) => message)).toEqual(['must list at least one market']);
   });
 
   test('is read anew when a clock that was set back makes it look as if it came from the future', async () => {

@@ -75,6 +75,35 @@ describe('an order that waits without a message', () => {
     expect(await statuses('after')).toEqual(['accepted', 'sending', 'placed']);
   });
 
+  test('is listed once for a cancel_all', async () => {
+    await leaveBehind(buyAlert({ id: 'before' }), alert({ id: 'all', action: 'cancel_all' }));
+    const { services } = relay;
+    let lists = 0;
+    const ledger = override(services.ledger, {
+      waiting: async (...args) => {
+        lists += 1;
+        return await services.ledger.waiting(...args);
+      },
+    });
+
+    await relay.executeWith({ ...services, ledger }, 'all');
+
+    expect(lists).toBe(1);
+    expect(await statuses('before')).toEqual(['accepted', 'cancelled']);
+  });
+
+  test('is withdrawn by a cancel_all after it, however many wait', async () => {
+    const ids = Array.from({ length: 120 }, (_, index) => `before-${index}`);
+    await leaveBehind(...ids.map((id) => buyAlert({ id })), alert({ id: 'all', action: 'cancel_all' }));
+
+    await expect(relay.execute('all')).rejects.toMatchObject({ code: 'earlier_signals_wait' });
+    await relay.execute('all');
+
+    for (const id of ids) expect(await statuses(id)).toEqual(['accepted', 'cancelled']);
+    expect(await statuses('all')).toEqual(['accepted', 'sending', 'cancelled']);
+    expect(relay.asked).not.toContain(createPath);
+  });
+
   test('is withdrawn by a cancel_all of the same alert before it only if it stands before it', async () => {
     await relay.receiveAll(
       JSON.stringify([

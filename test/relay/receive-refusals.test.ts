@@ -3,6 +3,7 @@ import type { LogFacts } from '../../lib/base/log.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions, proxyEvent } from '../support/functions.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { type RaisedAlarm, recordAlarms } from '../support/record-alarms.ts';
 
 const startMs = Date.parse('2026-11-20T10:00:00Z');
 let functions: Functions;
@@ -17,6 +18,7 @@ interface Line {
 interface Door {
   readonly clock: ManualClock;
   readonly lines: readonly Line[];
+  readonly raised: readonly RaisedAlarm[];
   /** What the sender is answered, as status and code. */
   receive(body: string): Promise<string>;
   /** The ids under which refusals of that id are recorded, with their notes. */
@@ -31,6 +33,7 @@ async function openDoor(
 ): Promise<Door> {
   const clock = createManualClock(startMs);
   const lines: Line[] = [];
+  const { alarms, raised } = recordAlarms();
   const answers: string[] = [];
   const writer = (level: string) => (message: string, facts: LogFacts) => {
     lines.push({ level, message, facts });
@@ -40,6 +43,7 @@ async function openDoor(
     if (main === undefined) throw new Error('there is no account main');
     return {
       log: { info: writer('info'), warn: writer('warn'), error: writer('error') },
+      alarms,
       heldSecrets: async () => options.held ?? [],
       settings: {
         ...settings,
@@ -51,6 +55,7 @@ async function openDoor(
   return {
     clock,
     lines,
+    raised,
     async receive(body) {
       const { statusCode, body: response } = await functions.receive(body);
       answers.push(response);
@@ -109,7 +114,7 @@ describe('an alert that holds a secret of the process', () => {
 
   test('is told nothing of it by an account there is not', async () => {
     const door = await openDoor({ held: [others] });
-    const { createReceiveSignal } = await import('../../lib/host/receive-signal.ts');
+    const { createReceiveSignal } = await import('../../lib/host/webhook.ts');
     const handler = createReceiveSignal(functions.services);
     const knock = async (comment: string) => {
       const event = proxyEvent(buyAlert({ comment }));
@@ -137,7 +142,7 @@ test('an account there is not costs the same questions as a wrong token', async 
       return ['another-token-entirely'];
     },
   }));
-  const { createReceiveSignal } = await import('../../lib/host/receive-signal.ts');
+  const { createReceiveSignal } = await import('../../lib/host/webhook.ts');
   const handler = createReceiveSignal(functions.services);
   const knock = async (account: string) => {
     asked.length = 0;
@@ -153,8 +158,6 @@ test('an account there is not costs the same questions as a wrong token', async 
 });
 
 describe('an alert over the signals of a minute', () => {
-  const alarmsOf = ({ lines }: Door) => lines.filter(({ facts }) => facts['alarm'] === true);
-
   test('is answered 503 and says when to come again, is found by its id, and is taken when it does', async () => {
     const door = await openDoor({ maxSignalsPerMinute: 2 });
     for (const id of ['a', 'b']) await door.receive(buyAlert({ id }));
@@ -213,18 +216,15 @@ describe('an alert over the signals of a minute', () => {
   test('is an alarm, one for a run of them', async () => {
     const door = await openDoor({ maxSignalsPerMinute: 1 });
     for (const id of ['a', 'b', 'c', 'd']) await door.receive(buyAlert({ id }));
-    const first = alarmsOf(door).length;
+    const first = door.raised.length;
     door.clock.advance(299_999);
     for (const id of ['e', 'f']) await door.receive(buyAlert({ id }));
-    const second = alarmsOf(door).length;
+    const second = door.raised.length;
     door.clock.advance(1);
     await door.receive(buyAlert({ id: 'g' }));
 
-    expect([first, second, alarmsOf(door).length]).toEqual([1, 1, 2]);
-    expect(alarmsOf(door)[0]).toMatchObject({
-      level: 'error',
-      facts: { account: 'main', maxSignalsPerMinute: 1, alarm: true },
-    });
+    expect([first, second, door.raised.length]).toEqual([1, 1, 2]);
+    expect(door.raised[0]).toEqual({ name: 'signals_over_limit', account: 'main', maxSignalsPerMinute: 1 });
   });
 });
 

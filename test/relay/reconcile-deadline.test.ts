@@ -47,6 +47,7 @@ test('A look of many requests on a slow exchange ends with its run, and goes on 
   const run = await reconcileSignals({
     clock,
     log: { info: silence, warn: silence, error: silence },
+    alarms: { raise: silence },
     settings: parseConfig(testConfig).settings,
     ledger,
     queue: { enqueue: async () => undefined },

@@ -409,7 +409,7 @@ describe('looks for what stays unknown', () => {
       unknownForMs: 60 * minuteMs,
       lookups: 8,
       note: expect.stringContaining('not among the orders that are listed'),
-      alarm: true,
+      name: 'outcome_unknown',
     });
   });
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { AlarmName } from '../../lib/base/alarms.ts';
 import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import type { WireOutcome } from '../../lib/exchange/transport.ts';
@@ -13,6 +14,12 @@ export interface LogLine {
   readonly atMs: number;
   readonly level: LogLevel;
   readonly message: string;
+  readonly facts: LogFacts;
+}
+
+export interface RaisedAlarm {
+  readonly atMs: number;
+  readonly name: AlarmName;
   readonly facts: LogFacts;
 }
 
@@ -90,6 +97,7 @@ export class History {
   /** Kind of fault → how often it was injected. */
   readonly faults = new Map<string, number>();
   readonly logs: LogLine[] = [];
+  readonly alarms: RaisedAlarm[] = [];
   readonly answers: Answered[] = [];
   /** What each sending was answered, in order: an HTTP status, or `none`. */
   readonly replies: string[] = [];
@@ -128,10 +136,7 @@ export class History {
 
   /** Whether an alarm was about the signal. */
   hasAlarm({ account, signalId }: EntryKey): boolean {
-    return this.logs.some(
-      ({ facts }) =>
-        facts['alarm'] === true && facts['account'] === account && facts['signalId'] === signalId,
-    );
+    return this.alarms.some(({ facts }) => facts['account'] === account && facts['signalId'] === signalId);
   }
 
   /** The same for the same history, and for no other. */

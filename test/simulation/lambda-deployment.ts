@@ -213,7 +213,7 @@ export class LambdaDeployment implements Deployment {
   }
 
   #tellDeadLetter(group: string): void {
-    this.#service.log.error('a signal is set aside', { group, alarm: true });
+    this.#service.alarms.raise({ name: 'signal_set_aside', message: 'a signal is set aside' }, { group });
     void noteDeadLetters(this.#world.stage, this.#queue);
   }
 }

@@ -251,7 +251,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'count-ahead',
     breaks: 'what lies ahead of the clock counts against the limit',
-    seeds: 300,
+    seeds: 1500,
     dialect: 'live',
     mutation: { ledger: (ledger, { file }) => countAhead(ledger, file) },
   },

@@ -83,7 +83,7 @@ export class LocalDeployment implements Deployment {
       maxReceives,
       clock: process.clock,
       onDeadLetter: ({ group }) => {
-        process.log.error('a signal is set aside', { group, alarm: true });
+        process.alarms.raise({ name: 'signal_set_aside', message: 'a signal is set aside' }, { group });
         void noteDeadLetters(world.stage, queue);
       },
     });

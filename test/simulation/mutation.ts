@@ -1,4 +1,4 @@
-import type { Log } from '../../lib/base/log.ts';
+import type { Alarms } from '../../lib/base/alarms.ts';
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
@@ -34,7 +34,7 @@ export interface Mutation {
   readonly queue?: (queue: SignalQueue, tools: MutationTools) => SignalQueue;
   readonly client?: (client: ExchangeClient, tools: MutationTools) => ExchangeClient;
   readonly transport?: (transport: Transport, tools: MutationTools) => Transport;
-  readonly log?: (log: Log, tools: MutationTools) => Log;
+  readonly alarms?: (alarms: Alarms) => Alarms;
   /** Between the door and what it looks for in every alert. */
   readonly heldSecrets?: (held: ReceiveServices['heldSecrets']) => ReceiveServices['heldSecrets'];
   readonly door?: (handler: WebhookHandler, tools: MutationTools) => WebhookHandler;

@@ -1,5 +1,4 @@
 import type { EntryKey } from '../../lib/ledger/entry.ts';
-import { startMs } from './simulate.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
 const prefix = 'old-';
@@ -11,7 +10,7 @@ export function isOldOrder({ signalId }: EntryKey): boolean {
 }
 
 /** Orders of a month ago that filled long since, without the ledger having heard of it. */
-export function storeOldOrders({ file, stage }: SimulatedWorld): void {
+export function storeOldOrders({ file, stage }: SimulatedWorld, startMs: number): void {
   const insert = file.database.prepare(
     `INSERT INTO entries (account, signal_id, status, signal, market, client_order_id, fingerprint, created_at_ms,
        updated_at_ms, accepted_at_ms, ordered_at_ms, steps, order_id, order_open)

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { type Alarms, createLogAlarms } from '../../lib/base/alarms.ts';
 import type { Clock } from '../../lib/base/clock.ts';
 import type { LogLevel, RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
@@ -58,6 +59,7 @@ export class Process {
   readonly stage: Stage;
   readonly clock: Clock;
   readonly log: Log;
+  readonly alarms: Alarms;
   /** How far its clock is ahead of the true time. */
   skewMs: number;
   #isAlive = true;
@@ -75,6 +77,7 @@ export class Process {
       sleep: (durationMs) => new Promise((resolve) => this.later(durationMs, resolve)),
     };
     this.log = this.#createLog();
+    this.alarms = this.#createAlarms();
   }
 
   get isAlive(): boolean {
@@ -161,6 +164,17 @@ export class Process {
         this.note(`logs ${level}: ${message}`);
       };
     return { info: writer('info'), warn: writer('warn'), error: writer('error') };
+  }
+
+  #createAlarms(): Alarms {
+    const { loop, history } = this.stage;
+    const told = createLogAlarms(this.log);
+    return {
+      raise(alarm, facts) {
+        history.alarms.push({ atMs: loop.nowMs, name: alarm.name, facts });
+        told.raise(alarm, facts);
+      },
+    };
   }
 
   #travelMs(fault: StoreFault | null = null): number {

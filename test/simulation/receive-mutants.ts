@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { AlarmName, Alarms } from '../../lib/base/alarms.ts';
 import { refusalIdOf } from '../../lib/signals/identity.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
@@ -20,6 +21,10 @@ function bodyOf({ body }: APIGatewayProxyEvent): string {
 const deliveredBodies = new AsyncLocalStorage<string>();
 
 /** Relays that misuse their door, their queue or their log. */
+function silence(alarms: Alarms, name: AlarmName): Alarms {
+  return { raise: (alarm, facts) => (alarm.name === name ? undefined : alarms.raise(alarm, facts)) };
+}
+
 export const doorMutants: readonly Mutant[] = [
   {
     name: 'unordered-market',
@@ -68,28 +73,17 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     name: 'forgotten-alarm',
-    breaks: 'an alarm is not logged',
+    breaks: 'an alarm is not raised',
     seeds: 100,
     dialect: 'documented',
-    mutation: {
-      log: (log) =>
-        override(log, {
-          error: (message, facts) => (facts['alarm'] === true ? undefined : log.error(message, facts)),
-        }),
-    },
+    mutation: { alarms: () => ({ raise: () => undefined }) },
   },
   {
     name: 'silent-cancel',
     breaks: 'a cancellation that comes to nothing raises no alarm',
     seeds: 100,
     dialect: 'live',
-    mutation: {
-      log: (log) =>
-        override(log, {
-          error: (message, facts) =>
-            message.startsWith('a cancellation') ? undefined : log.error(message, facts),
-        }),
-    },
+    mutation: { alarms: (alarms) => silence(alarms, 'orders_left_open') },
   },
   {
     name: 'leaking-log',
@@ -136,14 +130,6 @@ export const doorMutants: readonly Mutant[] = [
     breaks: 'an account over its limit of signals raises no alarm',
     seeds: 300,
     dialect: 'live',
-    mutation: {
-      log: (log) =>
-        override(log, {
-          error: (message, facts) =>
-            'maxSignalsPerMinute' in facts
-              ? log.warn(message, { ...facts, alarm: false })
-              : log.error(message, facts),
-        }),
-    },
+    mutation: { alarms: (alarms) => silence(alarms, 'signals_over_limit') },
   },
 ];

@@ -56,14 +56,13 @@ function explicitIdsOf(body: string): readonly string[] {
 /** A process tells of a run of refusals once in five minutes; its clock may be set in between. */
 const longestSilenceMs = 5 * 60_000 + 30_000;
 
-function findUntold({ logs }: History, { alert, atMs }: Answered): readonly Violation[] {
-  const isTold = logs.some(
-    (line) =>
-      line.facts['alarm'] === true &&
-      line.facts['account'] === alert.account &&
-      'maxSignalsPerMinute' in line.facts &&
-      line.atMs <= atMs &&
-      line.atMs > atMs - longestSilenceMs,
+function findUntold({ alarms }: History, { alert, atMs }: Answered): readonly Violation[] {
+  const isTold = alarms.some(
+    (alarm) =>
+      alarm.name === 'signals_over_limit' &&
+      alarm.facts['account'] === alert.account &&
+      alarm.atMs <= atMs &&
+      alarm.atMs > atMs - longestSilenceMs,
   );
   return isTold
     ? []

@@ -1,12 +1,12 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
-import { createExecuteSignal } from '../../lib/host/execute-signal.ts';
-import { createReceiveSignal } from '../../lib/host/receive-signal.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import { createReceiveSignal } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
+import { createExecuteSignal } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
@@ -132,7 +132,8 @@ function shareServices(parts: HandlerParts, story: Story) {
   const queue = createSteppedQueue(process, parts.queue);
   return {
     clock: process.clock,
-    log: mutation.log?.(process.log, tools) ?? process.log,
+    log: process.log,
+    alarms: mutation.alarms?.(process.alarms) ?? process.alarms,
     settings,
     ledger: mutation.ledger?.(ledger, tools) ?? ledger,
     queue: mutation.queue?.(queue, tools) ?? queue,

@@ -69,7 +69,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const sender = new Sender(stage, deployment, world.secrets);
 
   perhapsStartAhead(world, deployment, calmFromMs);
-  if (rollChance(random, 0.02)) storeOldOrders(world);
+  if (rollChance(random, 0.02)) storeOldOrders(world, startMs);
   if (rollChance(random, 0.5)) await leaveOldCopy(world);
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);

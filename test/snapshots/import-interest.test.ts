@@ -341,7 +341,7 @@ describe('what is told of an import', () => {
     await importMain({ ...changes, store: writtenAnd(afterwards) }).catch(() => undefined);
     await importMain(changes);
     expect((await world.store.interest.readProgress('main')).gaps).toHaveLength(1);
-    expect(world.logged.filter(({ facts }) => facts['alarm'] === true)).toHaveLength(1);
+    expect(world.raised).toMatchObject([{ name: 'interest_missing', account: 'main' }]);
   });
 
   test.each([
@@ -394,7 +394,6 @@ describe('a history longer than the exchange shows', () => {
   }
   const importFrom = (history: ListedHistory) => importMain({ exchangeFor: async () => clientOf(history) });
   const countOf = async (plan: string) => (await stored()).filter(({ planId }) => planId === plan).length;
-  const alarms = () => world.logged.filter(({ facts }) => facts['alarm'] === true);
 
   test('is asked for plan by plan, and what may still be missing is kept as a gap', async () => {
     await importFrom(createHistory(payFor(1, 20_000)));
@@ -404,7 +403,7 @@ describe('a history longer than the exchange shows', () => {
     const { gaps, completeUntilMs } = await world.store.interest.readProgress('main');
     expect(gaps).toEqual([{ fromMs: 0, untilMs: 10_002_000 }]);
     expect(completeUntilMs).toBe(20_000_000);
-    expect(alarms()).toHaveLength(1);
+    expect(world.raised).toHaveLength(1);
   });
 
   test('is read on from there, and tells of the gap once', async () => {
@@ -414,7 +413,7 @@ describe('a history longer than the exchange shows', () => {
     await importFrom(history);
     expect(await countOf('plan-1')).toBe(10_149);
     expect((await world.store.interest.readProgress('main')).gaps).toHaveLength(1);
-    expect(alarms()).toHaveLength(1);
+    expect(world.raised).toHaveLength(1);
   });
 
   test('has a gap where more came since the last import than is shown', async () => {

@@ -9,6 +9,7 @@ import type { ImportServices } from '../../lib/snapshots/import-interest.ts';
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { override } from '../support/override.ts';
+import { type RaisedAlarm, recordAlarms } from '../support/record-alarms.ts';
 
 export interface LoggedLine {
   readonly level: 'info' | 'warn' | 'error';
@@ -22,6 +23,7 @@ export interface SnapshotWorld {
   readonly store: SnapshotStore;
   readonly services: ImportServices;
   readonly logged: LoggedLine[];
+  readonly raised: readonly RaisedAlarm[];
   /** Account → name of the endpoint → how often it was called. */
   callsOf(account: string, endpoint: string): number;
   /** Runs before each request that is sent. */
@@ -48,6 +50,7 @@ export async function openSnapshotWorld(dialect: Dialect = 'live'): Promise<Snap
   const clients = createExchangeClients({ address: paper.url, dialect, secrets, clock: systemClock });
   const calls: string[] = [];
   const logged: LoggedLine[] = [];
+  const { alarms, raised } = recordAlarms();
   const writer = (level: LoggedLine['level']) => (message: string, facts: LogFacts) =>
     void logged.push({ level, message, facts });
 
@@ -65,9 +68,11 @@ export async function openSnapshotWorld(dialect: Dialect = 'live'): Promise<Snap
     paper,
     store,
     logged,
+    raised,
     services: {
       clock: systemClock,
       log: { info: writer('info'), warn: writer('warn'), error: writer('error') },
+      alarms,
       accounts: ['main', 'second'],
       store,
       exchangeTimeoutMs: 5_000,

@@ -1,31 +1,21 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { Log, LogFacts } from '../../lib/base/log.ts';
-import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
-import { createExchangeClient } from '../../lib/exchange/client.ts';
+import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { createTransport, type Transport } from '../../lib/exchange/transport.ts';
-import { parseConfig } from '../../lib/host/config.ts';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
-import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
-import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
-import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import type { PaperExchange } from '../../lib/paper/server.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
-import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
-import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { type Receipt, receiveSignal } from '../../lib/relay/receive-signal.ts';
 import {
   type ReconcileServices,
   type Reconciliation,
   reconcileSignals,
 } from '../../lib/relay/reconcile-signals.ts';
-import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.ts';
+import type { ExecuteServices } from '../../lib/relay/services.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
-import { testConfig } from './world.ts';
-
-export type AftermathServices = ReceiveServices & ExecuteServices & ReconcileServices;
+import type { RaisedAlarm } from './record-alarms.ts';
+import { openServices, type RelayServices, token } from './relay-services.ts';
 
 /** The relay's stories over a real store and a real exchange, which share a clock that is moved by hand. */
 export interface Aftermath {
@@ -36,9 +26,9 @@ export interface Aftermath {
   /** Where ledger and queue are kept, for a test that writes into it behind their backs. */
   readonly file: SqliteFile;
   /** What the stories run on; a test may put another part in its place. */
-  readonly services: AftermathServices;
-  /** What each alarm said, oldest first. */
-  readonly alarms: readonly LogFacts[];
+  readonly services: RelayServices;
+  /** Those that were raised, oldest first. */
+  readonly alarms: readonly RaisedAlarm[];
   /** The paths that were asked for at the exchange, oldest first. */
   readonly asked: string[];
   /** Takes the alert in, which holds one signal. */
@@ -62,7 +52,6 @@ export interface Aftermath {
 
 export const noonMs = 1_790_000_000_000;
 export const minuteMs = 60_000;
-const token = 'a-token-of-this-test';
 const lists = [
   '/api/v4/orders',
   '/api/v4/trade-account/order/history',
@@ -76,50 +65,15 @@ export async function openAftermath(
   onRequest: (clock: ManualClock) => void = () => undefined,
 ): Promise<Aftermath> {
   const clock = createManualClock(noonMs);
-  const paper = await startPaperExchange({ port: 0, dialect, clock, walk: false });
   const asked: string[] = [];
   const transport = createWatchedTransport((path) => {
     asked.push(path);
     onRequest(clock);
   });
-  const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
-  // Pauses before retries come to whole milliseconds, as a real clock's time does.
-  const random = () => 0;
-  const client = createExchangeClient({ address: paper.url, dialect, credentials, clock, random, transport });
-  const file = openSqlite(':memory:');
-  const ledger = createSqliteLedger(file);
-  const copies = createSqliteMarketCopies(file, paper.url);
-  const alarms: LogFacts[] = [];
-  const silence = () => undefined;
-  const { settings } = parseConfig(testConfig);
-  const log: Log = {
-    info: silence,
-    warn: silence,
-    error: (_, facts) => (facts['alarm'] === true ? void alarms.push(facts) : undefined),
-  };
-  const services: AftermathServices = {
-    clock,
-    log,
-    settings,
-    ledger,
-    queue: createSqliteQueue(file, { maxReceives: 5, clock }),
-    webhookTokens: async () => [token],
-    heldSecrets: async () => [token, 'paper-secret'],
-    overload: createOverloadWatch(),
-    markets: createMarketCatalogue({
-      client,
-      clock,
-      log,
-      copies,
-      traded: tradedMarkets(settings),
-      timeoutMs: 2_000,
-    }),
-    exchangeTimeoutMs: 2_000,
-    exchangeFor: async () => client,
-  };
+  const { paper, file, services, raised, close } = await openServices({ dialect, clock, transport });
 
   async function entry(signalId: string): Promise<Entry> {
-    const found = await ledger.read({ account: 'main', signalId });
+    const found = await services.ledger.read({ account: 'main', signalId });
     if (found === null) throw new Error(`there is no signal "${signalId}"`);
     return found;
   }
@@ -141,7 +95,6 @@ export async function openAftermath(
     return { account: 'main', signalId };
   }
 
-  paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
   // Read before any fault strikes, as in a relay that has been up for a second.
   await services.markets.find('BTC_USDT');
   return {
@@ -150,7 +103,7 @@ export async function openAftermath(
     transport,
     file,
     services,
-    alarms,
+    alarms: raised,
     asked,
     entry,
     reconcile,
@@ -177,11 +130,7 @@ export async function openAftermath(
       }
     },
     setPrice: (price) => paper.control.setPrice('BTC_USDT', parseDecimal(price)),
-    async close() {
-      transport.close();
-      await paper.close();
-      file.close();
-    },
+    close,
   };
 }
 

@@ -1,20 +1,15 @@
-import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startLocalRelay } from '../../infra/local/local-relay.ts';
-import { paperKeysOf } from '../../infra/local/paper-keys.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { Log, LogFacts } from '../../lib/base/log.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
-import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { PaperControl } from '../../lib/paper/control.ts';
-import { startPaperExchange } from '../../lib/paper/server.ts';
 import type { PaperState } from '../../lib/paper/state.ts';
 import { buyAlert } from './alerts.ts';
-import { createHandClock } from './hand-clock.ts';
-import { testConfig } from './world.ts';
+import type { LoggedLine } from './listening-log.ts';
+import { createManualClock } from './manual-clock.ts';
+import { openWorld, testConfig } from './world.ts';
 
 /** A day in the life of a relay that keeps balances, fees and interest every hour, and is off from noon to 14:30. */
 export interface SnapshotJob {
@@ -24,11 +19,6 @@ export interface SnapshotJob {
   readonly seen: ReadonlyMap<string, PaperState>;
   readonly logged: readonly LoggedLine[];
   close(): Promise<void>;
-}
-
-export interface LoggedLine {
-  readonly level: string;
-  readonly facts: LogFacts;
 }
 
 /** A time of that day. It lies before the machine's own time, for the tool shows nothing of the future. */
@@ -45,6 +35,7 @@ const { settings, snapshots } = parseConfig({
 /** One run of relay and paper exchange, from start to stop. */
 interface Life {
   readonly control: PaperControl;
+  readonly logged: readonly LoggedLine[];
   /** Lets the hour strike; resolves with what the exchange knows once everything is kept. */
   look(time: string): Promise<PaperState>;
   /** Has the relay buy 0.01 BTC at the next price. */
@@ -55,12 +46,9 @@ interface Life {
 /** Tells the whole story; nothing of it waits for the machine's clock. */
 export async function tellSnapshots(): Promise<SnapshotJob> {
   const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-snapshots-')));
-  completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
-  const { log, logged, nextLine } = createListeningLog();
   const seen = new Map<string, PaperState>();
-  const begin = (time: string) => beginLife(time, { folder, log, nextLine });
 
-  const first = await begin('09:30');
+  const first = await beginLife('09:30', folder);
   seen.set('10:00', await first.look('10:00'));
   changeInTheMorning(first.control);
   seen.set('11:00', await first.look('11:00'));
@@ -71,13 +59,13 @@ export async function tellSnapshots(): Promise<SnapshotJob> {
   first.control.setBalance('main', 'BTC', parseDecimal('99'));
   await first.stop();
 
-  const second = await begin('14:30');
+  const second = await beginLife('14:30', folder);
   changeInTheAfternoon(second.control);
   seen.set('15:00', await second.look('15:00'));
   return {
     dataPath: folder.path,
     seen,
-    logged,
+    logged: [...first.logged, ...second.logged],
     async close() {
       await second.stop();
       rmSync(folder.path, { recursive: true });
@@ -114,65 +102,29 @@ function pay(control: PaperControl, planId: string, ticker: string, amount: stri
   control.payInterest('main', { planId, investmentId, ticker, amount, timestamp: at(time) / 1000 });
 }
 
-interface Surroundings {
-  readonly folder: DataFolder;
-  readonly log: Log;
-  nextLine(): Promise<unknown>;
-}
-
-async function beginLife(time: string, { folder, log, nextLine }: Surroundings): Promise<Life> {
-  const clock = createHandClock(at(time));
-  const dialect = 'live';
-  const paper = await startPaperExchange({
-    port: 0,
-    dialect,
-    walk: false,
-    clock,
-    journalPath: folder.paperPath,
-  });
-  const relay = await startLocalRelay({
-    port: 0,
-    folder,
-    settings,
-    snapshots,
-    exchange: { address: paper.url, dialect },
-    exchangeTimeoutMs: 10_000,
-    clock,
-    log,
-  });
+async function beginLife(time: string, folder: DataFolder): Promise<Life> {
+  const clock = createManualClock(at(time), { jumps: false });
+  const world = await openWorld({ dialect: 'live', clock, settings, snapshots, folder });
   // What is kept at the start is kept.
   await clock.whenAsleep();
-  const { control } = paper;
+  const { control } = world.paper;
   return {
     control,
+    logged: world.logged,
     async look(slot) {
-      await clock.moveTo(at(slot));
+      clock.advance(at(slot) - clock.nowMs());
+      await clock.whenAsleep();
       return control.state();
     },
     async buy() {
-      const [token] = await createFileSecrets(folder.secretsPath).webhookTokens('main');
-      control.setPrice('BTC_USDT', parseDecimal('50000'));
-      const body = buyAlert({ stopLoss: undefined, takeProfit: undefined });
-      await fetch(`${relay.url}/signals/main/${token}`, { method: 'POST', body });
-      while (control.state().orders.length === 0) await nextLine();
-      control.setPrice('BTC_USDT', parseDecimal('50150'));
+      world.setPrice('BTC_USDT', '50000');
+      await world.post(buyAlert({ stopLoss: undefined, takeProfit: undefined }));
+      await world.settled('buy-1');
+      world.setPrice('BTC_USDT', '50150');
     },
     async stop() {
       clock.letGo();
-      await relay.close();
-      await paper.close();
+      await world.close();
     },
   };
-}
-
-/** A log that keeps its lines and says when one comes. */
-function createListeningLog() {
-  const logged: LoggedLine[] = [];
-  const events = new EventEmitter();
-  const writer = (level: string) => (_message: string, facts: LogFacts) => {
-    logged.push({ level, facts });
-    events.emit('line');
-  };
-  const log: Log = { info: writer('info'), warn: writer('warn'), error: writer('error') };
-  return { log, logged, nextLine: () => once(events, 'line') };
 }

@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,16 +5,17 @@ import { startLocalRelay } from '../../infra/local/local-relay.ts';
 import { paperKeysOf } from '../../infra/local/paper-keys.ts';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { Log, LogFacts } from '../../lib/base/log.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import { parseConfig, type RelayConfig } from '../../lib/host/config.ts';
-import { createDataFolder } from '../../lib/host/data-folder.ts';
+import { parseConfig, type RelayConfig, type SnapshotSettings } from '../../lib/host/config.ts';
+import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { createListeningLog, type LoggedLine } from './listening-log.ts';
 
 /** The whole local relay on free ports and a folder of its own, against a paper exchange that moves only by hand. */
 export interface World {
@@ -24,7 +24,7 @@ export interface World {
   readonly webhookUrl: string;
   readonly secretsPath: string;
   /** Every line the relay logged, with its level. */
-  readonly logged: readonly { readonly level: string; readonly message: string; readonly facts: LogFacts }[];
+  readonly logged: readonly LoggedLine[];
   post(body: string | Uint8Array, options?: { account?: string; contentType?: string }): Promise<Posted>;
   /** The entry, once nothing more will happen to it by itself. */
   settled(signalId: string, account?: string): Promise<Entry>;
@@ -74,14 +74,19 @@ export async function openWorld(options: {
   readonly relayDialect?: Dialect;
   readonly clock?: Clock;
   readonly exchangeTimeoutMs?: number;
+  readonly settings?: Settings;
+  readonly snapshots?: SnapshotSettings;
+  /** Where relay and paper exchange keep everything; absent: the relay in a folder that goes with the world. */
+  readonly folder?: DataFolder;
 }): Promise<World> {
-  const { dialect, clock = systemClock, exchangeTimeoutMs = 10_000 } = options;
-  const { settings } = parseConfig(testConfig);
-  const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-world-')));
+  const { dialect, clock = systemClock, exchangeTimeoutMs = 10_000, snapshots } = options;
+  const { settings = parseConfig(testConfig).settings } = options;
+  const folder = options.folder ?? createDataFolder(mkdtempSync(join(tmpdir(), 'relay-world-')));
   completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
   const secrets = createFileSecrets(folder.secretsPath);
-  const paper = await startPaperExchange({ port: 0, dialect, clock, walk: false });
-  const { log, logged, nextLine } = createListeningLog();
+  const journal = options.folder === undefined ? {} : { journalPath: folder.paperPath };
+  const paper = await startPaperExchange({ port: 0, dialect, clock, walk: false, ...journal });
+  const { log, lines, nextLine } = createListeningLog();
   const relay = await startLocalRelay({
     port: 0,
     folder,
@@ -90,6 +95,7 @@ export async function openWorld(options: {
     exchangeTimeoutMs,
     clock,
     log,
+    ...(snapshots === undefined ? {} : { snapshots }),
   });
   const file = openSqlite(folder.databasePath);
   const ledger = createSqliteLedger(file);
@@ -98,7 +104,7 @@ export async function openWorld(options: {
   return {
     paper,
     ledger,
-    logged,
+    logged: lines,
     secretsPath: folder.secretsPath,
     webhookUrl: `${relay.url}/signals/main/${await tokenOf('main')}`,
     async post(body, { account = 'main', contentType = 'text/plain' } = {}) {
@@ -127,19 +133,7 @@ export async function openWorld(options: {
       await relay.close();
       await paper.close();
       file.close();
-      rmSync(folder.path, { recursive: true });
+      if (options.folder === undefined) rmSync(folder.path, { recursive: true });
     },
   };
-}
-
-/** A log that keeps its lines and says when one comes. */
-function createListeningLog() {
-  const lines: { level: string; message: string; facts: LogFacts }[] = [];
-  const events = new EventEmitter().setMaxListeners(0);
-  const writer = (level: string) => (message: string, facts: LogFacts) => {
-    lines.push({ level, message, facts });
-    events.emit('line');
-  };
-  const log: Log = { info: writer('info'), warn: writer('warn'), error: writer('error') };
-  return { log, logged: lines, nextLine: () => once(events, 'line') };
 }

@@ -3,8 +3,9 @@ import {
   TransactionCanceledException,
   TransactionConflictException,
 } from '@aws-sdk/client-dynamodb';
-import type { Clock } from '../base/clock.ts';
-import type { Random } from '../base/random.ts';
+import type { Clock } from './clock.ts';
+import type { Item } from './dynamodb.ts';
+import type { Random } from './random.ts';
 
 /** What waiting for somebody else's transaction needs of the world. */
 export interface Patience {
@@ -40,14 +41,28 @@ export async function sendPastTransactions<T>(
 
 function isConflict(error: unknown): boolean {
   if (error instanceof TransactionConflictException) return true;
-  const codes = reasonsOf(error).map(({ Code = 'None' }) => Code);
+  const codes = codesOf(error);
   return codes.includes('TransactionConflict') && codes.every((code) => passing.has(code));
 }
 
 /** Reasons that will be gone when the transaction is sent again. */
 const passing: ReadonlySet<string> = new Set(['None', 'TransactionConflict']);
 
+/** Reasons that leave it to whoever was there first; any other is a failure. */
+const contested: ReadonlySet<string> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
+
+/** The item that stood against each write of a transaction, null where none did; null when it failed otherwise. */
+export function readRefusal(error: unknown): readonly (Item | null)[] | null {
+  const codes = codesOf(error);
+  if (!codes.includes('ConditionalCheckFailed') || !codes.every((code) => contested.has(code))) return null;
+  return reasonsOf(error).map(({ Item: found }) => found ?? null);
+}
+
+function codesOf(error: unknown): readonly string[] {
+  return reasonsOf(error).map(({ Code = 'None' }) => Code);
+}
+
 /** Why a transaction was cancelled, item by item; nothing for any other failure. */
-export function reasonsOf(error: unknown): readonly CancellationReason[] {
+function reasonsOf(error: unknown): readonly CancellationReason[] {
   return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
 }

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
-import { DynamodbTable } from '../../lib/ledger/dynamodb-table.ts';
-import { acceptOne } from '../support/accept-one.ts';
+import { QueriedTable } from '../../lib/base/dynamodb-queries.ts';
 import {
   answers,
   fails,
@@ -9,16 +7,20 @@ import {
   startScriptedDynamodb,
 } from '../support/scripted-dynamodb.ts';
 import type { ScriptStep } from '../support/scripted-server.ts';
-import { orderEntry } from './ledger-contract.ts';
 
 let dynamodb: ScriptedDynamodb;
 afterEach(() => dynamodb.close());
 
 const hangUp: ScriptStep = (response) => response.destroy();
 
-async function open(...steps: readonly ScriptStep[]): Promise<DynamodbTable> {
+async function open(...steps: readonly ScriptStep[]): Promise<QueriedTable> {
   dynamodb = await startScriptedDynamodb(steps);
-  return new DynamodbTable(dynamodb.client, 'ledger', { clock: { nowMs: () => 0, sleep }, random: () => 0 });
+  return new QueriedTable({
+    client: dynamodb.client,
+    tableName: 'ledger',
+    contents: 'the ledger',
+    patience: { clock: { nowMs: () => 0, sleep }, random: () => 0 },
+  });
 }
 
 const pausesMs: number[] = [];
@@ -158,38 +160,4 @@ describe('a write that meets a transaction on its item', () => {
       expect(pausesMs).toEqual([]);
     },
   );
-});
-
-describe('a ledger', () => {
-  test('does not count for ever when it is overtaken every time', async () => {
-    await open(answers({}), ...Array<ScriptStep>(200).fill(fails('ConditionalCheckFailedException')));
-    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
-    await expect(acceptOne(ledger, orderEntry('a'), { maxPerMinute: 5 })).rejects.toMatchObject({
-      code: 'store_unavailable',
-      message: 'the ledger could not count this minute: too many at once',
-    });
-  });
-
-  test('asks for the refusals of an id by the beginning of their keys, ten at most', async () => {
-    await open(answers({ Items: [] }));
-    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
-    expect(await ledger.readRefusals('main', 'a')).toEqual([]);
-    expect(seenBodies()).toEqual([
-      {
-        TableName: 'ledger',
-        KeyConditionExpression: '#account = :account AND begins_with(#item, :prefix)',
-        ExpressionAttributeNames: { '#account': 'account', '#item': 'item' },
-        ExpressionAttributeValues: { ':account': { S: 'main' }, ':prefix': { S: 'signal#a@' } },
-        ConsistentRead: true,
-        Limit: 10,
-      },
-    ]);
-  });
-
-  test('counts nothing without a limit: a signal is stored by one request', async () => {
-    await open(answers({}));
-    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
-    expect((await acceptOne(ledger, orderEntry('a'), null)).result).toBe('created');
-    expect(seenBodies().map((body) => Object.keys(body).includes('Item'))).toEqual([true]);
-  });
 });

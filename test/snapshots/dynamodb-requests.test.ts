@@ -87,7 +87,7 @@ describe('a write that DynamoDB refuses', () => {
 
   test('for any other reason, or for ever, is a failure, for the run to come again', async () => {
     const store = await open(
-      ...Array.from({ length: 10 }, () => conflict),
+      ...Array.from({ length: 6 }, () => conflict),
       fails('TransactionCanceledException', { CancellationReasons: [{ Code: 'ThrottlingError' }] }),
       fails('AccessDeniedException'),
       fails('AccessDeniedException'),
@@ -119,7 +119,7 @@ describe('what is written', () => {
       },
       {
         Item: { item: { S: 'fees#BTC#000000000000002' } },
-        ConditionExpression: 'attribute_not_exists(#item)',
+        ConditionExpression: 'attribute_not_exists(#account)',
       },
     ]);
   });

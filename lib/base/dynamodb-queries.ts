@@ -1,0 +1,46 @@
+import { QueryCommand, type QueryCommandInput } from '@aws-sdk/client-dynamodb';
+import { type Item, namesIn } from './dynamodb.ts';
+import { DynamodbTable } from './dynamodb-table.ts';
+
+type Query = Pick<
+  QueryCommandInput,
+  'IndexName' | 'ExpressionAttributeValues' | 'ConsistentRead' | 'ScanIndexForward' | 'Limit'
+> & { readonly KeyConditionExpression: string };
+
+/** A table whose items are also listed; a function that only takes alerts in loads none of this. */
+export class QueriedTable extends DynamodbTable {
+  /** One page of a query; `next` is null when DynamoDB knows of no more. */
+  async query(
+    query: Query,
+    from: Item | null = null,
+  ): Promise<{ readonly items: readonly Item[]; readonly next: Item | null }> {
+    const { Items = [], LastEvaluatedKey } = await this.read((client, TableName) =>
+      client.send(
+        new QueryCommand({
+          ...query,
+          TableName,
+          ExpressionAttributeNames: namesIn(query.KeyConditionExpression),
+          ...(from === null ? {} : { ExclusiveStartKey: from }),
+        }),
+      ),
+    );
+    return { items: Items, next: LastEvaluatedKey ?? null };
+  }
+
+  /** As many as there are, and `limit` at most: DynamoDB cuts a page at 1 MB, whatever was asked for. */
+  async queryUpTo(limit: number, query: Omit<Query, 'Limit'>): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    for await (const item of this.queryAll({ ...query, Limit: limit })) if (found.push(item) === limit) break;
+    return found;
+  }
+
+  /** Every item of a query, page by page. */
+  async *queryAll(query: Query): AsyncGenerator<Item> {
+    let from: Item | null = null;
+    do {
+      const page = await this.query(query, from);
+      yield* page.items;
+      from = page.next;
+    } while (from !== null);
+  }
+}

@@ -1,0 +1,214 @@
+import {
+  BatchGetItemCommand,
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  TransactWriteItemsCommand,
+  UpdateItemCommand,
+  type UpdateItemCommandInput,
+} from '@aws-sdk/client-dynamodb';
+import { systemClock } from './clock.ts';
+import { type Item, namesIn } from './dynamodb.ts';
+import { type Patience, readRefusal, sendPastTransactions } from './dynamodb-conflict.ts';
+import { createStoreFailure } from './store-failure.ts';
+
+/** A conditional write: done, with the item as it is now; or refused, with the item that stood against it. */
+export type Written =
+  | { readonly done: true; readonly item: Item }
+  | { readonly done: false; readonly found: Item | null };
+
+/** Several conditional writes: all done; or none, with the item that stood against each, null where none did. */
+export type AllWritten =
+  | { readonly done: true }
+  | { readonly done: false; readonly found: readonly (Item | null)[] };
+
+/** A put that happens only when the condition holds of what stands under its key. */
+export interface ConditionalPut {
+  readonly item: Item;
+  /** Names are written `#name`, values `:name`. */
+  readonly condition: string;
+  readonly values?: Item;
+}
+
+/** The condition that nothing stands under the key. */
+export const isNew = 'attribute_not_exists(#account)';
+
+export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
+  readonly set: string;
+  /** Absent: whatever is there, if anything; the item is not returned then. */
+  readonly condition?: string;
+  readonly values?: Item;
+  /** More names than the expressions spell out. */
+  readonly names?: Record<string, string>;
+};
+
+/** As many as one BatchGetItem takes. */
+const batchSize = 100;
+
+export interface DynamodbTableOptions {
+  readonly client: DynamoDBClient;
+  readonly tableName: string;
+  /** What failures call it: `the ledger` could not be read. */
+  readonly contents: string;
+  readonly patience?: Patience;
+}
+
+/**
+ * The few things the relay asks of a table with the partition key `account` and the sort key `item`. Failures of the
+ * service are `store_unavailable`.
+ */
+export class DynamodbTable {
+  readonly #client: DynamoDBClient;
+  readonly #name: string;
+  readonly #contents: string;
+  readonly #patience: Patience;
+
+  constructor({ client, tableName, contents, patience }: DynamodbTableOptions) {
+    this.#client = client;
+    this.#name = tableName;
+    this.#contents = contents;
+    this.#patience = patience ?? { clock: systemClock, random: Math.random };
+  }
+
+  /** Reads consistently: every write acknowledged before is seen. */
+  async get(key: Item): Promise<Item | null> {
+    const { Item: item } = await this.read((client, TableName) =>
+      client.send(new GetItemCommand({ TableName, Key: key, ConsistentRead: true })),
+    );
+    return item ?? null;
+  }
+
+  /** Consistently too, in the order of the keys; what is not there is left out. */
+  async getMany(keys: readonly Item[]): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    for (let from = 0; from < keys.length; from += batchSize)
+      found.push(...(await this.#getBatch(keys.slice(from, from + batchSize))));
+    const byName = new Map(found.map((item) => [nameOf(item), item]));
+    return keys.map((key) => byName.get(nameOf(key))).filter((item) => item !== undefined);
+  }
+
+  async #getBatch(keys: readonly Item[]): Promise<readonly Item[]> {
+    const found: Item[] = [];
+    let left = [...keys];
+    while (left.length > 0) {
+      const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
+      const response = await this.#client
+        .send(new BatchGetItemCommand({ RequestItems: request }))
+        .catch(this.#failReading);
+      found.push(...(response.Responses?.[this.#name] ?? []));
+      // Answers are cut at 16 MB.
+      left = response.UnprocessedKeys?.[this.#name]?.Keys ?? [];
+    }
+    return found;
+  }
+
+  async put(item: Item): Promise<void> {
+    await this.#client
+      .send(new PutItemCommand({ TableName: this.#name, Item: item }))
+      .catch(this.#failWriting);
+  }
+
+  /** Puts the item where none of its key is. */
+  create(item: Item): Promise<Written> {
+    return this.putIf({ item, condition: isNew });
+  }
+
+  async putIf(put: ConditionalPut): Promise<Written> {
+    const input = this.#inputOf(put);
+    try {
+      await sendPastTransactions(this.#patience, () => this.#client.send(new PutItemCommand(input)));
+      return { done: true, item: put.item };
+    } catch (error) {
+      return this.#refusalOf(error);
+    }
+  }
+
+  /** Puts every item where none of its key is, or none of them. */
+  createAll(items: readonly Item[]): Promise<AllWritten> {
+    return this.putAll(items.map((item) => ({ item, condition: isNew })));
+  }
+
+  /** All of the puts or none of them. */
+  async putAll(puts: readonly ConditionalPut[]): Promise<AllWritten> {
+    const TransactItems = puts.map((put) => ({ Put: this.#inputOf(put) }));
+    try {
+      await sendPastTransactions(this.#patience, () =>
+        this.#client.send(new TransactWriteItemsCommand({ TransactItems })),
+      );
+      return { done: true };
+    } catch (error) {
+      return this.#refusalOfAll(error);
+    }
+  }
+
+  #inputOf({ item, condition, values }: ConditionalPut) {
+    return {
+      TableName: this.#name,
+      Item: item,
+      ConditionExpression: condition,
+      ExpressionAttributeNames: namesIn(condition),
+      ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    };
+  }
+
+  async update({ Key, set, condition, values, names }: Update): Promise<Written> {
+    const input: UpdateItemCommandInput = {
+      TableName: this.#name,
+      Key,
+      UpdateExpression: set,
+      ExpressionAttributeNames: { ...namesIn(set, condition ?? ''), ...names },
+      ...(values === undefined ? {} : { ExpressionAttributeValues: values }),
+      ...(condition === undefined
+        ? {}
+        : {
+            ConditionExpression: condition,
+            ReturnValues: 'ALL_NEW',
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+          }),
+    };
+    try {
+      const { Attributes = {} } = await sendPastTransactions(this.#patience, () =>
+        this.#client.send(new UpdateItemCommand(input)),
+      );
+      return { done: true, item: Attributes };
+    } catch (error) {
+      return this.#refusalOf(error);
+    }
+  }
+
+  async delete(key: Item): Promise<void> {
+    await this.#client
+      .send(new DeleteItemCommand({ TableName: this.#name, Key: key }))
+      .catch(this.#failWriting);
+  }
+
+  /** Sends a request that reads. */
+  protected async read<T>(send: (client: DynamoDBClient, tableName: string) => Promise<T>): Promise<T> {
+    return await send(this.#client, this.#name).catch(this.#failReading);
+  }
+
+  #refusalOf(error: unknown): Written {
+    if (error instanceof ConditionalCheckFailedException) return { done: false, found: error.Item ?? null };
+    return this.#failWriting(error);
+  }
+
+  #refusalOfAll(error: unknown): AllWritten {
+    const found = readRefusal(error);
+    return found === null ? this.#failWriting(error) : { done: false, found };
+  }
+
+  readonly #failReading = (error: unknown): never => {
+    throw createStoreFailure(`${this.#contents} could not be read`, error);
+  };
+
+  readonly #failWriting = (error: unknown): never => {
+    throw createStoreFailure(`${this.#contents} could not be written`, error);
+  };
+}
+
+function nameOf({ account, item }: Item): string {
+  return `${account?.S}/${item?.S}`;
+}

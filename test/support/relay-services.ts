@@ -1,0 +1,86 @@
+import type { Clock } from '../../lib/base/clock.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createExchangeClient } from '../../lib/exchange/client.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { createTransport, type Transport } from '../../lib/exchange/transport.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
+import { tradedMarkets } from '../../lib/model/settings.ts';
+import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
+import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
+import { createOverloadWatch } from '../../lib/relay/overload.ts';
+import type { ReconcileServices } from '../../lib/relay/reconcile-signals.ts';
+import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.ts';
+import { type RaisedAlarm, recordAlarms } from './record-alarms.ts';
+import { testConfig } from './world.ts';
+
+export type RelayServices = ReceiveServices & ExecuteServices & ReconcileServices;
+
+/** Everything a relay's code runs on: a real store in memory, a real exchange whose price moves by hand, a silent log. */
+export interface OpenServices {
+  readonly paper: PaperExchange;
+  readonly file: SqliteFile;
+  readonly services: RelayServices;
+  /** Oldest first. */
+  readonly raised: readonly RaisedAlarm[];
+  close(): Promise<void>;
+}
+
+/** The webhook token of every account. */
+export const token = 'a-token-of-this-test';
+
+export async function openServices(options: {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly transport?: Transport;
+}): Promise<OpenServices> {
+  const { dialect, clock, transport = createTransport() } = options;
+  const { settings } = parseConfig(testConfig);
+  const paper = await startPaperExchange({ port: 0, dialect, clock, walk: false });
+  paper.control.setPrice('BTC_USDT', parseDecimal('50000'));
+  const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
+  // Pauses before retries come to whole milliseconds, as a real clock's time does.
+  const random = () => 0;
+  const client = createExchangeClient({ address: paper.url, dialect, credentials, clock, random, transport });
+  const file = openSqlite(':memory:');
+  const copies = createSqliteMarketCopies(file, paper.url);
+  const { alarms, raised } = recordAlarms();
+  const silence = () => undefined;
+  const log = { info: silence, warn: silence, error: silence };
+  const timeoutMs = 2_000;
+  const services: RelayServices = {
+    clock,
+    log,
+    alarms,
+    settings,
+    ledger: createSqliteLedger(file),
+    queue: createSqliteQueue(file, { maxReceives: 5, clock }),
+    webhookTokens: async () => [token],
+    heldSecrets: async () => [token, credentials.apiSecret],
+    overload: createOverloadWatch(),
+    markets: createMarketCatalogue({
+      client,
+      clock,
+      log,
+      copies,
+      traded: tradedMarkets(settings),
+      timeoutMs,
+    }),
+    exchangeTimeoutMs: timeoutMs,
+    exchangeFor: async () => client,
+  };
+  return {
+    paper,
+    file,
+    services,
+    raised,
+    async close() {
+      transport.close();
+      await paper.close();
+      file.close();
+    },
+  };
+}
