@@ -16,21 +16,22 @@ import { addSignalCommands } from './commands/signals.ts';
 import { addWebhookCommands } from './commands/webhook.ts';
 import { createUsageFailure, reportFailure } from './failure.ts';
 import { renderFailure } from './print.ts';
+import { attachTerminal, type Terminal } from './terminal.ts';
 
 /**
  * Runs one command and tells its failure, if it fails.
  *
- * @param argv as the process got it
+ * @param argv as a process gets it: the program, the script, then what was typed
  * @returns the exit status: 0, 1 for a failure, 2 for a command that was given wrongly
  */
-export async function runProgram(argv: readonly string[]): Promise<number> {
+export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
-    const relay = createProgram();
+    const relay = createProgram(terminal);
     refuseSwallowed(relay, argv.slice(2));
     await relay.parseAsync(argv);
     return 0;
   } catch (error) {
-    return tellFailure(error, argv);
+    return tellFailure(error, argv, terminal);
   }
 }
 
@@ -49,12 +50,14 @@ function refuseSwallowed(relay: Command, args: readonly string[]): void {
   );
 }
 
+const usualHelpWidth = 80;
+
 /** Of the command and of all below it. */
 function listOptions({ options, commands }: Command): readonly Option[] {
   return [...options, ...commands.flatMap(listOptions)];
 }
 
-function createProgram(): Command {
+function createProgram(terminal: Terminal): Command {
   const relay = new Command('relay')
     .usage('<command> [options]')
     .description('Looks after a relay: one that was started with `npm start`, or one on AWS (--stack).')
@@ -67,8 +70,15 @@ function createProgram(): Command {
     .helpCommand('help [command]', 'show how a command is used')
     .version(readVersion(), '-V, --version', 'show the release')
     .exitOverride()
-    // Every failure is told in one place and one form.
-    .configureOutput({ outputError: () => undefined });
+    .configureOutput({
+      writeOut: (text) => void terminal.stdout.write(text),
+      writeErr: (text) => void terminal.stderr.write(text),
+      // Every failure is told in one place and one form.
+      outputError: () => undefined,
+      getOutHelpWidth: () => terminal.width ?? usualHelpWidth,
+      getErrHelpWidth: () => terminal.width ?? usualHelpWidth,
+    });
+  attachTerminal(relay, terminal);
   relay.commandsGroup('Alerts and signals:');
   addWebhookCommands(relay);
   addSignalCommands(relay);
@@ -90,12 +100,12 @@ function createProgram(): Command {
   return relay;
 }
 
-function tellFailure(error: unknown, argv: readonly string[]): number {
+function tellFailure(error: unknown, argv: readonly string[], { stderr }: Terminal): number {
   // Help or release were asked for and shown; help shown for want of a command is a mistake.
   if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code))
     return error.exitCode === 0 ? 0 : 2;
   const report = reportFailure(error);
   // A mistaken command may end the parsing before the option is read.
-  process.stderr.write(renderFailure(report, argv.includes('--json')));
+  stderr.write(renderFailure(report, argv.includes('--json')));
   return report.exitStatus;
 }

@@ -26,16 +26,16 @@ export interface Result {
 
 /** @throws CommandFailure (usage) when `--json` and `--format` contradict each other */
 export async function printResult(
-  { print, isJson }: Context,
+  { print, isJson, terminal: { stdout, stderr } }: Context,
   format: Format | undefined,
   result: Result,
 ): Promise<void> {
   if (isJson && format !== undefined && format !== 'json')
     throw createUsageFailure(`--json and --format ${format} contradict each other`, 'Leave one of them out.');
-  if (isJson || format === 'json') return await writeOutput([`${JSON.stringify(result.document)}\n`], null);
+  if (isJson || format === 'json') return await writeOutput([`${JSON.stringify(result.document)}\n`], stdout);
   if (format !== 'csv') return print(result.document, () => renderResult(result));
-  await writeOutput(listCsv(result), null);
-  process.stderr.write(result.notes.map((note) => `${escapeText(note)}\n`).join(''));
+  await writeOutput(listCsv(result), stdout);
+  stderr.write(result.notes.map((note) => `${escapeText(note)}\n`).join(''));
 }
 
 function* listCsv({ records }: Result): Generator<string> {

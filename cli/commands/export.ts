@@ -40,7 +40,7 @@ export function addExportCommands(program: Command): void {
 }
 
 async function exportSubject(
-  { session, print, isJson }: Context,
+  { session, print, isJson, terminal: { stdout, stderr } }: Context,
   what: Subject,
   options: ExportOptions,
 ): Promise<void> {
@@ -57,12 +57,12 @@ async function exportSubject(
   const notes = what === 'interest' ? await readNotes(store, account, period) : [];
   const rows = openRows[what](store, account, period);
   const counter = { rows: 0 };
-  await writeOutput(format === 'csv' ? listCsv(rows, counter) : listJson(rows, counter), out ?? null);
+  await writeOutput(format === 'csv' ? listCsv(rows, counter) : listJson(rows, counter), out ?? stdout);
   if (out !== undefined)
     print({ account, what, format, ...period, rows: counter.rows, path: out, notes }, () =>
       [`${out}: ${counter.rows} rows of ${what}`, ...notes].map(paint).join('\n'),
     );
-  else process.stderr.write(notes.map((note) => `${paint(note)}\n`).join(''));
+  else stderr.write(notes.map((note) => `${paint(note)}\n`).join(''));
 }
 
 const openRows: Readonly<

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { catalogue, type ErrorCode } from '../../lib/base/errors.ts';
@@ -9,6 +10,7 @@ import { CommandFailure } from '../failure.ts';
 import type { HttpAnswer } from '../http.ts';
 import { renderFields, renderTable } from '../print.ts';
 import { chooseAccount } from '../session.ts';
+import { isSystemError } from '../system-error.ts';
 
 export function addWebhookCommands(program: Command): void {
   program
@@ -84,12 +86,12 @@ const Refusal = z.object({
 });
 
 async function sendAlert(
-  { session, printChange }: Context,
+  { session, terminal, printChange }: Context,
   file: string,
   name: string | undefined,
 ): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  const body = file === '-' ? await readStandardInput() : await readAlertFile(file);
+  const body = file === '-' ? await buffer(terminal.stdin) : await readAlertFile(file);
   const answer = await session.sendAlert(account, body);
   const receipt = Receipt.safeParse(answer.body);
   if (!receipt.success || answer.httpStatus >= 300) throw createRefusal(answer, session.relayName);
@@ -107,17 +109,11 @@ function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[]): stri
   return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows)}\n\nWhat becomes of it: npx relay ${next}`;
 }
 
-async function readStandardInput(): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
-}
-
 async function readAlertFile(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    const reason = isSystemError(error) ? ` (${error.code})` : '';
     throw new CommandFailure(
       'file_unreadable',
       `"${path}" cannot be read${reason}`,

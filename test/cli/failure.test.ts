@@ -4,10 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
-import { runCli, runForFailure } from './run-cli.ts';
+import { mainPath, runCli, runForFailure } from './run-cli.ts';
 import { type StoredSignals, storeSignals } from './stored-signals.ts';
 
 let stored: StoredSignals;
@@ -150,7 +149,6 @@ test('an alert file that cannot be read is named', async () => {
 });
 
 test('a reader that goes away early is no failure', async () => {
-  const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
   const child = spawn(process.execPath, [mainPath, ...here('signals')], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { acceptOne } from '../support/accept-one.ts';
-import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { runCli, runForFailure, runForJson, spawnCli } from './run-cli.ts';
 import { buySignal, type StoredSignals, startMs, storeSignals } from './stored-signals.ts';
 
 let stored: StoredSignals;
@@ -159,7 +159,7 @@ describe('signal', () => {
   });
 
   test('prints no control characters, whoever wrote them', async () => {
-    const { stdout } = await runCli(here('signal', 'demo-2'));
+    const { stdout } = await spawnCli(here('signal', 'demo-2'));
 
     expect(stdout).toContain('too much \\u001b[31m');
     expect(stdout).not.toContain('\u001b');
