@@ -7,8 +7,10 @@ import type { ConditionalOrder, Order } from '../../lib/model/order.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
-import { type Cell, formatAmount, formatSecond, renderFields, renderTable } from '../print.ts';
+import { type Cell, formatAmount, formatSecond, renderFields } from '../print.ts';
 import { chooseAccount } from '../session.ts';
+import { renderTable } from '../table.ts';
+import type { Screen } from '../terminal.ts';
 
 interface CancelOptions {
   readonly orderId?: number;
@@ -42,17 +44,17 @@ export function addOrderCommands(program: Command): void {
 }
 
 async function showOrders(
-  { session, print }: Context,
+  { session, terminal, print }: Context,
   { market, account: name }: { market?: string; account?: string },
 ): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const orders = await askExchange(session, account, (client) =>
     listConditionalOrders(client, market, { timeoutMs }),
   );
-  print({ account: account.name, orders }, () => renderConditionalOrders(orders));
+  print({ account: account.name, orders }, () => renderConditionalOrders(orders, terminal));
 }
 
-function renderConditionalOrders(orders: readonly ConditionalOrder[]): string {
+function renderConditionalOrders(orders: readonly ConditionalOrder[], screen: Screen): string {
   if (orders.length === 0)
     return 'No open conditional orders. Plain stop-limits are not among them: see `signals`.';
   return renderTable(
@@ -71,6 +73,7 @@ function renderConditionalOrders(orders: readonly ConditionalOrder[]): string {
     orders.flatMap((record) =>
       legRows(record).map((cells, index) => [index === 0 ? groupName(record) : '', ...cells]),
     ),
+    screen,
   );
 }
 

@@ -31,7 +31,7 @@ export function addResolveCommands(program: Command): void {
   program
     .command('resolve')
     .description('settle a signal whose outcome is unknown: look, cancel, or record what you saw')
-    .argument('<id>', "the signal's id")
+    .argument('<id>', "the signal's id, or the beginning of it")
     .option('--account <name>', 'needed when several accounts have a signal of that id')
     .addOption(
       new Option(
@@ -63,7 +63,7 @@ async function resolve(
   const by = readText('--by', options.by ?? userInfo().username);
   const ledger = session.openLedger();
   const accounts = options.account === undefined ? Object.keys(session.settings.accounts) : [options.account];
-  const entry = await findEntry(ledger, id, accounts);
+  const { entry } = await findEntry(ledger, id, accounts);
   refuseImpossible(entry, approach);
   const alarms: string[] = [];
   const services = {

@@ -8,9 +8,11 @@ import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import type { HttpAnswer } from '../http.ts';
-import { renderFields, renderTable } from '../print.ts';
+import { renderFields } from '../print.ts';
 import { chooseAccount } from '../session.ts';
 import { isSystemError } from '../system-error.ts';
+import { renderTable } from '../table.ts';
+import type { Screen } from '../terminal.ts';
 
 export function addWebhookCommands(program: Command): void {
   program
@@ -96,17 +98,17 @@ async function sendAlert(
   const receipt = Receipt.safeParse(answer.body);
   if (!receipt.success || answer.httpStatus >= 300) throw createRefusal(answer, session.relayName);
   const { signals } = receipt.data;
-  printChange({ httpStatus: answer.httpStatus, signals }, () => renderReceipt(signals));
+  printChange({ httpStatus: answer.httpStatus, signals }, () => renderReceipt(signals, terminal));
 }
 
-function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[]): string {
+function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[], screen: Screen): string {
   const [only] = signals;
   const next = only !== undefined && signals.length === 1 ? `signal ${only.signalId}` : 'signals';
   const rows = signals.map(({ signalId, status, duplicate }) => [
     signalId,
     duplicate ? `${status} before; nothing is done twice` : status,
   ]);
-  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows)}\n\nWhat becomes of it: npx relay ${next}`;
+  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows, screen)}\n\nWhat becomes of it: npx relay ${next}`;
 }
 
 async function readAlertFile(path: string): Promise<Buffer> {

@@ -33,11 +33,11 @@ test('the signals of one account and status are found beyond the first page of a
   const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
   await fill(ledger);
 
-  const found = await readEntries(ledger, { account: 'rare', status: 'accepted', limit: 5 });
-  const two = await readEntries(ledger, { account: 'rare', status: 'accepted', limit: 2 });
+  const found = await readEntries(ledger, { account: 'rare', status: 'accepted' }, { limit: 5 });
+  const two = await readEntries(ledger, { account: 'rare', status: 'accepted' }, { limit: 2 });
 
-  expect(found.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21', 's-0']);
-  expect(two.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
+  expect(found.entries.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21', 's-0']);
+  expect(two.entries.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
 });
 
 test('of the signals of one account those of others are not read', async () => {
@@ -52,9 +52,9 @@ test('of the signals of one account those of others are not read', async () => {
     },
   });
 
-  const found = await readEntries(watched, { account: 'rare', limit: 2 });
+  const found = await readEntries(watched, { account: 'rare' }, { limit: 2 });
 
-  expect(found.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
+  expect(found.entries.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
   expect(asked).toEqual([{ account: 'rare', limit: 2 }]);
   file.close();
 });

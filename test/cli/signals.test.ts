@@ -92,7 +92,6 @@ describe('signals', () => {
         'cancel signal demo-1',
         'cancel order tr-1',
         'cancel order 42',
-        'the alert came too late',
         'buy for 500 at 60500',
       ]),
     );
@@ -155,7 +154,7 @@ describe('signal', () => {
     expect(stdout).toMatch(/^order +10000000001, open as far as the ledger knows$/m);
     expect(stdout).toMatch(/^2026-11-20 10:00:00.000 UTC +\+0 ms {2}accepted$/m);
     expect(stdout).toMatch(/^2026-11-20 10:00:00.057 UTC +\+57 ms {2}placed$/m);
-    expect(stdout).toContain('{ order: { orderId: 10000000001 } }');
+    expect(stdout).not.toContain('{');
   });
 
   test('prints no control characters, whoever wrote them', async () => {
