@@ -1,9 +1,12 @@
 import { type Command, Option } from 'commander';
 import type { Entry } from '../lib/ledger/entry.ts';
+import type { Ledger } from '../lib/ledger/ledger.ts';
 import { type Status, statuses } from '../lib/model/outcome.ts';
+import { findAccount, type Settings } from '../lib/model/settings.ts';
 import { refusedTickerOf } from './describe-refusal.ts';
 import { summariseSignal } from './describe-signal.ts';
 import type { EntryFilter } from './read-entries.ts';
+import { createUnknownAccount } from './session.ts';
 
 /** Which signals are meant, as the command line says it. */
 export interface FilterOptions {
@@ -14,12 +17,12 @@ export interface FilterOptions {
 }
 
 /** Gives a command `--status`, `--market`, `--text` and `--account`. */
-export function addFilterOptions(command: Command): Command {
+export function addFilterOptions(command: Command, ofAccount = 'only those of this account'): Command {
   return command
     .addOption(new Option('--status <status>', 'only those in this status').choices(statuses))
     .option('--market <market>', 'only those of this market or ticker, for example BTC_USDT or BTCUSDT')
     .option('--text <text>', 'only those with this text in id, comment, strategy, reason or order id')
-    .option('--account <name>', 'only those of this account');
+    .option('--account <name>', ofAccount);
 }
 
 /** @param tickers which market each ticker stands for: of a refused alert no more than its ticker is kept */
@@ -59,6 +62,21 @@ function holdsText(entry: Entry, wanted: string): boolean {
     ...steps.map(({ note }) => note),
   ];
   return texts.some((text) => text?.toLowerCase().includes(wanted) === true);
+}
+
+/**
+ * An account that was taken out of the configuration has its signals all the same; a misspelt one has none.
+ *
+ * @throws CommandFailure (usage)
+ */
+export async function refuseUnknownAccount(
+  settings: Settings,
+  ledger: Ledger,
+  name: string | undefined,
+): Promise<void> {
+  if (name === undefined || findAccount(settings, name) !== null) return;
+  const { entries } = await ledger.list({ account: name, limit: 1 });
+  if (entries.length === 0) throw createUnknownAccount(settings, name);
 }
 
 /** `status denied, market BTC_USDT`; empty when all are meant. */

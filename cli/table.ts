@@ -56,13 +56,28 @@ export function renderTable(
 
 /** The same of rows with notes. */
 export function renderRows(columns: readonly Column[], rows: readonly Row[], screen: Width): string {
-  const widths = measure(columns, rows, screen);
-  if (widths !== null) return renderGrid(columns, rows, widths, screen);
-  const last = columns.findLastIndex(({ optional }) => optional === true);
-  if (last < 0) return renderRecords(columns, rows, screen);
-  const without = <Item>(items: readonly Item[]) => items.filter((_, index) => index !== last);
-  const narrower = rows.map(({ cells, note }) => ({ cells: without(cells), note }));
-  return renderRows(without(columns), narrower, screen);
+  for (const shown of listSelections(columns)) {
+    const some = shown.map((index) => columns[index] as Column);
+    const someRows = rows.map(({ cells, note }) => ({
+      cells: shown.map((index) => cells[index] ?? ''),
+      note,
+    }));
+    const widths = measure(some, someRows, screen);
+    if (widths !== null) return renderGrid(some, someRows, widths, screen);
+  }
+  return renderRecords(columns, rows, screen);
+}
+
+/** Which columns to try: all of them, then always one optional column less, from the right. */
+function listSelections(columns: readonly Column[]): readonly (readonly number[])[] {
+  let shown = [...columns.keys()];
+  const selections = [shown];
+  for (const [index, { optional }] of [...columns.entries()].reverse()) {
+    if (optional !== true) continue;
+    shown = shown.filter((other) => other !== index);
+    selections.push(shown);
+  }
+  return selections;
 }
 
 function measure(

@@ -11,7 +11,7 @@ export function wrapText(text: string, width: number | null): readonly string[] 
   for (const word of text.split(' ')) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (line !== '' && longer.length > width) {
-      lines.push(line);
+      lines.push(line.trimEnd());
       line = word;
     } else line = longer;
   }

@@ -1,13 +1,18 @@
 import { type Command, Option } from 'commander';
 import type { Ledger, Pause } from '../../lib/ledger/ledger.ts';
-import { findAccount, type Settings } from '../../lib/model/settings.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { createUsageFailure } from '../failure.ts';
 import { paint } from '../print.ts';
 import { type EntryFilter, type EntryListing, mostLookedAt, readEntries } from '../read-entries.ts';
 import { renderSignals } from '../render-signals.ts';
-import { createUnknownAccount, type Session } from '../session.ts';
-import { addFilterOptions, describeFilter, type FilterOptions, filterOf } from '../signal-filter.ts';
+import type { Session } from '../session.ts';
+import {
+  addFilterOptions,
+  describeFilter,
+  type FilterOptions,
+  filterOf,
+  refuseUnknownAccount,
+} from '../signal-filter.ts';
 import type { Screen } from '../terminal.ts';
 import { addLocalRangeOptions, chooseRange, type LocalRangeOptions, placeRange } from '../time-range.ts';
 import { describeTime } from '../time-zone.ts';
@@ -67,13 +72,6 @@ async function readPage(
       throw createUsageFailure(error.message, 'Leave --before out, or copy what a list of this relay named.');
     throw error;
   }
-}
-
-/** One that was taken out of the configuration has its signals all the same; a misspelt one has none. */
-async function refuseUnknownAccount(settings: Settings, ledger: Ledger, name?: string): Promise<void> {
-  if (name === undefined || findAccount(settings, name) !== null) return;
-  const { entries } = await ledger.list({ account: name, limit: 1 });
-  if (entries.length === 0) throw createUnknownAccount(settings, name);
 }
 
 interface AccountPause extends Pause {

@@ -134,7 +134,8 @@ describe('an export', () => {
   });
 
   test.each([
-    [['export', 'orders'], 'Allowed choices are balances, fees, interest'],
+    [['export', 'orders'], 'Allowed choices are balances, fees, interest, signals'],
+    [['export', 'fees', '--status', 'placed', '--out', 'x'], '--status, --market and --text are for signals'],
     [['export', 'balances', '--format', 'xlsx'], 'Allowed choices are csv, jsonl'],
     // As --json.
     [['export', 'balances'], 'no single JSON document'],
