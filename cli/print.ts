@@ -42,6 +42,11 @@ function renderField(label: string, value: Cell, width: number | null): readonly
   });
 }
 
+/** Words for people, broken between words where the screen ends. */
+export function renderSentence(text: string, { width }: Pick<Screen, 'width'>): string {
+  return wrapText(escapeText(text), width).join('\n');
+}
+
 /** Facts of any shape, over as few lines as stay readable. */
 export function renderFacts(facts: unknown): string {
   return inspect(facts, {

@@ -3,7 +3,8 @@ import { escapeText } from '../lib/signals/faults.ts';
 import type { Context } from './command.ts';
 import { type CsvCell, formatCsvRow } from './csv.ts';
 import { createUsageFailure } from './failure.ts';
-import { paint } from './print.ts';
+import { renderSentence } from './print.ts';
+import type { Screen } from './terminal.ts';
 import { writeOutput } from './write-output.ts';
 
 const formats = ['table', 'csv', 'json'] as const;
@@ -26,22 +27,23 @@ export interface Result {
 
 /** @throws CommandFailure (usage) when `--json` and `--format` contradict each other */
 export async function printResult(
-  { print, isJson, terminal: { stdout, stderr } }: Context,
+  { print, isJson, terminal }: Context,
   format: Format | undefined,
   result: Result,
 ): Promise<void> {
   if (isJson && format !== undefined && format !== 'json')
     throw createUsageFailure(`--json and --format ${format} contradict each other`, 'Leave one of them out.');
-  if (isJson || format === 'json') return await writeOutput([`${JSON.stringify(result.document)}\n`], stdout);
-  if (format !== 'csv') return print(result.document, () => renderResult(result));
-  await writeOutput(listCsv(result), stdout);
-  stderr.write(result.notes.map((note) => `${escapeText(note)}\n`).join(''));
+  if (isJson || format === 'json')
+    return await writeOutput([`${JSON.stringify(result.document)}\n`], terminal.stdout);
+  if (format !== 'csv') return print(result.document, () => renderResult(result, terminal));
+  await writeOutput(listCsv(result), terminal.stdout);
+  terminal.stderr.write(result.notes.map((note) => `${escapeText(note)}\n`).join(''));
 }
 
 function* listCsv({ records }: Result): Generator<string> {
   for (const record of records()) yield formatCsvRow(record);
 }
 
-function renderResult({ table, notes }: Result): string {
-  return [table(), ...notes.map(paint)].join('\n\n');
+function renderResult({ table, notes }: Result, screen: Screen): string {
+  return [table(), ...notes.map((note) => renderSentence(note, screen))].join('\n\n');
 }
