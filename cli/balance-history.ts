@@ -135,6 +135,6 @@ export async function explainNoBalances(
 
 function explainNothingHeld(account: string, kind: BalanceKind, snapshot: BalanceSnapshot): string {
   return snapshot[kind] === null
-    ? 'The exchange offered no collateral balance: only the live dialect has one, and not for every account.'
+    ? 'The exchange offered no collateral balance: there is one only where exchange.dialect is "live", and not for every account.'
     : `Account ${account} held nothing in its ${kind} balance at any of these times.`;
 }

@@ -2,7 +2,7 @@
 export interface ColumnNeed {
   /** As its longest cell is. */
   readonly natural: number;
-  /** As its longest word is; the same as `natural` for a column that does not wrap. */
+  /** Below this a word would be broken, or a cell that must not wrap. */
   readonly least: number;
 }
 

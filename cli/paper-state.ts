@@ -103,14 +103,14 @@ function renderOrders({ orders }: ShownState, screen: Width): string {
   if (shown.length === 0) return 'No orders yet.';
   const table = renderTable(
     [
-      { title: 'since (UTC)' },
+      { title: 'since (UTC)', optional: true },
       { title: 'order', align: 'right' },
-      { title: 'account' },
+      { title: 'account', optional: true },
       { title: 'market' },
-      { title: 'type' },
+      { title: 'type', optional: true },
       { title: 'side' },
       { title: 'amount', align: 'right' },
-      { title: 'left', align: 'right' },
+      { title: 'remaining', align: 'right' },
       { title: 'trigger', align: 'right' },
       { title: 'price', align: 'right' },
       { title: 'status' },

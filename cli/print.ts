@@ -99,13 +99,18 @@ export function formatAmount(value: Decimal | null | undefined): string {
 }
 
 /** A failure as standard error shows it: one JSON document for programs, lines for people. */
-export function renderFailure({ exitStatus: _, ...failure }: FailureReport, isJson: boolean): string {
+export function renderFailure(
+  { exitStatus: _, ...failure }: FailureReport,
+  isJson: boolean,
+  screen: Pick<Screen, 'width'> = { width: null },
+): string {
   if (isJson) return `${JSON.stringify({ error: failure })}\n`;
   const mark = styleText(['red', 'bold'], 'error:', { stream: process.stderr });
   const issues = failure.issues.map(
     ({ path, message, hint }) =>
       `  ${path === '' ? '' : `${path}: `}${message}${hint === '' ? '' : ` (${hint})`}`,
   );
-  const lines = [failure.message, ...issues, failure.action].map(escapeText);
-  return `${mark} ${lines.join('\n')}\n`;
+  const first = renderSentence(`error: ${failure.message}`, screen).slice('error: '.length);
+  const rest = [...issues, failure.action].map((line) => renderSentence(line, screen));
+  return `${mark} ${[first, ...rest].join('\n')}\n`;
 }

@@ -104,12 +104,12 @@ function createProgram(terminal: Terminal): Command {
   return relay;
 }
 
-function tellFailure(error: unknown, argv: readonly string[], { stderr }: Terminal): number {
+function tellFailure(error: unknown, argv: readonly string[], terminal: Terminal): number {
   // Help or release were asked for and shown; help shown for want of a command is a mistake.
   if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code))
     return error.exitCode === 0 ? 0 : 2;
   const report = reportFailure(error);
   // A mistaken command may end the parsing before the option is read.
-  stderr.write(renderFailure(report, argv.includes('--json')));
+  terminal.stderr.write(renderFailure(report, argv.includes('--json'), terminal));
   return report.exitStatus;
 }

@@ -8,7 +8,7 @@ export interface EntryFilter {
   readonly account?: string;
   /** Stored then or later. */
   readonly fromMs?: number;
-  /** Stored before. */
+  /** Stored before; infinite: no end. */
   readonly untilMs?: number;
   /** What no index of a ledger knows; absent: any entry. */
   readonly matches?: (entry: Entry) => boolean;
@@ -65,14 +65,14 @@ export async function readEntries(
 }
 
 function firstQueryOf(
-  { status, account, untilMs, matches }: EntryFilter,
+  { status, account, untilMs = Number.POSITIVE_INFINITY, matches }: EntryFilter,
   limit: number,
   before: string | undefined,
 ): EntryQuery {
   return {
     ...(status === undefined ? {} : { status }),
     ...(account === undefined ? {} : { account }),
-    ...(untilMs === undefined ? {} : { startMs: untilMs }),
+    ...(untilMs === Number.POSITIVE_INFINITY ? {} : { startMs: untilMs }),
     ...(before === undefined ? {} : { cursor: before }),
     // Where an index says it all, not one too many is read.
     limit: matches === undefined && (status === undefined || account === undefined) ? limit : pageSize,

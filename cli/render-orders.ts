@@ -20,7 +20,7 @@ export function renderOrders({ groups, open }: OpenAtExchange, screen: Screen): 
   const rows = [
     ...alone.map((order) => ['', ...orderRow(order.type.replaceAll('_', '-'), order, screen)]),
     ...groups.flatMap((group) =>
-      legRows(group, screen).map((cells, index) => [index === 0 ? groupName(group) : '', ...cells]),
+      legRows(group, screen).map((cells, index) => [index === 0 ? group.kind.toUpperCase() : '', ...cells]),
     ),
   ];
   const columns: readonly Column[] = [
@@ -67,10 +67,6 @@ function listExplanations(groups: readonly ConditionalOrder[]): readonly string[
       : []),
   ];
   return lines.length === 0 ? [] : ['', ...lines];
-}
-
-function groupName({ kind, id }: ConditionalOrder): string {
-  return `${kind.toUpperCase()} ${id}`;
 }
 
 function listLegs(group: ConditionalOrder): readonly Order[] {

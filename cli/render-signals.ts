@@ -10,7 +10,6 @@ import { formatLocal, nameOffset } from './time-zone.ts';
 
 /** What a list of signals is shown for. */
 export interface ListScreen extends Screen {
-  readonly nowMs: number;
   /** Whether every signal is of one account, which need not be repeated. */
   readonly isOneAccount: boolean;
 }
@@ -44,22 +43,21 @@ export function renderSignals(entries: readonly Entry[], screen: ListScreen): st
     { title: 'status' },
     { title: 'order', align: 'right', optional: true },
   ];
-  const isShort = entries.every(({ createdAtMs }) => Math.abs(screen.nowMs - createdAtMs) < yearUnneededMs);
+  const years = new Set(
+    entries.map(({ createdAtMs }) => formatLocal(createdAtMs, screen.timeZone).slice(0, 4)),
+  );
   return renderRows(
     columns,
-    entries.map((entry) => rowOf(entry, screen, isShort)),
+    entries.map((entry) => rowOf(entry, screen, years.size === 1)),
     screen,
   );
 }
 
-/** Within half a year month and day say which year it is. */
-const yearUnneededMs = 182 * 86_400_000;
-
-function rowOf(entry: Entry, { timeZone, isOneAccount }: ListScreen, isShort: boolean): Row {
+function rowOf(entry: Entry, { timeZone, isOneAccount }: ListScreen, isOneYear: boolean): Row {
   const time = formatLocal(entry.createdAtMs, timeZone);
   return {
     cells: [
-      time.slice(isShort ? 'yyyy-'.length : 0, -'.123'.length),
+      time.slice(isOneYear ? 'yyyy-'.length : 0, -'.123'.length),
       shortenId(entry.signalId),
       ...(isOneAccount ? [] : [entry.account]),
       entry.signal?.market ?? refusedTickerOf(entry) ?? '–',

@@ -41,7 +41,6 @@ const frame = {
   'mid-mid': '──',
 };
 const gapWidth = 2;
-const headLines = 2;
 const noteIndent = 4;
 
 /** A table with a ruled head and no frame; where the screen is too narrow for one, its rows one below another. */
@@ -88,7 +87,8 @@ function measure(
   const needs = columns.map(({ title, wraps }, index) => {
     const texts = [title, ...rows.map(({ cells }) => shownText(cells[index]))];
     const natural = Math.max(...texts.map(({ length }) => length));
-    return { natural, least: wraps === true ? Math.max(...texts.map(longestWordOf)) : natural };
+    const cellWidth = Math.max(...texts.slice(1).map(({ length }) => length), longestWordOf(title));
+    return { natural, least: wraps === true ? Math.max(...texts.map(longestWordOf)) : cellWidth };
   });
   return fitColumns(needs, width === null ? null : width - gapWidth * (columns.length - 1));
 }
@@ -104,10 +104,12 @@ function renderGrid(
   { width }: Width,
 ): string {
   const wrapped = rows.map(({ cells }) => cells.map((cell, index) => wrapCell(cell, widths[index] ?? null)));
+  const titles = columns.map(({ title }, index) => wrapText(title, widths[index] ?? null));
+  const headLines = Math.max(...titles.map(({ length }) => length)) + 1;
   const table = new CliTable({
     chars: frame,
     style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-    head: columns.map(({ title }) => paint({ text: title, style: 'strong' })),
+    head: titles.map((lines) => lines.map((text) => paint({ text, style: 'strong' })).join('\n')),
     colAligns: columns.map(({ align }) => align ?? 'left'),
   });
   for (const cells of wrapped) table.push(cells.map((lines) => lines.map(paint).join('\n')));

@@ -16,7 +16,9 @@ export function addDoctorCommands(program: Command): void {
     .action((_options: object, command: Command) => runCommand(command, examine));
   program
     .command('redrive')
-    .description('put every dead letter back into the queue, once its cause is mended')
+    .description(
+      'put messages that failed again and again and were put aside (dead letters) back into the queue, once the cause is mended',
+    )
     .action((_options: object, command: Command) => runCommand(command, redrive));
 }
 
@@ -97,7 +99,7 @@ async function redrive({ session, terminal, printChange }: Context): Promise<voi
   const redriven = await session.openDeadLetters().redrive();
   printChange({ redriven: redriven.map(({ group, body }) => ({ group, body })) }, () =>
     redriven.length === 0
-      ? 'There are no dead letters.'
+      ? 'There are no dead letters: no message was put aside.'
       : `${renderTable(
           [{ title: 'group' }, { title: 'message', wraps: true }],
           redriven.map(({ group, body }) => [group, body]),

@@ -32,7 +32,7 @@ async function pingExchange({ session, print }: Context): Promise<void> {
   const tookMs = session.clock.nowMs() - startedAtMs;
   print(
     { exchangeUrl, dialect, answer, tookMs },
-    () => `${answer} from ${exchangeUrl} (${dialect} dialect) in ${tookMs} ms`,
+    () => `${answer} from ${exchangeUrl} (exchange.dialect: ${dialect}) in ${tookMs} ms`,
   );
 }
 

@@ -51,7 +51,9 @@ async function exportSubject(context: Context, what: Subject, options: ExportOpt
       'an export is no single JSON document',
       'Use --format jsonl, one document a line, or name a file with --out.',
     );
-  const period = chooseRange(options, session.clock.nowMs(), () => 0);
+  // Without an end signals that came a moment ago are written out, too, where the relay's clock is ahead of this one.
+  const nowMs = what === 'signals' ? Number.POSITIVE_INFINITY : session.clock.nowMs();
+  const period = chooseRange(options, nowMs, () => 0);
   const { account, rows, notes } =
     what === 'signals'
       ? await openSignals(session, options, period)
@@ -79,13 +81,7 @@ async function openSignals(session: Session, options: ExportOptions, period: Per
   const { account = null } = options;
   const ledger = session.openLedger();
   await refuseUnknownAccount(session.settings, ledger, options.account);
-  const { fromMs, untilMs } = period;
-  const filter = {
-    ...filterOf(options, session.settings.tickers),
-    fromMs,
-    // Without an end what came a moment ago is written out, too, where the relay's clock is ahead of this one.
-    ...(options.to === undefined ? {} : { untilMs }),
-  };
+  const filter = { ...filterOf(options, session.settings.tickers), ...period };
   return { account, rows: exportSignals(ledger, filter), notes: [] };
 }
 

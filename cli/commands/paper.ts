@@ -31,7 +31,7 @@ export function addPaperCommands(program: Command): void {
     .argument('<price>', 'in money', readPositive)
     .option(
       '--volume <amount>',
-      'how much of our orders it can fill, in stock (default: without bounds)',
+      'how much of our orders it can fill, in the base currency (default: without bounds)',
       readPositive,
     )
     .action((market: string, price: string, options: { volume?: string }, command: Command) =>

@@ -2,7 +2,6 @@ import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import type { Log } from '../../lib/base/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { statusMeanings } from '../../lib/model/outcome.ts';
 import {
   type Approach,
   type Resolution,
@@ -12,6 +11,7 @@ import {
   sightingsOf,
 } from '../../lib/relay/resolve-signal.ts';
 import { type Context, readCount, readText, runCommand } from '../command.ts';
+import { describeMeaning } from '../describe-meaning.ts';
 import { timeoutMs } from '../exchange.ts';
 import { createUsageFailure } from '../failure.ts';
 import { findEntry } from '../find-entry.ts';
@@ -30,7 +30,9 @@ interface ResolveOptions {
 export function addResolveCommands(program: Command): void {
   program
     .command('resolve')
-    .description('settle a signal whose outcome is unknown: look, cancel, or record what you saw')
+    .description(
+      'settle a signal whose outcome is unknown: look it up, cancel its order, or record what you saw',
+    )
     .argument('<id>', "the signal's id, or the beginning of it")
     .option('--account <name>', 'needed when several accounts have a signal of that id')
     .addOption(
@@ -133,7 +135,7 @@ function describeResolution({ result, entry, finding }: Resolution): string {
   const word = result === 'settled' ? 'is settled as' : 'was settled before, as';
   return [
     paint({
-      text: `${entry.signalId} ${word} ${entry.status}: ${statusMeanings[entry.status]}`,
+      text: `${entry.signalId} ${word} ${entry.status}: ${describeMeaning(entry)}`,
       style: 'strong',
     }),
     paint(last?.note ?? ''),
@@ -146,7 +148,7 @@ function describeOpen({ signalId, clientOrderId }: Entry, finding: string): stri
     paint({ text: `${signalId} is still unknown: ${finding}`, style: 'alarm' }),
     '',
     'What you can do:',
-    '  wait                 the reconciler looks again by itself, ever more seldom',
+    '  wait                 the relay looks it up again by itself, ever less often',
     '  --cancel             cancels its order by the client order id; an order that answers was there',
     '  --saw STATUS --note  records what you saw on the exchange yourself',
     ...(clientOrderId === null ? [] : [paint(`The client order id is ${clientOrderId}.`)]),

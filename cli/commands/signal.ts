@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
-import { statusMeanings } from '../../lib/model/outcome.ts';
+import { reconciler } from '../../lib/relay/reconcile-signals.ts';
 import { type Context, runCommand } from '../command.ts';
+import { describeMeaning } from '../describe-meaning.ts';
 import { describeRefusal, refusedTickerOf } from '../describe-refusal.ts';
 import { describeSignal } from '../describe-signal.ts';
 import { findEntry } from '../find-entry.ts';
@@ -43,7 +44,7 @@ async function showSignal(
 ): Promise<void> {
   const accounts = account === undefined ? Object.keys(session.settings.accounts) : [account];
   const { entry, refusals } = await findEntry(session.openLedger(), id, accounts);
-  const meaning = statusMeanings[entry.status];
+  const meaning = describeMeaning(entry);
   const telling = { ...terminal, nowMs: session.clock.nowMs(), isVerbose: verbose };
   print({ ...entry, meaning, refusals }, () =>
     [renderEntry(entry, meaning, telling), ...renderRefusals(refusals, telling)].join('\n'),
@@ -96,7 +97,7 @@ function describeAsked(
   const { signal } = entry;
   if (signal === null)
     return [
-      ['asked', 'nothing that was taken in'],
+      ['asked', 'nothing: the alert was refused'],
       ['ticker', refusedTickerOf(entry)],
     ];
   const { ticker, timeMs, maxLagMs, strategy, interval, comment, extras } = signal;
@@ -137,7 +138,7 @@ function formatMoment(timeMs: number, timeZone: string): string {
 
 function renderStep({ status, atMs, by, note, evidence }: Step, firstAtMs: number, telling: Telling): string {
   const offset = `+${atMs - firstAtMs} ms`.padStart(11);
-  const who = by === undefined ? '' : `  by ${by}`;
+  const who = by === undefined ? '' : `  by ${by === reconciler ? 'the relay, which looked it up' : by}`;
   const head = `${formatMoment(atMs, telling.timeZone)}${offset}  ${paint(styleStatus(status))}${paint(who)}`;
   const facts = evidence === undefined || !telling.isVerbose ? [] : renderFacts(evidence).split('\n');
   return [

@@ -5,7 +5,6 @@ import { createUsageFailure } from '../failure.ts';
 import { paint } from '../print.ts';
 import { type EntryFilter, type EntryListing, mostLookedAt, readEntries } from '../read-entries.ts';
 import { renderSignals } from '../render-signals.ts';
-import type { Session } from '../session.ts';
 import {
   addFilterOptions,
   describeFilter,
@@ -35,7 +34,7 @@ export function addSignalsCommand(program: Command): void {
 async function listSignals(context: Context, options: ListOptions): Promise<void> {
   const { session, terminal, print } = context;
   const ledger = session.openLedger();
-  const filter = { ...filterOf(options, session.settings.tickers), ...readRange(options, session, terminal) };
+  const filter = { ...filterOf(options, session.settings.tickers), ...readRange(options, terminal) };
   const listing = await readPage(ledger, filter, options);
   const { entries: signals, next } = listing;
   if (signals.length === 0) await refuseUnknownAccount(session.settings, ledger, options.account);
@@ -49,15 +48,13 @@ async function listSignals(context: Context, options: ListOptions): Promise<void
   );
 }
 
-/** @throws CommandFailure (usage) when nothing can be in the range */
-function readRange(options: LocalRangeOptions, { clock }: Session, { timeZone }: Screen): EntryFilter {
-  const range = placeRange(options, timeZone);
-  const { fromMs, untilMs } = chooseRange(range, clock.nowMs(), () => 0);
-  return {
-    ...(range.from === undefined ? {} : { fromMs }),
-    // Without an end what came a moment ago is listed, too, where the relay's clock is ahead of this one.
-    ...(range.to === undefined ? {} : { untilMs }),
-  };
+/**
+ * Without an end what came a moment ago is listed, too, where the relay's clock is ahead of this one.
+ *
+ * @throws CommandFailure (usage) when nothing can be in the range
+ */
+function readRange(options: LocalRangeOptions, { timeZone }: Screen): EntryFilter {
+  return chooseRange(placeRange(options, timeZone), Number.POSITIVE_INFINITY, () => 0);
 }
 
 async function readPage(
@@ -101,7 +98,7 @@ function renderListing(context: Context, listing: EntryListing, options: ListOpt
   const parts = [
     entries.length === 0
       ? describeNone(options, isCut)
-      : renderSignals(entries, { ...terminal, isOneAccount, nowMs: session.clock.nowMs() }),
+      : renderSignals(entries, { ...terminal, isOneAccount }),
     ...(isCut ? [`${mostLookedAt} signals were looked at, and there are older ones.`] : []),
     ...(next === null ? [] : [`Older ones: the same command with --before ${next}`]),
   ];

@@ -171,7 +171,7 @@ describe('signal', () => {
     );
 
     expect(shown.map(({ stdout }) => /^asked +(.*)$/m.exec(stdout)?.[1])).toEqual([
-      'nothing that was taken in',
+      'nothing: the alert was refused',
       'cancel order 42 of BTC_USDT',
       'cancel signal demo-1 of BTC_USDT',
       'cancel every open order of BTC_USDT',
