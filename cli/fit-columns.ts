@@ -7,7 +7,7 @@ export interface ColumnNeed {
 }
 
 /** Below this a column of words is more a tower than a text. */
-const comfortable = 16;
+const comfortable = 12;
 
 /**
  * Widths with which the columns of a table fit into a line: those that can wrap share what the others leave.

@@ -37,7 +37,7 @@ export function renderSignals(entries: readonly Entry[], screen: ListScreen): st
   const columns: readonly Column[] = [
     { title: `time (${nameZone(entries, screen)})` },
     { title: 'signal' },
-    ...(screen.isOneAccount ? [] : [{ title: 'account', optional: true }]),
+    ...(screen.isOneAccount ? [] : [{ title: 'account' }]),
     { title: 'market' },
     { title: 'what', wraps: true },
     { title: 'status' },

@@ -50,7 +50,7 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
       : fail(
           'outcomes',
           `${entries.length === mostUnknown ? 'at least ' : ''}${entries.length} unknown`,
-          'Look each up at the exchange: `signals --status unknown`.',
+          'List them with `npx relay signals --status unknown`, settle each with `npx relay resolve ID`.',
         );
   const pauses = await Promise.all(
     Object.keys(settings.accounts).map(async (account) => ({

@@ -14,12 +14,10 @@ const noonMs = 1_767_268_800_000;
 
 /** Three signals of account `rare`, each of them before twenty of others. */
 async function fill(ledger: Ledger): Promise<void> {
-  for (let index = 0; index < 63; index += 1)
-    await acceptOne(
-      ledger,
-      orderEntry(`s-${index}`, { account: index % 21 === 0 ? 'rare' : 'main', atMs: noonMs + index }),
-      null,
-    );
+  const entries = Array.from({ length: 63 }, (_, index) =>
+    orderEntry(`s-${index}`, { account: index % 21 === 0 ? 'rare' : 'main', atMs: noonMs + index }),
+  );
+  await Promise.all(entries.map((entry) => acceptOne(ledger, entry, null)));
 }
 
 let dynamodb: LocalDynamodb;
