@@ -28,7 +28,7 @@ export function addPaperCommands(program: Command): void {
     .command('price')
     .description('make one trade at a price: the new last price')
     .argument('<market>', 'for example BTC_USDT')
-    .argument('<price>', 'in money', readPositive)
+    .argument('<price>', 'in the quote currency', readPositive)
     .option(
       '--volume <amount>',
       'how much of our orders it can fill, in the base currency (default: without bounds)',

@@ -38,7 +38,7 @@ export function addResolveCommands(program: Command): void {
     .addOption(
       new Option(
         '--cancel',
-        'cancel its order by the client order id: an order that answers was there',
+        'cancel its order by the client order id; if the exchange confirms, the order existed',
       ).conflicts('saw'),
     )
     .addOption(
@@ -149,7 +149,7 @@ function describeOpen({ signalId, clientOrderId }: Entry, finding: string): stri
     '',
     'What you can do:',
     '  wait                 the relay looks it up again by itself, ever less often',
-    '  --cancel             cancels its order by the client order id; an order that answers was there',
+    '  --cancel             cancels its order by the client order id; if the exchange confirms, it existed',
     '  --saw STATUS --note  records what you saw on the exchange yourself',
     ...(clientOrderId === null ? [] : [paint(`The client order id is ${clientOrderId}.`)]),
   ].join('\n');
