@@ -5,6 +5,7 @@ import { openSession, type SessionOptions } from './open-session.ts';
 import { type Cell, paint } from './print.ts';
 import { describeTarget, type Session, type Target } from './session.ts';
 import { type Terminal, terminalOf } from './terminal.ts';
+import { fitLines } from './wrap-text.ts';
 
 /** What a command is given to do its work. */
 export interface Context {
@@ -12,7 +13,7 @@ export interface Context {
   readonly terminal: Terminal;
   /** Whether a program reads what is printed. */
   readonly isJson: boolean;
-  /** Shows the result: the document to programs (`--json`), the text to people. */
+  /** Shows the result: the document to programs (`--json`), the text to people, broken between words. */
   print(document: unknown, text: () => string): void;
   /** Shows what was changed, and of which relay. */
   printChange(document: object, text: () => string): void;
@@ -34,7 +35,7 @@ export async function runCommand(
   const { target } = session;
   const isJson = json === true;
   const print: Context['print'] = (document, text) => {
-    terminal.stdout.write(`${isJson ? JSON.stringify(document) : text()}\n`);
+    terminal.stdout.write(`${isJson ? JSON.stringify(document) : fitLines(text(), terminal.width)}\n`);
   };
   try {
     await story({

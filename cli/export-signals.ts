@@ -2,6 +2,7 @@ import { isDecimalText, parseDecimal } from '../lib/base/decimal.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import type { Signal } from '../lib/model/signal.ts';
+import { escapeText } from '../lib/signals/faults.ts';
 import type { CsvCell } from './csv.ts';
 import { describeReason, refusedTickerOf } from './describe-refusal.ts';
 import { describeSignal } from './describe-signal.ts';
@@ -15,7 +16,7 @@ const titles = [
   ...['status', 'since (UTC)', 'order', 'client order id', 'order open', 'reason'],
 ];
 
-/** Signals, oldest first: a line of each for spreadsheets, all that the ledger holds of each for programs. */
+/** Signals, oldest first: a line of each for spreadsheets, safe to be looked at in a terminal; all that the ledger holds of each for programs. */
 export function exportSignals(ledger: Ledger, filter: EntryFilter): ExportRows {
   return {
     async *records() {
@@ -33,14 +34,14 @@ function recordOf(entry: Entry): readonly CsvCell[] {
     entry.account,
     entry.signalId,
     signal?.market ?? null,
-    signal?.ticker ?? refusedTickerOf(entry),
+    escapeText(signal?.ticker ?? refusedTickerOf(entry) ?? ''),
     ...(signal === null ? refusedCells : signalCells(signal)),
     entry.status,
     formatMillisecond(entry.steps.at(-1)?.atMs ?? entry.updatedAtMs),
     entry.orderId,
     entry.clientOrderId,
     entry.orderOpen ? 'yes' : 'no',
-    describeReason(entry),
+    escapeText(describeReason(entry) ?? ''),
   ];
 }
 
@@ -51,9 +52,9 @@ function signalCells(signal: Signal): readonly CsvCell[] {
   return [
     signal.action,
     ...termCells(signal),
-    describeSignal(signal),
-    signal.strategy ?? null,
-    signal.comment ?? null,
+    escapeText(describeSignal(signal)),
+    escapeText(signal.strategy ?? ''),
+    escapeText(signal.comment ?? ''),
   ];
 }
 

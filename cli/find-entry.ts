@@ -1,7 +1,7 @@
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import { CommandFailure } from './failure.ts';
-import { readTypedId } from './short-id.ts';
+import { leastTyped, readTypedId } from './short-id.ts';
 
 /** What the ledger knows of an id. */
 export interface Found {
@@ -55,7 +55,7 @@ interface FoundIds {
 /** The ids that begin so. An alert that was refused stands under the id it gave. */
 async function findIds(ledger: Ledger, typed: string, accounts: readonly string[]): Promise<FoundIds> {
   const { beginning, end } = readTypedId(typed);
-  if (beginning === '') return { ids: [], isWhole: true };
+  if (beginning.length < leastTyped) return { ids: [], isWhole: true };
   const found = await Promise.all(
     accounts.map((account) => ledger.findByPrefix(account, beginning, mostRead)),
   );

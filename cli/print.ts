@@ -42,11 +42,6 @@ function renderField(label: string, value: Cell, width: number | null): readonly
   });
 }
 
-/** Words for people, broken between words where the screen ends. */
-export function renderSentence(text: string, { width }: Pick<Screen, 'width'>): string {
-  return wrapText(escapeText(text), width).join('\n');
-}
-
 /** Facts of any shape, over as few lines as stay readable. */
 export function renderFacts(facts: unknown): string {
   return inspect(facts, {
@@ -99,18 +94,13 @@ export function formatAmount(value: Decimal | null | undefined): string {
 }
 
 /** A failure as standard error shows it: one JSON document for programs, lines for people. */
-export function renderFailure(
-  { exitStatus: _, ...failure }: FailureReport,
-  isJson: boolean,
-  screen: Pick<Screen, 'width'> = { width: null },
-): string {
+export function renderFailure({ exitStatus: _, ...failure }: FailureReport, isJson: boolean): string {
   if (isJson) return `${JSON.stringify({ error: failure })}\n`;
   const mark = styleText(['red', 'bold'], 'error:', { stream: process.stderr });
   const issues = failure.issues.map(
     ({ path, message, hint }) =>
       `  ${path === '' ? '' : `${path}: `}${message}${hint === '' ? '' : ` (${hint})`}`,
   );
-  const first = renderSentence(`error: ${failure.message}`, screen).slice('error: '.length);
-  const rest = [...issues, failure.action].map((line) => renderSentence(line, screen));
-  return `${mark} ${[first, ...rest].join('\n')}\n`;
+  const lines = [failure.message, ...issues, failure.action].map(escapeText);
+  return `${mark} ${lines.join('\n')}\n`;
 }

@@ -19,6 +19,7 @@ import { addWebhookCommands } from './commands/webhook.ts';
 import { createUsageFailure, reportFailure } from './failure.ts';
 import { renderFailure } from './print.ts';
 import { attachTerminal, type Terminal } from './terminal.ts';
+import { fitLines } from './wrap-text.ts';
 
 /**
  * Runs one command and tells its failure, if it fails.
@@ -110,6 +111,8 @@ function tellFailure(error: unknown, argv: readonly string[], terminal: Terminal
     return error.exitCode === 0 ? 0 : 2;
   const report = reportFailure(error);
   // A mistaken command may end the parsing before the option is read.
-  terminal.stderr.write(renderFailure(report, argv.includes('--json'), terminal));
+  const isJson = argv.includes('--json');
+  const text = renderFailure(report, isJson);
+  terminal.stderr.write(isJson ? text : fitLines(text, terminal.width));
   return report.exitStatus;
 }

@@ -1,6 +1,6 @@
 import { formatDecimal } from '../lib/base/decimal.ts';
 import type { ConditionalOrder, Order } from '../lib/model/order.ts';
-import { type Cell, renderSentence } from './print.ts';
+import type { Cell } from './print.ts';
 import { type Column, renderTable } from './table.ts';
 import type { Screen } from './terminal.ts';
 import { formatLocal, nameOffset } from './time-zone.ts';
@@ -41,7 +41,7 @@ export function renderOrders({ groups, open }: OpenAtExchange, screen: Screen): 
     rows.map((cells) => cells.slice(first, last)),
     screen,
   );
-  return [table, ...listExplanations(groups).map((line) => renderSentence(line, screen))].join('\n');
+  return [table, ...listExplanations(groups)].join('\n');
 }
 
 /** How far the clocks are ahead of UTC; where they were changed in between, the name of the time zone. */

@@ -3,8 +3,8 @@ import { escapeText } from '../lib/signals/faults.ts';
 import type { Context } from './command.ts';
 import { type CsvCell, formatCsvRow } from './csv.ts';
 import { createUsageFailure } from './failure.ts';
-import { renderSentence } from './print.ts';
-import type { Screen } from './terminal.ts';
+import { paint } from './print.ts';
+import { fitLines } from './wrap-text.ts';
 import { writeOutput } from './write-output.ts';
 
 const formats = ['table', 'csv', 'json'] as const;
@@ -35,15 +35,16 @@ export async function printResult(
     throw createUsageFailure(`--json and --format ${format} contradict each other`, 'Leave one of them out.');
   if (isJson || format === 'json')
     return await writeOutput([`${JSON.stringify(result.document)}\n`], terminal.stdout);
-  if (format !== 'csv') return print(result.document, () => renderResult(result, terminal));
+  if (format !== 'csv') return print(result.document, () => renderResult(result));
   await writeOutput(listCsv(result), terminal.stdout);
-  terminal.stderr.write(result.notes.map((note) => `${escapeText(note)}\n`).join(''));
+  const notes = result.notes.map((note) => `${escapeText(note)}\n`).join('');
+  terminal.stderr.write(fitLines(notes, terminal.width));
 }
 
 function* listCsv({ records }: Result): Generator<string> {
   for (const record of records()) yield formatCsvRow(record);
 }
 
-function renderResult({ table, notes }: Result, screen: Screen): string {
-  return [table(), ...notes.map((note) => renderSentence(note, screen))].join('\n\n');
+function renderResult({ table, notes }: Result): string {
+  return [table(), ...notes.map(paint)].join('\n\n');
 }

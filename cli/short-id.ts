@@ -18,6 +18,9 @@ export function shortenId(signalId: string): string {
   return ownId.length > longestShown ? `${ownId.slice(0, longestShown - 1)}${ellipsis}` : ownId;
 }
 
+/** As much of an id has to be typed; less may be a slip. */
+export const leastTyped = 4;
+
 /** What was typed for an id, taken apart: how the id begins and how it ends. */
 export interface TypedId {
   readonly beginning: string;

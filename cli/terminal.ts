@@ -27,7 +27,8 @@ export function openProcessTerminal(): Terminal {
 /** @param columns as the environment says it */
 export function readWidth(columns: string | undefined, ownWidth: number | undefined): number | null {
   const said = /^[1-9]\d{0,3}$/.test(columns ?? '') ? Number(columns) : undefined;
-  return said ?? ownWidth ?? null;
+  // A terminal that does not know its width tells 0.
+  return said ?? (ownWidth === 0 ? null : (ownWidth ?? null));
 }
 
 const terminals = new WeakMap<Command, Terminal>();

@@ -10,6 +10,7 @@ import { paint } from '../print.ts';
 import { chooseAccount, type Session } from '../session.ts';
 import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownAccount } from '../signal-filter.ts';
 import { addRangeOptions, chooseRange, type RangeOptions } from '../time-range.ts';
+import { fitLines } from '../wrap-text.ts';
 import { writeOutput } from '../write-output.ts';
 
 const snapshotSubjects = ['balances', 'fees', 'interest'] as const;
@@ -65,7 +66,7 @@ async function exportSubject(context: Context, what: Subject, options: ExportOpt
     print({ account, what, format, ...period, rows: counter.rows, path: out, notes }, () =>
       [`${out}: ${counter.rows} rows of ${what}`, ...notes].map(paint).join('\n'),
     );
-  else terminal.stderr.write(notes.map((note) => `${paint(note)}\n`).join(''));
+  else terminal.stderr.write(fitLines(notes.map((note) => `${paint(note)}\n`).join(''), terminal.width));
 }
 
 /** What is to be written out. */

@@ -5,7 +5,7 @@ import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
-import { renderSentence } from '../print.ts';
+import { paint } from '../print.ts';
 import { type OpenAtExchange, renderOrders } from '../render-orders.ts';
 import { chooseAccount } from '../session.ts';
 import type { Screen } from '../terminal.ts';
@@ -40,10 +40,9 @@ async function showOrders({ session, terminal, print }: Context, options: ListOp
   }));
   const asked = hasList ? markets : null;
   print({ account: account.name, orders: groups, open, markets: asked, isWhole }, () =>
-    [
-      renderOpen({ groups, open }, terminal),
-      ...describeReach(asked, isWhole, options).map((text) => renderSentence(text, terminal)),
-    ].join('\n\n'),
+    [renderOpen({ groups, open }, terminal), ...describeReach(asked, isWhole, options).map(paint)].join(
+      '\n\n',
+    ),
   );
 }
 

@@ -12,7 +12,6 @@ import { styleStatus } from '../render-signals.ts';
 import { shortenId } from '../short-id.ts';
 import type { Screen } from '../terminal.ts';
 import { describeTime, formatLocal, nameOffset } from '../time-zone.ts';
-import { wrapText } from '../wrap-text.ts';
 
 interface ShowOptions {
   readonly account?: string;
@@ -53,11 +52,9 @@ async function showSignal(
 
 function renderRefusals(refusals: readonly Entry[], telling: Telling): readonly string[] {
   if (refusals.length === 0) return [];
-  const lines = refusals.flatMap((entry) =>
-    renderText(
-      `${formatMoment(entry.createdAtMs, telling.timeZone)}  ${describeRefusal(entry)}  (${entry.signalId})`,
-      2,
-      telling,
+  const lines = refusals.map((entry) =>
+    paint(
+      `  ${formatMoment(entry.createdAtMs, telling.timeZone)}  ${describeRefusal(entry)}  (${entry.signalId})`,
     ),
   );
   return ['', 'Other alerts of this id were refused:', ...lines];
@@ -143,8 +140,8 @@ function renderStep({ status, atMs, by, note, evidence }: Step, firstAtMs: numbe
   const facts = evidence === undefined || !telling.isVerbose ? [] : renderFacts(evidence).split('\n');
   return [
     head,
-    ...renderText(note, 4, telling),
-    ...hintsOf(evidence).flatMap((hint) => renderText(hint, 6, telling)),
+    `    ${paint(note)}`,
+    ...hintsOf(evidence).map((hint) => `      ${paint(hint)}`),
     ...facts.map((line) => paint({ text: `      ${line}`, style: 'faint' })),
   ].join('\n');
 }
@@ -158,10 +155,4 @@ function hintsOf(evidence: Json | undefined): readonly string[] {
     if (typeof hint !== 'string' || hint === '') return [];
     return [typeof path === 'string' && path !== '' ? `${path}: ${hint}` : hint];
   });
-}
-
-/** Indented lines. */
-function renderText(text: string, indent: number, { width }: Screen): readonly string[] {
-  const lines = wrapText(paint(text), width === null ? null : width - indent);
-  return lines.map((line) => `${' '.repeat(indent)}${line}`);
 }

@@ -92,6 +92,21 @@ describe('an export of signals', () => {
     expect(parse(readFileSync(path, 'utf8'))).toHaveLength(11);
   });
 
+  test('can be looked at in a terminal, whatever an alert wrote', async () => {
+    await acceptOne(stored.ledger, {
+      account: 'main',
+      signalId: 'hostile',
+      signal: { ...buySignal, comment: 'a\u001b[2Jb, "c"', strategy: '=1+1' },
+      clientOrderId: 'tr-66',
+      fingerprint: 'f66',
+      atMs: startMs + 90_000,
+    });
+
+    const [row] = await records('--text', '=1+1');
+
+    expect(row).toMatchObject({ comment: 'a\\u001b[2Jb, "c"', strategy: "'=1+1" });
+  });
+
   test('of an account that nobody has is refused', async () => {
     expect(await runForFailure(here('--account', 'rehersal', '--out', 'x'))).toMatchObject({
       code: 'usage',

@@ -140,6 +140,23 @@ test('a failure tells people what happened and what to do, and nothing else', as
   );
 });
 
+test('a failure and an answer keep to the width of the screen', async () => {
+  const screen = { width: 40 };
+  const failed = await runCli(here('signal', 'nope'), '', screen);
+  const paused = await runCli(here('pause', 'rehearsal'), '', screen);
+  await runCli(here('resume', 'rehearsal'));
+
+  expect(failed.stderr).toBe(
+    'error: the ledger has no signal "nope"\nof main or rehearsal\n`npx relay signals` lists the ids.\n',
+  );
+  expect(paused.stdout.split('\n').slice(-4)).toEqual([
+    'rehearsal is paused from the next signal',
+    'on, cancellations still go through:',
+    'paused by the operator',
+    '',
+  ]);
+});
+
 test('an alert file that cannot be read is named', async () => {
   expect(await runForFailure(here('send', '/nowhere/alert.json'))).toMatchObject({
     exitCode: 1,

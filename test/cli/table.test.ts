@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { renderFields } from '../../cli/print.ts';
 import { type Column, renderRows, renderTable } from '../../cli/table.ts';
 import { readWidth } from '../../cli/terminal.ts';
-import { wrapText } from '../../cli/wrap-text.ts';
+import { fitLines, wrapText } from '../../cli/wrap-text.ts';
 
 /** The lines as read on a terminal without colours. */
 function linesOf(text: string): readonly string[] {
@@ -109,6 +109,17 @@ test('fields break between words, under their own beginning', () => {
   ]);
 });
 
+test('whatever is shown to people breaks between words, under its own indentation, styled or not', () => {
+  const text = `first\n    one two \u001b[31mthree four\u001b[39m five`;
+  expect(fitLines(text, 14).split('\n')).toEqual([
+    'first',
+    '    one two',
+    '    \u001b[31mthree four\u001b[39m',
+    '    five',
+  ]);
+  expect(fitLines(text, null)).toBe(text);
+});
+
 test('a word that is longer than a line has a line of its own', () => {
   expect(wrapText('see https://exchange.example/path now', 10)).toEqual([
     'see',
@@ -123,6 +134,7 @@ test.each([
   ['', 80, 80],
   ['0', undefined, null],
   ['wide', undefined, null],
+  [undefined, 0, null],
   ['120', undefined, 120],
 ] as const)('COLUMNS %j on a terminal of %j means a width of %j', (columns, own, width) => {
   expect(readWidth(columns, own)).toBe(width);
