@@ -19,9 +19,18 @@ export interface Terminal extends Screen {
 
 /** Where this process was started. `COLUMNS`, if it is exported, goes before the width that the terminal tells. */
 export function openProcessTerminal(): Terminal {
-  const { stdin, stdout, stderr } = process;
+  const { stdout, stderr } = process;
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-  return { stdin, stdout, stderr, width: readWidth(process.env['COLUMNS'], stdout.columns), timeZone };
+  return {
+    // Opened by those who read it only: where it is broken all others work.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout,
+    stderr,
+    width: readWidth(process.env['COLUMNS'], stdout.columns),
+    timeZone,
+  };
 }
 
 /** @param columns as the environment says it */

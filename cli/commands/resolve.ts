@@ -15,8 +15,9 @@ import { describeMeaning } from '../describe-meaning.ts';
 import { timeoutMs } from '../exchange.ts';
 import { createUsageFailure } from '../failure.ts';
 import { findEntry } from '../find-entry.ts';
-import { paint } from '../print.ts';
+import { paint, renderFields } from '../print.ts';
 import { chooseAccount, type Session } from '../session.ts';
+import type { Screen } from '../terminal.ts';
 
 interface ResolveOptions {
   readonly account?: string;
@@ -57,7 +58,7 @@ export function addResolveCommands(program: Command): void {
 }
 
 async function resolve(
-  { session, printChange }: Context,
+  { session, terminal, printChange }: Context,
   id: string,
   options: ResolveOptions,
 ): Promise<void> {
@@ -76,7 +77,9 @@ async function resolve(
   };
   const resolution = await resolveSignal(services, entry, approach, by, { timeoutMs });
   const { result, finding } = resolution;
-  printChange({ result, finding, alarms, entry: resolution.entry }, () => describe(resolution, alarms));
+  printChange({ result, finding, alarms, entry: resolution.entry }, () =>
+    describe(resolution, alarms, terminal),
+  );
 }
 
 async function openExchange(session: Session, name: string) {
@@ -122,16 +125,16 @@ function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach 
   return { kind: 'saw', status: saw, note: readText('--note', note), orderId: orderId ?? null };
 }
 
-function describe(resolution: Resolution, alarms: readonly string[]): string {
+function describe(resolution: Resolution, alarms: readonly string[], screen: Screen): string {
   return [
     ...alarms.map((alarm) => paint({ text: alarm, style: 'alarm' })),
-    describeResolution(resolution),
+    describeResolution(resolution, screen),
   ].join('\n');
 }
 
-function describeResolution({ result, entry, finding }: Resolution): string {
+function describeResolution({ result, entry, finding }: Resolution, screen: Screen): string {
   const last = entry.steps.at(-1);
-  if (result === 'open_question') return describeOpen(entry, finding ?? '');
+  if (result === 'open_question') return describeOpen(entry, finding ?? '', screen);
   const word = result === 'settled' ? 'is settled as' : 'was settled before, as';
   return [
     paint({
@@ -143,14 +146,22 @@ function describeResolution({ result, entry, finding }: Resolution): string {
   ].join('\n');
 }
 
-function describeOpen({ signalId, clientOrderId }: Entry, finding: string): string {
+function describeOpen({ signalId, clientOrderId }: Entry, finding: string, screen: Screen): string {
   return [
     paint({ text: `${signalId} is still unknown: ${finding}`, style: 'alarm' }),
     '',
     'What you can do:',
-    '  wait                 the relay looks it up again by itself, ever less often',
-    '  --cancel             cancels its order by the client order id; if the exchange confirms, it existed',
-    '  --saw STATUS --note  records what you saw on the exchange yourself',
+    renderFields(
+      [
+        ['  wait', 'the relay looks it up again by itself, ever less often'],
+        [
+          '  --cancel',
+          'cancels its order by the client order id; if the exchange confirms, the order existed',
+        ],
+        ['  --saw STATUS --note', 'records what you saw on the exchange yourself'],
+      ],
+      screen,
+    ),
     ...(clientOrderId === null ? [] : [paint(`The client order id is ${clientOrderId}.`)]),
   ].join('\n');
 }

@@ -126,7 +126,7 @@ function describeLookups({ status, look }: Entry, { nowMs, timeZone }: Telling):
 
 function adviceFor({ status, signalId }: Entry): string | null {
   if (status !== 'unknown') return null;
-  return `Nothing, if the relay runs: it looks the order up again by itself. To settle it now: npx relay resolve ${shortenId(signalId)}`;
+  return `The relay looks it up again by itself while it runs. To settle it now: npx relay resolve ${shortenId(signalId)}`;
 }
 
 function formatMoment(timeMs: number, timeZone: string): string {
