@@ -44,7 +44,8 @@ async function showSignal(
   const accounts = account === undefined ? Object.keys(session.settings.accounts) : [account];
   const { entry, refusals } = await findEntry(session.openLedger(), id, accounts);
   const meaning = describeMeaning(entry);
-  const telling = { ...terminal, nowMs: session.clock.nowMs(), isVerbose: verbose };
+  const { width, timeZone } = terminal;
+  const telling = { width, timeZone, nowMs: session.clock.nowMs(), isVerbose: verbose };
   print({ ...entry, meaning, refusals }, () =>
     [renderEntry(entry, meaning, telling), ...renderRefusals(refusals, telling)].join('\n'),
   );

@@ -88,17 +88,17 @@ function renderPause({ account, sinceMs, reason }: AccountPause, { timeZone }: S
 }
 
 function renderListing(context: Context, listing: EntryListing, options: ListOptions): string {
-  const { session, terminal } = context;
+  const { width, timeZone } = context.terminal;
   const { entries, next, isCut } = listing;
   const accounts = new Set([
-    ...Object.keys(session.settings.accounts),
+    ...Object.keys(context.session.settings.accounts),
     ...entries.map(({ account }) => account),
   ]);
   const isOneAccount = options.account !== undefined || accounts.size === 1;
   const parts = [
     entries.length === 0
       ? describeNone(options, isCut)
-      : renderSignals(entries, { ...terminal, isOneAccount }),
+      : renderSignals(entries, { width, timeZone, isOneAccount }),
     ...(isCut ? [`${mostLookedAt} signals were looked at, and there are older ones.`] : []),
     ...(next === null ? [] : [`Older ones: the same command with --before ${next}`]),
   ];
