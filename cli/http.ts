@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { CommandFailure } from './failure.ts';
+import { isSystemError } from './system-error.ts';
 
 export interface HttpRequest {
   readonly url: string;
@@ -69,7 +70,7 @@ function createNoResponse(recipient: string): CommandFailure {
 }
 
 function isRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+  return isSystemError(error) && error.code === 'ECONNREFUSED';
 }
 
 function parseBody(text: string): unknown {
