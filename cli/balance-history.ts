@@ -3,7 +3,8 @@ import { type Decimal, formatDecimal, zero } from '../lib/base/decimal.ts';
 import { sampleBalances } from '../lib/snapshots/sample-balances.ts';
 import type { BalanceSnapshot, BalanceStore, Holdings, Period } from '../lib/snapshots/snapshot-store.ts';
 import type { CsvCell } from './csv.ts';
-import { formatMinute, formatSecond, paint, renderTable } from './print.ts';
+import { formatMinute, formatSecond, paint } from './print.ts';
+import { renderTable } from './table.ts';
 import { describeRange, listTimes } from './time-range.ts';
 
 export type BalanceKind = 'main' | 'collateral';
@@ -87,6 +88,7 @@ export function renderBalances(
   const table = renderTable(
     [{ title: 'time (UTC)' }, ...shown.map(({ ticker }) => ({ title: ticker, align: 'right' as const }))],
     rows.map(({ slotMs }, index) => [formatMinute(slotMs), ...shown.map(({ cells }) => cells[index] ?? '')]),
+    { width: null },
   );
   const left = tickers.slice(shown.length);
   if (left.length === 0) return table;
@@ -133,6 +135,6 @@ export async function explainNoBalances(
 
 function explainNothingHeld(account: string, kind: BalanceKind, snapshot: BalanceSnapshot): string {
   return snapshot[kind] === null
-    ? 'The exchange offered no collateral balance: only the live dialect has one, and not for every account.'
+    ? 'The exchange offered no collateral balance: there is one only where exchange.dialect is "live", and not for every account.'
     : `Account ${account} held nothing in its ${kind} balance at any of these times.`;
 }

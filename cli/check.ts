@@ -39,11 +39,11 @@ export function checkQueue(queue: {
       : (oldestAgeMs < stuckMs ? warn : fail)('queue', found, advice);
   const deadCheck =
     deadLetters === 0
-      ? pass('dead letters', 'none')
+      ? pass('dead letters', 'none: no message was put aside')
       : fail(
           'dead letters',
-          `${deadLetters} messages could not be handled`,
-          'Mend what the log of execute-signal names, then `redrive`.',
+          `${deadLetters} messages failed again and again and were put aside: what they are about waits`,
+          'Mend what the log of execute-signal names, then put them back with `redrive`.',
         );
   return [waitingCheck, deadCheck];
 }

@@ -4,13 +4,16 @@ import { createUsageFailure } from './failure.ts';
 import { openSession, type SessionOptions } from './open-session.ts';
 import { type Cell, paint } from './print.ts';
 import { describeTarget, type Session, type Target } from './session.ts';
+import { type Terminal, terminalOf } from './terminal.ts';
+import { fitLines } from './wrap-text.ts';
 
 /** What a command is given to do its work. */
 export interface Context {
   readonly session: Session;
+  readonly terminal: Terminal;
   /** Whether a program reads what is printed. */
   readonly isJson: boolean;
-  /** Shows the result: the document to programs (`--json`), the text to people. */
+  /** Shows the result: the document to programs (`--json`), the text to people, broken between words. */
   print(document: unknown, text: () => string): void;
   /** Shows what was changed, and of which relay. */
   printChange(document: object, text: () => string): void;
@@ -24,15 +27,17 @@ export interface GlobalOptions extends SessionOptions {
 /** Opens what the command needs, runs it, and lets go of everything however it ends. */
 export async function runCommand(command: Command, run: (context: Context) => Promise<void>): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<GlobalOptions>();
-  const session = await openSession(options);
+  const terminal = terminalOf(command);
+  const session = await openSession(options, terminal);
   const { target } = session;
   const isJson = json === true;
   const print: Context['print'] = (document, text) => {
-    process.stdout.write(`${isJson ? JSON.stringify(document) : text()}\n`);
+    terminal.stdout.write(`${isJson ? JSON.stringify(document) : fitLines(text(), terminal.width)}\n`);
   };
   try {
     await run({
       session,
+      terminal,
       isJson,
       print,
       printChange: (document, text) =>

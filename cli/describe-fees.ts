@@ -2,18 +2,19 @@ import { type Decimal, formatDecimal, zero } from '../lib/base/decimal.ts';
 import type { ResultOf } from '../lib/exchange/endpoint.ts';
 import type { fees } from '../lib/exchange/endpoints/fees.ts';
 import type { FeeTerms } from '../lib/snapshots/snapshot-store.ts';
-import { renderTable } from './print.ts';
+import { renderTable } from './table.ts';
+import type { Screen } from './terminal.ts';
 
 /** What moving currencies costs, one row for each. */
-export function renderFees(records: ResultOf<typeof fees>): string {
+export function renderFees(records: ResultOf<typeof fees>, screen: Pick<Screen, 'width'>): string {
   return renderTable(
     [
       { title: 'ticker' },
-      { title: 'name', maximumWidth: 16 },
-      { title: 'deposit fee' },
-      { title: 'deposit limits' },
-      { title: 'withdrawal fee' },
-      { title: 'withdrawal limits' },
+      { title: 'name', wraps: true },
+      { title: 'deposit fee', wraps: true },
+      { title: 'deposit limits', wraps: true },
+      { title: 'withdrawal fee', wraps: true },
+      { title: 'withdrawal limits', wraps: true },
     ],
     records.map(({ ticker, name, canDeposit, canWithdraw, deposit, withdraw }) => [
       ticker,
@@ -21,6 +22,7 @@ export function renderFees(records: ResultOf<typeof fees>): string {
       ...describeTerms(canDeposit, deposit),
       ...describeTerms(canWithdraw, withdraw),
     ]),
+    screen,
   );
 }
 

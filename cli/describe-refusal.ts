@@ -1,4 +1,5 @@
 import type { Entry } from '../lib/ledger/entry.ts';
+import type { Status } from '../lib/model/outcome.ts';
 
 /** What every refusal of an alert that was read begins with; the rest says why. */
 const commonBeginning = 'the alert was refused: ';
@@ -7,6 +8,15 @@ const commonBeginning = 'the alert was refused: ';
 export function describeRefusal({ steps }: Entry): string {
   const note = steps[0]?.note ?? '';
   return note.startsWith(commonBeginning) ? note.slice(commonBeginning.length) : note;
+}
+
+const unmeant: readonly Status[] = ['denied', 'rejected', 'not_sent', 'unknown', 'not_placed'];
+
+/** Why a signal did not become what its alert asked for; null where it did, or still may. */
+export function describeReason(entry: Entry): string | null {
+  if (entry.signal === null) return describeRefusal(entry);
+  if (!unmeant.includes(entry.status)) return null;
+  return entry.lookup?.finding ?? entry.steps.at(-1)?.note ?? null;
 }
 
 /** The ticker that a refused alert named; null where it could not be read. */

@@ -88,12 +88,16 @@ async function checkDialect(session: Session, accounts: readonly Account[]): Pro
   if (only === undefined || spoken.size > 1)
     return warn(
       name,
-      `${configured} is configured; what is spoken could not be told`,
+      `exchange.dialect says "${configured}"; which one the exchange speaks could not be told`,
       'Store a key that works.',
     );
   return only === configured
-    ? pass(name, `${configured}, as configured`)
-    : fail(name, `the exchange speaks ${only}, not ${configured}`, `Set exchange.dialect to '${only}'.`);
+    ? pass(name, `the exchange speaks "${configured}", as exchange.dialect says`)
+    : fail(
+        name,
+        `the exchange speaks "${only}", but exchange.dialect says "${configured}"`,
+        `Set exchange.dialect to '${only}'.`,
+      );
 }
 
 async function speaks(session: Session, account: Account, dialect: Dialect): Promise<boolean> {

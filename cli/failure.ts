@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { describeError } from '../lib/base/describe-error.ts';
 import { type Issue, RelayError } from '../lib/base/errors.ts';
+import { isSystemError } from './system-error.ts';
 
 /** 1: it failed; 2: the command was given wrongly. */
 export type ExitStatus = 1 | 2;
@@ -80,7 +81,7 @@ export function reportFailure(error: unknown): FailureReport {
 
 /** Some commands load the packages they need only when they are asked for. */
 function isMissingPackage(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+  return isSystemError(error) && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 
 /** The clients put `$metadata` on whatever a service or the way to it threw; before that, credentials may lack. */

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { readJson } from '../lib/base/json.ts';
 import { CommandFailure } from './failure.ts';
+import { isSystemError } from './system-error.ts';
 
 export interface HttpRequest {
   readonly url: string;
@@ -70,5 +71,5 @@ function createNoResponse(recipient: string): CommandFailure {
 }
 
 function isRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+  return isSystemError(error) && error.code === 'ECONNREFUSED';
 }

@@ -11,4 +11,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 // Only what is imported from here on is kept in the cache.
 const { runProgram } = await import('./program.ts');
-process.exitCode = await runProgram(process.argv);
+const { openProcessTerminal } = await import('./terminal.ts');
+process.exitCode = await runProgram(process.argv, openProcessTerminal());

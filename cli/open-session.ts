@@ -5,6 +5,7 @@ import { parseConfig } from '../lib/host/config.ts';
 import { provideConfig } from '../lib/host/project-config.ts';
 import { CommandFailure } from './failure.ts';
 import type { Session } from './session.ts';
+import type { Terminal } from './terminal.ts';
 
 /** Which relay is meant, as the command line says it. */
 export interface SessionOptions {
@@ -16,8 +17,9 @@ export interface SessionOptions {
 }
 
 /** @throws RelayError `config_missing` or `config_invalid`; CommandFailure when there is no such stack or configuration */
-export async function openSession(options: SessionOptions): Promise<Session> {
-  const host = parseConfig(options.config === undefined ? await loadOwnConfig() : loadConfig(options.config));
+export async function openSession(options: SessionOptions, terminal: Terminal): Promise<Session> {
+  const { config } = options;
+  const host = parseConfig(config === undefined ? await loadOwnConfig(terminal) : loadConfig(config));
   if (options.stack === undefined) {
     const { openLocalSession } = await import('./local-session.ts');
     return openLocalSession(options.data, host);
@@ -27,9 +29,9 @@ export async function openSession(options: SessionOptions): Promise<Session> {
   return await openStackSession(options.stack, options.region, host);
 }
 
-async function loadOwnConfig(): Promise<unknown> {
+async function loadOwnConfig({ stderr }: Terminal): Promise<unknown> {
   const notice = provideConfig();
-  if (notice !== null) process.stderr.write(`${notice}\n`);
+  if (notice !== null) stderr.write(`${notice}\n`);
   try {
     return (await import('../relay.config.ts')).default;
   } catch (error) {

@@ -1,5 +1,9 @@
 import * as z from 'zod';
-import { formatSecond, renderTable } from './print.ts';
+import { formatSecond } from './print.ts';
+import { renderTable } from './table.ts';
+import type { Screen } from './terminal.ts';
+
+type Width = Pick<Screen, 'width'>;
 
 const Amounts = z.record(z.string(), z.string());
 
@@ -38,24 +42,20 @@ type ShownState = z.output<typeof StateField>;
 const endedOrdersShown = 10;
 
 /** Prices, balances and orders, as tables. */
-export function renderPaperState(input: unknown): string {
+export function renderPaperState(input: unknown, screen: Width): string {
   const state = StateField.parse(input);
-  return [
-    renderPrices(state),
-    renderBalances(state),
-    renderModes(state),
-    renderPositions(state),
-    renderOrders(state),
-  ]
+  return [renderPrices, renderBalances, renderModes, renderPositions, renderOrders]
+    .map((render) => render(state, screen))
     .filter((part) => part !== '')
     .join('\n\n');
 }
 
-function renderPrices({ prices }: ShownState): string {
-  return renderTable([{ title: 'market' }, { title: 'last price', align: 'right' }], Object.entries(prices));
+function renderPrices({ prices }: ShownState, screen: Width): string {
+  const columns = [{ title: 'market' }, { title: 'last price', align: 'right' as const }];
+  return renderTable(columns, Object.entries(prices), screen);
 }
 
-function renderBalances({ accounts }: ShownState): string {
+function renderBalances({ accounts }: ShownState, screen: Width): string {
   const rows = Object.entries(accounts).flatMap(([account, { main, collateral }]) => {
     const tickers = [...new Set([...Object.keys(main), ...Object.keys(collateral)])].sort();
     return tickers.map((ticker, index) => [
@@ -75,6 +75,7 @@ function renderBalances({ accounts }: ShownState): string {
       { title: 'reserved', align: 'right' },
     ],
     rows,
+    screen,
   );
 }
 
@@ -85,7 +86,7 @@ function renderModes({ accounts }: ShownState): string {
     .join('\n');
 }
 
-function renderPositions({ accounts }: ShownState): string {
+function renderPositions({ accounts }: ShownState, screen: Width): string {
   const rows = Object.entries(accounts).flatMap(([account, { positions }]) =>
     Object.entries(positions).map(([market, { amount, margin }]) => [account, market, amount, margin]),
   );
@@ -98,10 +99,11 @@ function renderPositions({ accounts }: ShownState): string {
       { title: 'margin', align: 'right' },
     ],
     rows,
+    screen,
   );
 }
 
-function renderOrders({ orders }: ShownState): string {
+function renderOrders({ orders }: ShownState, screen: Width): string {
   const isOpen = ({ status }: ShownState['orders'][number]) =>
     status === 'open' || status === 'partially_filled';
   const ended = orders.filter((order) => !isOpen(order));
@@ -109,11 +111,11 @@ function renderOrders({ orders }: ShownState): string {
   if (shown.length === 0) return 'No orders yet.';
   const table = renderTable(
     [
-      { title: 'since (UTC)' },
+      { title: 'since (UTC)', optional: true },
       { title: 'order', align: 'right' },
-      { title: 'account' },
+      { title: 'account', optional: true },
       { title: 'market' },
-      { title: 'type' },
+      { title: 'type', optional: true },
       { title: 'side' },
       { title: 'amount', align: 'right' },
       { title: 'remaining', align: 'right' },
@@ -134,6 +136,7 @@ function renderOrders({ orders }: ShownState): string {
       order.price,
       order.status,
     ]),
+    screen,
   );
   const hidden = ended.length - endedOrdersShown;
   return hidden > 0 ? `${table}\n\n${hidden} older ended orders are not shown; --json has them all.` : table;

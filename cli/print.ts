@@ -1,8 +1,9 @@
 import { inspect, styleText } from 'node:util';
-import CliTable from 'cli-table3';
 import { type Decimal, formatDecimal } from '../lib/base/decimal.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { FailureReport } from './failure.ts';
+import type { Screen } from './terminal.ts';
+import { wrapText } from './wrap-text.ts';
 
 const styles = {
   good: ['green'],
@@ -17,66 +18,28 @@ export type Style = keyof typeof styles;
 /** A text for one place of the screen, from anywhere: it is made safe for the terminal when it is printed. */
 export type Cell = string | { readonly text: string; readonly style: Style };
 
-export interface Column {
-  readonly title: string;
-  readonly align?: 'left' | 'right';
-  /** In characters; longer cells wrap. */
-  readonly maximumWidth?: number;
-}
-
-/** A line under the head, a gap between columns, and nothing else. */
-const frame = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-  mid: '─',
-  'mid-mid': '──',
-};
-
-/** A table with a ruled head and no frame. */
-export function renderTable(columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
-  const table = new CliTable({
-    chars: frame,
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
-    head: columns.map(({ title }) => paint({ text: title, style: 'strong' })),
-    colAligns: columns.map(({ align }) => align ?? 'left'),
-    colWidths: columns.map((column, index) => fixedWidth(column, index, rows)),
-    wordWrap: true,
-    wrapOnWordBoundary: false,
-  });
-  for (const row of rows) table.push(row.map(paint));
-  return trimLines(table.toString());
-}
-
-/** Null: as wide as its longest cell. */
-function fixedWidth(
-  { maximumWidth }: Column,
-  index: number,
-  rows: readonly (readonly Cell[])[],
-): number | null {
-  if (maximumWidth === undefined) return null;
-  const isTooWide = rows.some((row) => textOf(row[index] ?? '').length > maximumWidth);
-  return isTooWide ? maximumWidth : null;
-}
-
-/** Labels on the left, values on the right; a field without a value is left out. */
-export function renderFields(fields: readonly (readonly [label: string, value: Cell | null])[]): string {
-  const width = Math.max(...fields.map(([label]) => label.length)) + 2;
+/**
+ * Labels on the left, values on the right; a field without a value is left out.
+ *
+ * @param screen absent: values are not broken, for they are to be copied
+ */
+export function renderFields(
+  fields: readonly (readonly [label: string, value: Cell | null])[],
+  screen: Pick<Screen, 'width'> = { width: null },
+): string {
+  const labelWidth = Math.max(...fields.map(([label]) => label.length)) + 2;
+  const width = screen.width === null ? null : screen.width - labelWidth;
   return fields
-    .flatMap(([label, value]) =>
-      value === null ? [] : [`${paint({ text: label.padEnd(width), style: 'faint' })}${paint(value)}`],
-    )
+    .flatMap(([label, value]) => (value === null ? [] : renderField(label.padEnd(labelWidth), value, width)))
     .join('\n');
+}
+
+function renderField(label: string, value: Cell, width: number | null): readonly string[] {
+  const lines = wrapText(escapeText(textOf(value)), width);
+  return lines.map((line, index) => {
+    const lead = index === 0 ? paint({ text: label, style: 'faint' }) : ' '.repeat(label.length);
+    return `${lead}${paint(restyle(value, line))}`;
+  });
 }
 
 /** Facts of any shape, over as few lines as stay readable. */
@@ -96,12 +59,13 @@ export function paint(cell: Cell): string {
   return typeof cell === 'string' ? text : styleText([...styles[cell.style]], text);
 }
 
-function textOf(cell: Cell): string {
-  return typeof cell === 'string' ? cell : cell.text;
+/** Another text in the style of a cell. */
+export function restyle(cell: Cell, text: string): Cell {
+  return typeof cell === 'string' ? text : { text, style: cell.style };
 }
 
-function trimLines(text: string): string {
-  return text.replace(/[^\S\n]+$/gm, '');
+export function textOf(cell: Cell): string {
+  return typeof cell === 'string' ? cell : cell.text;
 }
 
 /** `11-21 08:32:19`, UTC: for lists of what is recent. */

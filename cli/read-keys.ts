@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { readJson } from '../lib/base/json.ts';
 import type { Credentials } from '../lib/exchange/client.ts';
 import { createUsageFailure } from './failure.ts';
+import type { Terminal } from './terminal.ts';
 
 /** As the exchange gives it: printable, without spaces. */
 const KeyText = z.string().regex(/^[!-~]{1,512}$/);
@@ -18,8 +19,9 @@ const KeysField = z.strictObject({ apiKey: KeyText, apiSecret: KeyText });
  *
  * @throws CommandFailure (usage) when it cannot be a key; its words never quote what was given
  */
-export async function readKeys(): Promise<Credentials> {
-  const given = process.stdin.isTTY ? await askForKeys() : parseInput(await text(process.stdin));
+export async function readKeys(terminal: Terminal): Promise<Credentials> {
+  const { stdin } = terminal;
+  const given = stdin.isTTY ? await askForKeys(terminal) : parseInput(await text(stdin));
   const keys = KeysField.safeParse(given);
   if (keys.success) return keys.data;
   const fields = [...new Set(keys.error.issues.map(({ path }) => path.join('.') || 'the whole'))];
@@ -36,17 +38,17 @@ function parseInput(input: string): unknown {
   return more.length === 0 ? { apiKey, apiSecret } : undefined;
 }
 
-async function askForKeys(): Promise<unknown> {
+async function askForKeys({ stdin, stderr }: Terminal): Promise<unknown> {
   // What is typed is echoed into nowhere.
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: silence, terminal: true });
+  const prompter = createInterface({ input: stdin, output: silence, terminal: true });
   const interrupted = new AbortController();
-  terminal.once('SIGINT', () => interrupted.abort());
-  terminal.once('close', () => interrupted.abort());
+  prompter.once('SIGINT', () => interrupted.abort());
+  prompter.once('close', () => interrupted.abort());
   const ask = async (prompt: string) => {
-    process.stderr.write(prompt);
-    const response = await terminal.question('', { signal: interrupted.signal }).finally(() => {
-      process.stderr.write('\n');
+    stderr.write(prompt);
+    const response = await prompter.question('', { signal: interrupted.signal }).finally(() => {
+      stderr.write('\n');
     });
     return response.trim();
   };
@@ -55,6 +57,6 @@ async function askForKeys(): Promise<unknown> {
   } catch {
     return undefined;
   } finally {
-    terminal.close();
+    prompter.close();
   }
 }

@@ -4,6 +4,7 @@ import type { Context } from './command.ts';
 import { type CsvCell, formatCsvRow } from './csv.ts';
 import { createUsageFailure } from './failure.ts';
 import { paint } from './print.ts';
+import { fitLines } from './wrap-text.ts';
 import { writeOutput } from './write-output.ts';
 
 const formats = ['table', 'csv', 'json'] as const;
@@ -26,16 +27,18 @@ export interface Result {
 
 /** @throws CommandFailure (usage) when `--json` and `--format` contradict each other */
 export async function printResult(
-  { print, isJson }: Context,
+  { print, isJson, terminal }: Context,
   format: Format | undefined,
   result: Result,
 ): Promise<void> {
   if (isJson && format !== undefined && format !== 'json')
     throw createUsageFailure(`--json and --format ${format} contradict each other`, 'Leave one of them out.');
-  if (isJson || format === 'json') return await writeOutput([`${JSON.stringify(result.document)}\n`], null);
+  if (isJson || format === 'json')
+    return await writeOutput([`${JSON.stringify(result.document)}\n`], terminal.stdout);
   if (format !== 'csv') return print(result.document, () => renderResult(result));
-  await writeOutput(listCsv(result), null);
-  process.stderr.write(result.notes.map((note) => `${escapeText(note)}\n`).join(''));
+  await writeOutput(listCsv(result), terminal.stdout);
+  const notes = result.notes.map((note) => `${escapeText(note)}\n`).join('');
+  terminal.stderr.write(fitLines(notes, terminal.width));
 }
 
 function* listCsv({ records }: Result): Generator<string> {

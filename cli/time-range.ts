@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Period } from '../lib/snapshots/snapshot-store.ts';
 import { createUsageFailure } from './failure.ts';
 import { formatMinute } from './print.ts';
+import { momentOf } from './time-zone.ts';
 
 /** A time on the command line is a stretch: a date is its whole day, anything finer one millisecond. */
 export interface RangeOptions {
@@ -18,6 +19,44 @@ export function addRangeOptions(command: Command, defaultStart: string): Command
       readTime,
     )
     .option('--to <time>', 'up to and with that time, or all of that day (default: now)', readTime);
+}
+
+/** A time on the command line that goes by the clocks of the terminal, unless a Z says that it is in UTC. */
+export interface LocalTime extends Period {
+  readonly isUtc: boolean;
+}
+
+export interface LocalRangeOptions {
+  readonly from?: LocalTime;
+  readonly to?: LocalTime;
+}
+
+/** Gives a command `--from` and `--to` of the terminal's time zone. */
+export function addLocalRangeOptions(command: Command): Command {
+  return command
+    .option(
+      '--from <time>',
+      'a date or time in your time zone, like 2026-11-01 or 2026-11-01T08:30; with a Z in UTC',
+      readLocalTime,
+    )
+    .option('--to <time>', 'up to and with that time, or all of that day', readLocalTime);
+}
+
+function readLocalTime(text: string): LocalTime {
+  return { ...readTime(text), isUtc: text.endsWith('Z') };
+}
+
+/** The same range as moments. */
+export function placeRange({ from, to }: LocalRangeOptions, timeZone: string): RangeOptions {
+  return {
+    ...(from === undefined ? {} : { from: placeTime(from, timeZone) }),
+    ...(to === undefined ? {} : { to: placeTime(to, timeZone) }),
+  };
+}
+
+function placeTime({ fromMs, untilMs, isUtc }: LocalTime, timeZone: string): Period {
+  if (isUtc) return { fromMs, untilMs };
+  return { fromMs: momentOf(fromMs, timeZone), untilMs: momentOf(untilMs, timeZone) };
 }
 
 /**

@@ -3,34 +3,35 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CommandFailure } from './failure.ts';
+import { isSystemError, type SystemError } from './system-error.ts';
 
 type Texts = AsyncIterable<string> | Iterable<string>;
 
 /**
- * Writes texts one after another as the reader takes them: to standard output, or to a file that appears, or replaces
- * what was there, once it is whole.
+ * Writes texts one after another as the reader takes them: to a stream, such as standard output, or to a file that appears,
+ * or replaces what was there, once it is whole.
  *
- * @param path null: standard output
+ * @param target a stream, or the path of a file
  * @throws CommandFailure `not_written`; what reading the texts throws
  */
-export async function writeOutput(texts: Texts, path: string | null): Promise<void> {
-  if (path === null) return await writeStandardOutput(texts);
-  const unfinished = `${path}.part`;
+export async function writeOutput(texts: Texts, target: Writable | string): Promise<void> {
+  if (typeof target !== 'string') return await writeStream(texts, target);
+  const unfinished = `${target}.part`;
   try {
     await pour(texts, createWriteStream(unfinished), true);
-    await rename(unfinished, path);
+    await rename(unfinished, target);
   } catch (error) {
     await rm(unfinished, { force: true });
-    throw isSystemError(error) ? createNotWritten(path, error) : error;
+    throw isOfWriting(error) ? createNotWritten(target, error) : error;
   }
 }
 
-async function writeStandardOutput(texts: Texts): Promise<void> {
+async function writeStream(texts: Texts, stream: Writable): Promise<void> {
   try {
-    await pour(texts, process.stdout, false);
+    await pour(texts, stream, false);
   } catch (error) {
     // A reader that has seen enough (`… | head`) is no fault.
-    if (!isSystemError(error) || error.code !== 'EPIPE') throw error;
+    if (!isOfWriting(error) || error.code !== 'EPIPE') throw error;
   }
 }
 
@@ -52,11 +53,12 @@ async function* gather(texts: Texts): AsyncGenerator<string> {
   if (gathered !== '') yield gathered;
 }
 
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error;
+/** Failures of what is read have codes, too, but come from no call of the system. */
+function isOfWriting(error: unknown): error is SystemError {
+  return isSystemError(error) && 'syscall' in error;
 }
 
-function createNotWritten(path: string, error: NodeJS.ErrnoException): CommandFailure {
+function createNotWritten(path: string, error: SystemError): CommandFailure {
   return new CommandFailure(
     'not_written',
     `"${path}" cannot be written: ${error.message}`,

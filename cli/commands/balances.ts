@@ -115,7 +115,8 @@ async function listBalances(context: Context, options: ListOptions): Promise<voi
   const head = `${paint({ text: `${kind} balance of account ${account}`, style: 'strong' })}, ${describeRange(period)}`;
   await printResult(context, options.format, {
     document: { account, kind, ...period, everyMs: stepMs, tickers, rows },
-    table: () => (isEmpty ? head : `${head}\n\n${renderBalances(rows, tickers, screenWidth())}`),
+    table: () =>
+      isEmpty ? head : `${head}\n\n${renderBalances(rows, tickers, context.terminal.width ?? widestWidth)}`,
     records: () => listBalanceRecords(rows, tickers),
     notes,
   });
@@ -125,11 +126,6 @@ async function listBalances(context: Context, options: ListOptions): Promise<voi
 function describeAbsent(tickers: readonly string[], held: readonly string[]): readonly string[] {
   const absent = tickers.filter((ticker) => !held.includes(ticker));
   return absent.length === 0 ? [] : [`Not held at any of these times: ${absent.join(', ')}.`];
-}
-
-/** What is no terminal is as wide as a wide one. */
-function screenWidth(): number {
-  return process.stdout.columns ?? 120;
 }
 
 const narrowestWidth = 40;
@@ -159,7 +155,7 @@ async function chartBalances(context: Context, options: ChartOptions): Promise<v
 }
 
 async function chartInTerminal(context: Context, options: ChartOptions): Promise<void> {
-  const width = Math.min(widestWidth, Math.max(narrowestWidth, process.stdout.columns ?? usualWidth));
+  const width = Math.min(widestWidth, Math.max(narrowestWidth, context.terminal.width ?? usualWidth));
   const { traces, account, kind } = await readTraces(context, options, countDotColumns(width));
   const shown = options.tickers === undefined ? traces.traces.slice(0, terminalPanels) : traces.traces;
   const left = traces.traces.slice(shown.length).map(({ ticker }) => ticker);

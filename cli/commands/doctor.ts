@@ -4,8 +4,10 @@ import { fail, pass, warn } from '../check.ts';
 import { type Context, runCommand } from '../command.ts';
 import { checkExchange } from '../exchange-checks.ts';
 import { CommandFailure } from '../failure.ts';
-import { type Cell, renderTable, type Style } from '../print.ts';
+import type { Cell, Style } from '../print.ts';
 import type { Session } from '../session.ts';
+import { renderTable } from '../table.ts';
+import type { Screen } from '../terminal.ts';
 
 export function addDoctorCommands(program: Command): void {
   program
@@ -14,18 +16,20 @@ export function addDoctorCommands(program: Command): void {
     .action((_options: object, command: Command) => runCommand(command, examine));
   program
     .command('redrive')
-    .description('put every dead letter back into the queue, once its cause is mended')
+    .description(
+      'put messages that failed again and again and were put aside (dead letters) back into the queue, once the cause is mended',
+    )
     .action((_options: object, command: Command) => runCommand(command, redrive));
 }
 
-async function examine({ session, print }: Context): Promise<void> {
+async function examine({ session, terminal, print }: Context): Promise<void> {
   const checks = [
     ...(await session.diagnose()),
     ...(await checkExchange(session)),
     ...(await checkSignals(session)),
   ];
   const failed = checks.filter(({ verdict }) => verdict === 'fail');
-  print({ healthy: failed.length === 0, checks }, () => renderChecks(checks));
+  print({ healthy: failed.length === 0, checks }, () => renderChecks(checks, terminal));
   if (failed.length > 0)
     throw new CommandFailure(
       'unhealthy',
@@ -46,7 +50,7 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
       : fail(
           'outcomes',
           `${entries.length === mostUnknown ? 'at least ' : ''}${entries.length} unknown`,
-          'Look each up at the exchange: `signals --status unknown`.',
+          'List them with `npx relay signals --status unknown`, settle each with `npx relay resolve ID`.',
         );
   const pauses = await Promise.all(
     Object.keys(settings.accounts).map(async (account) => ({
@@ -73,13 +77,13 @@ const verdictStyles: Readonly<Record<Check['verdict'], Style>> = {
   fail: 'alarm',
 };
 
-function renderChecks(checks: readonly Check[]): string {
+function renderChecks(checks: readonly Check[], screen: Screen): string {
   return renderTable(
     [
       { title: '' },
       { title: 'check' },
-      { title: 'found', maximumWidth: 56 },
-      { title: 'what to do', maximumWidth: 40 },
+      { title: 'found', wraps: true },
+      { title: 'what to do', wraps: true },
     ],
     checks.map(({ name, verdict, found, advice }): readonly Cell[] => [
       { text: verdict, style: verdictStyles[verdict] },
@@ -87,17 +91,19 @@ function renderChecks(checks: readonly Check[]): string {
       found,
       advice ?? '',
     ]),
+    screen,
   );
 }
 
-async function redrive({ session, printChange }: Context): Promise<void> {
+async function redrive({ session, terminal, printChange }: Context): Promise<void> {
   const redriven = await session.openDeadLetters().redrive();
   printChange({ redriven: redriven.map(({ group, body }) => ({ group, body })) }, () =>
     redriven.length === 0
-      ? 'There are no dead letters.'
+      ? 'There are no dead letters: no message was put aside.'
       : `${renderTable(
-          [{ title: 'group' }, { title: 'message', maximumWidth: 90 }],
+          [{ title: 'group' }, { title: 'message', wraps: true }],
           redriven.map(({ group, body }) => [group, body]),
+          terminal,
         )}\n\nThey wait in the queue again, in this order; a signal too old to be sent ends as denied.`,
   );
 }

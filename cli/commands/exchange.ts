@@ -4,8 +4,8 @@ import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
-import { renderTable } from '../print.ts';
 import { chooseAccount } from '../session.ts';
+import { renderTable } from '../table.ts';
 
 interface AccountOptions {
   readonly account?: string;
@@ -32,17 +32,17 @@ async function pingExchange({ session, print }: Context): Promise<void> {
   const tookMs = session.clock.nowMs() - startedAtMs;
   print(
     { exchangeUrl, dialect, response, tookMs },
-    () => `${response} from ${exchangeUrl} (${dialect} dialect) in ${tookMs} ms`,
+    () => `${response} from ${exchangeUrl} (exchange.dialect: ${dialect}) in ${tookMs} ms`,
   );
 }
 
-async function showBalance({ session, print }: Context, name: string | undefined): Promise<void> {
+async function showBalance({ session, terminal, print }: Context, name: string | undefined): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const result = await askExchange(session, account, (client) => client.call(mainBalance, {}, { timeoutMs }));
   const held = Object.entries(result).map(
     ([ticker, balance]) => [ticker, formatDecimal(balance.mainBalance)] as const,
   );
   print({ account: account.name, balances: Object.fromEntries(held) }, () =>
-    renderTable([{ title: 'ticker' }, { title: 'main balance', align: 'right' }], held),
+    renderTable([{ title: 'ticker' }, { title: 'main balance', align: 'right' }], held, terminal),
   );
 }

@@ -4,83 +4,115 @@ import { type Context, runCommand } from '../command.ts';
 import { formatCsvRow } from '../csv.ts';
 import { describeImport } from '../describe-import.ts';
 import { type ExportRows, exportBalances, exportFees, exportInterest } from '../export-rows.ts';
+import { exportSignals } from '../export-signals.ts';
 import { createUsageFailure } from '../failure.ts';
 import { paint } from '../print.ts';
-import { chooseAccount } from '../session.ts';
+import { chooseAccount, type Session } from '../session.ts';
+import { addFilterOptions, type FilterOptions, filterOf, refuseUnknownAccount } from '../signal-filter.ts';
 import { addRangeOptions, chooseRange, type RangeOptions } from '../time-range.ts';
+import { fitLines } from '../wrap-text.ts';
 import { writeOutput } from '../write-output.ts';
 
-const subjects = ['balances', 'fees', 'interest'] as const;
+const snapshotSubjects = ['balances', 'fees', 'interest'] as const;
+type SnapshotSubject = (typeof snapshotSubjects)[number];
+const subjects = [...snapshotSubjects, 'signals'] as const;
 type Subject = (typeof subjects)[number];
 
 const formats = ['csv', 'jsonl'] as const;
 
-interface ExportOptions extends RangeOptions {
+interface ExportOptions extends RangeOptions, FilterOptions {
   readonly format: (typeof formats)[number];
   readonly out?: string;
-  readonly account?: string;
 }
 
 export function addExportCommands(program: Command): void {
   const command = program
     .command('export')
-    .description('write out everything that was kept, as it is read')
+    .description('write out everything that was kept, as it is read; of signals those that the filters name')
     .addArgument(new Argument('<what>', 'of which').choices(subjects));
-  addRangeOptions(command, 'the beginning')
-    .addOption(
-      new Option('--format <format>', 'for spreadsheets, or one JSON document a line')
-        .choices(formats)
-        .default('csv'),
-    )
-    .option('--out <file>', 'where to (default: standard output)')
-    .option('--account <name>', 'whose (default: the first configured account)')
-    .action((what: Subject, options: ExportOptions, self: Command) =>
-      runCommand(self, (context) => exportSubject(context, what, options)),
-    );
+  addFilterOptions(
+    addRangeOptions(command, 'the beginning')
+      .addOption(
+        new Option('--format <format>', 'for spreadsheets, or one JSON document a line')
+          .choices(formats)
+          .default('csv'),
+      )
+      .option('--out <file>', 'where to (default: standard output)'),
+    'whose (default: the first configured account; of signals all)',
+  ).action((what: Subject, options: ExportOptions, self: Command) =>
+    runCommand(self, (context) => exportSubject(context, what, options)),
+  );
 }
 
-async function exportSubject(
-  { session, print, isJson }: Context,
-  what: Subject,
-  options: ExportOptions,
-): Promise<void> {
+async function exportSubject(context: Context, what: Subject, options: ExportOptions): Promise<void> {
+  const { session, print, isJson, terminal } = context;
   const { format, out } = options;
   if (isJson && out === undefined)
     throw createUsageFailure(
       'an export is no single JSON document',
       'Use --format jsonl, one document a line, or name a file with --out.',
     );
-  const { name: account } = chooseAccount(session.settings, options.account);
-  const period = chooseRange(options, session.clock.nowMs(), () => 0);
-  const store = session.openSnapshots();
-  // First, for an import that ends meanwhile must not vouch for payments that were read before it.
-  const notes = what === 'interest' ? await readNotes(store, account, period) : [];
-  const rows = openRows[what](store, account, period);
+  // Without an end signals that came a moment ago are written out, too, where the relay's clock is ahead of this one.
+  const nowMs = what === 'signals' ? Number.POSITIVE_INFINITY : session.clock.nowMs();
+  const period = chooseRange(options, nowMs, () => 0);
+  const { account, rows, notes } =
+    what === 'signals'
+      ? await openSignals(session, options, period)
+      : await openSnapshotRows(session, what, options, period);
   const counter = { rows: 0 };
-  await writeOutput(format === 'csv' ? listCsv(rows, counter) : listJson(rows, counter), out ?? null);
+  const texts = format === 'csv' ? listCsv(rows, counter) : listJson(rows, counter);
+  await writeOutput(texts, out ?? terminal.stdout);
   if (out !== undefined)
     print({ account, what, format, ...period, rows: counter.rows, path: out, notes }, () =>
       [`${out}: ${counter.rows} rows of ${what}`, ...notes].map(paint).join('\n'),
     );
-  else process.stderr.write(notes.map((note) => `${paint(note)}\n`).join(''));
+  else terminal.stderr.write(fitLines(notes.map((note) => `${paint(note)}\n`).join(''), terminal.width));
+}
+
+/** What is to be written out. */
+interface Export {
+  /** Null: of all. */
+  readonly account: string | null;
+  readonly rows: ExportRows;
+  /** What is missing from an export has to be known to whoever computes with it. */
+  readonly notes: readonly string[];
+}
+
+async function openSignals(session: Session, options: ExportOptions, period: Period): Promise<Export> {
+  const { account = null } = options;
+  const ledger = session.openLedger();
+  await refuseUnknownAccount(session.settings, ledger, options.account);
+  const filter = { ...filterOf(options, session.settings.tickers), ...period };
+  return { account, rows: exportSignals(ledger, filter), notes: [] };
+}
+
+async function openSnapshotRows(
+  session: Session,
+  what: SnapshotSubject,
+  options: ExportOptions,
+  period: Period,
+): Promise<Export> {
+  const { status, market, text } = options;
+  if (status !== undefined || market !== undefined || text !== undefined)
+    throw createUsageFailure(
+      '--status, --market and --text are for signals',
+      `Leave them out, or write \`export signals\` for \`export ${what}\`.`,
+    );
+  const { name: account } = chooseAccount(session.settings, options.account);
+  const store = session.openSnapshots();
+  // First, for an import that ends meanwhile must not vouch for payments that were read before it.
+  const notes =
+    what === 'interest' ? describeImport(await store.interest.readProgress(account), account, period) : [];
+  return { account, rows: openRows[what](store, account, period), notes };
 }
 
 const openRows: Readonly<
-  Record<Subject, (store: SnapshotStore, account: string, period: Period) => ExportRows>
+  Record<SnapshotSubject, (store: SnapshotStore, account: string, period: Period) => ExportRows>
 > = {
   balances: ({ balances }, account, period) => exportBalances(balances, account, period),
   fees: ({ fees }, account, period) => exportFees(fees, account, period),
   interest: ({ interest }, account, period) => exportInterest(interest, account, period),
 };
-
-/** What is missing from an export has to be known to whoever computes with it. */
-async function readNotes(
-  { interest }: SnapshotStore,
-  account: string,
-  period: Period,
-): Promise<readonly string[]> {
-  return describeImport(await interest.readProgress(account), account, period);
-}
 
 interface RowCounter {
   rows: number;

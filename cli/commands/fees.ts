@@ -7,9 +7,11 @@ import { describeTerms, renderFees } from '../describe-fees.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure } from '../failure.ts';
 import { feeRecordOf, feeTitles } from '../fee-records.ts';
-import { formatMinute, paint, renderTable } from '../print.ts';
+import { formatMinute, paint } from '../print.ts';
 import { createFormatOption, type Format, printResult } from '../result.ts';
 import { chooseAccount } from '../session.ts';
+import { renderTable } from '../table.ts';
+import type { Screen } from '../terminal.ts';
 
 interface AccountOptions {
   readonly account?: string;
@@ -41,7 +43,7 @@ export function addFeeCommands(program: Command): void {
 }
 
 async function showFees(
-  { session, print }: Context,
+  { session, terminal, print }: Context,
   ticker: string | undefined,
   name: string | undefined,
 ): Promise<void> {
@@ -55,7 +57,7 @@ async function showFees(
       `the exchange lists no fees for "${ticker}"`,
       'Leave the ticker out to see every currency.',
     );
-  print({ fees: records }, () => renderFees(records));
+  print({ fees: records }, () => renderFees(records, terminal));
 }
 
 /** A version of a currency's fees, and what made it another one. */
@@ -75,7 +77,7 @@ async function showHistory(context: Context, text: string, options: HistoryOptio
   await printResult(context, options.format, {
     document: { account, ticker, versions: rows },
     table: () =>
-      `${paint({ text: `fees of ${ticker}, as account ${account} was told`, style: 'strong' })}\n\n${renderHistory(rows)}`,
+      `${paint({ text: `fees of ${ticker}, as account ${account} was told`, style: 'strong' })}\n\n${renderHistory(rows, context.terminal)}`,
     records: () => [[...feeTitles], ...rows.map(feeRecordOf)],
     notes: [],
   });
@@ -89,14 +91,14 @@ function describeChanges(epochs: readonly FeeEpoch[]): readonly HistoryRow[] {
   });
 }
 
-function renderHistory(rows: readonly HistoryRow[]): string {
+function renderHistory(rows: readonly HistoryRow[], screen: Screen): string {
   return renderTable(
     [
       { title: 'from (UTC)' },
       { title: 'until (UTC)' },
-      { title: 'deposit fee' },
-      { title: 'withdrawal fee' },
-      { title: 'what changed', maximumWidth: 60 },
+      { title: 'deposit fee', wraps: true },
+      { title: 'withdrawal fee', wraps: true },
+      { title: 'what changed', wraps: true },
     ],
     rows.map(({ fromMs, untilMs, fees, change }) => [
       formatMinute(fromMs),
@@ -104,6 +106,7 @@ function renderHistory(rows: readonly HistoryRow[]): string {
       ...describeBoth(fees),
       change,
     ]),
+    screen,
   );
 }
 

@@ -10,9 +10,11 @@ import { describeImport } from '../describe-import.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure } from '../failure.ts';
 import { type Grouping, groupings, type InterestTotals, sumPayments } from '../interest-totals.ts';
-import { formatMinute, formatSecond, paint, renderTable } from '../print.ts';
+import { formatMinute, formatSecond, paint } from '../print.ts';
 import { createFormatOption, type Format, printResult } from '../result.ts';
 import { chooseAccount } from '../session.ts';
+import { renderTable } from '../table.ts';
+import type { Screen } from '../terminal.ts';
 import { addRangeOptions, chooseRange, describeRange, type RangeOptions } from '../time-range.ts';
 
 interface AccountOptions {
@@ -81,7 +83,8 @@ async function showTotals(context: Context, { by, format, ...options }: TotalOpt
   const sums = await sumPayments(store.list(account, period), by);
   await printResult(context, format, {
     document: { account, ...period, by, ...sums, import: imported },
-    table: () => `${renderHead(account, describeRange(period))}\n\n${renderTotals(sums, by)}`,
+    table: () =>
+      `${renderHead(account, describeRange(period))}\n\n${renderTotals(sums, by, context.terminal)}`,
     records: () => listTotalRecords(sums, by),
     notes: describeImport(progress, account, period),
   });
@@ -91,7 +94,7 @@ function renderHead(account: string, range: string): string {
   return `${paint({ text: `interest of account ${account}`, style: 'strong' })}, ${range}`;
 }
 
-function renderTotals({ groups, totals, newestMs }: InterestTotals, by: Grouping): string {
+function renderTotals({ groups, totals, newestMs }: InterestTotals, by: Grouping, screen: Screen): string {
   if (newestMs === null) return 'No payments in this time.';
   const groupRows = groups.map(({ group, ticker, payments, amount }) => [
     group,
@@ -107,12 +110,13 @@ function renderTotals({ groups, totals, newestMs }: InterestTotals, by: Grouping
   ]);
   const table = renderTable(
     [
-      { title: by, maximumWidth: 36 },
+      { title: by },
       ...(by === 'ticker' ? [] : [{ title: 'ticker' }]),
       { title: 'payments', align: 'right' as const },
       { title: 'amount', align: 'right' as const },
     ],
     by === 'ticker' ? groupRows : [...groupRows, ...totalRows],
+    screen,
   );
   return `${table}\n\nThe newest of them is of ${formatMinute(newestMs)} UTC.`;
 }
@@ -129,7 +133,7 @@ function listTotalRecords({ groups }: InterestTotals, by: Grouping): readonly (r
       ];
 }
 
-async function fetchPage({ session, print }: Context, options: FetchOptions): Promise<void> {
+async function fetchPage({ session, terminal, print }: Context, options: FetchOptions): Promise<void> {
   const { plan, ticker, limit, offset } = options;
   const account = chooseAccount(session.settings, options.account);
   const params = {
@@ -143,7 +147,7 @@ async function fetchPage({ session, print }: Context, options: FetchOptions): Pr
   ).catch((error: unknown) => {
     throw isNoPartner(error) ? createNoPartner(account.name) : error;
   });
-  print({ account: account.name, ...page }, () => renderPage(page));
+  print({ account: account.name, ...page }, () => renderPage(page, terminal));
 }
 
 function isNoPartner(error: unknown): boolean {
@@ -161,7 +165,7 @@ function createNoPartner(account: string): CommandFailure {
   );
 }
 
-function renderPage({ records, offset, limit }: ResultOf<typeof interestPayments>): string {
+function renderPage({ records, offset, limit }: ResultOf<typeof interestPayments>, screen: Screen): string {
   if (records.length === 0)
     return offset === 0 ? 'No interest payments.' : `No interest payments beyond ${offset}.`;
   const table = renderTable(
@@ -169,8 +173,8 @@ function renderPage({ records, offset, limit }: ResultOf<typeof interestPayments
       { title: 'time (UTC)' },
       { title: 'ticker' },
       { title: 'amount', align: 'right' },
-      { title: 'plan', maximumWidth: 36 },
-      { title: 'investment', maximumWidth: 36 },
+      { title: 'plan' },
+      { title: 'investment' },
     ],
     records.map((record) => [
       formatSecond(record.paidAtMs),
@@ -179,6 +183,7 @@ function renderPage({ records, offset, limit }: ResultOf<typeof interestPayments
       record.planId,
       record.investmentId,
     ]),
+    screen,
   );
   const next = offset + records.length;
   const more = records.length < limit ? 'the last page' : `more with --offset ${next}`;

@@ -127,7 +127,7 @@ async function setBalance(context: Context, balance: Balance): Promise<void> {
 
 async function setFee(context: Context, ticker: string, change: FeeTermsChange): Promise<void> {
   const fee = await askControl(context, 'POST', '/control/fee', { ticker, ...change });
-  context.printChange({ fee }, () => renderFees(fees.result.parse([fee])));
+  context.printChange({ fee }, () => renderFees(fees.result.parse([fee]), context.terminal));
 }
 
 const PaymentField = z.object({

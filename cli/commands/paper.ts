@@ -5,7 +5,8 @@ import { faultKinds } from '../../lib/paper/faults.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { askControl } from '../paper-control.ts';
 import { renderPaperState } from '../paper-state.ts';
-import { renderTable } from '../print.ts';
+import { renderTable } from '../table.ts';
+import type { Screen } from '../terminal.ts';
 import { addHedgeCommand } from './paper-hedge.ts';
 import { addTreasuryCommands } from './paper-treasury.ts';
 
@@ -31,7 +32,7 @@ export function addPaperCommands(program: Command): void {
     .argument('<price>', 'in the quote currency', readPositive)
     .option(
       '--volume <amount>',
-      'how much of our orders it can fill, in base units (default: without bounds)',
+      'how much of our orders it can fill, in the base currency (default: without bounds)',
       readPositive,
     )
     .action((market: string, price: string, options: { volume?: string }, command: Command) =>
@@ -100,12 +101,14 @@ async function addFault(context: Context, kind: string, options: FaultOptions): 
   const { endpoint, count, probability, delayMs, durationMs } = options;
   const request = { fault: kind, endpoint, count, probability, delayMs, durationMs };
   const fault = FaultField.parse(await askControl(context, 'POST', '/control/faults', request));
-  context.printChange({ fault }, () => renderFaults([fault]));
+  context.printChange({ fault }, () => renderFaults([fault], context.terminal));
 }
 
 async function showFaults(context: Context): Promise<void> {
   const faults = z.array(FaultField).parse(await askControl(context, 'GET', '/control/faults'));
-  context.print({ faults }, () => (faults.length === 0 ? 'No faults are set.' : renderFaults(faults)));
+  context.print({ faults }, () =>
+    faults.length === 0 ? 'No faults are set.' : renderFaults(faults, context.terminal),
+  );
 }
 
 async function clearFaults(context: Context): Promise<void> {
@@ -115,7 +118,7 @@ async function clearFaults(context: Context): Promise<void> {
 
 async function showState(context: Context): Promise<void> {
   const state = await askControl(context, 'GET', '/control/state');
-  context.print(state, () => renderPaperState(state));
+  context.print(state, () => renderPaperState(state, context.terminal));
 }
 
 const FaultField = z.looseObject({
@@ -129,7 +132,7 @@ const FaultField = z.looseObject({
   struck: z.int(),
 });
 
-function renderFaults(faults: readonly z.output<typeof FaultField>[]): string {
+function renderFaults(faults: readonly z.output<typeof FaultField>[], screen: Screen): string {
   return renderTable(
     [{ title: 'fault' }, { title: 'endpoint' }, { title: 'strikes' }, { title: 'struck', align: 'right' }],
     faults.map((fault) => [
@@ -138,6 +141,7 @@ function renderFaults(faults: readonly z.output<typeof FaultField>[]): string {
       describeStrikes(fault),
       String(fault.struck),
     ]),
+    screen,
   );
 }
 

@@ -2,7 +2,6 @@ import { userInfo } from 'node:os';
 import { type Command, Option } from 'commander';
 import type { Alarm } from '../../lib/base/alarms.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import { statusMeanings } from '../../lib/model/outcome.ts';
 import {
   type Approach,
   type Observation,
@@ -12,11 +11,13 @@ import {
   resolveSignal,
 } from '../../lib/relay/resolve-signal.ts';
 import { type Context, readCount, readText, runCommand } from '../command.ts';
+import { describeMeaning } from '../describe-meaning.ts';
 import { timeoutMs } from '../exchange.ts';
 import { createUsageFailure } from '../failure.ts';
 import { findEntry } from '../find-entry.ts';
-import { paint } from '../print.ts';
+import { paint, renderFields } from '../print.ts';
 import { chooseAccount, type Session } from '../session.ts';
+import type { Screen } from '../terminal.ts';
 
 interface ResolveOptions {
   readonly account?: string;
@@ -30,13 +31,15 @@ interface ResolveOptions {
 export function addResolveCommands(program: Command): void {
   program
     .command('resolve')
-    .description('settle a signal whose outcome is unknown: look, cancel, or record what you saw')
-    .argument('<id>', "the signal's id")
+    .description(
+      'settle a signal whose outcome is unknown: look it up, cancel its order, or record what you saw',
+    )
+    .argument('<id>', "the signal's id, or the beginning of it")
     .option('--account <name>', 'needed when several accounts have a signal of that id')
     .addOption(
       new Option(
         '--cancel',
-        'cancel its order by the client order id: an order that answers was there',
+        'cancel its order by the client order id; if the exchange confirms, the order existed',
       ).conflicts('saw'),
     )
     .addOption(
@@ -55,7 +58,7 @@ export function addResolveCommands(program: Command): void {
 }
 
 async function resolve(
-  { session, printChange }: Context,
+  { session, terminal, printChange }: Context,
   id: string,
   options: ResolveOptions,
 ): Promise<void> {
@@ -63,7 +66,7 @@ async function resolve(
   const by = readText('--by', options.by ?? userInfo().username);
   const ledger = session.openLedger();
   const accounts = options.account === undefined ? Object.keys(session.settings.accounts) : [options.account];
-  const entry = await findEntry(ledger, id, accounts);
+  const { entry } = await findEntry(ledger, id, accounts);
   refuseImpossible(entry, approach);
   const alarms: string[] = [];
   const services = {
@@ -76,7 +79,9 @@ async function resolve(
   };
   const resolution = await resolveSignal(services, entry, approach, by, { timeoutMs });
   const { result, finding } = resolution;
-  printChange({ result, finding, alarms, entry: resolution.entry }, () => describe(resolution, alarms));
+  printChange({ result, finding, alarms, entry: resolution.entry }, () =>
+    describe(resolution, alarms, terminal),
+  );
 }
 
 async function openExchange(session: Session, name: string) {
@@ -118,20 +123,20 @@ function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach 
   return { kind: 'saw', status: saw, note: readText('--note', note), orderId: orderId ?? null };
 }
 
-function describe(resolution: Resolution, alarms: readonly string[]): string {
+function describe(resolution: Resolution, alarms: readonly string[], screen: Screen): string {
   return [
     ...alarms.map((alarm) => paint({ text: alarm, style: 'alarm' })),
-    describeResolution(resolution),
+    describeResolution(resolution, screen),
   ].join('\n');
 }
 
-function describeResolution({ result, entry, finding }: Resolution): string {
+function describeResolution({ result, entry, finding }: Resolution, screen: Screen): string {
   const last = entry.steps.at(-1);
-  if (result === 'open_question') return describeOpen(entry, finding ?? '');
+  if (result === 'open_question') return describeOpen(entry, finding ?? '', screen);
   const word = result === 'settled' ? 'is settled as' : 'was settled before, as';
   return [
     paint({
-      text: `${entry.signalId} ${word} ${entry.status}: ${statusMeanings[entry.status]}`,
+      text: `${entry.signalId} ${word} ${entry.status}: ${describeMeaning(entry)}`,
       style: 'strong',
     }),
     paint(last?.note ?? ''),
@@ -139,14 +144,22 @@ function describeResolution({ result, entry, finding }: Resolution): string {
   ].join('\n');
 }
 
-function describeOpen({ signalId, clientOrderId }: Entry, finding: string): string {
+function describeOpen({ signalId, clientOrderId }: Entry, finding: string, screen: Screen): string {
   return [
     paint({ text: `${signalId} is still unknown: ${finding}`, style: 'alarm' }),
     '',
     'What you can do:',
-    '  wait                 the reconciler looks again by itself, ever more seldom',
-    '  --cancel             cancels its order by the client order id; an order that answers was there',
-    '  --saw STATUS --note  records what you saw on the exchange yourself',
+    renderFields(
+      [
+        ['  wait', 'the relay looks it up again by itself, ever less often'],
+        [
+          '  --cancel',
+          'cancels its order by the client order id; if the exchange confirms, the order existed',
+        ],
+        ['  --saw STATUS --note', 'records what you saw on the exchange yourself'],
+      ],
+      screen,
+    ),
     ...(clientOrderId === null ? [] : [paint(`The client order id is ${clientOrderId}.`)]),
   ].join('\n');
 }

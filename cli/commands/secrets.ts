@@ -27,9 +27,9 @@ export function addSecretCommands(program: Command): void {
     );
 }
 
-async function setKeys({ session, printChange }: Context, name: string): Promise<void> {
+async function setKeys({ session, terminal, printChange }: Context, name: string): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  await session.storeKeys(account, await readKeys());
+  await session.storeKeys(account, await readKeys(terminal));
   printChange(
     { account: account.name, stored: true },
     () =>

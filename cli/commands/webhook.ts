@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import * as z from 'zod';
 import { catalogue, type ErrorCode } from '../../lib/base/errors.ts';
@@ -8,8 +9,11 @@ import { messageTemplate } from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
 import { CommandFailure } from '../failure.ts';
 import type { HttpResponse } from '../http.ts';
-import { renderFields, renderTable } from '../print.ts';
+import { renderFields } from '../print.ts';
 import { chooseAccount } from '../session.ts';
+import { isSystemError } from '../system-error.ts';
+import { renderTable } from '../table.ts';
+import type { Screen } from '../terminal.ts';
 
 export function addWebhookCommands(program: Command): void {
   program
@@ -85,40 +89,34 @@ const Refusal = z.object({
 });
 
 async function sendAlert(
-  { session, printChange }: Context,
+  { session, terminal, printChange }: Context,
   file: string,
   name: string | undefined,
 ): Promise<void> {
   const account = chooseAccount(session.settings, name);
-  const body = file === '-' ? await readStandardInput() : await readAlertFile(file);
+  const body = file === '-' ? await buffer(terminal.stdin) : await readAlertFile(file);
   const response = await session.sendAlert(account, body);
   const receipt = Receipt.safeParse(response.body);
   if (!receipt.success || response.httpStatus >= 300) throw createRefusal(response, session.relayName);
   const { signals } = receipt.data;
-  printChange({ httpStatus: response.httpStatus, signals }, () => renderReceipt(signals));
+  printChange({ httpStatus: response.httpStatus, signals }, () => renderReceipt(signals, terminal));
 }
 
-function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[]): string {
+function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[], screen: Screen): string {
   const [only] = signals;
   const next = only !== undefined && signals.length === 1 ? `signal ${only.signalId}` : 'signals';
   const rows = signals.map(({ signalId, status, duplicate }) => [
     signalId,
     duplicate ? `${status} before; nothing is done twice` : status,
   ]);
-  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows)}\n\nWhat becomes of it: npx relay ${next}`;
-}
-
-async function readStandardInput(): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks);
+  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows, screen)}\n\nWhat becomes of it: npx relay ${next}`;
 }
 
 async function readAlertFile(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    const reason = isSystemError(error) ? ` (${error.code})` : '';
     throw new CommandFailure(
       'file_unreadable',
       `"${path}" cannot be read${reason}`,

@@ -173,8 +173,12 @@ export function expiryOf(
 
 /** Where an entry stands among all: by time, then by arrival in the process that stored it; unique by its key. */
 function formatPlace({ createdAtMs, account, signalId }: Entry, arrival: number): string {
-  const time = String(createdAtMs).padStart(15, '0');
-  return `${time}.${String(arrival).padStart(9, '0')}#${account}#${signalId}`;
+  return `${formatTime(createdAtMs)}.${String(arrival).padStart(9, '0')}#${account}#${signalId}`;
+}
+
+/** What the places of that moment begin with: it stands before them, and behind all earlier ones. */
+export function formatTime(timeMs: number): string {
+  return String(timeMs).padStart(15, '0');
 }
 
 export function formatCursor(place: string): string {

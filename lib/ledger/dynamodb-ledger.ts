@@ -106,6 +106,10 @@ class DynamodbLedger implements Ledger {
     return this.#lists.readRefusals(account, alertId);
   }
 
+  findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.findByPrefix(account, prefix, limit);
+  }
+
   list(query: EntryQuery): Promise<EntryPage> {
     return this.#lists.list(query);
   }

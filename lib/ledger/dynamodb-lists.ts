@@ -4,6 +4,7 @@ import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import {
   entriesOf,
   formatCursor,
+  formatTime,
   indexes,
   keyItem,
   openOrderPrefix,
@@ -30,10 +31,12 @@ export class DynamodbLists {
     const page = items.slice(0, limit);
     const last = page.at(-1);
     const asked = page.filter((item) => account === undefined || textOf(item, 'account') === account);
-    const entries = entriesOf(await this.#table.getMany(asked.map(keyOf)));
+    const found = await this.#table.getMany(asked.map(keyOf));
+    // The index may lag behind; the entries do not.
+    const listed = found.filter((item) => status === undefined || textOf(item, 'status') === status);
     return {
-      // The index may lag behind; the entries do not.
-      entries: entries.filter((entry) => status === undefined || entry.status === status),
+      entries: entriesOf(listed),
+      cursors: listed.map((item) => formatCursor(textOf(item, 'place'))),
       next:
         last !== undefined && (items.length > limit || next !== null)
           ? formatCursor(textOf(last, 'place'))
@@ -74,14 +77,18 @@ export class DynamodbLists {
 
   /** The refused alerts that carried this id: they stand side by side in the table itself. */
   async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
-    const { item: prefix = { S: '' } } = keyItem({ account, signalId: refusalPrefixOf(alertId) });
+    return sortNewestFirst(await this.findByPrefix(account, refusalPrefixOf(alertId), mostRefusals));
+  }
+
+  async findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
+    const { item = { S: '' } } = keyItem({ account, signalId: prefix });
     const { items } = await this.#table.query({
       KeyConditionExpression: '#account = :account AND begins_with(#item, :prefix)',
-      ExpressionAttributeValues: { ':account': { S: account }, ':prefix': prefix },
+      ExpressionAttributeValues: { ':account': { S: account }, ':prefix': item },
       ConsistentRead: true,
-      Limit: mostRefusals,
+      Limit: limit,
     });
-    return sortNewestFirst(entriesOf(items));
+    return entriesOf(items);
   }
 
   async #queryOpenOrders(
@@ -99,8 +106,9 @@ export class DynamodbLists {
     return entriesOf(items);
   }
 
-  #queryPlaces({ status, account, limit, cursor, oldestFirst = false }: EntryQuery) {
-    const start = cursor === undefined ? null : parseCursor(cursor);
+  #queryPlaces({ status, account, limit, cursor, startMs, oldestFirst = false }: EntryQuery) {
+    const start =
+      cursor !== undefined ? parseCursor(cursor) : startMs !== undefined ? formatTime(startMs) : null;
     const beyond = start === null ? '' : ` AND #place ${oldestFirst ? '>' : '<'} :start`;
     const [index, key, value] =
       status !== undefined

@@ -57,12 +57,16 @@ export interface EntryQuery {
   readonly limit: number;
   /** Absent: newest first. */
   readonly oldestFirst?: boolean;
+  /** Newest first: only what came before that time; oldest first: only what came then or later. */
+  readonly startMs?: number;
   /** `next` of the page before. */
   readonly cursor?: string;
 }
 
 export interface EntryPage {
   readonly entries: readonly Entry[];
+  /** For each entry the cursor of a page that begins behind it. */
+  readonly cursors: readonly string[];
   /** Null on the last page. */
   readonly next: string | null;
 }
@@ -126,6 +130,12 @@ export interface Ledger {
    * @param alertId the id that the alert chose
    */
   readRefusals(account: string, alertId: string): Promise<readonly Entry[]>;
+
+  /**
+   * Entries whose id begins so, in the order of their ids; at most `limit`. Its cost grows with those, not with the
+   * ledger.
+   */
+  findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]>;
 
   /**
    * One page; its cost grows with the page, not with the ledger. An entry that arrives or moves between two pages

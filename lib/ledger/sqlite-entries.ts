@@ -74,9 +74,9 @@ export const sql = {
     WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
   closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
-  /** From the prefix to the first text that does not begin with it: "A" comes next after "@". */
-  readRefusals: `SELECT * FROM entries
-    WHERE account = ?1 AND signal_id >= ?2 AND signal_id < substr(?2, 1, length(?2) - 1) || 'A'
+  /** From the prefix to the last text that begins with it: no character comes after the one at the end. */
+  findByPrefix: `SELECT * FROM entries
+    WHERE account = ?1 AND signal_id >= ?2 AND signal_id < ?2 || char(1114111)
     ORDER BY signal_id LIMIT ?3`,
   countSignals: `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND accepted_at_ms > ?2 AND accepted_at_ms <= ?3`,
@@ -209,7 +209,8 @@ export function formatCursor({ created_at_ms, seq }: EntryRow): string {
  *
  * @throws RangeError when the text is no cursor
  */
-export function startOf({ cursor, oldestFirst = false }: EntryQuery): Place {
+export function startOf({ cursor, startMs, oldestFirst = false }: EntryQuery): Place {
+  if (cursor === undefined && startMs !== undefined) return { createdAtMs: startMs, seq: -1 };
   if (cursor === undefined) return oldestFirst ? oldest : newest;
   const match = /^\[(\d{1,15}),(\d{1,15})\]$/.exec(Buffer.from(cursor, 'base64url').toString());
   if (match === null)

@@ -166,10 +166,11 @@ class SqliteLedger implements Ledger {
   }
 
   async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
-    const prefix = refusalPrefixOf(alertId);
-    return sortNewestFirst(
-      entriesOf(this.#rows(this.#statements.readRefusals, account, prefix, mostRefusals)),
-    );
+    return sortNewestFirst(await this.findByPrefix(account, refusalPrefixOf(alertId), mostRefusals));
+  }
+
+  async findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
+    return entriesOf(this.#rows(this.#statements.findByPrefix, account, prefix, limit));
   }
 
   async list(query: EntryQuery): Promise<EntryPage> {
@@ -182,6 +183,7 @@ class SqliteLedger implements Ledger {
     const last = page.at(-1);
     return {
       entries: entriesOf(page),
+      cursors: page.map(formatCursor),
       next: rows.length > limit && last !== undefined ? formatCursor(last) : null,
     };
   }

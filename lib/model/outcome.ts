@@ -64,7 +64,7 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   cancelled: 'cancelled, or withdrawn before it was sent; what a cancel_all found gone counts as done',
   denied: 'one of your own rules stopped it, or it could not be carried out in its turn; nothing was sent',
   dry_run: 'everything but the wire; nothing was sent',
-  rejected: 'refused, or without effect; what a cancellation was to cancel may still be open',
+  rejected: 'the exchange refused it, or it was a cancellation without effect',
   not_sent: 'it provably never became an order; nothing to clean up',
   unknown: 'sent, but the response was lost; it is being looked for',
   not_placed: 'looked up: there is no such order',

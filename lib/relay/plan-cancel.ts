@@ -215,7 +215,8 @@ async function failedCancel(
     status: isLost ? 'unknown' : refused,
     wasGone: isGone && !isLost,
     note: isGone ? goneNotes[isLost ? 'afterLostResponse' : 'plain'] : error.message,
-    evidence: evidenceOf(error),
+    // People are told by it that nothing is left to cancel.
+    evidence: evidenceOf(error, isGone && !isLost ? { wasGone: true } : {}),
   };
 }
 

@@ -169,7 +169,7 @@ function failedOrder(error: ExchangeError): Outcome {
   };
 }
 
-/** Every attempt with its failure, and what to do. */
-export function evidenceOf(error: ExchangeError): Json {
-  return toJson({ failure: error.failure, attempts: error.attempts, action: error.row.action });
+/** Every attempt with its failure, what to do, and what follows from it. */
+export function evidenceOf(error: ExchangeError, findings: Readonly<Record<string, Json>> = {}): Json {
+  return toJson({ failure: error.failure, attempts: error.attempts, action: error.row.action, ...findings });
 }

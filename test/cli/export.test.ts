@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { exportBalances } from '../../cli/export-rows.ts';
 import type { BalanceSnapshot, BalanceStore } from '../../lib/snapshots/snapshot-store.ts';
-import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { mainPath, runCli, runForFailure, runForJson } from './run-cli.ts';
 import {
   amountsOf,
   dayMs,
@@ -124,7 +123,6 @@ describe('an export', () => {
   });
 
   test('is no failure when the reader has seen enough', async () => {
-    const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
     const child = spawn(process.execPath, [mainPath, ...stored.here('export', 'balances')], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -136,7 +134,8 @@ describe('an export', () => {
   });
 
   test.each([
-    [['export', 'orders'], 'Allowed choices are balances, fees, interest'],
+    [['export', 'orders'], 'Allowed choices are balances, fees, interest, signals'],
+    [['export', 'fees', '--status', 'placed', '--out', 'x'], '--status, --market and --text are for signals'],
     [['export', 'balances', '--format', 'xlsx'], 'Allowed choices are csv, jsonl'],
     // As --json.
     [['export', 'balances'], 'no single JSON document'],

@@ -4,10 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
-import { runCli, runForFailure } from './run-cli.ts';
+import { mainPath, runCli, runForFailure } from './run-cli.ts';
 import { type StoredSignals, storeSignals } from './stored-signals.ts';
 
 let stored: StoredSignals;
@@ -141,6 +140,23 @@ test('a failure tells people what happened and what to do, and nothing else', as
   );
 });
 
+test('a failure and a response keep to the width of the screen', async () => {
+  const screen = { width: 40 };
+  const failed = await runCli(here('signal', 'nope'), '', screen);
+  const paused = await runCli(here('pause', 'rehearsal'), '', screen);
+  await runCli(here('resume', 'rehearsal'));
+
+  expect(failed.stderr).toBe(
+    'error: the ledger has no signal "nope"\nof main or rehearsal\n`npx relay signals` lists the ids.\n',
+  );
+  expect(paused.stdout.split('\n').slice(-4)).toEqual([
+    'rehearsal is paused from the next signal',
+    'on, cancellations still go through:',
+    'paused by the operator',
+    '',
+  ]);
+});
+
 test('an alert file that cannot be read is named', async () => {
   expect(await runForFailure(here('send', '/nowhere/alert.json'))).toMatchObject({
     exitCode: 1,
@@ -150,7 +166,6 @@ test('an alert file that cannot be read is named', async () => {
 });
 
 test('a reader that goes away early is no failure', async () => {
-  const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
   const child = spawn(process.execPath, [mainPath, ...here('signals')], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });

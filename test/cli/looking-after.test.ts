@@ -66,7 +66,7 @@ describe('doctor', () => {
       'outcomes',
       'pauses',
     ]);
-    expect(table.stdout).toMatch(/^ok +dialect +live, as configured$/m);
+    expect(table.stdout).toMatch(/^ok +dialect +the exchange speaks "live", as exchange\.dialect says$/m);
   });
 
   test('tells that another dialect is spoken than configured', async () => {
@@ -78,7 +78,7 @@ describe('doctor', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(
-      /^fail +dialect +the exchange speaks live, not documented +Set exchange\.dialect/m,
+      /^fail +dialect +the exchange speaks "live", but exchange\.dialect says "documented" +Set exchange\.dialect/m,
     );
   });
 
@@ -203,7 +203,7 @@ describe('redrive', () => {
     });
     expect((await relay.world.settled('revived')).status).toBe('placed');
     expect((await runCli(relay.here('redrive'))).stdout).toBe(
-      `${relay.targetLine}There are no dead letters.\n`,
+      `${relay.targetLine}There are no dead letters: no message was put aside.\n`,
     );
   });
 });

@@ -5,9 +5,23 @@ import { kindNamed } from '../../lib/orders/order-kinds.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
+interface OrderDocument {
+  readonly orderId: number;
+  readonly clientOrderId: string;
+}
+
+interface GroupDocument {
+  readonly kind: string;
+  readonly id: number;
+  readonly stopLoss?: OrderDocument;
+  readonly takeProfit?: OrderDocument;
+  readonly primary?: OrderDocument;
+}
+
 interface OrdersDocument {
   readonly account: string;
-  readonly orders: readonly { readonly kind: string; readonly id: number }[];
+  readonly orders: readonly GroupDocument[];
+  readonly open: readonly OrderDocument[] | null;
 }
 
 describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) => {
@@ -47,6 +61,32 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     return placed.map(({ orderId }) => orderId);
   }
 
+  /** Orders without stop loss and take profit; limit orders are known to the live service alone. */
+  async function placePlain(): Promise<void> {
+    const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
+    const client = createExchangeClient({ address: relay.world.paper.url, dialect, credentials });
+    const base = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal('0.01') } as const;
+    await kindNamed('stop_limit')
+      .prepare(client, {
+        ...base,
+        kind: 'stop_limit',
+        price: parseDecimal('70000'),
+        activationPrice: parseDecimal('64000'),
+        clientOrderId: 'plain-64000',
+      })
+      .send();
+    if (dialect === 'live')
+      await kindNamed('limit')
+        .prepare(client, {
+          ...base,
+          kind: 'limit',
+          price: parseDecimal('58000'),
+          clientOrderId: 'plain-58000',
+        })
+        .send();
+    client.close();
+  }
+
   test('conditional orders are listed as groups of legs', async () => {
     await placeOrders(['60100', '60500'], 'legs');
     relay.world.setPrice('BTC_USDT', '60200');
@@ -73,11 +113,42 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
         takeProfit: expect.objectContaining({ side: 'sell', price: '75000', type: 'limit' }),
       }),
     );
-    expect(elsewhere.stdout).toMatch(/^No open conditional orders\./);
-    expect(table.stdout).toMatch(/^OTO \d+ +entry +\d+ +BTC_USDT +buy +0\.01 +(≥ )?60500 +70000 +open +/m);
-    expect(table.stdout).toMatch(/^OCO \d+ +stop loss +\d+ +BTC_USDT +sell +0\.01 +≤ 59000 +[\d.]+ +open +/m);
+    expect(elsewhere.stdout).toMatch(/^No open orders/);
+    expect(table.stdout).toMatch(/^OTO +entry +\d+ +BTC_USDT +buy +0\.01 +(≥ )?60500 +70000 +open +/m);
+    expect(table.stdout).toMatch(/^OCO +stop loss +\d+ +BTC_USDT +sell +0\.01 +≤ 59000 +[\d.]+ +open +/m);
     expect(table.stdout).toMatch(/^ +take profit +\d+ +BTC_USDT +sell +0\.01 +– +75000 +open +/m);
     expect(table.stdout).toMatch(/^ +take profit +– +BTC_USDT +sell +0\.01 +– +75000 +to come$/m);
+  });
+
+  test('single orders are listed where the exchange lists them, and only once', async () => {
+    await placePlain();
+
+    const document = (await runForJson(relay.here('orders'))) as OrdersDocument;
+    const { stdout } = await runCli(relay.here('orders'));
+    const narrow = await runCli(relay.here('orders'), '', { width: 80 });
+
+    const legs = document.orders.flatMap(({ stopLoss, takeProfit, primary }) =>
+      [stopLoss, takeProfit, primary].flatMap((leg) => leg ?? []),
+    );
+    const rowsOf = (orderId: number | undefined) =>
+      stdout.split('\n').filter((line) => line.includes(` ${orderId} `));
+    if (dialect === 'live') {
+      const open = document.open ?? [];
+      expect(open.map(({ clientOrderId }) => clientOrderId)).toEqual(
+        expect.arrayContaining(['plain-58000', 'plain-64000']),
+      );
+      for (const { orderId } of [...open, ...legs]) expect(rowsOf(orderId)).toHaveLength(1);
+      expect(stdout).toMatch(/^ +limit +\d+ +BTC_USDT +buy +0\.01 +– +58000 +open +/m);
+      expect(stdout).toMatch(/^ +stop-limit +\d+ +BTC_USDT +buy +0\.01 +(≥ )?64000 +70000 +open +/m);
+      expect(stdout).toMatch(/^Markets asked: BTC_USDT, /m);
+    } else {
+      expect(document.open).toBeNull();
+      expect(stdout).not.toContain('64000');
+      expect(stdout).toContain('lists no orders without stop loss and take profit');
+    }
+    expect(stdout).toMatch(/^OCO \(one cancels the other\): /m);
+    expect(stdout).toMatch(/^OTO \(one triggers the other\): /m);
+    expect(Math.max(...narrow.stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
   });
 
   test('all pages of them are read', async () => {
@@ -111,8 +182,11 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
   test('an order that is not open cannot be cancelled', async () => {
     const failure = await runForFailure(relay.here('cancel', 'BTC_USDT', '--order-id', '5'));
 
-    expect(failure).toMatchObject({ exitCode: 1, code: 'exchange_rejected' });
-    expect(failure.message).toContain('Unexecuted order was not found.');
+    expect(failure).toMatchObject({
+      exitCode: 1,
+      code: 'order_not_open',
+      message: 'no such order is open in BTC_USDT: it was filled, cancelled before, or never placed',
+    });
   });
 
   test('a cancellation whose response was lost is not reported as refused', async () => {

@@ -14,12 +14,10 @@ const noonMs = 1_767_268_800_000;
 
 /** Three signals of account `rare`, each of them before twenty of others. */
 async function fill(ledger: Ledger): Promise<void> {
-  for (let index = 0; index < 63; index += 1)
-    await acceptOne(
-      ledger,
-      orderEntry(`s-${index}`, { account: index % 21 === 0 ? 'rare' : 'main', atMs: noonMs + index }),
-      null,
-    );
+  const entries = Array.from({ length: 63 }, (_, index) =>
+    orderEntry(`s-${index}`, { account: index % 21 === 0 ? 'rare' : 'main', atMs: noonMs + index }),
+  );
+  await Promise.all(entries.map((entry) => acceptOne(ledger, entry, null)));
 }
 
 let dynamodb: LocalDynamodb;
@@ -33,11 +31,11 @@ test('the signals of one account and status are found beyond the first page of a
   const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
   await fill(ledger);
 
-  const found = await readEntries(ledger, { account: 'rare', status: 'accepted', limit: 5 });
-  const two = await readEntries(ledger, { account: 'rare', status: 'accepted', limit: 2 });
+  const found = await readEntries(ledger, { account: 'rare', status: 'accepted' }, { limit: 5 });
+  const two = await readEntries(ledger, { account: 'rare', status: 'accepted' }, { limit: 2 });
 
-  expect(found.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21', 's-0']);
-  expect(two.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
+  expect(found.entries.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21', 's-0']);
+  expect(two.entries.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
 });
 
 test('of the signals of one account those of others are not read', async () => {
@@ -52,9 +50,9 @@ test('of the signals of one account those of others are not read', async () => {
     },
   });
 
-  const found = await readEntries(watched, { account: 'rare', limit: 2 });
+  const found = await readEntries(watched, { account: 'rare' }, { limit: 2 });
 
-  expect(found.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
+  expect(found.entries.map(({ signalId }) => signalId)).toEqual(['s-42', 's-21']);
   expect(asked).toEqual([{ account: 'rare', limit: 2 }]);
   file.close();
 });

@@ -5,7 +5,7 @@ import { templateFor } from '../../cli/commands/webhook.ts';
 import { describeSignal } from '../../cli/describe-signal.ts';
 import { reportFailure } from '../../cli/failure.ts';
 import { renderPaperState } from '../../cli/paper-state.ts';
-import { renderFailure, renderTable } from '../../cli/print.ts';
+import { renderFailure } from '../../cli/print.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Account } from '../../lib/model/account.ts';
@@ -15,26 +15,6 @@ import { buySignal } from './stored-signals.ts';
 function linesOf(text: string): readonly string[] {
   return stripVTControlCharacters(text).split('\n');
 }
-
-describe('a table', () => {
-  test('aligns its columns under a ruled head', () => {
-    const table = renderTable(
-      [{ title: 'ticker' }, { title: 'amount', align: 'right' }, { title: 'note', maximumWidth: 6 }],
-      [
-        ['BTC', '1.25', 'abcdefgh'],
-        ['USDT', '25000.75', { text: 'x', style: 'good' }],
-      ],
-    );
-
-    expect(linesOf(table)).toEqual([
-      'ticker    amount  note',
-      '────────────────────────',
-      'BTC         1.25  abcdef',
-      '                  gh',
-      'USDT    25000.75  x',
-    ]);
-  });
-});
 
 describe('the template of an account', () => {
   const account: Account = {
@@ -140,7 +120,10 @@ describe('the state of the paper exchange', () => {
     const orders = [...ended, { ...order, orderId: 7, status: 'partially_filled', remaining: '0.4' }];
 
     const lines = linesOf(
-      renderPaperState({ prices: { BTC_PERP: '60000' }, accounts: { main: account }, orders }),
+      renderPaperState(
+        { prices: { BTC_PERP: '60000' }, accounts: { main: account }, orders },
+        { width: null },
+      ),
     );
 
     expect(lines).toContain('main     BTC_PERP    -0.5   30000');
@@ -155,7 +138,10 @@ describe('the state of the paper exchange', () => {
 
   test('of a fresh exchange has no orders and no positions', () => {
     const lines = linesOf(
-      renderPaperState({ prices: {}, accounts: { main: { ...account, positions: {} } }, orders: [] }),
+      renderPaperState(
+        { prices: {}, accounts: { main: { ...account, positions: {} } }, orders: [] },
+        { width: null },
+      ),
     );
 
     expect(lines.at(-1)).toBe('No orders yet.');

@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { runProgram } from '../../cli/program.ts';
+import type { Screen } from '../../cli/terminal.ts';
 
 /** How one run of the tool ended, and what it said. */
 export interface CliRun {
@@ -10,17 +13,51 @@ export interface CliRun {
   readonly stderr: string;
 }
 
-const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+export const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
 /** What the owner of this folder wants is no matter of the tests. */
 const shippedConfig = fileURLToPath(new URL('../../relay.config.example.ts', import.meta.url));
 
+function withConfig(args: readonly string[]): readonly string[] {
+  return args.includes('--config') ? args : [...args, '--config', shippedConfig];
+}
+
+/** No terminal, as in a pipe. */
+const pipe: Screen = { width: null, timeZone: 'UTC' };
+
+/** Runs the tool in this process, on streams of its own. */
+export async function runCli(
+  args: readonly string[],
+  input = '',
+  screen: Partial<Screen> = {},
+): Promise<CliRun> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const told = Promise.all([text(stdout), text(stderr)]);
+  const stdin = Readable.from([Buffer.from(input)]);
+  const argv = [process.execPath, mainPath, ...withConfig(args)];
+  const exitCode = await runProgram(argv, { ...pipe, ...screen, stdin, stdout, stderr });
+  stdout.end();
+  stderr.end();
+  const [out, err] = await told;
+  return { exitCode, stdout: withoutStyles(out), stderr: withoutStyles(err) };
+}
+
+/** Tests that are started in a terminal have styles; whatever else a terminal would obey is left to be seen. */
+function withoutStyles(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the styles of print.ts, begun and ended.
+  return text.replace(/\u001b\[(0|1|2|22|31|32|36|39)m/g, '');
+}
+
 /** Runs the tool as its users do, in a process of its own. */
-export async function runCli(args: readonly string[], input = ''): Promise<CliRun> {
+export async function spawnCli(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CliRun> {
   const { FORCE_COLOR: _, ...env } = process.env;
-  const config = args.includes('--config') ? [] : ['--config', shippedConfig];
-  const child = spawn(process.execPath, [mainPath, ...args, ...config], { env: { ...env, NO_COLOR: '1' } });
-  child.stdin.end(input);
+  const child = spawn(process.execPath, [mainPath, ...withConfig(args)], {
+    env: { ...env, NO_COLOR: '1', ...environment },
+  });
+  child.stdin.end();
   const [stdout, stderr, [exitCode]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),

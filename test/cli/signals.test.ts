@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { acceptOne } from '../support/accept-one.ts';
-import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { runCli, runForFailure, runForJson, spawnCli } from './run-cli.ts';
 import { buySignal, type StoredSignals, startMs, storeSignals } from './stored-signals.ts';
 
 let stored: StoredSignals;
@@ -92,7 +92,6 @@ describe('signals', () => {
         'cancel signal demo-1',
         'cancel order tr-1',
         'cancel order 42',
-        'the alert came too late',
         'buy for 500 at 60500',
       ]),
     );
@@ -155,11 +154,11 @@ describe('signal', () => {
     expect(stdout).toMatch(/^order +10000000001, open as far as the ledger knows$/m);
     expect(stdout).toMatch(/^2026-11-20 10:00:00.000 UTC +\+0 ms {2}accepted$/m);
     expect(stdout).toMatch(/^2026-11-20 10:00:00.057 UTC +\+57 ms {2}placed$/m);
-    expect(stdout).toContain('{ order: { orderId: 10000000001 } }');
+    expect(stdout).not.toContain('{');
   });
 
   test('prints no control characters, whoever wrote them', async () => {
-    const { stdout } = await runCli(here('signal', 'demo-2'));
+    const { stdout } = await spawnCli(here('signal', 'demo-2'));
 
     expect(stdout).toContain('too much \\u001b[31m');
     expect(stdout).not.toContain('\u001b');
@@ -172,7 +171,7 @@ describe('signal', () => {
     );
 
     expect(shown.map(({ stdout }) => /^asked +(.*)$/m.exec(stdout)?.[1])).toEqual([
-      'nothing that was taken in',
+      'nothing: the alert was refused',
       'cancel order 42 of BTC_USDT',
       'cancel signal demo-1 of BTC_USDT',
       'cancel every open order of BTC_USDT',

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { CommandFailure } from '../../cli/failure.ts';
 import { writeOutput } from '../../cli/write-output.ts';
 
 describe('a file that is written', () => {
@@ -38,5 +39,15 @@ describe('a file that is written', () => {
 
     expect(readFileSync(path, 'utf8')).toBe('old');
     expect(readdirSync(folder).filter((name) => name.startsWith('kept'))).toEqual(['kept.txt']);
+  });
+
+  test('is not blamed for a failure of what is read', async () => {
+    const failure = new CommandFailure('changed_meanwhile', 'it changed', 'Export it again.');
+    async function* breakOff(): AsyncGenerator<string> {
+      yield 'x';
+      throw failure;
+    }
+
+    await expect(writeOutput(breakOff(), join(folder, 'changed.txt'))).rejects.toBe(failure);
   });
 });

@@ -11,6 +11,7 @@ import { acceptOne } from '../support/accept-one.ts';
 import type { DynamodbFixture } from '../support/dynamodb/fixture.ts';
 import { createStackTable, deleteTable } from '../support/stack-tables.ts';
 import { describeDamage } from './damage-contract.ts';
+import { describeFinding } from './find-contract.ts';
 import { describeLedger, orderEntry, signal } from './ledger-contract.ts';
 import { describeLookups } from './lookup-contract.ts';
 import { describeMarketCopies, market } from './market-copies-contract.ts';
@@ -60,6 +61,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
 
   describeLedger(name, openFixture);
   describeLookups(name, openFixture);
+  describeFinding(name, openFixture);
   describeStateMachine(name, async () => {
     const { ledger, tableName, close } = await open();
     return { ledger, other: createDynamodbLedger({ client, tableName, keepDays: 400 }), close };
@@ -100,7 +102,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     const copies = createDynamodbMarketCopies({ client, tableName, exchange: 'global' });
     await copies.save({ readAtMs: 1, markets: [market] });
 
-    expect(await ledger.list({ limit: 10 })).toEqual({ entries: [], next: null });
+    expect(await ledger.list({ limit: 10 })).toEqual({ entries: [], cursors: [], next: null });
     expect(await ledger.openOrders('#relay', 'BTC_USDT', 10)).toEqual([]);
     expect(await ledger.waiting('#relay', 'BTC_USDT', 10)).toEqual([]);
     await close();

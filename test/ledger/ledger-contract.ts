@@ -731,7 +731,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
 
   describe(`${name}: list`, () => {
     test('is empty at first', async () => {
-      expect(await ledger.list({ limit: 10 })).toEqual({ entries: [], next: null });
+      expect(await ledger.list({ limit: 10 })).toEqual({ entries: [], cursors: [], next: null });
     });
 
     test('shows whole entries, newest first', async () => {

@@ -7,6 +7,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { damageRow } from '../support/damage-row.ts';
 import { describeDamage } from './damage-contract.ts';
+import { describeFinding } from './find-contract.ts';
 import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
 import { describeLookups } from './lookup-contract.ts';
 import { describeStateMachine, type SharedLedger } from './state-machine.ts';
@@ -40,6 +41,7 @@ async function openOnDisk(): Promise<LedgerFixture> {
 describeLedger('a ledger in memory', openInMemory);
 describeLedger('a ledger on the disk', openOnDisk);
 describeLookups('a ledger on the disk', openOnDisk);
+describeFinding('a ledger on the disk', openOnDisk);
 
 /** As the relay and the operator's tool have it open, each for itself. */
 async function openTwice(): Promise<SharedLedger> {

@@ -174,7 +174,9 @@ function stopCancels(ledger: Ledger): Ledger {
 function hideStatus(ledger: Ledger, status: Status): Ledger {
   return override(ledger, {
     list: (query) =>
-      query.status === status ? Promise.resolve({ entries: [], next: null }) : ledger.list(query),
+      query.status === status
+        ? Promise.resolve({ entries: [], cursors: [], next: null })
+        : ledger.list(query),
   });
 }
 

@@ -57,6 +57,10 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
     postpone: (key, seen, look) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, look)),
     read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
+    findByPrefix: (account, prefix, limit) =>
+      process.step('ledger.findByPrefix', `${account} ${prefix}`, () =>
+        ledger.findByPrefix(account, prefix, limit),
+      ),
     readRefusals: (account, alertId) =>
       process.step('ledger.readRefusals', `${account} ${alertId}`, () =>
         ledger.readRefusals(account, alertId),

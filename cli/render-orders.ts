@@ -1,0 +1,116 @@
+import { formatDecimal } from '../lib/base/decimal.ts';
+import type { ConditionalOrder, Order } from '../lib/model/order.ts';
+import type { Cell } from './print.ts';
+import { type Column, renderTable } from './table.ts';
+import type { Screen } from './terminal.ts';
+import { formatLocal, nameOffset } from './time-zone.ts';
+
+/** What is open at an exchange. */
+export interface OpenAtExchange {
+  /** Groups of orders that hang together. */
+  readonly groups: readonly ConditionalOrder[];
+  /** Orders of all kinds, those of the groups among them; null where the exchange has no list of them. */
+  readonly open: readonly Order[] | null;
+}
+
+/** The open orders: first those that stand alone, then groups. */
+export function renderOrders({ groups, open }: OpenAtExchange, screen: Screen): string {
+  const grouped = new Set(groups.flatMap(listLegs).map(({ orderId }) => orderId));
+  const alone = (open ?? []).filter(({ orderId }) => !grouped.has(orderId));
+  const rows = [
+    ...alone.map((order) => ['', ...orderRow(order.type.replaceAll('_', '-'), order, screen)]),
+    ...groups.flatMap((group) =>
+      legRows(group, screen).map((cells, index) => [index === 0 ? group.kind.toUpperCase() : '', ...cells]),
+    ),
+  ];
+  const columns: readonly Column[] = [
+    { title: 'group' },
+    { title: 'kind' },
+    { title: 'order', align: 'right' },
+    { title: 'market' },
+    { title: 'side' },
+    { title: 'remaining', align: 'right' },
+    { title: 'trigger', align: 'right' },
+    { title: 'price', align: 'right' },
+    { title: 'status', optional: true },
+    { title: `since (${nameZone(alone, groups, screen)})`, optional: true },
+  ];
+  const [first, last] = groups.length === 0 ? [1, columns.length] : [0, columns.length];
+  const table = renderTable(
+    columns.slice(first, last),
+    rows.map((cells) => cells.slice(first, last)),
+    screen,
+  );
+  return [table, ...listExplanations(groups)].join('\n');
+}
+
+/** How far the clocks are ahead of UTC; where they were changed in between, the name of the time zone. */
+function nameZone(
+  alone: readonly Order[],
+  groups: readonly ConditionalOrder[],
+  { timeZone }: Screen,
+): string {
+  const names = new Set(
+    [...alone, ...groups.flatMap(listLegs)].map(({ createdAtMs }) => nameOffset(createdAtMs, timeZone)),
+  );
+  return names.size === 1 ? [...names].join('') : timeZone;
+}
+
+function listExplanations(groups: readonly ConditionalOrder[]): readonly string[] {
+  const kinds = new Set(groups.map(({ kind }) => kind));
+  const lines = [
+    ...(kinds.has('oto')
+      ? ['OTO (one triggers the other): stop loss and take profit are placed when the entry fills.']
+      : []),
+    ...(kinds.has('oco')
+      ? ['OCO (one cancels the other): the first of the two that fills ends the other.']
+      : []),
+  ];
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function listLegs(group: ConditionalOrder): readonly Order[] {
+  return group.kind === 'oco' ? [group.stopLoss, group.takeProfit] : [group.primary];
+}
+
+function legRows(group: ConditionalOrder, screen: Screen): readonly (readonly Cell[])[] {
+  if (group.kind === 'oco')
+    return [orderRow('stop loss', group.stopLoss, screen), orderRow('take profit', group.takeProfit, screen)];
+  const { primary, stopLossPrice, takeProfitPrice } = group;
+  return [
+    orderRow('entry', primary, screen),
+    ...(stopLossPrice === null ? [] : [laterRow('stop loss', primary, formatDecimal(stopLossPrice), '–')]),
+    ...(takeProfitPrice === null
+      ? []
+      : [laterRow('take profit', primary, '–', formatDecimal(takeProfitPrice))]),
+  ];
+}
+
+function orderRow(kind: string, order: Order, { timeZone }: Screen): readonly Cell[] {
+  return [
+    kind,
+    String(order.orderId),
+    order.market,
+    order.side,
+    formatDecimal(order.remaining),
+    describeTrigger(order),
+    formatDecimal(order.price),
+    order.status.replaceAll('_', ' '),
+    formatLocal(order.createdAtMs, timeZone).slice(0, -'.123'.length),
+  ];
+}
+
+const conditionSigns: Readonly<Record<string, string>> = { gte: '≥ ', lte: '≤ ' };
+
+function describeTrigger({ activationPrice, activationCondition, activated }: Order): string {
+  if (activationPrice === undefined) return '–';
+  const sign = conditionSigns[activationCondition ?? ''] ?? '';
+  return `${sign}${formatDecimal(activationPrice)}${activated === true ? ' met' : ''}`;
+}
+
+/** A stop loss or take profit that does not exist yet: it is placed when the entry fills. */
+function laterRow(kind: string, entry: Order, trigger: string, price: string): readonly Cell[] {
+  const { side, amount, market } = entry;
+  const ownSide = side === 'buy' ? 'sell' : 'buy';
+  return [kind, '–', market, ownSide, formatDecimal(amount), trigger, price, 'to come', ''];
+}

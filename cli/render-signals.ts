@@ -1,0 +1,76 @@
+import type { Entry } from '../lib/ledger/entry.ts';
+import type { Status } from '../lib/model/outcome.ts';
+import { describeReason, refusedTickerOf } from './describe-refusal.ts';
+import { summariseSignal } from './describe-signal.ts';
+import type { Cell, Style } from './print.ts';
+import { shortenId } from './short-id.ts';
+import { type Column, type Row, renderRows } from './table.ts';
+import type { Screen } from './terminal.ts';
+import { formatLocal, nameOffset } from './time-zone.ts';
+
+/** What a list of signals is shown for. */
+export interface ListScreen extends Screen {
+  /** Whether every signal is of one account, which need not be repeated. */
+  readonly isOneAccount: boolean;
+}
+
+const statusStyles: Readonly<Record<Status, Style>> = {
+  accepted: 'waiting',
+  sending: 'waiting',
+  placed: 'good',
+  cancelled: 'good',
+  denied: 'bad',
+  dry_run: 'faint',
+  rejected: 'bad',
+  not_sent: 'bad',
+  unknown: 'alarm',
+  not_placed: 'bad',
+  invalid: 'bad',
+};
+
+export function styleStatus(status: Status): Cell {
+  return { text: status, style: statusStyles[status] };
+}
+
+/** A table of signals; what went otherwise than the alert meant has its reason below it. */
+export function renderSignals(entries: readonly Entry[], screen: ListScreen): string {
+  const columns: readonly Column[] = [
+    { title: `time (${nameZone(entries, screen)})` },
+    { title: 'signal' },
+    ...(screen.isOneAccount ? [] : [{ title: 'account' }]),
+    { title: 'market' },
+    { title: 'what', wraps: true },
+    { title: 'status' },
+    { title: 'order', align: 'right', optional: true },
+  ];
+  const years = new Set(
+    entries.map(({ createdAtMs }) => formatLocal(createdAtMs, screen.timeZone).slice(0, 4)),
+  );
+  return renderRows(
+    columns,
+    entries.map((entry) => rowOf(entry, screen, years.size === 1)),
+    screen,
+  );
+}
+
+function rowOf(entry: Entry, { timeZone, isOneAccount }: ListScreen, isOneYear: boolean): Row {
+  const time = formatLocal(entry.createdAtMs, timeZone);
+  return {
+    cells: [
+      time.slice(isOneYear ? 'yyyy-'.length : 0, -'.123'.length),
+      shortenId(entry.signalId),
+      ...(isOneAccount ? [] : [entry.account]),
+      entry.signal?.market ?? refusedTickerOf(entry) ?? '–',
+      entry.signal === null ? '–' : summariseSignal(entry.signal),
+      styleStatus(entry.status),
+      entry.orderId === null ? '–' : String(entry.orderId),
+    ],
+    note: describeReason(entry),
+  };
+}
+
+/** How far the clocks are ahead of UTC; where they were changed in between, the name of the time zone. */
+function nameZone(entries: readonly Entry[], { timeZone }: ListScreen): string {
+  const names = new Set(entries.map(({ createdAtMs }) => nameOffset(createdAtMs, timeZone)));
+  return names.size === 1 ? ([...names][0] ?? timeZone) : timeZone;
+}

@@ -1,0 +1,150 @@
+import CliTable from 'cli-table3';
+import { escapeText } from '../lib/signals/issues.ts';
+import { fitColumns } from './fit-columns.ts';
+import { type Cell, paint, renderFields, restyle, textOf } from './print.ts';
+import type { Screen } from './terminal.ts';
+import { longestWordOf, wrapText } from './wrap-text.ts';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** Its cells may take several lines, broken between words. */
+  readonly wraps?: boolean;
+  /** It is left out where the screen is too narrow for all of them. */
+  readonly optional?: boolean;
+}
+
+/** Cells in the order of the columns, and what stands below them over the whole width. */
+export interface Row {
+  readonly cells: readonly Cell[];
+  readonly note: string | null;
+}
+
+type Width = Pick<Screen, 'width'>;
+
+/** A line under the head, a gap between columns, and nothing else. */
+const frame = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: '  ',
+  mid: '─',
+  'mid-mid': '──',
+};
+const gapWidth = 2;
+const noteIndent = 4;
+
+/** A table with a ruled head and no frame; where the screen is too narrow for one, its rows one below another. */
+export function renderTable(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  screen: Width,
+): string {
+  const rowsWithoutNotes = rows.map((cells) => ({ cells, note: null }));
+  return renderRows(columns, rowsWithoutNotes, screen);
+}
+
+/** The same of rows with notes. */
+export function renderRows(columns: readonly Column[], rows: readonly Row[], screen: Width): string {
+  for (const shown of listSelections(columns)) {
+    const some = shown.map((index) => columns[index] as Column);
+    const someRows = rows.map(({ cells, note }) => ({
+      cells: shown.map((index) => cells[index] ?? ''),
+      note,
+    }));
+    const widths = measure(some, someRows, screen);
+    if (widths !== null) return renderGrid(some, someRows, widths, screen);
+  }
+  return renderRecords(columns, rows, screen);
+}
+
+/** Which columns to try: all of them, then always one optional column less, from the right. */
+function listSelections(columns: readonly Column[]): readonly (readonly number[])[] {
+  let shown = [...columns.keys()];
+  const selections = [shown];
+  for (const [index, { optional }] of [...columns.entries()].reverse()) {
+    if (optional !== true) continue;
+    shown = shown.filter((other) => other !== index);
+    selections.push(shown);
+  }
+  return selections;
+}
+
+function measure(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  { width }: Width,
+): readonly number[] | null {
+  const needs = columns.map(({ title, wraps }, index) => {
+    const texts = [title, ...rows.map(({ cells }) => shownText(cells[index]))];
+    const natural = Math.max(...texts.map(({ length }) => length));
+    const cellWidth = Math.max(...texts.slice(1).map(({ length }) => length), longestWordOf(title));
+    return { natural, least: wraps === true ? Math.max(...texts.map(longestWordOf)) : cellWidth };
+  });
+  return fitColumns(needs, width === null ? null : width - gapWidth * (columns.length - 1));
+}
+
+function shownText(cell: Cell | undefined): string {
+  return escapeText(textOf(cell ?? ''));
+}
+
+function renderGrid(
+  columns: readonly Column[],
+  rows: readonly Row[],
+  widths: readonly number[],
+  { width }: Width,
+): string {
+  const wrapped = rows.map(({ cells }) => cells.map((cell, index) => wrapCell(cell, widths[index] ?? null)));
+  const titles = columns.map(({ title }, index) => wrapText(title, widths[index] ?? null));
+  const headLines = Math.max(...titles.map(({ length }) => length)) + 1;
+  const table = new CliTable({
+    chars: frame,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 0, compact: true },
+    head: titles.map((lines) => lines.map((text) => paint({ text, style: 'strong' })).join('\n')),
+    colAligns: columns.map(({ align }) => align ?? 'left'),
+  });
+  for (const cells of wrapped) table.push(cells.map((lines) => lines.map(paint).join('\n')));
+  const lines = trimLines(table.toString()).split('\n');
+  const out = lines.slice(0, headLines);
+  let next = headLines;
+  for (const [index, { note }] of rows.entries()) {
+    const height = Math.max(...(wrapped[index] ?? []).map(({ length }) => length));
+    out.push(...lines.slice(next, next + height), ...renderNote(note, width));
+    next += height;
+  }
+  return out.join('\n');
+}
+
+function renderNote(note: string | null, width: number | null): readonly string[] {
+  if (note === null) return [];
+  const lines = wrapText(escapeText(note), width === null ? null : width - noteIndent);
+  return lines.map((line) => `${' '.repeat(noteIndent)}${paint({ text: line, style: 'faint' })}`);
+}
+
+function wrapCell(cell: Cell, width: number | null): readonly Cell[] {
+  return wrapText(shownText(cell), width).map((line) => restyle(cell, line));
+}
+
+function renderRecords(columns: readonly Column[], rows: readonly Row[], screen: Width): string {
+  const fieldsOf = ({ cells, note }: Row) => [
+    ...columns.map(({ title }, index) => {
+      const cell = cells[index] ?? '';
+      return [title, textOf(cell) === '' ? null : cell] as const;
+    }),
+    ['', note] as const,
+  ];
+  return rows.map((row) => renderFields(fieldsOf(row), screen)).join('\n\n');
+}
+
+function trimLines(text: string): string {
+  return text.replace(/[^\S\n]+$/gm, '');
+}

@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { type Order, type OrderKindName, orderKindNames } from '../../lib/model/order.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { type Functions, openFunctions } from '../support/functions.ts';
+import { override } from '../support/override.ts';
+
+let functions: Functions;
+afterEach(() => functions.close());
+
+const alerts: Readonly<Record<OrderKindName, string>> = {
+  stop_limit: buyAlert(),
+  limit: buyAlert({ orderType: 'limit', stopPrice: undefined, limitPrice: '49900' }),
+};
+
+/** What the ledger says of an order that stood so when the exchange answered. */
+async function noteOf(kind: OrderKindName, state: Partial<Order>): Promise<string> {
+  functions = await openFunctions(({ exchangeFor }) => ({
+    exchangeFor: async (account) => {
+      const client = await exchangeFor(account);
+      return override(client, {
+        prepare: (endpoint, params) => {
+          const request = client.prepare(endpoint, params);
+          return {
+            ...request,
+            send: async (options) => Object.assign(Object(await request.send(options)), state),
+          };
+        },
+      });
+    },
+  }));
+  await functions.receive(alerts[kind]);
+  await functions.execute('buy-1');
+  const entry = await functions.ledger.read({ account: 'main', signalId: 'buy-1' });
+  return entry?.steps.at(-1)?.note ?? '';
+}
+
+describe.each(orderKindNames)('an order of kind %s', (kind) => {
+  const amounts = (filled: string, remaining: string) => ({
+    filled: parseDecimal(filled),
+    left: parseDecimal(remaining),
+  });
+
+  test.each<readonly [Order['status'], Partial<Order>, string]>([
+    ['open', {}, ', held by the exchange as order 10000000001'],
+    [
+      'partially_filled',
+      amounts('0.004', '0.006'),
+      ', held by the exchange, 0.004 of it filled at once, as order 10000000001',
+    ],
+    ['filled', amounts('0.01', '0'), ', filled at once by the exchange as order 10000000001'],
+    [
+      'cancelled',
+      { ...amounts('0', '0.01'), endReason: 'expired' },
+      ', taken by the exchange and ended at once (expired, 0 of it filled) as order 10000000001',
+    ],
+  ])('that was %s when the exchange answered is said to be so', async (status, state, said) => {
+    expect((await noteOf(kind, { status, ...state })).endsWith(said)).toBe(true);
+  });
+});
