@@ -89,7 +89,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     folder,
     settings,
     snapshots,
-    exchange: { address: paper.url, dialect },
+    exchange: { address: paper.url, dialect, isPaper: true },
     exchangeTimeoutMs: 10_000,
     clock: systemClock,
     log,

@@ -59,7 +59,7 @@ const expectations: Readonly<Record<string, readonly AlertItem[]>> = {
         action: 'order',
         orderType: 'stop_limit',
         side: 'sell',
-        size: { unit: 'stock', quantity: '0.5' },
+        size: { unit: 'stock', quantity: '0.1' },
         stopPrice: '2950',
         limitPrice: '2945',
       },

@@ -16,7 +16,7 @@ function faultsOf(config: unknown): readonly string[] {
 }
 
 describe('the configuration', () => {
-  test('as shipped is valid, trades four markets live and rehearses two', () => {
+  test('as shipped is valid, trades four markets on paper and rehearses two', () => {
     const { settings, exchange } = parseConfig(shipped);
 
     expect(exchange).toEqual({ address: 'global', dialect: 'live' });
@@ -26,6 +26,7 @@ describe('the configuration', () => {
       'ETH_USDT',
       'SOL_USDT',
     ]);
+    expect(settings.accounts['main']?.mode).toBe('paper');
     expect(settings.accounts['rehearsal']?.mode).toBe('dry-run');
     expect(settings.defaultMaxLagMs).toBe(60_000);
   });

@@ -135,7 +135,7 @@ async function beginLife(time: string, { folder, log, nextLine }: Surroundings):
     folder,
     settings,
     snapshots,
-    exchange: { address: paper.url, dialect },
+    exchange: { address: paper.url, dialect, isPaper: true },
     exchangeTimeoutMs: 10_000,
     clock,
     log,
