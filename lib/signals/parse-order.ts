@@ -10,6 +10,7 @@ import {
 import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
 import type { Faults } from './faults.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
+import { foreignOrderTypes } from './foreign-words.ts';
 import { readPositive } from './read-number.ts';
 import { readWord } from './read-text.ts';
 
@@ -58,7 +59,13 @@ function readCommonValues(fields: Fields, faults: Faults): void {
 /** Without a kind it is the one that a stop price tells; a limit price alone could belong to any. */
 function readKind({ fields, prefix }: OrderSource, faults: Faults): OrderKind | undefined {
   if (fields.orderType !== undefined) {
-    const name = readWord(fields.orderType, orderTypeWords, 'a kind of order this relay places', faults);
+    const name = readWord(
+      fields.orderType,
+      orderTypeWords,
+      'a kind of order this relay places',
+      faults,
+      foreignOrderTypes,
+    );
     return name && kindNamed(name);
   }
   if (fields.stopPrice !== undefined) return kindNamed('stop_limit');

@@ -154,7 +154,7 @@ describe('an order alert', () => {
       {
         path: 'orderType',
         message: '"market" is not a kind of order this relay places',
-        hint: 'write one of "stop_limit", "limit"',
+        hint: 'no market orders are placed: "stop_limit" and "limit" fill at their limit price or better, and may stay unfilled',
       },
       {
         path: 'stopLoss',
