@@ -1,6 +1,5 @@
-import { distance } from 'fastest-levenshtein';
 import { type Faults, quoteText, shortenText } from './faults.ts';
-import { hintForForeignField } from './foreign-words.ts';
+import { hintForForeignField, plainWord } from './foreign-words.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 
 /** Every field of an alert, with the other names people know it by. */
@@ -43,7 +42,7 @@ const nameOfKey: ReadonlyMap<string, FieldName> = new Map(
   fieldNames.flatMap((name) => [name, ...otherNames[name]].map((key): [string, FieldName] => [key, name])),
 );
 const keyOfPlainKey: ReadonlyMap<string, string> = new Map(
-  Array.from(nameOfKey.keys(), (key) => [plainKey(key), key]),
+  Array.from(nameOfKey.keys(), (key) => [plainWord(key), key]),
 );
 /** Other relays' words for the very same thing. */
 const synonyms: ReadonlyMap<string, string> = new Map([
@@ -102,7 +101,7 @@ function refuseUnknownKey(key: string, path: string, faults: Faults): void {
 }
 
 function hintForUnknownKey(key: string): string {
-  const plain = plainKey(key.slice(0, longestKeyCompared));
+  const plain = plainWord(key.slice(0, longestKeyCompared));
   const known = keyOfPlainKey.get(plain) ?? synonyms.get(plain);
   if (known !== undefined) return `did you mean "${known}"?`;
   const foreign = hintForForeignField(plain);
@@ -127,18 +126,15 @@ function findMisspelt(plain: string): string | undefined {
 
 /** One letter too many, too few or wrong, or two neighbours swapped. */
 function isSlip(written: string, known: string): boolean {
-  if (written.length !== known.length) return distance(written, known) === 1;
-  const wrong = Array.from(known).flatMap((letter, index) => (letter === written[index] ? [] : [index]));
-  const [first = 0, second = 0] = wrong;
-  if (wrong.length === 1) return true;
-  return (
-    wrong.length === 2 &&
-    second === first + 1 &&
-    written[first] === known[second] &&
-    written[second] === known[first]
-  );
-}
-
-function plainKey(key: string): string {
-  return key.toLowerCase().replace(/[\s_-]/g, '');
+  const shorter = Math.min(written.length, known.length);
+  let front = 0;
+  while (front < shorter && written[front] === known[front]) front += 1;
+  let back = 0;
+  while (back < shorter - front && written.at(-1 - back) === known.at(-1 - back)) back += 1;
+  const [wrong, right] = [written, known].map((word) => word.slice(front, word.length - back)) as [
+    string,
+    string,
+  ];
+  if (wrong.length <= 1 && right.length <= 1) return true;
+  return right.length === 2 && wrong === `${right[1]}${right[0]}`;
 }

@@ -4,133 +4,112 @@
  * owner is told what it means and what to do.
  */
 
-const size =
-  'a size is "quantity" in the base currency, or "quoteQuantity" in the quote currency: use the one your number is counted in';
-const closing =
-  'this relay neither closes positions nor marks orders as reduce-only: without this field, the order may open or enlarge a position';
+/** Matched against a whole word in lower case, without spaces, dashes and underscores. */
+type Meaning = readonly [words: RegExp, hint: string];
 
-/** By key: lower case, without spaces, dashes and underscores. */
-const fieldGroups: readonly (readonly [words: string, hint: string])[] = [
+const size = '"quantity" is in the base currency, "quoteQuantity" in the quote currency';
+const closing = 'this relay closes no positions: the order may open or enlarge one';
+const fixed = '"stopLoss" and "takeProfit" are fixed prices';
+const position = 'it names a position; here "buy" or "sell" places one order, whatever is held';
+
+const fieldMeanings: readonly Meaning[] = [
   [
-    'size volume lots lot lotsize ordersize units contract usd usdt usdamount amountusd cost notional funds cash',
-    size,
+    /(?:position|pos)size|(?:target)?position/,
+    `it is the size of a position; here every order says its own: ${size}`,
+  ],
+  [/.*sentiment|.*marketposition|direction|bias|trend/, position],
+  [
+    /(?:sl|tp|stoploss|takeprofit).*(?:perc|percent|pct|percentage|type|ticks|pips|points|offset|distance)/,
+    `${fixed}, no distances: let the script work them out`,
   ],
   [
-    'quantitytype qtytype amounttype sizetype ordersizetype currencytype currency unit quantityunit qtyunit volumetype',
-    `it says what the size is counted in; here ${size}, and work per cents out in the script`,
+    /(?:tp|sl|takeprofit|stoploss|target)s?\d+|targets?|takeprofits|stoplosses/,
+    `${fixed}, one of each for all of the order`,
+  ],
+  [/.*trail.*|callbackrate|breakeven|movestop/, `${fixed}: nothing follows the price`],
+  [
+    /.*(?:perc|percent|pct|percentage)|risk/,
+    `shares of a balance are not taken; let the script work the size out: ${size}`,
   ],
   [
-    'percent percentage pct quantitypercent quantitypct qtypercent qtypct amountpercent sizepercent sizepct orderpercent balancepercent equitypercent riskpercent risk riskpct',
-    `shares of a balance are not taken; let the script work out the number: ${size}`,
+    /(?:qty|quantity|amount|ordersize|size|volume|currency)(?:type|unit|currency)|currency|units?/,
+    `it says what the size is counted in; here ${size}`,
   ],
   [
-    'positionsize strategypositionsize marketpositionsize prevmarketpositionsize prevpositionsize position targetposition',
-    `it is the size of a position, held or wanted; here every order says its own size: ${size}`,
+    /(?:order)?size|volume|lots?(?:size)?|contract|(?:amount|size)?usdt?(?:amount|size)?|cost|notional|funds|cash/,
+    `use the field your size is counted in: ${size}`,
+  ],
+  [/(?:is)?(?:reduce|close|exit|flat)(?:only|all|position|long|short|ten)?/, closing],
+  [
+    /reverse|reversal|flip|cancel.*(?:previous|orders|first)/,
+    'a signal does one thing: send an array of them',
+  ],
+  [/lever(?:age)?|.*margin.*|isolated|hedgemode/, 'it is a setting of the exchange account: make it there'],
+  [
+    /stop(?:px)?/,
+    '"stopPrice" is where the order wakes up, "stopLoss" protects the position: use the one you mean',
   ],
   [
-    'sentiment marketposition prevmarketposition direction bias trend',
-    'it says which position the strategy should hold; here "action" (buy or sell) places one order, whatever is held',
+    /stp|selftradeprevention/,
+    'it sets self-trade prevention, not "stopLoss" or "takeProfit"; this relay leaves it to the exchange',
   ],
   [
-    'reduceonly reduce closeonly closeposition closeall closelong closeshort exit flat flatten isclose exitonly',
-    closing,
+    /timeinforce|tif|postonly|ioc|fok|gt[cd]|expir.*|goodtill.*|cancelafter/,
+    'orders stand until they fill or are cancelled',
   ],
   [
-    'reverse reversal flip cancelprevious cancelorders cancelfirst',
-    'every signal does one thing: send an array, for example a "cancel_all" before an order',
-  ],
-  [
-    'leverage lever margin marginmode margintype marginratio isolated crossmargin hedgemode',
-    'it is a setting of the exchange account, and an alert does not change it: set it at the exchange',
-  ],
-  [
-    'trailing trailingstop trailingstoploss trailingtakeprofit trail trailprice trailoffset trailpoints trailamount trailpercent trailingpercent trailingdelta callbackrate breakeven movestop',
-    'nothing follows the price here: "stopLoss" and "takeProfit" are fixed prices; without this field the position has only those',
-  ],
-  [
-    'stoplosspercent stoplosspct stoplossperc slpercent slpct slperc takeprofitpercent takeprofitpct tppercent tppct tpperc stoplosstype takeprofittype sltype tptype stoplossticks takeprofitticks slticks tpticks slpips tppips stoplossoffset takeprofitoffset',
-    '"stopLoss" and "takeProfit" are prices, not distances or per cents: let the script work the price out',
-  ],
-  [
-    'stop stoppx stopprices',
-    'it could be "stopPrice", where the order wakes up, or "stopLoss", which protects the position: use the one you mean',
-  ],
-  [
-    'targets target takeprofits stoplosses',
-    'an order takes one "takeProfit" and one "stopLoss", for all of its size',
-  ],
-  [
-    'stp selftradeprevention',
-    'it sets self-trade prevention, which this relay leaves to the exchange; it is neither "stopLoss" nor "takeProfit"',
-  ],
-  [
-    'timeinforce tif postonly ioc fok gtc gtd expiry expiration expireafter goodtill cancelafter ordertimeout',
-    'orders stand until they fill or are cancelled; remove it only if that is right',
-  ],
-  [
-    'entry entryprice openprice close closeprice lastprice currentprice spotprice marketprice markprice referenceprice orderprice',
+    /(?:entry|open|close|last|current|spot|market|mark|reference|order)price|entry|(?:max)?slippage/,
     '"stopPrice" is where the order wakes up, "limitPrice" the worst price it takes: use the one you mean',
   ],
   [
-    'slippage maxslippage deviation',
-    'the worst price is "limitPrice", or the account\'s limitOffset in relay.config.ts',
+    /(?:trigger|activation|stop)(?:condition|direction)/,
+    'the exchange derives it; "expectTrigger" checks it: "above" or "below"',
   ],
   [
-    'triggercondition triggerdirection activationcondition stopdirection',
-    'the exchange derives it from its last price; "expectTrigger" ("above" or "below") checks it',
+    /(?:is)?(?:test|paper|dryrun|simulated?|demo|sandbox)(?:mode|trading)?/,
+    "the account's mode in relay.config.ts decides what is sent: without it, this alert is no test",
   ],
   [
-    'test testmode istest paper papertrading dryrun simulate demo sandbox',
-    "the account's mode in relay.config.ts decides whether orders are sent; removing this does not make the alert a test",
-  ],
-  [
-    'account accountid accountname exchange broker bot botid botuuid botname user userid email',
+    /account(?:id|name)?|exchange|broker|bot(?:id|uuid|name)?|user(?:id)?|email/,
     'the account is named in the webhook URL',
   ],
-  ['ticket', 'an existing order is named by "orderId"; what is traded by "ticker"'],
+  [/ticket/, '"orderId" names an order, "ticker" what is traded'],
 ];
 
-const numbered = /^(?:tp|sl|takeprofit|stoploss|target)s?\d+$/;
-const oneOfEach = 'an order takes one "takeProfit" and one "stopLoss", for all of its size';
+const actionMeanings: readonly Meaning[] = [
+  [/(?:enter)?(?:long|short)/, position],
+  [/(?:close|exit|flat)(?:long|short|all)?|reverse|flip/, closing],
+];
 
-const fieldHints: ReadonlyMap<string, string> = new Map(
-  fieldGroups.flatMap(([words, hint]) => words.split(' ').map((word) => [word, hint] as const)),
-);
+const orderTypeMeanings: readonly Meaning[] = [
+  [
+    /stop|(?:stop)?market/,
+    'no market orders are placed; "stop_limit" and "limit" keep to a limit price, and may stay unfilled',
+  ],
+  [/trail.*/, 'nothing follows the price; "stop_limit" waits for a fixed one'],
+];
 
-/**
- * What a key means in alerts for other relays, and what to do here; undefined for a key that is not known from there.
- *
- * @param plain lower case, without spaces, dashes and underscores
- */
-export function hintForForeignField(plain: string): string | undefined {
-  return fieldHints.get(plain) ?? (numbered.test(plain) ? oneOfEach : undefined);
+/** What a key means in alerts for other relays, and what to do here; undefined for a key that is not known from there. */
+export function hintForForeignField(key: string): string | undefined {
+  return findHint(key, fieldMeanings);
 }
 
-/** What other relays take for an action, by its lower-case spelling. */
-export const foreignActions: Readonly<Record<string, string>> = {
-  ...mapWords(
-    'long short enter_long enter_short',
-    'it names a position; here "buy" or "sell" places one order, whatever is held',
-  ),
-  ...mapWords(
-    'close exit flat close_long close_short exit_long exit_short exit_all close_all',
-    `${closing}; "cancel_all" only ends orders that are open`,
-  ),
-  ...mapWords('reverse flip', 'one signal places one order; a position is not reversed by itself'),
-};
+/** The same for the value of `action`. */
+export function hintForForeignAction(word: string): string | undefined {
+  return findHint(word, actionMeanings);
+}
 
-/** What other relays take for a kind of order, by its lower-case spelling. */
-export const foreignOrderTypes: Readonly<Record<string, string>> = {
-  ...mapWords(
-    'market stop stop_market stop-market',
-    'no market orders are placed: "stop_limit" and "limit" fill at their limit price or better, and may stay unfilled',
-  ),
-  ...mapWords(
-    'trailing trailing_stop trailing-stop',
-    'nothing follows the price here; "stop_limit" waits for a fixed price',
-  ),
-};
+/** The same for the value of `orderType`. */
+export function hintForForeignOrderType(word: string): string | undefined {
+  return findHint(word, orderTypeMeanings);
+}
 
-function mapWords(words: string, hint: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(words.split(' ').map((word) => [word, hint]));
+/** Lower case, without spaces, dashes and underscores: however a word is spelt, it stays that word. */
+export function plainWord(word: string): string {
+  return word.toLowerCase().replace(/[\s_-]/g, '');
+}
+
+function findHint(word: string, meanings: readonly Meaning[]): string | undefined {
+  const plain = plainWord(word);
+  return meanings.find(([words]) => new RegExp(`^(?:${words.source})$`).test(plain))?.[1];
 }

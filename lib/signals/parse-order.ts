@@ -10,7 +10,7 @@ import {
 import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
 import type { Faults } from './faults.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
-import { foreignOrderTypes } from './foreign-words.ts';
+import { hintForForeignOrderType } from './foreign-words.ts';
 import { readPositive } from './read-number.ts';
 import { readWord } from './read-text.ts';
 
@@ -64,7 +64,7 @@ function readKind({ fields, prefix }: OrderSource, faults: Faults): OrderKind | 
       orderTypeWords,
       'a kind of order this relay places',
       faults,
-      foreignOrderTypes,
+      hintForForeignOrderType,
     );
     return name && kindNamed(name);
   }

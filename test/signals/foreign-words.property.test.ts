@@ -56,30 +56,51 @@ describe('a word of other relays', () => {
   });
 
   test.each([
-    ['position_size', /size of a position.*every order says its own size/],
-    ['quantityType', /says what the size is counted in.*"quantity" in the base currency.*"quoteQuantity"/],
-    ['stp', /self-trade prevention.*neither "stopLoss" nor "takeProfit"/],
-    ['reduce_only', /without this field, the order may open or enlarge a position/],
-    ['leverage', /setting of the exchange account/],
-    ['dryRun', /removing this does not make the alert a test/],
-    ['stop', /"stopPrice", where the order wakes up, or "stopLoss", which protects the position/],
-    ['tp2', /one "takeProfit" and one "stopLoss", for all of its size/],
+    [
+      'position_size',
+      'it is the size of a position; here every order says its own: "quantity" is in the base currency, "quoteQuantity" in the quote currency',
+    ],
+    [
+      'quantityType',
+      'it says what the size is counted in; here "quantity" is in the base currency, "quoteQuantity" in the quote currency',
+    ],
+    [
+      'size',
+      'use the field your size is counted in: "quantity" is in the base currency, "quoteQuantity" in the quote currency',
+    ],
+    [
+      'stp',
+      'it sets self-trade prevention, not "stopLoss" or "takeProfit"; this relay leaves it to the exchange',
+    ],
+    ['reduce_only', 'this relay closes no positions: the order may open or enlarge one'],
+    ['leverage', 'it is a setting of the exchange account: make it there'],
+    [
+      'dryRun',
+      "the account's mode in relay.config.ts decides what is sent: without it, this alert is no test",
+    ],
+    [
+      'stop',
+      '"stopPrice" is where the order wakes up, "stopLoss" protects the position: use the one you mean',
+    ],
+    ['tp2', '"stopLoss" and "takeProfit" are fixed prices, one of each for all of the order'],
   ])('%s is told what it means', (field, hint) => {
-    expect(hintFor(field)).toMatch(hint);
+    expect(hintFor(field)).toBe(hint);
   });
 
   test.each([
-    ['"action":"close"', /may open or enlarge a position/],
-    ['"action":"short"', /names a position/],
-    ['"orderType":"market"', /no market orders are placed/],
-    ['"orderType":"trailing_stop"', /nothing follows the price/],
-  ])('in a value is told what it means: %s', (member, hint) => {
-    const text = `{"ticker":"ETHUSDT","id":"a","quantity":1,"stopPrice":1,"action":"buy",${member}}`;
-    const [issue] = refusalOf(
-      member.startsWith('"action"') ? text.replace('"action":"buy",', '') : text,
-    ).issues;
+    ['action', 'close', 'this relay closes no positions: the order may open or enlarge one'],
+    ['action', 'enter_short', 'it names a position; here "buy" or "sell" places one order, whatever is held'],
+    [
+      'orderType',
+      'Market',
+      'no market orders are placed; "stop_limit" and "limit" keep to a limit price, and may stay unfilled',
+    ],
+    ['orderType', 'trailing_stop', 'nothing follows the price; "stop_limit" waits for a fixed one'],
+  ])('in the value of %s is told what it means: %s', (field, word, hint) => {
+    const alert = { ticker: 'ETHUSDT', id: 'a', action: 'buy', quantity: 1, stopPrice: 1, [field]: word };
+    const { issues } = refusalOf(JSON.stringify(alert));
 
-    expect(issue?.hint).toMatch(hint);
+    expect(issues.find(({ path }) => path === field)?.hint).toBe(hint);
   });
 
   test.each(['{"percent":2}', '{"price":90,"trailing":true}', '[90,80]'])(

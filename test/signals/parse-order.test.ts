@@ -154,7 +154,7 @@ describe('an order alert', () => {
       {
         path: 'orderType',
         message: '"market" is not a kind of order this relay places',
-        hint: 'no market orders are placed: "stop_limit" and "limit" fill at their limit price or better, and may stay unfilled',
+        hint: 'no market orders are placed; "stop_limit" and "limit" keep to a limit price, and may stay unfilled',
       },
       {
         path: 'stopLoss',
