@@ -14,6 +14,7 @@ const otherNames = {
   stopLoss: ['sl'],
   takeProfit: ['tp'],
   positionSide: [],
+  expectTrigger: [],
   time: ['timestamp', 'timenow'],
   maxLag: [],
   id: [],

@@ -31,7 +31,7 @@ describe('a key', () => {
 
   test('far from all known ones is refused with their list', () => {
     expect(hintOf('"cooldown":5')).toBe(
-      'if the signal is right without it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit, positionSide, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
+      'if the signal is right without it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit, positionSide, expectTrigger, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
     );
   });
 
