@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { locateDataFolder, readRun } from '../../../lib/host/data-folder.ts';
+import { openSqlite } from '../../../lib/base/sqlite.ts';
+import { createDataFolder, locateDataFolder, readRun } from '../../../lib/host/data-folder.ts';
+import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
 
 /** Long enough for any start; a start that spins is ended after it. */
 const patienceMs = 30_000;
@@ -125,6 +127,51 @@ describe('npm start', () => {
     const { relayUrl, exchangeUrl } = readRun(locateDataFolder(data)) ?? { relayUrl: '', exchangeUrl: '' };
     await expect(fetch(relayUrl)).rejects.toThrow('fetch failed');
     await expect(fetch(exchangeUrl)).rejects.toThrow('fetch failed');
+  });
+
+  test('says "stopped" last, once everything has ended', async () => {
+    const started = run(data);
+    const exited = once(started, 'exit');
+    const lines: string[] = [];
+
+    for await (const line of createInterface({ input: started.stdout })) {
+      lines.push(line);
+      if (line === 'ready') started.kill('SIGTERM');
+    }
+
+    expect(lines.at(-1)).toBe('stopped');
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test('says which accounts are paused, before "ready"', async () => {
+    const file = openSqlite(createDataFolder(data).databasePath);
+    await createSqliteLedger(file).writePause('main', { sinceMs: 1, reason: '' });
+    file.close();
+
+    const lines = await start();
+
+    expect(lines).toContain(
+      `  PAUSED          main: no order is sent, cancellations are; \`npx relay resume --data ${data}\` ends it`,
+    );
+    expect(lines.at(-1)).toBe('ready');
+  });
+
+  test('describes its options and starts nothing when it is asked for help', async () => {
+    const help = spawn(process.execPath, ['bin/run.cjs', 'infra/local/main.ts', '--help', '--data', data], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child = help;
+    const said = await text(help.stdout);
+
+    for (const option of [
+      '--port <number>',
+      '--paper-port <number>',
+      '--data <folder>',
+      '--dialect <name>',
+      '--frozen',
+    ])
+      expect(said).toContain(`  ${option} `);
+    expect(readdirSync(data)).toEqual([]);
   });
 
   test('stops in good order on Ctrl-C, which the terminal and npm both pass on', async () => {
