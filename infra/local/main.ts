@@ -14,6 +14,7 @@ import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { startPaperExchange } from '../../lib/paper/venue.ts';
+import { checkDataFolder } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { writeGreeting } from './greeting.ts';
 import { startLocalRelay } from './local-relay.ts';
@@ -79,6 +80,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   const { settings, snapshots, exchange } = await loadConfig();
   const dialect = options.dialect ?? exchange.dialect;
   const folder = createDataFolder(data);
+  checkDataFolder(folder);
   // Whatever was started is stopped again when the rest cannot be.
   await using starting = new AsyncDisposableStack();
   const lock = lockFolder(folder.lockPath);

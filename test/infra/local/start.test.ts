@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -191,6 +192,23 @@ describe('npm start', () => {
       1,
       'npm took --paper-port 9000 for itself, and nothing was started: write `npm start -- --paper-port 9000`\n',
     ]);
+  });
+
+  test('leaves a folder of a newer release as it is, and says so in a sentence', async () => {
+    const { databasePath } = createDataFolder(data);
+    const database = new DatabaseSync(databasePath);
+    database.exec(
+      "CREATE TABLE schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL); INSERT INTO schema_versions VALUES ('ledger', 9)",
+    );
+    database.close();
+
+    const { exitCode, said } = await startInVain();
+
+    expect([exitCode, said]).toEqual([
+      1,
+      `a newer release wrote the data folder "${data}": its ledger is of version 9, and this release knows 3 at most; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
+    ]);
+    expect(readdirSync(data)).toEqual(['relay.db']);
   });
 
   test.each(['/proc/relay', '/proc/self/relay', '/dev/null', '/dev/null/relay'])(
