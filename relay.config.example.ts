@@ -50,8 +50,8 @@ export default {
         ETH_USDT: { sides: ['buy', 'sell'], maxAmount: '0.3', maxNotional: '1000' },
         SOL_USDT: { sides: ['buy', 'sell'], maxAmount: '5', maxNotional: '1000' },
       },
-      maxOrdersPerMinute: 10,
-      maxSignalsPerMinute: 60,
+      maxOrdersPerMinute: 60,
+      maxSignalsPerMinute: 120,
     },
     rehearsal: {
       mode: 'dry-run',
