@@ -26,6 +26,13 @@ async function examine({ session, print }: Context): Promise<void> {
   ];
   const failed = checks.filter(({ verdict }) => verdict === 'fail');
   print({ healthy: failed.length === 0, checks }, () => renderChecks(checks));
+  const stopped = failed.find(({ name }) => name === 'relay');
+  if (stopped !== undefined)
+    throw new CommandFailure(
+      'unhealthy',
+      `the relay is stopped${failed.length > 1 ? `, and ${failed.length - 1} more of ${checks.length} checks failed` : ''}`,
+      stopped.advice ?? '',
+    );
   if (failed.length > 0)
     throw new CommandFailure(
       'unhealthy',

@@ -46,7 +46,7 @@ export async function bundleFunctions(options: {
     legalComments: 'none',
     logLevel: 'warning',
     alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
-    plugins: [putInConfiguration(options.configPath), trimPackageFiles],
+    plugins: [putInConfiguration(options.configPath), trimPackageFiles, leaveOutJsonSchemas],
   });
   return Object.fromEntries(folders) as Bundles;
 }
@@ -65,5 +65,18 @@ const trimPackageFiles: Plugin = {
     onLoad({ filter: /@aws-sdk[\\/]client-[^\\/]+[\\/]package\.json$/ }, async ({ path }) => {
       const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };
       return { contents: JSON.stringify({ version }), loader: 'json' };
+    }),
+};
+
+/** Every zod schema can describe itself as a JSON schema; no function asks it to. */
+const leaveOutJsonSchemas: Plugin = {
+  name: 'json-schemas',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /zod[\\/]v4[\\/]core[\\/]to-json-schema\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const names = Array.from(source.matchAll(/^export (?:const|function) (\w+)/gm), ([, name]) => name);
+      const leftOut =
+        "const leftOut = () => { throw new Error('JSON schemas are not part of the bundle'); };";
+      return { contents: `${leftOut}\nexport { ${names.map((name) => `leftOut as ${name}`).join(', ')} };` };
     }),
 };

@@ -4,10 +4,11 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { type FoundOrder, findOrder, type ListedOrder, type OrderPlace } from '../exchange/find-order.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
+import type { CancelAllSignal, CancelSignal, OrderSignal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
 import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
 import { longestLagMs } from './close-ended.ts';
+import { judgeTrigger } from './judge-trigger.ts';
 
 /** What looking tells of an entry whose response was lost. */
 export type LookupResult =
@@ -44,7 +45,7 @@ export async function lookUp(
   const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
-      return { kind: 'seen', outcome: foundOutcome(place) };
+      return { kind: 'seen', outcome: foundOutcome(place, signal) };
     case 'nowhere':
       return { kind: 'missing', finding: 'neither among the open nor the ended orders', outcome: noOrder };
     case 'unlisted':
@@ -62,16 +63,22 @@ const noOrder: Outcome = {
   orderOpen: false,
 };
 
-export function foundOutcome({ order, isOpen, others }: FoundOrder): Outcome {
+/** @param signal that asked for the order */
+export function foundOutcome({ order, isOpen, others }: FoundOrder, signal: OrderSignal): Outcome {
   const found = `found at the exchange as order ${order.orderId}, ${describeState(order)}`;
-  const alarm = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
+  const trigger = judgeTrigger(signal, order);
+  const double =
+    others === 0
+      ? null
+      : `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
+  const alarms = [double, trigger.alarm ?? null].filter((text) => text !== null);
   return {
     status: 'placed',
-    note: others === 0 ? found : `${found}; ${alarm}`,
+    note: [found, double, trigger.note].filter((text) => text !== null).join('; '),
     evidence: toJson({ order, others }),
     orderId: order.orderId,
     orderOpen: isOpen,
-    ...(others === 0 ? {} : { alarm }),
+    ...(alarms.length === 0 ? {} : { alarm: alarms.join('; ') }),
   };
 }
 

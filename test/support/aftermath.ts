@@ -114,6 +114,7 @@ export async function openAftermath(
       traded: tradedMarkets(settings),
       timeoutMs: 2_000,
     }),
+    isPaperExchange: false,
     exchangeTimeoutMs: 2_000,
     exchangeFor: async () => client,
   };

@@ -63,6 +63,7 @@ export async function openFunctions(
       traded: tradedMarkets(settings),
       timeoutMs: 500,
     }),
+    isPaperExchange: false,
     exchangeTimeoutMs: 2_000,
     exchangeFor: async () => client,
   };

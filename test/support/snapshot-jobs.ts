@@ -22,6 +22,8 @@ export interface SnapshotJob {
   readonly dataPath: string;
   /** Time of each look, like `10:00` → what the exchange itself knew then. */
   readonly seen: ReadonlyMap<string, PaperState>;
+  /** What the exchange knew at the first start, which is between two times of the schedule. */
+  readonly atStart: PaperState;
   readonly logged: readonly LoggedLine[];
   close(): Promise<void>;
 }
@@ -61,6 +63,7 @@ export async function tellSnapshots(): Promise<SnapshotJob> {
   const begin = (time: string) => beginLife(time, { folder, log, nextLine });
 
   const first = await begin('09:30');
+  const atStart = first.control.state();
   seen.set('10:00', await first.look('10:00'));
   changeInTheMorning(first.control);
   seen.set('11:00', await first.look('11:00'));
@@ -76,6 +79,7 @@ export async function tellSnapshots(): Promise<SnapshotJob> {
   seen.set('15:00', await second.look('15:00'));
   return {
     dataPath: folder.path,
+    atStart,
     seen,
     logged,
     async close() {
@@ -135,7 +139,7 @@ async function beginLife(time: string, { folder, log, nextLine }: Surroundings):
     folder,
     settings,
     snapshots,
-    exchange: { address: paper.url, dialect },
+    exchange: { address: paper.url, dialect, isPaper: true },
     exchangeTimeoutMs: 10_000,
     clock,
     log,
