@@ -8,6 +8,8 @@ import type { RelayConfig } from './lib/host/config.ts';
 export default {
   exchange: {
     // 'global', 'eu', or a URL. `npm start` always trades on the embedded paper exchange instead.
+    // 'eu' (whitebit.eu) has no collateral trading: it refuses every kind of order this relay places, stop-limit and
+    // limit, with HTTP 453 and code 30. Balances and fees can be read there.
     address: 'global',
     // 'live' is what the service speaks today; 'documented' is its written API.
     dialect: 'live',
@@ -31,18 +33,22 @@ export default {
   // One entry for each webhook URL.
   accounts: {
     main: {
-      // 'live' sends orders; 'dry-run' does everything but.
-      mode: 'live',
+      // 'paper'    places orders on the paper exchange of `npm start`. On AWS, where there is none, it sends nothing:
+      //            every signal ends as dry_run, with the requests that would have gone.
+      // 'dry-run'  sends nothing, neither here nor on AWS.
+      // 'live'     sends orders. ON AWS THEY TRADE REAL MONEY. Set it when the limits below are yours, then deploy.
+      mode: 'paper',
       // Where the limit price is set when an alert gives only a stop price: this far beyond it.
       limitOffset: '0.1%',
       // A limit price further beyond its stop price than this, on the side that costs, is denied; null takes any.
       maxLimitDistance: '3%',
-      // Markets that may be traded; amounts in base units, notionals in the quote currency, for each order.
+      // Markets that may be traded, and the most that one order may be: its amount in the base currency, its notional
+      // (amount times price) in the quote currency. Small on purpose: raise them knowingly.
       markets: {
-        BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },
-        BTC_PERP: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },
-        ETH_USDT: { sides: ['buy', 'sell'], maxAmount: '20', maxNotional: '100000' },
-        SOL_USDT: { sides: ['buy', 'sell'], maxAmount: '500', maxNotional: '100000' },
+        BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
+        BTC_PERP: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
+        ETH_USDT: { sides: ['buy', 'sell'], maxAmount: '0.3', maxNotional: '1000' },
+        SOL_USDT: { sides: ['buy', 'sell'], maxAmount: '5', maxNotional: '1000' },
       },
       maxOrdersPerMinute: 60,
       maxSignalsPerMinute: 120,

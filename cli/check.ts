@@ -19,6 +19,12 @@ export function fail(name: string, found: string, advice: string): Check {
   return { name, verdict: 'fail', found, advice };
 }
 
+/** How to start the local relay of a data folder. */
+export function startAdvice(dataPath: string): string {
+  const folder = dataPath === '.relay' ? '' : ` -- --data ${dataPath}`;
+  return `Run \`npm start${folder}\` and leave it running.`;
+}
+
 /** How long the oldest message may wait before it is worth a look, and before something is wrong. */
 const slowMs = 60_000;
 const stuckMs = 300_000;

@@ -2,13 +2,16 @@ import { RelayError } from '../lib/base/errors.ts';
 import { type Dialect, dialects } from '../lib/exchange/dialect.ts';
 import { conditionalOrders } from '../lib/exchange/endpoints/conditional-orders.ts';
 import { mainBalance } from '../lib/exchange/endpoints/main-balance.ts';
+import { markets } from '../lib/exchange/endpoints/markets.ts';
 import { ping } from '../lib/exchange/endpoints/ping.ts';
 import { serverTime } from '../lib/exchange/endpoints/server-time.ts';
 import { ExchangeError } from '../lib/exchange/errors.ts';
 import type { Account } from '../lib/model/account.ts';
-import { type Check, fail, pass, warn } from './check.ts';
+import type { Settings } from '../lib/model/settings.ts';
+import { type Check, fail, pass, startAdvice, warn } from './check.ts';
 import { CommandFailure } from './failure.ts';
-import type { Session } from './session.ts';
+import { checkMarkets } from './market-checks.ts';
+import { describeExchange, type ExchangeLocation, type Session } from './session.ts';
 
 const timeoutMs = 5_000;
 /** The exchange takes a request whose time is this far from its own clock. */
@@ -19,25 +22,74 @@ const clockStepMs = 1_000;
 /** Everything about the exchange that has to be right, read-only. */
 export async function checkExchange(session: Session): Promise<readonly Check[]> {
   const reachable = await checkReachable(session);
-  if (reachable.verdict === 'fail') return [reachable];
+  const location = session.locateExchange();
+  const address = [...checkAddress(location), ...checkModes(session.settings, location)];
+  if (reachable.verdict === 'fail') return [reachable, ...address];
   const accounts = Object.values(session.settings.accounts);
+  const keys = await Promise.all(accounts.map((account) => checkKey(session, account)));
+  const isAnyKeyGood = keys.some(({ verdict }) => verdict === 'ok');
   return [
     reachable,
+    ...address,
     await checkClock(session),
-    await checkDialect(session, accounts),
-    ...(await Promise.all(accounts.map((account) => checkKey(session, account)))),
+    await checkDialect(session, accounts, isAnyKeyGood),
+    await checkListedMarkets(session),
+    ...keys,
   ];
 }
 
 async function checkReachable(session: Session): Promise<Check> {
-  const { url } = session.locateExchange();
+  const name = 'exchange';
+  const location = session.locateExchange();
+  const { target } = session;
   try {
     const client = await session.openExchange(null);
     const startedAtMs = session.clock.nowMs();
     await client.call(ping, {}, { timeoutMs });
-    return pass('exchange', `${url} answers in ${session.clock.nowMs() - startedAtMs} ms`);
+    return pass(name, `answers in ${session.clock.nowMs() - startedAtMs} ms; ${describeExchange(location)}`);
   } catch (error) {
-    return fail('exchange', describe(error), `Check the exchange's address and the network.`);
+    return target.kind === 'local'
+      ? fail(
+          name,
+          `the paper exchange does not answer: ${describe(error)}`,
+          `It runs and ends with the relay. ${startAdvice(target.data)}`,
+        )
+      : fail(name, describe(error), 'Check exchange.address in relay.config.ts and the network.');
+  }
+}
+
+/** Here only the paper exchange is spoken to; what the configured one refuses shows once it is deployed. */
+export function checkAddress({
+  kind,
+  refusal,
+}: Pick<ExchangeLocation, 'kind' | 'refusal'>): readonly Check[] {
+  if (refusal === null) return [];
+  const judge = kind === 'paper' ? warn : fail;
+  return [judge('exchange address', refusal, "Set exchange.address to 'global' if your account is there.")];
+}
+
+/** Where there is no paper exchange, an account in paper mode trades nothing: its owner must not find out by waiting. */
+export function checkModes(
+  { accounts }: Settings,
+  { kind }: Pick<ExchangeLocation, 'kind'>,
+): readonly Check[] {
+  const names = Object.values(accounts).flatMap(({ name, mode }) => (mode === 'paper' ? [name] : []));
+  if (kind === 'paper' || names.length === 0) return [];
+  return [
+    warn(
+      'modes',
+      `${names.join(', ')} in paper mode: no order is sent, every signal ends as dry_run`,
+      "To trade real money, set mode to 'live' in relay.config.ts and deploy.",
+    ),
+  ];
+}
+
+async function checkListedMarkets(session: Session): Promise<Check> {
+  try {
+    const client = await session.openExchange(null);
+    return checkMarkets(session.settings, await client.call(markets, {}, { timeoutMs }));
+  } catch (error) {
+    return warn('markets', `the list of markets cannot be read: ${describe(error)}`, 'Try again later.');
   }
 }
 
@@ -71,12 +123,46 @@ async function checkKey(session: Session, account: Account): Promise<Check> {
     await client.call(mainBalance, {}, { timeoutMs });
     return pass(name, 'the exchange takes it');
   } catch (error) {
-    return fail(name, describe(error), `Store it again: \`keys set ${account.name}\`.`);
+    return judgeKey(name, account, error, session.locateExchange());
   }
 }
 
+/** Only a refusal of the key itself is a reason to store another one. */
+export function judgeKey(
+  name: string,
+  account: Pick<Account, 'name'>,
+  error: unknown,
+  { kind }: Pick<ExchangeLocation, 'kind'>,
+): Check {
+  const found = describe(error);
+  const set = `\`keys set ${account.name}\``;
+  if (error instanceof RelayError && error.code === 'secrets_missing')
+    return fail(name, found, `Store one: ${set}.`);
+  const status =
+    error instanceof ExchangeError && error.failure.kind === 'rejected' ? error.failure.httpStatus : null;
+  if (status === 401)
+    return fail(
+      name,
+      found,
+      kind === 'paper'
+        ? `The paper exchange knows only its own keys, which \`npm start\` prints: store one with ${set}.`
+        : `The exchange does not know it, or not with this secret: store the right pair with ${set}.`,
+    );
+  if (status === 403)
+    return fail(
+      name,
+      found,
+      'The exchange knows it, and does not let it do this: enable the key, its permissions and the addresses it may be used from there. There is nothing to store again.',
+    );
+  return warn(name, `not checked: ${found}`, 'Try again later. The key was not refused: leave it as it is.');
+}
+
 /** The two dialects have another path for the same question; only the one that is spoken leads anywhere. */
-async function checkDialect(session: Session, accounts: readonly Account[]): Promise<Check> {
+async function checkDialect(
+  session: Session,
+  accounts: readonly Account[],
+  isAnyKeyGood: boolean,
+): Promise<Check> {
   const name = 'dialect';
   const configured = session.locateExchange().dialect;
   const spoken = new Set<Dialect>();
@@ -89,7 +175,9 @@ async function checkDialect(session: Session, accounts: readonly Account[]): Pro
     return warn(
       name,
       `exchange.dialect says "${configured}"; which one the exchange speaks could not be told`,
-      'Store a key that works.',
+      isAnyKeyGood
+        ? 'Try again later; the keys are good.'
+        : 'Correct a key first: only a signed request shows the dialect.',
     );
   return only === configured
     ? pass(name, `the exchange speaks "${configured}", as exchange.dialect says`)

@@ -3,7 +3,7 @@ import { systemClock } from '../lib/base/clock.ts';
 import { RelayError } from '../lib/base/errors.ts';
 import { openSqlite, type SqliteFile } from '../lib/base/sqlite.ts';
 import type { Dialect } from '../lib/exchange/dialect.ts';
-import type { HostConfig } from '../lib/host/config.ts';
+import { findAddressRefusal, type HostConfig } from '../lib/host/config.ts';
 import { type DataFolder, locateDataFolder, type Run, readRun } from '../lib/host/data-folder.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
 import { createFileSecrets, rotateFileToken, storeFileKeys } from '../lib/host/file-secrets.ts';
@@ -11,13 +11,13 @@ import { createSqliteLedger } from '../lib/ledger/sqlite-ledger.ts';
 import type { Account } from '../lib/model/account.ts';
 import { createSqliteDeadLetters } from '../lib/queue/sqlite-dead-letters.ts';
 import { createSqliteSnapshots } from '../lib/snapshots/sqlite-snapshots.ts';
-import { type Check, checkQueue, fail, pass } from './check.ts';
+import { type Check, checkQueue, fail, pass, startAdvice } from './check.ts';
 import { CommandFailure } from './failure.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
 import { type Session, webhookUrlOf } from './session.ts';
 
 /** The relay of one data folder. */
-export function openLocalSession(dataPath: string, { settings }: HostConfig): Session {
+export function openLocalSession(dataPath: string, { settings, exchange }: HostConfig): Session {
   const clock = systemClock;
   const folder = locateDataFolder(dataPath);
   const secrets = createFileSecrets(folder.secretsPath);
@@ -61,7 +61,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
     changeHint: 'The relay goes by it from the next signal on.',
     locateExchange() {
       const { exchangeUrl, dialect } = requireRun(folder);
-      return { url: exchangeUrl, dialect };
+      return { url: exchangeUrl, dialect, kind: 'paper', refusal: findAddressRefusal(exchange.address) };
     },
     locatePaper: () => requireRun(folder).exchangeUrl,
     openLedger: () => createSqliteLedger(openDatabase()),
@@ -91,7 +91,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
       rotateFileToken(folder.secretsPath, name, validUntilMs);
     },
     diagnose: async () => [
-      await checkRelay(requireRun(folder)),
+      await checkRelay(requireRun(folder), dataPath),
       ...checkFileQueue(openDatabase(), clock.nowMs()),
     ],
     close() {
@@ -101,10 +101,14 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
   };
 }
 
-async function checkRelay({ relayUrl }: Run): Promise<Check> {
+async function checkRelay({ relayUrl }: Run, dataPath: string): Promise<Check> {
   return (await isListening(relayUrl))
     ? pass('relay', `listens at ${relayUrl}`)
-    : fail('relay', `nobody listens at ${relayUrl}`, 'Start it with `npm start`.');
+    : fail(
+        'relay',
+        `stopped: nobody listens at ${relayUrl}; no alert is taken in and no order is sent`,
+        startAdvice(dataPath),
+      );
 }
 
 function checkFileQueue(file: SqliteFile, nowMs: number): readonly Check[] {

@@ -65,6 +65,22 @@ export interface Session {
 export interface ExchangeLocation {
   readonly url: string;
   readonly dialect: Dialect;
+  /** `own`: an address that only its owner knows to be real or not. */
+  readonly kind: 'paper' | 'real' | 'own';
+  /** What the exchange of the configuration is known to refuse; null when nothing is known. */
+  readonly refusal: string | null;
+}
+
+/** Whether the exchange is real, in a sentence. */
+export function describeExchange({ kind, url }: ExchangeLocation): string {
+  switch (kind) {
+    case 'paper':
+      return `this is the paper exchange (${url}): no real money`;
+    case 'real':
+      return `this is the real exchange (${url}): real money`;
+    case 'own':
+      return `${url} is an address of your own: only you know whether it is real`;
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import { systemClock } from '../lib/base/clock.ts';
 import { RelayError } from '../lib/base/errors.ts';
 import { readJson } from '../lib/base/json.ts';
 import { baseUrlOf, type Dialect } from '../lib/exchange/dialect.ts';
-import type { HostConfig } from '../lib/host/config.ts';
+import { findAddressRefusal, type HostConfig } from '../lib/host/config.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
 import { createDynamodbLedger } from '../lib/ledger/dynamodb-ledger.ts';
 import type { Account } from '../lib/model/account.ts';
@@ -15,7 +15,7 @@ import { createSqsDeadLetters } from '../lib/queue/sqs-dead-letters.ts';
 import { createDynamodbSnapshots } from '../lib/snapshots/dynamodb-snapshots.ts';
 import { CommandFailure, createUsageFailure } from './failure.ts';
 import type { HttpResponse } from './http.ts';
-import { type Session, webhookUrlOf } from './session.ts';
+import { type ExchangeLocation, type Session, webhookUrlOf } from './session.ts';
 import { readStackOutputs, type StackOutputs } from './stack.ts';
 import { createStackSecrets } from './stack-secrets.ts';
 
@@ -40,7 +40,13 @@ export async function openStackSession(
     webhookTokens: outputs.WebhookTokens,
     exchangeKeys: outputs.ExchangeKeys,
   });
-  const exchange = { url: baseUrlOf(host.exchange.address), dialect: host.exchange.dialect };
+  const url = baseUrlOf(host.exchange.address);
+  const exchange: ExchangeLocation = {
+    url,
+    dialect: host.exchange.dialect,
+    kind: [baseUrlOf('global'), baseUrlOf('eu')].includes(url) ? 'real' : 'own',
+    refusal: findAddressRefusal(host.exchange.address),
+  };
   const clientsByDialect = new Map<Dialect, ExchangeClients>();
 
   async function readToken(account: Account): Promise<string> {

@@ -79,9 +79,10 @@ export function chooseRange(
   );
 }
 
-/** `2026-11-01 00:00 to 2026-11-21 11:45 UTC`. */
+/** `2026-11-01 00:00 to 2026-11-21 11:45 UTC`; one time where both ends are of the same minute. */
 export function describeRange({ fromMs, untilMs }: Period): string {
-  return `${formatMinute(fromMs)} to ${formatMinute(untilMs - 1)} UTC`;
+  const [start, end] = [formatMinute(fromMs), formatMinute(untilMs - 1)];
+  return start === end ? `${start} UTC` : `${start} to ${end} UTC`;
 }
 
 export const minuteMs = 60_000;

@@ -58,18 +58,37 @@ function findPlace(value: number): number {
   return Math.floor(Math.log10(value) + 1e-9);
 }
 
-/** Round times within the period, named by what tells them apart. */
+/** Round times within the period, named as shortly as tells them apart. */
 export function createTimeTicks({ fromMs, untilMs }: Period, count: number): readonly Tick[] {
   const times = utcTicks(new Date(fromMs), new Date(untilMs - 1), count);
   const hasHours = times.some((time) => time.getTime() % dayMs !== 0);
   const hasDays = times.some((time) => time.getUTCDate() !== 1);
   const hasMonths = times.some((time) => time.getUTCMonth() !== 0);
-  const name = hasHours ? nameHour : hasDays ? nameDay : hasMonths ? nameMonth : nameYear;
-  return times.map((time) => ({ value: time.getTime(), label: name(time) }));
+  const namings = hasHours
+    ? [nameHour, nameDayAndHour, nameSecond, nameMillisecond]
+    : [hasDays ? nameDay : hasMonths ? nameMonth : nameYear];
+  const labels = namings.map((name) => times.map(name)).find(areDistinct) ?? times.map(nameMillisecond);
+  return times.map((time, index) => ({ value: time.getTime(), label: labels[index] ?? '' }));
+}
+
+function areDistinct(labels: readonly string[]): boolean {
+  return new Set(labels).size === labels.length;
 }
 
 function nameHour(time: Date): string {
   return time.getTime() % dayMs === 0 ? nameDay(time) : time.toISOString().slice(11, 16);
+}
+
+function nameDayAndHour(time: Date): string {
+  return time.getTime() % dayMs === 0 ? nameDay(time) : `${nameDay(time)} ${nameHour(time)}`;
+}
+
+function nameSecond(time: Date): string {
+  return time.toISOString().slice(11, 19);
+}
+
+function nameMillisecond(time: Date): string {
+  return time.toISOString().slice(11, 23);
 }
 
 const monthFormat = new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' });

@@ -1,7 +1,7 @@
-import { formatDecimal } from '../../lib/base/decimal.ts';
 import type { Period } from '../../lib/snapshots/snapshot-store.ts';
 import { createScale, createTimeTicks, type Scale, type Tick } from './axes.ts';
 import { findRuns, type Run } from './find-runs.ts';
+import { formatGrouped } from './format-grouped.ts';
 import { columnAt, type Trace, type Traces } from './trace-balances.ts';
 
 /** Columns of pixels that a drawing has for its lines. */
@@ -84,9 +84,8 @@ function drawPanel({ trace, traces, timeTicks, top, plotHeight }: Panel): string
   const scale = createScale(trace, Math.max(2, Math.round(plotHeight / tickDistance)));
   const yOf = (value: number) =>
     round(plotHeight - ((value - scale.low) / (scale.high - scale.low)) * plotHeight);
-  const path = findRuns(trace, traces)
-    .map((run) => drawRun(run, yOf))
-    .join('');
+  const runs = findRuns(trace, traces);
+  const path = runs.map((run) => drawRun(run, yOf)).join('');
   return [
     `<g class="panel" transform="translate(${left} ${top})">`,
     drawCaption(trace),
@@ -94,12 +93,13 @@ function drawPanel({ trace, traces, timeTicks, top, plotHeight }: Panel): string
     ...drawValueAxis(scale, yOf),
     ...drawTimeAxis(timeTicks, traces.period, plotHeight),
     `<path class="line" d="${path}" fill="none" stroke="${ink.line}" stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round"/>`,
+    ...runs.flatMap((run) => drawDot(run, yOf)),
     '</g>',
   ].join('\n');
 }
 
 function drawCaption({ ticker, last, least, most }: Trace): string {
-  const facts = `last ${formatDecimal(last)} · least ${formatDecimal(least)} · most ${formatDecimal(most)}`;
+  const facts = `last ${formatGrouped(last)} · least ${formatGrouped(least)} · most ${formatGrouped(most)}`;
   return `<text x="0" y="-12"><tspan font-size="14" font-weight="600">${escapeXml(ticker)}</tspan><tspan dx="12" fill="${ink.faint}">${facts}</tspan></text>`;
 }
 
@@ -130,16 +130,23 @@ function drawTimeAxis(
   });
 }
 
-/** Long enough to be seen. */
-const dotLength = 3;
+/** In pixels: wide enough to be seen. */
+const dotRadius = 3.5;
+
+/** A lone snapshot, which no line leads to or from. */
+function drawDot([only, ...others]: Run, yOf: (value: number) => number): readonly string[] {
+  if (only === undefined || others.length > 0) return [];
+  const x = only.column + 0.5;
+  return [`<circle class="dot" cx="${x}" cy="${yOf(only.last)}" r="${dotRadius}" fill="${ink.line}"/>`];
+}
 
 /**
  * A line of steps, for a balance holds until it is seen to have changed; up and down within a column it shows the
- * least and the most. A lone snapshot is a dot.
+ * least and the most.
  */
 function drawRun(run: Run, yOf: (value: number) => number): string {
-  const [start] = run;
-  if (start === undefined) return '';
+  const [start, ...others] = run;
+  if (start === undefined || others.length === 0) return '';
   let y = yOf(start.first);
   let drawnTo = start.column;
   let path = `M${drawnTo + 0.5} ${y}`;
@@ -150,7 +157,6 @@ function drawRun(run: Run, yOf: (value: number) => number): string {
       drawnTo = column;
       y = stop;
     }
-  if (run.length === 1) return `${path}h${dotLength}`;
   const end = run.at(-1)?.column ?? drawnTo;
   return end > drawnTo ? `${path}H${end + 0.5}` : path;
 }

@@ -1,7 +1,7 @@
-import { formatDecimal } from '../../lib/base/decimal.ts';
-import { formatMinute, paint } from '../print.ts';
+import { formatMinute, formatSecond, paint } from '../print.ts';
 import { createScale } from './axes.ts';
 import { findRuns, type Run } from './find-runs.ts';
+import { formatGrouped } from './format-grouped.ts';
 import type { Trace, Traces } from './trace-balances.ts';
 
 /** A braille character is two dots wide and four high. */
@@ -27,15 +27,19 @@ function drawPanel(trace: Trace, traces: Traces): string {
   const dots = new DotGrid(traces.columns, rows * dotsDown);
   const levelOf = (value: number) =>
     Math.round(((value - scale.low) / (scale.high - scale.low)) * (rows * dotsDown - 1));
-  for (const run of findRuns(trace, traces)) plotRun(dots, run, levelOf);
+  for (const run of findRuns(trace, traces)) {
+    const [only, ...others] = run;
+    if (only !== undefined && others.length === 0) dots.mark(only.column, levelOf(only.last));
+    plotRun(dots, run, levelOf);
+  }
   const labels = new Map(scale.ticks.map(({ value, label }) => [rowOf(levelOf(value)), label]));
   return [
     paint({ text: ticker, style: 'strong' }),
     ...wrapFacts([
-      `first ${formatDecimal(first)}`,
-      `last ${formatDecimal(last)}`,
-      `least ${formatDecimal(least)}`,
-      `most ${formatDecimal(most)}`,
+      `first ${formatGrouped(first)}`,
+      `last ${formatGrouped(last)}`,
+      `least ${formatGrouped(least)}`,
+      `most ${formatGrouped(most)}`,
     ]),
     ...dots.lines().map((line, row) => {
       const label = labels.get(row);
@@ -65,7 +69,9 @@ function rowOf(level: number): number {
 }
 
 function drawTimeAxis({ period, columns }: Traces): string {
-  const [start, end] = [formatMinute(period.fromMs), `${formatMinute(period.untilMs - 1)} UTC`];
+  const format =
+    formatMinute(period.fromMs) === formatMinute(period.untilMs - 1) ? formatSecond : formatMinute;
+  const [start, end] = [format(period.fromMs), `${format(period.untilMs - 1)} UTC`];
   const width = columns / dotsAcross;
   const margin = ' '.repeat(labelWidth + 1);
   return `${margin}└${'─'.repeat(width)}\n${margin} ${start}${end.padStart(Math.max(end.length + 1, width - start.length))}`;
@@ -94,6 +100,7 @@ class DotGrid {
   readonly #width: number;
   readonly #height: number;
   readonly #cells: Uint8Array;
+  readonly #marks = new Set<number>();
 
   constructor(width: number, height: number) {
     this.#width = Math.ceil(width / dotsAcross);
@@ -103,8 +110,7 @@ class DotGrid {
 
   /** @param level from 0 at the bottom */
   set(column: number, level: number): void {
-    const row = this.#height - 1 - Math.floor(level / dotsDown);
-    const cell = row * this.#width + Math.floor(column / dotsAcross);
+    const cell = this.#cellOf(column, level);
     const bit = dotBits[column % dotsAcross]?.[level % dotsDown] ?? 0;
     this.#cells[cell] = (this.#cells[cell] ?? 0) | bit;
   }
@@ -113,11 +119,25 @@ class DotGrid {
     for (let level = Math.min(one, other); level <= Math.max(one, other); level += 1) this.set(column, level);
   }
 
+  /** Makes a whole character a dot: one of braille alone is hardly seen. */
+  mark(column: number, level: number): void {
+    this.#marks.add(this.#cellOf(column, level));
+  }
+
   lines(): readonly string[] {
     return Array.from({ length: this.#height }, (_, row) =>
-      Array.from(this.#cells.subarray(row * this.#width, (row + 1) * this.#width), (bits) =>
-        bits === 0 ? ' ' : String.fromCodePoint(0x2800 + bits),
+      Array.from(this.#cells.subarray(row * this.#width, (row + 1) * this.#width), (bits, across) =>
+        this.#marks.has(row * this.#width + across)
+          ? '●'
+          : bits === 0
+            ? ' '
+            : String.fromCodePoint(0x2800 + bits),
       ).join(''),
     );
+  }
+
+  #cellOf(column: number, level: number): number {
+    const row = this.#height - 1 - Math.floor(level / dotsDown);
+    return row * this.#width + Math.floor(column / dotsAcross);
   }
 }

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { zero } from '../../lib/base/decimal.ts';
-import type { Period } from '../../lib/snapshots/snapshot-store.ts';
+import type { BalanceSnapshot, Period } from '../../lib/snapshots/snapshot-store.ts';
 import {
   type BalanceKind,
   explainNoBalances,
@@ -75,7 +75,7 @@ export function addBalanceCommands(program: Command): void {
 }
 
 function addBalanceOptions(command: Command): Command {
-  return addRangeOptions(command, '30 days before')
+  return addRangeOptions(command, 'the first snapshot, or 30 days before')
     .option('--tickers <list>', 'only these, for example BTC,USDT', readTickers)
     .option('--collateral', 'the collateral balance instead of the main one')
     .option('--account <name>', 'whose (default: the first configured account)');
@@ -89,8 +89,16 @@ function readSvgPath(text: string): string {
 
 const defaultDays = 30;
 
-function chooseBalanceRange(options: RangeOptions, nowMs: number): Period {
-  return chooseRange(options, nowMs, (untilMs) => startOfDay(untilMs) - defaultDays * dayMs);
+/** Unless the range was named, it begins with the first snapshot in it: what is empty before tells nothing. */
+async function chooseBalanceRange(
+  options: RangeOptions,
+  nowMs: number,
+  list: (period: Period) => AsyncIterable<BalanceSnapshot>,
+): Promise<Period> {
+  const period = chooseRange(options, nowMs, (untilMs) => startOfDay(untilMs) - defaultDays * dayMs);
+  if (options.from !== undefined) return period;
+  for await (const { slotMs } of list(period)) return { ...period, fromMs: slotMs };
+  return period;
 }
 
 function kindOf({ collateral }: BalanceOptions): BalanceKind {
@@ -101,10 +109,10 @@ async function listBalances(context: Context, options: ListOptions): Promise<voi
   const { session } = context;
   const nowMs = session.clock.nowMs();
   const { name: account } = chooseAccount(session.settings, options.account);
-  const period = chooseBalanceRange(options, nowMs);
+  const { balances } = session.openSnapshots();
+  const period = await chooseBalanceRange(options, nowMs, (within) => balances.list(account, within));
   const kind = kindOf(options);
   const stepMs = options.every ?? chooseStep(period);
-  const { balances } = session.openSnapshots();
   const rows = await readBalanceRows(balances, account, kind, { period, stepMs });
   const held = listTickers(rows);
   const tickers = options.tickers ?? held;
@@ -140,7 +148,7 @@ async function chartBalances(context: Context, options: ChartOptions): Promise<v
   const { traces, account, kind } = await readTraces(context, options, svgColumns);
   const picture = drawSvg(traces, {
     title: `What account ${account} held`,
-    subtitle: `${describeRange(traces.period)}, ${traces.snapshots} snapshots`,
+    subtitle: `${describeRange(traces.period)}, ${countSnapshots(traces)}`,
     legend: `${kind} balance`,
   });
   await writeOutput([picture], out);
@@ -148,10 +156,14 @@ async function chartBalances(context: Context, options: ChartOptions): Promise<v
   const { period, snapshots, gaps } = traces;
   context.print({ account, kind, ...period, snapshots, gaps, tickers, path: out }, () =>
     [
-      paint(`${out}: ${tickers.length} panels, ${describeRange(period)}, ${snapshots} snapshots`),
+      paint(`${out}: ${tickers.length} panels, ${describeRange(period)}, ${countSnapshots(traces)}`),
       ...describeAbsent(tickers, listHeld(traces)).map(paint),
     ].join('\n\n'),
   );
+}
+
+function countSnapshots({ snapshots }: Traces): string {
+  return snapshots === 1 ? '1 snapshot' : `${snapshots} snapshots`;
 }
 
 async function chartInTerminal(context: Context, options: ChartOptions): Promise<void> {
@@ -190,9 +202,9 @@ interface Chart {
 async function readTraces({ session }: Context, options: ChartOptions, columns: number): Promise<Chart> {
   const nowMs = session.clock.nowMs();
   const { name: account } = chooseAccount(session.settings, options.account);
-  const period = chooseBalanceRange(options, nowMs);
-  const kind = kindOf(options);
   const { balances } = session.openSnapshots();
+  const period = await chooseBalanceRange(options, nowMs, (within) => balances.list(account, within));
+  const kind = kindOf(options);
   const traces = await traceBalances(balances.list(account, period), {
     period,
     kind,

@@ -30,6 +30,13 @@ async function examine({ session, terminal, print }: Context): Promise<void> {
   ];
   const failed = checks.filter(({ verdict }) => verdict === 'fail');
   print({ healthy: failed.length === 0, checks }, () => renderChecks(checks, terminal));
+  const stopped = failed.find(({ name }) => name === 'relay');
+  if (stopped !== undefined)
+    throw new CommandFailure(
+      'unhealthy',
+      `the relay is stopped${failed.length > 1 ? `, and ${failed.length - 1} more of ${checks.length} checks failed` : ''}`,
+      stopped.advice ?? '',
+    );
   if (failed.length > 0)
     throw new CommandFailure(
       'unhealthy',

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import type { Account } from '../../lib/model/account.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { formatSecond, renderFields } from '../print.ts';
 import { readKeys } from '../read-keys.ts';
-import { chooseAccount } from '../session.ts';
+import { chooseAccount, describeExchange, type ExchangeLocation } from '../session.ts';
 
 const longestGraceHours = 24 * 30;
 const msPerHour = 3_600_000;
@@ -27,14 +28,27 @@ export function addSecretCommands(program: Command): void {
     );
 }
 
-async function setKeys({ session, terminal, printChange }: Context, name: string): Promise<void> {
+async function setKeys({ session, isJson, terminal, printChange }: Context, name: string): Promise<void> {
   const account = chooseAccount(session.settings, name);
+  const location = session.locateExchange();
+  // Said before the key is asked for: afterwards it is too late.
+  if (!isJson) terminal.stderr.write(`${describeKeyUse(account, location)}\n`);
   await session.storeKeys(account, await readKeys(terminal));
   printChange(
-    { account: account.name, stored: true },
+    { account: account.name, stored: true, exchange: { url: location.url, kind: location.kind } },
     () =>
       `The exchange key of ${account.name} is stored; \`doctor\` tells whether the exchange takes it.\n${session.changeHint}`,
   );
+}
+
+/** Where the key will be used, and what for. */
+function describeKeyUse({ name, mode }: Account, location: ExchangeLocation): string {
+  const where = `Key of ${name}: ${describeExchange(location)}.`;
+  if (location.kind === 'paper')
+    return `${where} It takes its own keys only, which are stored already; a key of the real exchange is refused here.`;
+  return mode === 'live'
+    ? `${where} In mode live, orders are sent with this key.`
+    : `${where} In mode ${mode}, no order is sent with it; balances, fees and interest are read.`;
 }
 
 async function rotateToken(

@@ -1,16 +1,22 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import * as z from 'zod';
 import { catalogue, type ErrorCode } from '../../lib/base/errors.ts';
 import { parseOwnJson } from '../../lib/base/json.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { messageTemplate } from '../../lib/signals/message-template.ts';
+import {
+  createTemplate,
+  type MessageTemplate,
+  type TemplateName,
+  templateNames,
+  templatesOf,
+} from '../../lib/signals/message-template.ts';
 import { type Context, runCommand } from '../command.ts';
-import { CommandFailure } from '../failure.ts';
+import { CommandFailure, createUsageFailure } from '../failure.ts';
 import type { HttpResponse } from '../http.ts';
 import { renderFields } from '../print.ts';
-import { chooseAccount } from '../session.ts';
+import { chooseAccount, type Session } from '../session.ts';
 import { isSystemError } from '../system-error.ts';
 import { renderTable } from '../table.ts';
 import type { Screen } from '../terminal.ts';
@@ -20,8 +26,14 @@ export function addWebhookCommands(program: Command): void {
     .command('webhook')
     .description('show the webhook URL, with its token, and an alert message to paste')
     .argument('[account]', 'default: the first configured account')
-    .action((account: string | undefined, _options: object, command: Command) =>
-      runCommand(command, (context) => showWebhook(context, account)),
+    .addOption(
+      new Option(
+        '--for <script>',
+        'what the message is for: any strategy; a strategy that plots its level (breakout); an indicator',
+      ).choices(templateNames),
+    )
+    .action((account: string | undefined, options: { for?: TemplateName }, command: Command) =>
+      runCommand(command, (context) => showWebhook(context, account, options.for)),
     );
   program
     .command('send')
@@ -33,35 +45,70 @@ export function addWebhookCommands(program: Command): void {
     );
 }
 
-async function showWebhook({ session, print }: Context, name: string | undefined): Promise<void> {
+async function showWebhook(
+  { session, print }: Context,
+  name: string | undefined,
+  templateName: TemplateName | undefined,
+): Promise<void> {
   const account = chooseAccount(session.settings, name);
+  const template = chooseTemplate(session, account, templateName);
   const url = await session.readWebhookUrl(account);
-  const template = templateFor(account);
-  print({ account: account.name, url, template: parseOwnJson<object>(template) }, () =>
-    [
-      renderFields([
-        ['account', `${account.name} (${account.mode})`],
-        ['webhook', url],
-        ['tickers', tickersOf(session.settings.tickers, account)],
-      ]),
-      '',
-      'Alert message for a strategy (buys and sells as stop-limit orders), ready to paste:',
-      '',
-      template,
-      '',
-      'Whoever has the URL can trade: keep it to yourself, and its token out of the message.',
-      session.reachHint,
-    ].join('\n'),
+  const { message, purpose, edits } = template;
+  print(
+    {
+      account: account.name,
+      url,
+      for: template.name,
+      purpose,
+      template: parseOwnJson<object>(message),
+      edits,
+    },
+    () =>
+      [
+        renderFields([
+          ['account', `${account.name} (${describeMode(account, session.target.kind === 'local')})`],
+          ['webhook', url],
+          ['tickers', tickersOf(session.settings.tickers, account)],
+        ]),
+        '',
+        ...describeTemplate(template),
+        '',
+        'Whoever has the URL can trade: keep it to yourself, and its token out of the message.',
+        session.reachHint,
+      ].join('\n'),
   );
 }
 
-/** Without an offset of the account, an alert has to bring its own limit price. */
-export function templateFor(account: Account): string {
-  if (account.limitOffsetRate !== null) return messageTemplate;
-  return messageTemplate.replace(
-    /( *)"stopPrice": (.*)\n/,
-    (line, indent, price) => `${line}${indent}"limitPrice": ${price}\n`,
-  );
+function chooseTemplate(session: Session, account: Account, name: TemplateName | undefined): MessageTemplate {
+  const { dialect } = session.locateExchange();
+  const names = templatesOf(dialect);
+  const chosen = name ?? names[0] ?? 'breakout';
+  if (!names.includes(chosen))
+    throw createUsageFailure(
+      `the dialect "${dialect}" has no limit orders, which a message for ${chosen} needs`,
+      `Write --for ${names.join(' or --for ')}.`,
+    );
+  return createTemplate(chosen, account, dialect);
+}
+
+function describeTemplate({ name, purpose, message, edits }: MessageTemplate): readonly string[] {
+  const others = templateNames.filter((other) => other !== name);
+  return [
+    purpose,
+    ...(edits.length === 0
+      ? ['Ready to paste; nothing has to be edited:']
+      : [`EDIT ${edits.map(({ field }) => field).join(', ')} before you paste it:`]),
+    '',
+    message,
+    '',
+    ...edits.map(({ field, what }) => `EDIT ${field}: ${what}`),
+    `For other scripts: webhook --for ${others.join(', --for ')}.`,
+  ];
+}
+
+function describeMode({ mode }: Account, isPaperExchange: boolean): string {
+  if (mode !== 'paper') return mode;
+  return isPaperExchange ? 'paper' : 'paper: this stack sends no orders';
 }
 
 /** The tickers that an alert of the account may name. */

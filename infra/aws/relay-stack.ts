@@ -1,6 +1,6 @@
-import { CfnOutput, Duration, Stack, type StackProps, Tags } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Duration, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import type { HostConfig } from '../../lib/host/config.ts';
+import { findAddressRefusal, type HostConfig } from '../../lib/host/config.ts';
 import type { Bundles } from './bundle.ts';
 import { TradingRelay } from './trading-relay.ts';
 
@@ -30,6 +30,7 @@ export class RelayStack extends Stack {
     });
     for (const [name, value] of Object.entries(tags)) Tags.of(this).add(name, value);
     this.#addOutputs(relay);
+    warnOfWhatIsNotTraded(this, config);
     // The CDK names a role among what its function waits for, beside using it: said twice, and no harm.
     this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };
   }
@@ -52,4 +53,17 @@ export class RelayStack extends Stack {
     for (const [name, [value, description]] of Object.entries(outputs))
       new CfnOutput(this, name, { value, description });
   }
+}
+
+/** The CDK says it at each synth, diff and deploy. */
+function warnOfWhatIsNotTraded(stack: RelayStack, { exchange, settings }: HostConfig): void {
+  const names = Object.values(settings.accounts).filter(({ mode }) => mode === 'paper');
+  if (names.length > 0)
+    Annotations.of(stack).addWarningV2(
+      'trading-relay:paper-mode',
+      `NO ORDER IS SENT for ${names.map(({ name }) => name).join(', ')}: in paper mode a stack rehearses, and every signal ends as dry_run. To trade real money, set mode to 'live' in relay.config.ts, check the limits beside it, and deploy.`,
+    );
+  const refusal = findAddressRefusal(exchange.address);
+  if (refusal !== null)
+    Annotations.of(stack).addWarningV2('trading-relay:address-refuses', `exchange.address: ${refusal}.`);
 }

@@ -42,7 +42,7 @@ const relay = await startLocalRelay({
   port: 0,
   folder,
   settings,
-  exchange: { address: paper.url, dialect },
+  exchange: { address: paper.url, dialect, isPaper: true },
   exchangeTimeoutMs: 5_000,
   clock: systemClock,
   log: createLog('relay', logOutput),

@@ -51,7 +51,12 @@ export async function startLocalRelay(options: {
   readonly port: number;
   readonly folder: DataFolder;
   readonly settings: Settings;
-  readonly exchange: { readonly address: string; readonly dialect: Dialect };
+  readonly exchange: {
+    readonly address: string;
+    readonly dialect: Dialect;
+    /** Whether it is a paper exchange, where accounts in paper mode place their orders. */
+    readonly isPaper: boolean;
+  };
   /** How long one request to the exchange may take, retries included. */
   readonly exchangeTimeoutMs: number;
   /** Absent: nothing is kept by the clock. */
@@ -98,6 +103,7 @@ export async function startLocalRelay(options: {
   const executeSignal = createExecuteSignal({
     ...shared,
     markets,
+    isPaperExchange: options.exchange.isPaper,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   });

@@ -3,6 +3,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
@@ -11,9 +12,12 @@ import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLog } from '../../lib/host/log.ts';
 import { provideConfig } from '../../lib/host/project-config.ts';
 import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import type { Account } from '../../lib/model/account.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
-import { messageTemplate } from '../../lib/signals/message-template.ts';
+import { checkDataFolder } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
+import { writeGreeting } from './greeting.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 import { paperKeysOf } from './paper-keys.ts';
@@ -27,16 +31,26 @@ interface StartOptions {
 }
 
 const program = new Command('npm start --')
-  .description('Runs the relay and a paper exchange on this machine.')
-  .addOption(portOption('--port <number>', 'port of the relay').default(8080))
-  .addOption(portOption('--paper-port <number>', 'port of the paper exchange').default(8090))
-  .option('--data <folder>', 'where everything is kept', '.relay')
-  .addOption(
-    new Option('--dialect <name>', 'what the paper exchange speaks')
-      .choices(dialects)
-      .default(undefined, 'that of relay.config.ts'),
+  .description(
+    'Runs the relay and a paper exchange on this machine, until Ctrl-C. Prints `ready` last once both are up, and `stopped` when they have ended. No order leaves this machine.',
   )
-  .option('--frozen', 'prices move only by hand', false)
+  .addOption(
+    portOption('--port <number>', 'port of the relay, for the webhook; 0 takes any free one').default(8080),
+  )
+  .addOption(
+    portOption('--paper-port <number>', 'port of the paper exchange; 0 takes any free one').default(8090),
+  )
+  .option('--data <folder>', 'folder of ledger, paper exchange, secrets and log; made if missing', '.relay')
+  .addOption(
+    new Option('--dialect <name>', 'API dialect that the paper exchange speaks')
+      .choices(dialects)
+      .default(undefined, 'exchange.dialect of relay.config.ts'),
+  )
+  .option('--frozen', 'hold prices still: they move only by `npx relay paper price`', false)
+  .addHelpText(
+    'after',
+    '\nExamples:\n  npm start -- --frozen\n  npm start -- --port 9080 --paper-port 9090 --data .relay-second',
+  )
   .action(start);
 
 await run().catch((error: unknown) => {
@@ -67,6 +81,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   const { settings, snapshots, exchange } = await loadConfig();
   const dialect = options.dialect ?? exchange.dialect;
   const folder = createDataFolder(data);
+  checkDataFolder(folder);
   // Whatever was started is stopped again when the rest cannot be.
   await using starting = new AsyncDisposableStack();
   const lock = lockFolder(folder.lockPath);
@@ -90,7 +105,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     folder,
     settings,
     snapshots,
-    exchange: { address: paper.url, dialect },
+    exchange: { address: paper.url, dialect, isPaper: true },
     exchangeTimeoutMs: 10_000,
     clock: systemClock,
     log,
@@ -98,27 +113,53 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   starting.defer(() => relay.close());
   noteRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect }, log);
 
-  const [account = ''] = Object.keys(settings.accounts);
-  const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account);
-  const webhookUrl = `${relay.url}/signals/${account}/${token}`;
+  const [account] = Object.values(settings.accounts) as [Account];
+  const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account.name);
+  const greeting = writeGreeting({
+    relayUrl: relay.url,
+    paperUrl: paper.url,
+    dialect,
+    data,
+    webhookUrl: `${relay.url}/signals/${account.name}/${token}`,
+    account,
+    configuredAddress: exchange.address,
+    paused: await listPaused(folder, Object.keys(settings.accounts)),
+  });
   const running = starting.move();
-  stopBySignal(() => void running.disposeAsync());
+  stopBySignal(async () => {
+    await running.disposeAsync();
+    process.stdout.write('stopped\n');
+  });
   // Whoever reads that it is ready may stop it at once.
-  process.stdout.write(welcome({ relayUrl: relay.url, paperUrl: paper.url, dialect, data, webhookUrl }));
+  process.stdout.write(greeting);
 }
 
 /** A terminal and npm both pass Ctrl-C on: what comes within this time is one signal. */
 const sameSignalMs = 1_000;
 
 /** The first signal stops the relay in good order, one that comes later ends the process at once. */
-function stopBySignal(stop: () => void): void {
+function stopBySignal(stop: () => Promise<void>): void {
   let firstAtMs: number | null = null;
   function take(): void {
-    if (firstAtMs === null) stop();
+    if (firstAtMs === null) void stop();
     firstAtMs ??= performance.now();
     if (performance.now() - firstAtMs > sameSignalMs) process.exit(1);
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, take);
+}
+
+async function listPaused(
+  { databasePath }: DataFolder,
+  accounts: readonly string[],
+): Promise<readonly string[]> {
+  const file = openSqlite(databasePath);
+  try {
+    const ledger = createSqliteLedger(file);
+    const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
+    return accounts.filter((_, index) => pauses[index] !== null);
+  } finally {
+    file.close();
+  }
 }
 
 /** The relay needs no note of where it runs; its operator's tool does. */
@@ -141,33 +182,6 @@ async function loadConfig(): Promise<HostConfig> {
     throw new RelayError('config_invalid', `relay.config.ts cannot be read: ${describeError(error)}`);
   });
   return parseConfig(config);
-}
-
-function welcome(facts: {
-  readonly relayUrl: string;
-  readonly paperUrl: string;
-  readonly dialect: string;
-  readonly data: string;
-  readonly webhookUrl: string;
-}): string {
-  return `
-  relay           ${facts.relayUrl}
-  paper exchange  ${facts.paperUrl}  (${facts.dialect} dialect, key paper-key, secret paper-secret)
-  data            ${facts.data}
-  process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
-  webhook         ${facts.webhookUrl}
-
-  Alert message for a TradingView strategy:
-
-${messageTemplate.replace(/^/gm, '    ')}
-
-  Try it here, from another terminal:
-
-    curl -d @examples/buy-stop-limit.json '${facts.webhookUrl}'
-    npx relay signals
-
-ready
-`;
 }
 
 function explainError(error: unknown): string {

@@ -7,8 +7,8 @@ import type { SlotEvent } from '../../lib/host/snapshots.ts';
 /** A function and the times it runs at. */
 export interface ScheduledJob {
   readonly name: string;
-  /** Whether it also runs once at the start: what it keeps may be kept at any time, and a time was missed perhaps. */
-  readonly isRunAtStart: boolean;
+  /** Whether it also runs once at the start, before its first time. */
+  isDueAtStart(): Promise<boolean>;
   readonly nextTime: NextTime;
   readonly handler: ScheduleHandler;
 }
@@ -59,7 +59,8 @@ export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, l
   }
 
   async function run(): Promise<void> {
-    for (const job of jobs) if (job.isRunAtStart && !isStopping) await runJob(job, clock.nowMs());
+    for (const job of jobs)
+      if (!isStopping && (await isDueAtStart(job, log))) await runJob(job, clock.nowMs());
     while (!isStopping) {
       followClock(clock.nowMs());
       const next = findNext(due);
@@ -77,6 +78,19 @@ export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, l
       await running;
     },
   };
+}
+
+/** A store that cannot be asked now may be asked again at the next start. */
+async function isDueAtStart(job: ScheduledJob, log: Log): Promise<boolean> {
+  try {
+    return await job.isDueAtStart();
+  } catch (error) {
+    log.warn('whether a schedule is due at the start cannot be told; it runs at its times', {
+      schedule: job.name,
+      reason: error instanceof Error ? error.message : 'unknown',
+    });
+    return false;
+  }
 }
 
 interface DueJob {

@@ -25,15 +25,26 @@ export function createSnapshotJobs(
     ...createJob(balances, {
       name: 'snapshot-balances',
       handler: createSnapshotBalances(services),
-      // Each stands for a time of its schedule.
-      isRunAtStart: false,
+      // Each stands for a time of its schedule; the first one must not be waited for.
+      isDueAtStart: () => isAnyWithoutBalances(services),
     }),
     // A machine that is off each night would never keep what is due then.
-    ...createJob(fees, { name: 'snapshot-fees', handler: createSnapshotFees(services), isRunAtStart: true }),
+    ...createJob(fees, {
+      name: 'snapshot-fees',
+      handler: createSnapshotFees(services),
+      isDueAtStart: always,
+    }),
     ...createJob(interest, {
       name: 'import-interest',
       handler: createImportInterest(services),
-      isRunAtStart: true,
+      isDueAtStart: always,
     }),
   ];
+}
+
+const always = async () => true;
+
+async function isAnyWithoutBalances({ accounts, store, clock }: ImportServices): Promise<boolean> {
+  const newest = await Promise.all(accounts.map((name) => store.balances.readAt(name, clock.nowMs())));
+  return newest.includes(null);
 }

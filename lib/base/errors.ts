@@ -110,6 +110,12 @@ export const catalogue = {
     action:
       'Do as the message says; replace the tokens and keys if others on this machine may have read them.',
   },
+  data_folder_newer: {
+    httpStatus: 500,
+    logLevel: 'error',
+    retryMayHelp: false,
+    action: 'Run the release that wrote it, or choose another folder with --data.',
+  },
   folder_in_use: {
     httpStatus: 500,
     logLevel: 'error',

@@ -97,6 +97,8 @@ export function openExecuteServices(
       traded: tradedMarkets(host.settings),
       timeoutMs: marketsTimeoutMs,
     }),
+    // Whatever the address of the exchange is: a stack trades for real.
+    isPaperExchange: false,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs,
     postponeMessage: createSqsPostpone(openQueueEnd(environment)),

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { type Decimal, formatPercent, isDecimalText, one, parseDecimal, zero } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
+import { accountModes } from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import type { Settings } from '../model/settings.ts';
 import { isTimeZone, parseCron } from './cron.ts';
@@ -45,7 +46,7 @@ const MarketLimitsSchema = z.strictObject({
 
 const AccountSchema = z
   .strictObject({
-    mode: z.enum(['live', 'dry-run']),
+    mode: z.enum(accountModes),
     limitOffset: PercentRate.nullable().default(null),
     maxLimitDistance: PercentRate.nullable().prefault('3%'),
     markets: z.record(MarketName, MarketLimitsSchema),
@@ -200,4 +201,18 @@ export function parseConfig(config: unknown): HostConfig {
       ),
     },
   };
+}
+
+/**
+ * What the exchange at a configured address is known to refuse, in one sentence; null when nothing is known.
+ *
+ * Accounts of the EU address have neither margin nor futures, and every kind of order that this relay places is a
+ * collateral order.
+ *
+ * @param address `exchange.address` of the configuration
+ * @see https://docs.whitebit.com/
+ */
+export function findAddressRefusal(address: string): string | null {
+  if (baseUrlOf(address) !== baseUrlOf('eu')) return null;
+  return 'the EU address (whitebit.eu) refuses every kind of order this relay places, stop-limit and limit, with HTTP 453 and code 30; balances and fees can be read there';
 }

@@ -66,6 +66,11 @@ export function completeFileSecrets(
   writeSecrets(path, secrets);
 }
 
+/** @throws RelayError `secrets_missing` when the file is there and cannot be read, with every fault */
+export function checkFileSecrets(path: string): void {
+  if (existsSync(path)) readSecrets(path);
+}
+
 /** @throws RelayError `secrets_missing` when the file knows no such account, `store_unavailable` when it cannot be written */
 export function storeFileKeys(path: string, account: string, keys: Credentials): void {
   const secrets = readSecrets(path);

@@ -2,7 +2,7 @@ import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
 import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 
 /** One row: the copy that was saved last. */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `CREATE TABLE market_copies (
      place INTEGER PRIMARY KEY CHECK (place = 1),
      copy TEXT NOT NULL

@@ -1,12 +1,26 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { Side } from './order.ts';
 
+/**
+ * What becomes of an account's orders and cancellations: `live` sends them to whatever exchange the relay has; `paper`
+ * sends them to a paper exchange and rehearses everywhere else; `dry-run` always rehearses. A rehearsal does everything
+ * except sending.
+ */
+export const accountModes = ['live', 'paper', 'dry-run'] as const;
+export type AccountMode = (typeof accountModes)[number];
+
+/** Why an account in this mode only rehearses; null when its orders are sent. */
+export function findRehearsalReason(mode: AccountMode, isPaperExchange: boolean): string | null {
+  if (mode === 'dry-run') return 'the account is in dry-run mode';
+  if (mode === 'live' || isPaperExchange) return null;
+  return "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy)";
+}
+
 /** One trading account and the rules its owner set for it. */
 export interface Account {
   /** As it appears in the webhook URL. */
   readonly name: string;
-  /** `dry-run` goes all of the way but the wire. */
-  readonly mode: 'live' | 'dry-run';
+  readonly mode: AccountMode;
   /** How far beyond the stop price the limit is set when an alert gives none, as a rate (0.001 = 0.1 %). */
   readonly limitOffsetRate: Decimal | null;
   /**

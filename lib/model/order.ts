@@ -4,6 +4,9 @@ import type { Decimal } from '../base/decimal.ts';
 export const sides = ['buy', 'sell'] as const;
 export type Side = (typeof sides)[number];
 
+/** On which side of the last price a stop price lies: above it the order wakes on a rise, below it on a fall. */
+export type TriggerSide = 'above' | 'below';
+
 export const positionSides = ['LONG', 'SHORT', 'BOTH'] as const;
 export type PositionSide = (typeof positionSides)[number];
 

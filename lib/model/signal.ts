@@ -1,5 +1,5 @@
 import type { Json } from '../base/json.ts';
-import type { OrderKindName, PositionSide, Side } from './order.ts';
+import type { OrderKindName, PositionSide, Side, TriggerSide } from './order.ts';
 
 /** A decimal in plain notation. Signals are stored as JSON, so their numbers stay text until they are sized. */
 export type DecimalText = string;
@@ -49,6 +49,8 @@ export interface StopLimitSignal extends OrderSignalBase {
   readonly stopPrice: DecimalText;
   /** Null: the account's limit offset beyond the stop price. */
   readonly limitPrice: DecimalText | null;
+  /** Where the stop price must lie, seen from the last price; absent: wherever it lies. */
+  readonly expectTrigger?: TriggerSide;
 }
 
 export interface LimitSignal extends OrderSignalBase {

@@ -24,12 +24,19 @@ export const limitKind: OrderKind<'limit'> = {
     stopLoss: { use: 'optional' },
     takeProfit: { use: 'optional' },
     positionSide: { use: 'optional' },
+    expectTrigger: {
+      use: 'forbidden',
+      complaint: {
+        message: 'a limit order has no stop price that could be on the wrong side',
+        hint: 'remove it, or write "orderType": "stop_limit"',
+      },
+    },
   },
   endpoint: limit,
   mayFillAtOnce: true,
   compared: ['market', 'side', 'amount', 'price', 'clientOrderId'],
 
-  createSignal({ limitPrice, stopPrice: _, ...shared }) {
+  createSignal({ limitPrice, stopPrice: _stopPrice, expectTrigger: _expectTrigger, ...shared }) {
     if (limitPrice === undefined) return undefined;
     return { action: 'order', orderType: 'limit', ...shared, limitPrice };
   },
@@ -40,6 +47,7 @@ export const limitKind: OrderKind<'limit'> = {
   valuationPrice: ({ price }) => price,
   // The relay is told no prices of the market, and the order names no other price of its own.
   limitDistance: () => null,
+  trigger: () => null,
   prepare(client, { kind: _, ...params }) {
     return client.prepare(limit, params);
   },

@@ -3,7 +3,15 @@ import type { ExchangeClient, PreparedRequest } from '../exchange/client.ts';
 import type { Endpoint } from '../exchange/endpoint.ts';
 import type { OrderField } from '../exchange/fields.ts';
 import type { Account } from '../model/account.ts';
-import type { Order, OrderKindName, orderSchemas, PositionSide, RequestOf, Side } from '../model/order.ts';
+import type {
+  Order,
+  OrderKindName,
+  orderSchemas,
+  PositionSide,
+  RequestOf,
+  Side,
+  TriggerSide,
+} from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { DecimalText, OrderSize, OwnPart, SignalOf } from '../model/signal.ts';
 
@@ -16,6 +24,7 @@ export const orderFieldNames = [
   'stopLoss',
   'takeProfit',
   'positionSide',
+  'expectTrigger',
 ] as const;
 export type OrderFieldName = (typeof orderFieldNames)[number];
 
@@ -44,6 +53,7 @@ export interface OrderValues {
   readonly stopLoss?: DecimalText;
   readonly takeProfit?: DecimalText;
   readonly positionSide?: PositionSide;
+  readonly expectTrigger?: TriggerSide;
 }
 
 /** What every request has; the rest of it, with the name of its kind, is its draft. */
@@ -71,6 +81,12 @@ export interface LimitDistance {
   readonly reference: Decimal;
   /** For example `stop price`. */
   readonly referenceName: string;
+}
+
+/** The price that wakes an order, and on which side of the last price its alert expects it; null: on either. */
+export interface Trigger {
+  readonly stopPrice: DecimalText;
+  readonly expected: TriggerSide | null;
 }
 
 /** What a response tells of an order asked for. The side of the position it tells in the terms of the account's mode. */
@@ -122,6 +138,8 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   valuationPrice(draft: DraftOf<Name>): Decimal;
   /** Null where the relay knows no price to hold the limit price against. */
   limitDistance(order: RequestOf<Name>): LimitDistance | null;
+  /** What the order waits for; null where it waits for no price. */
+  trigger(signal: SignalOf<Name>): Trigger | null;
   /** Builds the request that places it; nothing is sent yet. */
   prepare(client: ExchangeClient, order: RequestOf<Name>): PreparedRequest<Order>;
 

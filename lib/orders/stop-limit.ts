@@ -33,6 +33,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     stopLoss: { use: 'optional' },
     takeProfit: { use: 'optional' },
     positionSide: { use: 'optional' },
+    expectTrigger: { use: 'optional' },
   },
   endpoint: stopLimit,
   mayFillAtOnce: false,
@@ -54,14 +55,16 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     reference: activationPrice,
     referenceName: 'stop price',
   }),
+  trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
   prepare(client, { kind: _, ...params }) {
     return client.prepare(stopLimit, params);
   },
 
   summarise: ({ stopPrice }) => `at ${stopPrice}`,
-  describePrices: ({ stopPrice, limitPrice }) => [
+  describePrices: ({ stopPrice, limitPrice, expectTrigger }) => [
     `stop ${stopPrice}`,
     limitPrice === null ? "limit at the account's offset" : `limit ${limitPrice}`,
+    ...(expectTrigger === undefined ? [] : [`stop price expected ${expectTrigger} the last price`]),
   ],
   describeOrder: ({ side, amount, market, price }) =>
     `${side} ${formatDecimal(amount)} ${market} at ${formatDecimal(price)}`,

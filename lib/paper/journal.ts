@@ -38,7 +38,7 @@ const EntrySchema: z.ZodType<JournalEntry> = z.object({
 });
 
 /** A release in which old entries would make another world appends a script that empties the table. */
-const migrations = [
+export const migrations = [
   'CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT',
   // Orders name their kind, and leave out the exits that they do not have.
   `UPDATE paper_journal SET entry = json_set(entry, '$.command.order.kind', 'stop_limit')
@@ -65,6 +65,7 @@ export function openJournal(path: string): Journal {
 }
 
 function journalIn(file: SqliteFile, path: string): Journal {
+  nameOldestVersion(file);
   migrateTables(file, 'paper journal', migrations);
   const entries = readEntries(file, path);
   const insert = file.database.prepare('INSERT INTO paper_journal (entry) VALUES (?)');
@@ -83,6 +84,19 @@ function journalIn(file: SqliteFile, path: string): Journal {
     },
     close: () => file.close(),
   };
+}
+
+/** The first journals kept their version elsewhere; but for that, they are those of version 1. */
+function nameOldestVersion({ database }: SqliteFile): void {
+  const hasVersions = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_versions'").get();
+  const { user_version: version } = database.prepare('PRAGMA user_version').get() ?? {};
+  if (hasVersions !== undefined || version !== 1) return;
+  database.exec(
+    `BEGIN IMMEDIATE;
+     CREATE TABLE schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+     INSERT INTO schema_versions VALUES ('paper journal', 1);
+     COMMIT;`,
+  );
 }
 
 function readEntries({ database }: SqliteFile, path: string): JournalEntry[] {

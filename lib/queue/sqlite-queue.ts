@@ -47,7 +47,8 @@ export interface SqliteQueue extends SignalQueue, SignalSource {
   takeInOutsiders(): void;
 }
 
-const migrations: readonly string[] = [
+/** One script per version. */
+export const migrations: readonly string[] = [
   `CREATE TABLE messages (
      position INTEGER PRIMARY KEY,
      deduplication_id TEXT NOT NULL UNIQUE,

@@ -2,7 +2,7 @@ import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { type Entry, type EntryKey, isSignal, type SignalEntry, type Step } from '../ledger/entry.ts';
-import type { Account } from '../model/account.ts';
+import { type Account, findRehearsalReason } from '../model/account.ts';
 import type { Denial, Status } from '../model/outcome.ts';
 import { findAccount } from '../model/settings.ts';
 import { checkMarket, checkPause, denyOrderRate } from '../risk/check-order.ts';
@@ -181,7 +181,9 @@ async function carryOut(
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused;
   if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
-  if (account.mode === 'dry-run') return await settleEntry(services, entry, dryRunOutcome(action));
+  const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
+  if (rehearsalReason !== null)
+    return await settleEntry(services, entry, dryRunOutcome(rehearsalReason, action));
 
   const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
   const { evidence } = action;
@@ -222,10 +224,10 @@ function unknownAccountOutcome(account: string): Outcome {
   });
 }
 
-function dryRunOutcome(action: Action): Outcome {
+function dryRunOutcome(reason: string, action: Action): Outcome {
   return {
     status: 'dry_run',
-    note: 'the account is in dry-run mode; these requests would have gone',
+    note: `${reason}: nothing was sent; these requests would have gone`,
     evidence: { requests: action.requests },
   };
 }

@@ -1,13 +1,15 @@
+import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { type FoundOrder, findOrder, type ListedOrder, type OrderPlace } from '../exchange/find-order.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
+import type { CancelAllSignal, CancelSignal, OrderSignal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
 import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
 import { longestLagMs } from './close-ended.ts';
+import { judgeTrigger } from './judge-trigger.ts';
 
 /** What looking tells of an entry whose response was lost. */
 export type LookupResult =
@@ -44,7 +46,7 @@ export async function lookUp(
   const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
-      return { kind: 'found', outcome: foundOutcome(place) };
+      return { kind: 'found', outcome: foundOutcome(place, signal) };
     case 'not_found':
       return { kind: 'not_found', finding: 'neither among the open nor the ended orders', outcome: noOrder };
     case 'not_listed':
@@ -62,16 +64,25 @@ const noOrder: Outcome = {
   orderOpen: false,
 };
 
-export function foundOutcome({ order, isOpen, others }: FoundOrder): Outcome {
+/** @param signal that asked for the order */
+export function foundOutcome({ order, isOpen, others }: FoundOrder, signal: OrderSignal): Outcome {
   const found = `found at the exchange as order ${order.orderId}, ${describeState(order)}`;
-  const message = `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`;
+  const trigger = judgeTrigger(signal, order);
+  const double: Alarm | undefined =
+    others === 0
+      ? undefined
+      : {
+          name: 'order_contradicted',
+          message: `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`,
+        };
+  const alarm = joinAlarms([double, trigger.alarm]);
   return {
     status: 'placed',
-    note: others === 0 ? found : `${found}; ${message}`,
+    note: [found, double?.message, trigger.note].filter((text) => typeof text === 'string').join('; '),
     evidence: toJson({ order, others }),
     orderId: order.orderId,
     orderOpen: isOpen,
-    ...(others === 0 ? {} : { alarm: { name: 'order_contradicted', message } }),
+    ...(alarm === undefined ? {} : { alarm }),
   };
 }
 

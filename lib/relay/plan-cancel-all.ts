@@ -2,7 +2,7 @@ import type { ExchangeClient } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Account } from '../model/account.ts';
+import { type Account, findRehearsalReason } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { CancelAllSignal } from '../model/signal.ts';
 import type { Plan } from './action.ts';
@@ -32,8 +32,9 @@ export async function planCancelAll(
 ): Promise<Plan> {
   const client = await services.exchangeFor(account.name);
   const believed = await services.ledger.openOrders(account.name, market, mostBelieved);
-  // What the ledger takes for ended may be open all the same; an account in dry-run has nothing at the exchange.
-  const mayBeOpen = believed.length > 0 || account.mode === 'live';
+  // What the ledger takes for ended may be open all the same; an account that only rehearses has nothing at the exchange.
+  const mayBeOpen =
+    believed.length > 0 || findRehearsalReason(account.mode, services.isPaperExchange) === null;
   const open = mayBeOpen ? await listSafely(services, client, market) : null;
   const { entries, leftOut } =
     open === null

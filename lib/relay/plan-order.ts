@@ -1,4 +1,4 @@
-import type { Alarm } from '../base/alarms.ts';
+import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
@@ -13,6 +13,7 @@ import { checkDialect, checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Outcome, type Plan } from './action.ts';
 import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
+import { checkTriggerTold, judgeTrigger } from './judge-trigger.ts';
 import { foundOutcome } from './look-up.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -37,16 +38,23 @@ export async function planOrder(
   if (denial !== null) return { verdict: 'denied', denial };
   const client = await services.exchangeFor(account.name);
   const missing = checkDialect(sized.order, client.dialect);
-  if (missing !== null) return { verdict: 'denied', denial: missing };
+  const untold = missing ?? checkTriggerTold(signal, client.dialect);
+  if (untold !== null) return { verdict: 'denied', denial: untold };
   const request = kindNamed(sized.order.kind).prepare(client, sized.order);
   return {
     verdict: 'ready',
     action: {
       isOrder: true,
       requests: [describeRequest(request)],
-      send: (options) => placeOrder(client, request, sized.order, options),
+      send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
     },
   };
+}
+
+/** An order as it is asked for, and the signal it is asked for by. */
+interface Asked {
+  readonly signal: OrderSignal;
+  readonly order: OrderRequest;
 }
 
 /** What would go on the wire, for people and dry runs. */
@@ -63,14 +71,14 @@ export function describeRequest({ method, path, fields }: PreparedRequest<unknow
 async function placeOrder(
   client: ExchangeClient,
   request: PreparedRequest<Order>,
-  asked: OrderRequest,
+  asked: Asked,
   options: SendOptions,
 ): Promise<Outcome> {
   let found: FoundOrder | null = null;
   const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
-    const place = await findSafely(client, asked, limits);
+    const place = await findSafely(client, asked.order, limits);
     if (place?.kind === 'found') found = place;
-    return place?.kind === 'not_found' && !kindNamed(asked.kind).mayFillAtOnce;
+    return place?.kind === 'not_found' && !kindNamed(asked.order.kind).mayFillAtOnce;
   };
   try {
     return placed(await request.send({ ...options, maySendAgain }), asked);
@@ -90,17 +98,19 @@ async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: S
   }
 }
 
-function foundOrder(found: FoundOrder, asked: OrderRequest): Outcome {
-  return contradictedOutcome(asked, found.order) ?? foundOutcome(found);
+function foundOrder(found: FoundOrder, { order, signal }: Asked): Outcome {
+  return contradictedOutcome(order, found.order) ?? foundOutcome(found, signal);
 }
 
-function placed(order: Order, asked: OrderRequest): Outcome {
-  const contradicted = contradictedOutcome(asked, order);
+function placed(order: Order, asked: Asked): Outcome {
+  const contradicted = contradictedOutcome(asked.order, order);
   if (contradicted !== null) return contradicted;
-  const alarm = alarmOfEcho(order, asked);
+  const trigger = judgeTrigger(asked.signal, order);
+  const alarm = joinAlarms([alarmOfEcho(order, asked.order), trigger.alarm]);
+  const note = `${describeOrder(asked.order)}, ${describeState(order)} as order ${order.orderId}`;
   return {
     status: 'placed',
-    note: `${describeOrder(asked)}, ${describeState(order)} as order ${order.orderId}`,
+    note: trigger.note === null ? note : `${note}; ${trigger.note}`,
     evidence: toJson({ order, alarm: alarm?.message }),
     orderId: order.orderId,
     orderOpen: !isOrderEnd(order.status),

@@ -43,6 +43,8 @@ export interface ExecuteServices {
   readonly settings: Settings;
   readonly ledger: Ledger;
   readonly markets: MarketCatalogue;
+  /** Whether the exchange is a paper exchange. Only there an account in paper mode sends its orders. */
+  readonly isPaperExchange: boolean;
   /** How long one request to the exchange may take, retries included. */
   readonly exchangeTimeoutMs: number;
   /**

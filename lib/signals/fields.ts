@@ -1,4 +1,4 @@
-import { distance } from 'fastest-levenshtein';
+import { hintForForeignField, plainWord } from './foreign-words.ts';
 import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 
@@ -14,6 +14,7 @@ export const otherNames = {
   stopLoss: ['sl'],
   takeProfit: ['tp'],
   positionSide: [],
+  expectTrigger: [],
   time: ['timestamp', 'timenow'],
   maxLag: [],
   id: [],
@@ -42,16 +43,11 @@ const nameOfKey: ReadonlyMap<string, FieldName> = new Map(
   fieldNames.flatMap((name) => [name, ...otherNames[name]].map((key): [string, FieldName] => [key, name])),
 );
 const keyOfPlainKey: ReadonlyMap<string, string> = new Map(
-  Array.from(nameOfKey.keys(), (key) => [plainKey(key), key]),
+  Array.from(nameOfKey.keys(), (key) => [plainWord(key), key]),
 );
-/** What peers of this relay call some fields. */
-const peersNames: ReadonlyMap<string, string> = new Map([
-  ['size', 'quantity'],
-  ['volume', 'quantity'],
-  ['lots', 'quantity'],
+/** Other relays' words for the very same thing. */
+const synonyms: ReadonlyMap<string, string> = new Map([
   ['type', 'orderType'],
-  ['direction', 'action'],
-  ['stop', 'stopPrice'],
   ['trigger', 'stopPrice'],
   ['triggerprice', 'stopPrice'],
   ['limit', 'limitPrice'],
@@ -59,6 +55,8 @@ const peersNames: ReadonlyMap<string, string> = new Map([
 ]);
 const secretKey = /pass(?:word|phrase|wd)?|secret|token|api_?key|auth|webhook_?key/i;
 const longestKeyCompared = 32;
+/** Letters of the shortest known key that others are taken for misspelt ones of. */
+const shortestMisspelt = 5;
 
 /**
  * Sorts the members of an alert by field, whatever name each goes by.
@@ -104,26 +102,40 @@ function refuseUnknownKey(key: string, path: string, faults: Issues): void {
 }
 
 function hintForUnknownKey(key: string): string {
-  const nearest = nearestKey(key);
-  if (nearest !== undefined) return `did you mean "${nearest}"?`;
+  const plain = plainWord(key.slice(0, longestKeyCompared));
+  const known = keyOfPlainKey.get(plain) ?? synonyms.get(plain);
+  if (known !== undefined) return `did you mean "${known}"?`;
+  const foreign = hintForForeignField(plain);
+  if (foreign !== undefined) return foreign;
   if (secretKey.test(key))
     return 'remove it: the token in the webhook URL is the only secret, and none belongs into a message';
-  return `remove it, or put it into "extras"; known fields: ${fieldNames.join(', ')}`;
+  const misspelt = findMisspelt(plain);
+  if (misspelt !== undefined) return `did you mean "${misspelt}"?`;
+  return `if the signal is right without it, remove it or put it into "extras"; known fields: ${fieldNames.join(', ')}`;
 }
 
-/** The known key this one was meant to be: alike but for case and dashes, a peer's name, or a few letters away. */
-function nearestKey(key: string): string | undefined {
-  const plain = plainKey(key.slice(0, longestKeyCompared));
-  const same = keyOfPlainKey.get(plain) ?? peersNames.get(plain);
-  if (same !== undefined) return same;
-  const [best] = Array.from(keyOfPlainKey, ([known, knownKey]) => ({
-    knownKey,
-    edits: distance(plain, known),
-  })).sort((a, b) => a.edits - b.edits);
-  // A third of the letters: "stopLos" is meant, "leverage" is not.
-  return best !== undefined && best.edits <= Math.floor(plain.length / 3) ? best.knownKey : undefined;
+/**
+ * The known key that this one is a slip of the pen away from. A digit or a sign more, or two other letters, is another
+ * word, and short keys are too alike.
+ */
+function findMisspelt(plain: string): string | undefined {
+  if (!/^[a-z]+$/.test(plain)) return undefined;
+  for (const [known, key] of keyOfPlainKey)
+    if (known.length >= shortestMisspelt && isSlip(plain, known)) return key;
+  return undefined;
 }
 
-function plainKey(key: string): string {
-  return key.toLowerCase().replace(/[\s_-]/g, '');
+/** One letter too many, too few or wrong, or two neighbours swapped. */
+function isSlip(written: string, known: string): boolean {
+  const shorter = Math.min(written.length, known.length);
+  let front = 0;
+  while (front < shorter && written[front] === known[front]) front += 1;
+  let back = 0;
+  while (back < shorter - front && written.at(-1 - back) === known.at(-1 - back)) back += 1;
+  const [wrong, right] = [written, known].map((word) => word.slice(front, word.length - back)) as [
+    string,
+    string,
+  ];
+  if (wrong.length <= 1 && right.length <= 1) return true;
+  return right.length === 2 && wrong === `${right[1]}${right[0]}`;
 }

@@ -3,6 +3,7 @@ import type { Account } from '../model/account.ts';
 import type { Side } from '../model/order.ts';
 import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
 import { collectFields, type Field, type Fields } from './fields.ts';
+import { hintForForeignAction } from './foreign-words.ts';
 import { createIssues, type Issues } from './issues.ts';
 import { parseCancel, parseCancelAll, readTarget, refuseTargets } from './parse-cancel.ts';
 import { type JsonNode, parseJson } from './parse-json.ts';
@@ -133,7 +134,8 @@ function hintForLoneValue(node: JsonNode): string {
 }
 
 function readAction({ fields, prefix, faults }: Reading): Action | undefined {
-  if (fields.action !== undefined) return readWord(fields.action, actionWords, 'an action', faults);
+  if (fields.action !== undefined)
+    return readWord(fields.action, actionWords, 'an action', faults, hintForForeignAction);
   return faults.add(
     `${prefix}action`,
     'the alert does not say what to do',

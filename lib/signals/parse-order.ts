@@ -1,5 +1,5 @@
 import type { Account } from '../model/account.ts';
-import type { OrderKindName, PositionSide, Side } from '../model/order.ts';
+import type { OrderKindName, PositionSide, Side, TriggerSide } from '../model/order.ts';
 import type { DecimalText, OrderSignal, OrderSize, OwnPart } from '../model/signal.ts';
 import {
   type FieldRule,
@@ -9,6 +9,7 @@ import {
 } from '../orders/order-kind.ts';
 import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
 import type { Field, FieldName, Fields } from './fields.ts';
+import { hintForForeignOrderType } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
 import { readPositive } from './read-number.ts';
 import { readWord } from './read-text.ts';
@@ -53,12 +54,19 @@ export function readOrderValues(fields: Fields, faults: Issues): void {
 function readCommonValues(fields: Fields, faults: Issues): void {
   for (const name of priceNames) readGiven(fields[name], faults);
   readPositionSide(fields, faults);
+  readExpectTrigger(fields, 'buy', faults);
 }
 
 /** Without a kind it is the one that a stop price tells; a limit price alone could belong to any. */
 function readKind({ fields, prefix }: OrderSource, faults: Issues): OrderKind | undefined {
   if (fields.orderType !== undefined) {
-    const name = readWord(fields.orderType, orderTypeWords, 'a kind of order this relay places', faults);
+    const name = readWord(
+      fields.orderType,
+      orderTypeWords,
+      'a kind of order this relay places',
+      faults,
+      hintForForeignOrderType,
+    );
     return name && kindNamed(name);
   }
   if (fields.stopPrice !== undefined) return kindNamed('stop_limit');
@@ -76,12 +84,14 @@ function parseKind(kind: OrderKind, source: OrderSource, faults: Issues): OwnPar
   const size = readSize(fields, prefix, faults);
   const prices = readPrices(kind, source, faults);
   const positionSide = readPositionSide(fields, faults);
+  const expectTrigger = readExpectTrigger(fields, side, faults);
   if (size === undefined) return undefined;
   return kind.createSignal({
     side,
     size,
     ...prices,
     ...(positionSide === undefined ? {} : { positionSide }),
+    ...(expectTrigger === undefined ? {} : { expectTrigger }),
   });
 }
 
@@ -127,6 +137,16 @@ function readPrices(kind: OrderKind, { fields, account, prefix }: OrderSource, f
 function readPositionSide({ positionSide }: Fields, faults: Issues): PositionSide | undefined {
   if (positionSide === undefined) return undefined;
   return readWord(positionSide, positionSideWords, 'a side of a position', faults);
+}
+
+const expectedSideWords = { above: 'above', below: 'below', breakout: 'breakout' } as const;
+const breakoutSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'below' };
+
+/** `breakout` is where a stop usually waits: above the price for a buy, below it for a sell. */
+function readExpectTrigger({ expectTrigger }: Fields, side: Side, faults: Issues): TriggerSide | undefined {
+  if (expectTrigger === undefined) return undefined;
+  const word = readWord(expectTrigger, expectedSideWords, 'a side of the last price', faults);
+  return word === 'breakout' ? breakoutSides[side] : word;
 }
 
 function readGiven(field: Field | undefined, faults: Issues): DecimalText | undefined {

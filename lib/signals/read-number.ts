@@ -12,7 +12,9 @@ interface Misuse {
 }
 
 const numberOfAnySize = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
-const plainNumber = 'write a plain number such as 0.5';
+const plainNumber = 'write the number in digits, with a point before decimals';
+const loneNumber =
+  'this field takes one number; per cents, distances, trailing and several targets are not taken: let the script work the number out';
 
 /** What arrives where a number should be, and why it cannot be taken for one. */
 const misuses: readonly Misuse[] = [
@@ -97,7 +99,11 @@ function readDecimal(field: Field, faults: Issues): Decimal | undefined {
   const value = parseDecimal(text);
   if (value.gt(zero)) return value;
   return value.eq(zero)
-    ? faults.add(field.path, `${quoteText(text)} is zero`, 'write a number above zero, or leave the line out')
+    ? faults.add(
+        field.path,
+        `${quoteText(text)} is zero`,
+        'write a number above zero, or leave the line out if none is meant',
+      )
     : faults.add(
         field.path,
         `${quoteText(text)} is negative`,
@@ -120,5 +126,6 @@ function refuseText(text: string, path: string, faults: Issues): undefined {
 }
 
 function hintForKind(node: JsonNode): string {
+  if (node.kind === 'object' || node.kind === 'array') return loneNumber;
   return node.kind === 'null' ? 'correct the script, or leave the line out if it is optional' : plainNumber;
 }

@@ -33,18 +33,20 @@ export function readText(field: Field, mostCharacters: number, faults: Issues): 
  *
  * @param words by their lower-case spelling
  * @param what for example `an action`
+ * @param findForeignHint what a word means in alerts for other relays
  */
 export function readWord<Word extends string>(
   field: Field,
   words: Readonly<Record<string, Word>>,
   what: string,
   faults: Issues,
+  findForeignHint: (word: string) => string | undefined = () => undefined,
 ): Word | undefined {
   const text = field.node.kind === 'string' ? field.node.text.trim().toLowerCase() : '';
   const word = Object.hasOwn(words, text) ? words[text] : undefined;
   if (word !== undefined) return word;
   const known = Array.from(new Set(Object.values(words)), (value) => `"${value}"`).join(', ');
-  const hint = isPlaceholder(text) ? placeholderHint : `write one of ${known}`;
+  const hint = isPlaceholder(text) ? placeholderHint : (findForeignHint(text) ?? `write one of ${known}`);
   return faults.add(field.path, `${describe(field.node)} is not ${what}`, hint);
 }
 

@@ -15,7 +15,7 @@ import {
 import { formatStored, parseCurrencyFees, parseHoldings, parseProgress } from './stored-text.ts';
 
 /** One script per version. Amounts are text, and so exact. */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `CREATE TABLE balance_snapshots (
      account TEXT NOT NULL,
      slot_ms INTEGER NOT NULL,

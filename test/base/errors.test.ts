@@ -21,6 +21,7 @@ describe('the catalogue', () => {
       config_invalid: [500, false],
       secrets_missing: [500, false],
       secrets_exposed: [500, false],
+      data_folder_newer: [500, false],
       folder_in_use: [500, true],
       entry_conflict: [409, false],
       message_invalid: [500, false],

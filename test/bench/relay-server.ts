@@ -18,7 +18,7 @@ const relay = await startLocalRelay({
   port: 0,
   folder,
   settings,
-  exchange,
+  exchange: { ...exchange, isPaper: true },
   exchangeTimeoutMs: 10_000,
   clock: systemClock,
   log: createLog('relay', process.stdout),

@@ -41,7 +41,7 @@ const relay = await startLocalRelay({
   port: 0,
   folder,
   settings,
-  exchange,
+  exchange: { ...exchange, isPaper: true },
   exchangeTimeoutMs,
   clock: systemClock,
   log: createLog('relay', output),

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import {
   dayMs,
@@ -60,7 +61,7 @@ describe('a chart of balances', () => {
         '1.25',
         '1.50',
         '2 Mar',
-        'last 25000.75 · least 25000.75 · most 99000.5',
+        'last 25,000.75 · least 25,000.75 · most 99,000.5',
         '100,000',
       ]),
     );
@@ -103,13 +104,34 @@ describe('a chart of balances', () => {
         'BTC',
         'first 1.25, last 1.5, least 1.25, most 1.5',
         'first 0, last 20, least 0, most 20',
-        'first 25000.75, last 25000.75, least 25000.75, most 99000.5',
+        'first 25,000.75, last 25,000.75, least 25,000.75, most 99,000.5',
       ]),
     );
     expect(lines.filter((line) => line.includes('┤')).map((line) => line.slice(0, 14).trim())).toEqual(
       expect.arrayContaining(['100,000 ┤', '50,000 ┤', '20 ┤', '1.5 ┤']),
     );
     expect(lines.filter((line) => line.endsWith('2024-03-05 23:59 UTC'))).toHaveLength(3);
+  });
+
+  test('begins with the first snapshot where no range is named', async () => {
+    const recent = openSnapshotFolder();
+    const firstMs = Math.floor(Date.now() / 60_000) * 60_000 - 20 * 60_000;
+    for (const slotMs of [firstMs, firstMs + 10 * 60_000])
+      await recent.store.balances.write('main', {
+        slotMs,
+        takenAtMs: slotMs,
+        main: { BTC: parseDecimal('1') },
+        collateral: null,
+      });
+
+    const [chart, list] = await Promise.all([
+      runForJson(recent.here('balances', 'chart')),
+      runForJson(recent.here('balances')),
+    ]);
+    recent.remove();
+
+    expect(chart).toMatchObject({ fromMs: firstMs, snapshots: 2 });
+    expect(list).toMatchObject({ fromMs: firstMs, everyMs: 60_000 });
   });
 
   test('says which of the named tickers were never held, in the terminal and beside a picture', async () => {

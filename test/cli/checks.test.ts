@@ -1,7 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkQueue, checkSubscribers } from '../../cli/check.ts';
-import { judgeClock } from '../../cli/exchange-checks.ts';
+import { checkAddress, checkModes, judgeClock, judgeKey } from '../../cli/exchange-checks.ts';
+import { checkMarkets } from '../../cli/market-checks.ts';
+import { describeExchange } from '../../cli/session.ts';
 import { judgeAllowlist } from '../../cli/stack-checks.ts';
+import { RelayError } from '../../lib/base/errors.ts';
+import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
+import { ExchangeError } from '../../lib/exchange/errors.ts';
+import { findAddressRefusal, parseConfig } from '../../lib/host/config.ts';
+import type { Market } from '../../lib/model/market.ts';
+import shipped from '../../relay.config.example.ts';
 
 describe('the clock', () => {
   test.each([
@@ -110,4 +118,129 @@ describe('the allowed addresses', () => {
     for (const policy of [open, '', 'null', policyWith('0.0.0.0/0')])
       expect(judgeAllowlist(policy, expected).verdict).toBe('fail');
   });
+});
+
+describe('the key of an account', () => {
+  const account = { name: 'main' };
+  const refusedWith = (httpStatus: number) =>
+    new ExchangeError(mainBalance, [
+      {
+        atMs: 1,
+        failure: {
+          kind: 'rejected',
+          httpStatus,
+          exchangeCode: 10,
+          message: 'Unauthorized request.',
+          errors: {},
+        },
+      },
+    ]);
+  const lost = new ExchangeError(mainBalance, [
+    { atMs: 1, failure: { kind: 'ambiguous', reason: 'no response within 5000 ms' } },
+  ]);
+  const missing = new RelayError('secrets_missing', 'account main has no exchange key stored');
+
+  test.each([
+    [
+      'that is not known is to be stored',
+      refusedWith(401),
+      'real',
+      'fail',
+      /store the right pair with `keys set main`/,
+    ],
+    [
+      'of the real exchange is none of the paper exchange',
+      refusedWith(401),
+      'paper',
+      'fail',
+      /knows only its own keys/,
+    ],
+    [
+      'that may not do this is not to be stored again',
+      refusedWith(403),
+      'real',
+      'fail',
+      /nothing to store again/,
+    ],
+    ['that was not judged is left as it is', lost, 'real', 'warn', /not refused: leave it as it is/],
+    [
+      'that another fault kept from being judged is left, too',
+      refusedWith(422),
+      'real',
+      'warn',
+      /leave it as it is/,
+    ],
+    ['that is missing is to be stored', missing, 'own', 'fail', /^Store one: `keys set main`\.$/],
+  ] as const)('%s', (_, error, kind, verdict, advice) => {
+    expect(judgeKey('key of main', account, error, { kind })).toMatchObject({
+      verdict,
+      advice: expect.stringMatching(advice),
+    });
+  });
+});
+
+describe('the configured markets', () => {
+  const shippedSettings = parseConfig(shipped).settings;
+  const listed = ['BTC_USDT', 'BTC_PERP', 'ETH_USDT', 'SOL_USDT'].map(
+    (name) => ({ name, tradesEnabled: true }) as Market,
+  );
+  const withTickers = (tickers: Record<string, string>) => ({ ...shippedSettings, tickers });
+
+  test('pass when the exchange lists them all', () => {
+    expect(checkMarkets(shippedSettings, listed).verdict).toBe('ok');
+  });
+
+  test('fail one by one when the exchange lists them not, or has closed them', () => {
+    const closed = listed
+      .slice(1)
+      .map((market) => ({ ...market, tradesEnabled: market.name !== 'SOL_USDT' }));
+
+    expect(checkMarkets(shippedSettings, closed)).toMatchObject({
+      verdict: 'fail',
+      found:
+        'ticker BTCUSDT → BTC_USDT is not listed by the exchange; ticker WHITEBIT:BTCUSDT → BTC_USDT is not listed by the exchange; ticker SOLUSDT → SOL_USDT is listed, and closed for trading',
+    });
+  });
+
+  test('are warned of when no alert, or no account, leads to them', () => {
+    expect(
+      checkMarkets(withTickers({ ...shippedSettings.tickers, DOGEUSDT: 'DOGE_USDT' }), [
+        ...listed,
+        { name: 'DOGE_USDT', tradesEnabled: true } as Market,
+      ]),
+    ).toMatchObject({ verdict: 'warn', found: 'DOGE_USDT has a ticker, and no account may trade it' });
+    expect(checkMarkets(withTickers({ BTCUSDT: 'BTC_USDT' }), listed)).toMatchObject({
+      verdict: 'warn',
+      found: expect.stringContaining('SOL_USDT may be traded, and no ticker leads to it'),
+    });
+  });
+});
+
+describe('the modes', () => {
+  const { settings } = parseConfig(shipped);
+
+  test('are worth a warning where accounts in paper mode have no paper exchange', () => {
+    expect(checkModes(settings, { kind: 'real' })).toMatchObject([
+      { verdict: 'warn', found: 'main in paper mode: no order is sent, every signal ends as dry_run' },
+    ]);
+    expect(checkModes(settings, { kind: 'paper' })).toEqual([]);
+  });
+});
+
+test.each([
+  ['paper', 'this is the paper exchange (https://a.example): no real money'],
+  ['real', 'this is the real exchange (https://a.example): real money'],
+  ['own', 'https://a.example is an address of your own: only you know whether it is real'],
+] as const)('An exchange of kind %s is told as what it is', (kind, text) => {
+  expect(describeExchange({ url: 'https://a.example', dialect: 'live', kind, refusal: null })).toBe(text);
+});
+
+test('The EU address fails on a stack, and is warned of where the paper exchange stands in for it', () => {
+  const refusal = findAddressRefusal('eu');
+
+  expect(checkAddress({ kind: 'real', refusal })).toMatchObject([
+    { verdict: 'fail', found: expect.stringContaining('HTTP 453 and code 30') },
+  ]);
+  expect(checkAddress({ kind: 'paper', refusal })).toMatchObject([{ verdict: 'warn' }]);
+  expect(checkAddress({ kind: 'real', refusal: findAddressRefusal('global') })).toEqual([]);
 });

@@ -61,12 +61,33 @@ describe('doctor', () => {
       'exchange',
       'clock',
       'dialect',
+      'markets',
       'key of main',
       'key of rehearsal',
       'outcomes',
       'pauses',
     ]);
     expect(table.stdout).toMatch(/^ok +dialect +the exchange speaks "live", as exchange\.dialect says$/m);
+    expect(checks.find(({ name }) => name === 'exchange')?.found).toContain('this is the paper exchange');
+    expect(checks.find(({ name }) => name === 'markets')?.found).toBe(
+      'the exchange lists all 4, for 5 tickers',
+    );
+  });
+
+  test('says plainly that the relay is stopped, and what to run', async () => {
+    relay.pointTo({ relayUrl: 'http://127.0.0.1:1', exchangeUrl: 'http://127.0.0.1:1' });
+
+    const { exitCode, stdout, stderr } = await runCli(relay.here('doctor', '--json'));
+
+    const { checks } = JSON.parse(stdout) as Examined;
+    expect(exitCode).toBe(1);
+    expect(checks[0]).toEqual({
+      name: 'relay',
+      verdict: 'fail',
+      found: 'stopped: nobody listens at http://127.0.0.1:1; no alert is taken in and no order is sent',
+      advice: `Run \`npm start -- --data ${dataPath()}\` and leave it running.`,
+    });
+    expect(JSON.parse(stderr).error.message).toBe('the relay is stopped, and 1 more of 6 checks failed');
   });
 
   test('tells that another dialect is spoken than configured', async () => {
@@ -88,7 +109,7 @@ describe('doctor', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^fail +key of rehearsal +main-balance: refused with HTTP 401/m);
-    expect(stderr).toMatch(/^error: 1 of 10 checks failed: key of rehearsal$/m);
+    expect(stderr).toMatch(/^error: 1 of 11 checks failed: key of rehearsal$/m);
     expect(stdout + stderr).not.toContain('of-this-test');
   });
 
@@ -117,6 +138,14 @@ describe('doctor', () => {
 
 describe('keys set', () => {
   const keysOf = (account: string) => createFileSecrets(relay.world.secretsPath).exchangeKeys(account);
+
+  test('says which exchange the key is for, before it is asked for', async () => {
+    const { stderr } = await runCli(relay.here('keys', 'set', 'main'), '');
+
+    expect(stderr.split('\n')[0]).toBe(
+      `Key of main: this is the paper exchange (${relay.world.paper.url}): no real money. It takes its own keys only, which are stored already; a key of the real exchange is refused here.`,
+    );
+  });
 
   test('takes two lines, or JSON', async () => {
     await runForJson(relay.here('keys', 'set', 'main'), 'first-key\r\nfirst-secret\r\n');

@@ -1,48 +1,17 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { CommanderError } from 'commander';
-import { templateFor } from '../../cli/commands/webhook.ts';
 import { describeSignal } from '../../cli/describe-signal.ts';
 import { reportFailure } from '../../cli/failure.ts';
 import { renderPaperState } from '../../cli/paper-state.ts';
 import { renderFailure } from '../../cli/print.ts';
-import { parseDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
-import type { Account } from '../../lib/model/account.ts';
 import { buySignal } from './stored-signals.ts';
 
 /** The lines as read on a terminal without colours. */
 function linesOf(text: string): readonly string[] {
   return stripVTControlCharacters(text).split('\n');
 }
-
-describe('the template of an account', () => {
-  const account: Account = {
-    name: 'main',
-    mode: 'live',
-    limitOffsetRate: parseDecimal('0.001'),
-    maxLimitDistanceRate: null,
-    markets: {},
-    maxOrdersPerMinute: null,
-    maxSignalsPerMinute: null,
-  };
-
-  test('leaves the limit price to the offset where there is one', () => {
-    expect(Object.keys(JSON.parse(templateFor(account)))).not.toContain('limitPrice');
-  });
-
-  test('carries a limit price where there is none', () => {
-    expect(JSON.parse(templateFor({ ...account, limitOffsetRate: null }))).toEqual({
-      ticker: '{{ticker}}',
-      action: '{{strategy.order.action}}',
-      quantity: '{{strategy.order.contracts}}',
-      stopPrice: '{{plot_0}}',
-      limitPrice: '{{plot_0}}',
-      time: '{{timenow}}',
-      comment: '{{strategy.order.id}}',
-    });
-  });
-});
 
 test('an order signal is described with every price it names', () => {
   expect(describeSignal({ ...buySignal, takeProfit: '64000', positionSide: 'LONG' })).toBe(

@@ -16,7 +16,8 @@ const strategyTemplate = {
   ticker: '{{ticker}}',
   action: '{{strategy.order.action}}',
   quantity: '{{strategy.order.contracts}}',
-  stopPrice: '{{plot_0}}',
+  orderType: 'limit',
+  limitPrice: '{{strategy.order.price}}',
   time: '{{timenow}}',
   comment: '{{strategy.order.id}}',
 };
@@ -26,8 +27,20 @@ describe('webhook', () => {
     expect(await runForJson(relay.here('webhook'))).toEqual({
       account: 'main',
       url: relay.world.webhookUrl,
+      for: 'strategy',
+      purpose: expect.stringContaining('limit order at the price at which TradingView filled'),
       template: strategyTemplate,
+      edits: [],
     });
+  });
+
+  test('marks what has to be edited in a message for another script', async () => {
+    const { stdout } = await runCli(relay.here('webhook', '--for', 'indicator'));
+
+    expect(stdout).toMatch(/^EDIT action, quantity, comment before you paste it:$/m);
+    expect(stdout).toMatch(/^EDIT quantity: Write the amount of one order/m);
+    expect(stdout).toContain('"action": "EDIT: buy or sell"');
+    expect(stdout).toMatch(/^account +main \(paper\)$/m);
   });
 
   test('gives another account another URL', async () => {

@@ -6,7 +6,7 @@ import { findAccount } from '../../lib/model/settings.ts';
 import type { OrderSignal } from '../../lib/model/signal.ts';
 import { marketNamed } from '../../lib/paper/markets.ts';
 import { checkMarket, checkOrder } from '../../lib/risk/check-order.ts';
-import { messageTemplate } from '../../lib/signals/message-template.ts';
+import { createTemplate, type TemplateName } from '../../lib/signals/message-template.ts';
 import { type AlertItem, parseAlert } from '../../lib/signals/parse-alert.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
 import config from '../../relay.config.example.ts';
@@ -59,7 +59,7 @@ const expectations: Readonly<Record<string, readonly AlertItem[]>> = {
         action: 'order',
         orderType: 'stop_limit',
         side: 'sell',
-        size: { unit: 'base', quantity: '0.5' },
+        size: { unit: 'base', quantity: '0.1' },
         stopPrice: '2950',
         limitPrice: '2945',
       },
@@ -111,7 +111,7 @@ describe('the examples', () => {
 
   test('are all known here', () => {
     expect(readdirSync(folder).sort()).toEqual(
-      [...Object.keys(expectations), 'tradingview-strategy.json'].sort(),
+      [...Object.keys(expectations), ...Object.keys(templates)].sort(),
     );
   });
 
@@ -134,42 +134,12 @@ describe('the examples', () => {
   });
 });
 
-describe('the template for a strategy', () => {
-  test('is the one that the relay prints', () => {
-    expect(readExample('tradingview-strategy.json')).toBe(`${messageTemplate}\n`);
-  });
+const templates: Readonly<Record<string, TemplateName>> = {
+  'tradingview-strategy.json': 'strategy',
+  'tradingview-breakout.json': 'breakout',
+  'tradingview-indicator.json': 'indicator',
+};
 
-  test('becomes an order once TradingView has filled it in', () => {
-    const values: Readonly<Record<string, string>> = {
-      ticker: 'BTCUSDT.P',
-      'strategy.order.action': 'sell',
-      'strategy.order.contracts': '0.25',
-      plot_0: '59900.5',
-      'strategy.order.id': 'Short',
-      timenow: '2026-11-20T10:00:00Z',
-    };
-    const filled = readExample('tradingview-strategy.json').replaceAll(
-      /\{\{(.+?)\}\}/g,
-      (placeholder, name) => values[name] ?? placeholder,
-    );
-
-    expect(readAlert(filled)).toEqual([
-      {
-        explicitId: null,
-        signal: {
-          ticker: 'BTCUSDT.P',
-          market: 'BTC_PERP',
-          timeMs: 1_795_168_800_000,
-          maxLagMs: 60_000,
-          action: 'order',
-          orderType: 'stop_limit',
-          side: 'sell',
-          size: { unit: 'base', quantity: '0.25' },
-          stopPrice: '59900.5',
-          limitPrice: null,
-          comment: 'Short',
-        },
-      },
-    ]);
-  });
+test.each(Object.entries(templates))('%s is the message that `webhook --for %s` prints', (name, template) => {
+  expect(readExample(name)).toBe(`${createTemplate(template, main, 'live').message}\n`);
 });

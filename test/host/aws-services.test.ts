@@ -7,6 +7,17 @@ import {
 } from '../../lib/host/aws-services.ts';
 import config from '../../relay.config.example.ts';
 
+test('a stack never counts as a paper exchange, wherever its exchange is', () => {
+  const environment = { EXCHANGE_KEYS: '{}', LEDGER_TABLE: 'a', SIGNAL_QUEUE_URL: 'b' };
+  const addresses = ['global', 'https://paper.example', 'http://127.0.0.1:8090'];
+
+  const services = addresses.map((address) =>
+    openExecuteServices({ ...config, exchange: { address, dialect: 'live' } }, environment),
+  );
+
+  expect(services.map(({ isPaperExchange }) => isPaperExchange)).toEqual([false, false, false]);
+});
+
 describe('the environment of a function', () => {
   test.each([
     ['receive-signal', openReceiveServices, 'WEBHOOK_TOKENS'],

@@ -16,7 +16,7 @@ function faultsOf(config: unknown): readonly string[] {
 }
 
 describe('the configuration', () => {
-  test('as shipped is valid, trades four markets live and rehearses two', () => {
+  test('as shipped is valid, trades four markets on paper and rehearses two', () => {
     const { settings, exchange } = parseConfig(shipped);
 
     expect(exchange).toEqual({ address: 'global', dialect: 'live' });
@@ -26,8 +26,30 @@ describe('the configuration', () => {
       'ETH_USDT',
       'SOL_USDT',
     ]);
+    expect(settings.accounts['main']?.mode).toBe('paper');
     expect(settings.accounts['rehearsal']?.mode).toBe('dry-run');
     expect(settings.defaultMaxLagMs).toBe(60_000);
+  });
+
+  test('of the first release is valid still, and trades as it did', () => {
+    const { settings, snapshots } = parseConfig({
+      exchange: { address: 'global', dialect: 'live' },
+      tickers: { BTCUSDT: 'BTC_USDT' },
+      maxLagSeconds: 60,
+      accounts: {
+        main: {
+          mode: 'live',
+          limitOffset: '0.1%',
+          markets: { BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' } },
+          maxOrdersPerMinute: 60,
+          maxSignalsPerMinute: 120,
+        },
+        rehearsal: { mode: 'dry-run', limitOffset: '0.1%', markets: { BTC_USDT: {} } },
+      },
+    });
+
+    expect(Object.values(settings.accounts).map(({ mode }) => mode)).toEqual(['live', 'dry-run']);
+    expect(snapshots.balances).toBe('cron(0 * * * ? *)');
   });
 
   test('turns per cents into rates and leaves out what is not limited', () => {

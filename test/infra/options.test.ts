@@ -34,6 +34,27 @@ test('A deployment that tells nobody of its alarms warns of it at each synth, on
   expect(synthesize().warnings).toEqual([]);
 });
 
+test('A deployment with accounts in paper mode warns that nothing is sent for them', () => {
+  const { main, rehearsal } = infraConfig.accounts;
+  const paper = { ...main, mode: 'paper' as const };
+  const { warnings } = synthesize({
+    config: { ...infraConfig, accounts: { main: paper, rehearsal, other: paper } },
+  });
+
+  expect(warnings).toEqual([
+    expect.stringMatching(/^NO ORDER IS SENT for main, other: .* set mode to 'live' in relay\.config\.ts/),
+  ]);
+});
+
+test.each(['eu', 'https://whitebit.eu', 'https://whitebit.eu:443/'])(
+  'A deployment for the EU address %s warns that its orders are refused',
+  (address) => {
+    const { warnings } = synthesize({ config: { ...infraConfig, exchange: { address, dialect: 'live' } } });
+
+    expect(warnings).toEqual([expect.stringContaining('refuses every kind of order this relay places')]);
+  },
+);
+
 test('Logs are kept for three months unless the configuration says otherwise', () => {
   expect(plain.resources['RelayReceiveLog']?.Properties['RetentionInDays']).toBe(90);
 });

@@ -29,7 +29,7 @@ async function record(
   const scheduled = jobs.map(({ name, nextTime, isRunAtStart = false, run = async () => {} }) => ({
     name,
     nextTime,
-    isRunAtStart,
+    isDueAtStart: async () => isRunAtStart,
     async handler(event: unknown) {
       const { slot } = event as { slot: string };
       runs.push(`${name} ${(Date.parse(slot) - noonMs) / minuteMs}`);
@@ -147,7 +147,12 @@ describe('the schedule of a local run', () => {
       others += 1;
     };
     const loop = startScheduleLoop(
-      [first, second].map((handler) => ({ name: 'a', nextTime: night, isRunAtStart: true, handler })),
+      [first, second].map((handler) => ({
+        name: 'a',
+        nextTime: night,
+        isDueAtStart: async () => true,
+        handler,
+      })),
       createManualClock(noonMs),
       log,
     );
@@ -199,7 +204,7 @@ describe('the schedule of a local run', () => {
     const silence = () => undefined;
     const log = { info: silence, warn: silence, error: silence };
     const loop = startScheduleLoop(
-      [{ name: 'a', nextTime: everyMinute, isRunAtStart: false, handler }],
+      [{ name: 'a', nextTime: everyMinute, isDueAtStart: async () => false, handler }],
       clock,
       log,
     );
@@ -214,7 +219,7 @@ describe('the schedule of a local run', () => {
   test('ends by itself when no job has a time left', async () => {
     const silence = () => undefined;
     const log = { info: silence, warn: silence, error: silence };
-    const job = { name: 'a', nextTime: () => null, isRunAtStart: false, handler: async () => {} };
+    const job = { name: 'a', nextTime: () => null, isDueAtStart: async () => false, handler: async () => {} };
     await startScheduleLoop([job], createManualClock(noonMs), log).stop();
     await startScheduleLoop([], createManualClock(noonMs), log).stop();
   });

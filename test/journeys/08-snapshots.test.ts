@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
+import type { PaperState } from '../../lib/paper/state.ts';
 import { runCli, runForJson } from '../cli/run-cli.ts';
 import { at, type SnapshotJob, tellSnapshots } from '../support/snapshot-jobs.ts';
 
@@ -82,14 +83,19 @@ describe('what a relay kept of balances', () => {
     const records: Record<string, string>[] = parse(csv.stdout, { columns: true });
     const documents = readLines(jsonl.stdout);
     const tickers = ['BTC', 'ETH', 'SOL', 'UAH', 'USDT'];
+    // The first is of the first start, between the times of the schedule.
+    const kept: readonly (readonly [time: string, state: PaperState])[] = [
+      ['09:30', story.atStart],
+      ...looks(),
+    ];
     expect(records.map((record) => [record['time (UTC)'], ...tickers.map((name) => record[name])])).toEqual(
-      looks().map(([time, { accounts }]) => [
+      kept.map(([time, { accounts }]) => [
         `2026-04-01 ${time}:00`,
         ...tickers.map((name) => accounts['main']?.main[name] ?? '0'),
       ]),
     );
     expect(documents.map(({ slotMs, main }) => [slotMs, main])).toEqual(
-      looks().map(([time, { accounts }]) => [at(time), accounts['main']?.main]),
+      kept.map(([time, { accounts }]) => [at(time), accounts['main']?.main]),
     );
   });
 });

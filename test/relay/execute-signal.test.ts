@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { systemClock } from '../../lib/base/clock.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Account } from '../../lib/model/account.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
@@ -83,6 +84,54 @@ describe('executing a stored signal', () => {
       'placed',
     ]);
     expect(orderCount()).toBe(1);
+  });
+
+  describe('of an account in paper mode', () => {
+    const paperMode = ({ settings }: Functions['services'], isPaperExchange: boolean) => ({
+      isPaperExchange,
+      settings: {
+        ...settings,
+        accounts: { main: { ...(settings.accounts['main'] as Account), mode: 'paper' as const } },
+      },
+    });
+
+    test('places its order on a paper exchange', async () => {
+      functions = await openFunctions((services) => paperMode(services, true));
+      await functions.receive(buyAlert());
+
+      await functions.execute('buy-1');
+
+      expect(await entry()).toMatchObject({ status: 'placed' });
+      expect(orderCount()).toBe(1);
+    });
+
+    test('sends nothing where there is no paper exchange, and says so', async () => {
+      functions = await openFunctions((services) => paperMode(services, false));
+      await functions.receive(buyAlert());
+
+      await functions.execute('buy-1');
+
+      const { status, steps } = await entry();
+      expect(status).toBe('dry_run');
+      expect(steps.at(-1)).toMatchObject({
+        note: "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy): nothing was sent; these requests would have gone",
+        evidence: { requests: [{ path: '/api/v4/order/collateral/stop-limit' }] },
+      });
+      expect(orderCount()).toBe(0);
+    });
+
+    test('sends no cancellation either where there is no paper exchange', async () => {
+      functions = await openFunctions((services) => paperMode(services, false));
+      await functions.receive(
+        JSON.stringify({ id: 'buy-1', ticker: 'BTCUSDT', action: 'cancel', clientOrderId: 'mine' }),
+      );
+
+      await functions.execute('buy-1');
+
+      const { status, steps } = await entry();
+      expect(status).toBe('dry_run');
+      expect(steps.at(-1)?.evidence).toMatchObject({ requests: [{ path: '/api/v4/order/cancel' }] });
+    });
   });
 
   test('a signal that grew stale in the queue is denied', async () => {

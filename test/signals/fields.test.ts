@@ -15,7 +15,7 @@ describe('a key', () => {
     ['postionSide', 'positionSide'],
     ['coment', 'comment'],
     ['max_lag', 'maxLag'],
-    ['size', 'quantity'],
+    ['triggerPrice', 'stopPrice'],
     ['type', 'orderType'],
   ])('%s is refused, and %s proposed', (key, known) => {
     expect(issueOf(orderWith(`"${key}":1`))).toEqual({
@@ -26,12 +26,12 @@ describe('a key', () => {
   });
 
   test('that shares but half its letters with a known one brings no proposal', () => {
-    expect(hintOf('"margin":5')).toMatch(/^remove it, or put it into "extras"/);
+    expect(hintOf('"intervention":5')).toMatch(/^if the signal is right without it, remove it/);
   });
 
   test('far from all known ones is refused with their list', () => {
-    expect(hintOf('"leverage":5')).toBe(
-      'remove it, or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit, positionSide, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
+    expect(hintOf('"cooldown":5')).toBe(
+      'if the signal is right without it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit, positionSide, expectTrigger, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
     );
   });
 

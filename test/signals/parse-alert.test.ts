@@ -13,7 +13,12 @@ describe('the action', () => {
   });
 
   test.each([
-    ['"long"', '"long" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
+    ['"hold"', '"hold" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
+    [
+      '"long"',
+      '"long" is not an action',
+      'it names a position; here "buy" or "sell" places one order, whatever is held',
+    ],
     ['"__proto__"', '"__proto__" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
     ['1', '"1" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
     ['["buy"]', 'an array is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],

@@ -154,7 +154,7 @@ describe('an order alert', () => {
       {
         path: 'orderType',
         message: '"market" is not a kind of order this relay places',
-        hint: 'write one of "stop_limit", "limit"',
+        hint: 'no market orders are placed; "stop_limit" and "limit" keep to a limit price, and may stay unfilled',
       },
       {
         path: 'stopLoss',
@@ -162,6 +162,24 @@ describe('an order alert', () => {
         hint: 'shares of a balance or price are not taken; let the script work out the number',
       },
     ]);
+  });
+
+  test.each([
+    ['above', 'buy', 'above'],
+    ['"BELOW"', 'buy', 'below'],
+    ['breakout', 'buy', 'above'],
+    ['breakout', 'sell', 'below'],
+  ])('may say where its stop price must lie: %s for a %s is %s', (word, side, expectTrigger) => {
+    const text = orderWith(`"expectTrigger":"${word.replaceAll('"', '')}"`).replace('"buy"', `"${side}"`);
+
+    expect(readSignal(text)).toMatchObject({ side, expectTrigger });
+  });
+
+  test.each([
+    ['"up"', '"up" is not a side of the last price', 'write one of "above", "below", "breakout"'],
+    ['true', 'true is not a side of the last price', 'write one of "above", "below", "breakout"'],
+  ])('cannot expect its stop price at %s', (value, message, hint) => {
+    expect(issueOf(orderWith(`"expectTrigger":${value}`))).toEqual({ path: 'expectTrigger', message, hint });
   });
 
   test('neither names another order nor chooses its client order id', () => {
@@ -220,6 +238,14 @@ describe('a limit order alert', () => {
       stopLoss: '90',
       takeProfit: '120',
       positionSide: 'LONG',
+    });
+  });
+
+  test('expects nothing of a stop price it does not have', () => {
+    expect(issueOf(`{${text},"price":99.5,"expectTrigger":"above"}`)).toEqual({
+      path: 'expectTrigger',
+      message: 'a limit order has no stop price that could be on the wrong side',
+      hint: 'remove it, or write "orderType": "stop_limit"',
     });
   });
 

@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { issueOf, orderSignal, orderText, orderWith, readSignal, refusalOf } from './reading.ts';
 
 describe('a number', () => {
-  const plain = 'write a plain number such as 0.5';
+  const plain = 'write the number in digits, with a point before decimals';
+  const lone =
+    'this field takes one number; per cents, distances, trailing and several targets are not taken: let the script work the number out';
   const absent = 'correct the script, or leave the line out if it is optional';
   const size = 'write at most 64 characters, between 1e-40 and 1e40';
   test.each([
@@ -14,8 +16,8 @@ describe('a number', () => {
     ['"-inf"', '"-inf" is infinite', 'correct the division by zero in the script'],
     ['"false"', '"false" is true or false', plain],
     ['false', 'false is not a number', plain],
-    ['[90]', 'an array is not a number', plain],
-    ['{"value":90}', 'an object is not a number', plain],
+    ['[90]', 'an array is not a number', lone],
+    ['{"value":90}', 'an object is not a number', lone],
     ['"0x1F"', '"0x1F" is not decimal', plain],
     ['"0b11"', '"0b11" is not decimal', plain],
     [
@@ -30,8 +32,8 @@ describe('a number', () => {
     ],
     ['"0,5"', '"0,5" has a decimal comma', 'write a point before decimals: 1234.5'],
     ['"1.234,56"', '"1.234,56" has a decimal comma', 'write a point before decimals: 1234.5'],
-    ['0', '"0" is zero', 'write a number above zero, or leave the line out'],
-    ['"-0.00"', '"-0.00" is zero', 'write a number above zero, or leave the line out'],
+    ['0', '"0" is zero', 'write a number above zero, or leave the line out if none is meant'],
+    ['"-0.00"', '"-0.00" is zero', 'write a number above zero, or leave the line out if none is meant'],
     ['-1', '"-1" is negative', 'write a number above zero; "action" tells the direction'],
     ['"90 USDT"', '"90 USDT" is not a number', plain],
     ['"1e"', '"1e" is not a number', plain],

@@ -129,8 +129,8 @@ describe('a body seen in the wild', () => {
       ['"NaN"', '"NaN" says that there is no value', absent],
       ['null', 'null is not a number', absent],
       ['""', '"" is empty', `the placeholder was filled with nothing; ${absent}`],
-      ['"True"', '"True" is true or false', 'write a plain number such as 0.5'],
-      ['true', 'true is not a number', 'write a plain number such as 0.5'],
+      ['"True"', '"True" is true or false', 'write the number in digits, with a point before decimals'],
+      ['true', 'true is not a number', 'write the number in digits, with a point before decimals'],
       [
         '"5%"',
         '"5%" is a per cent',

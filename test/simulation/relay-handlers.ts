@@ -101,6 +101,7 @@ export function composeStories(parts: HandlerParts): Stories {
       return createExecuteSignal({
         ...shareServices(parts, 'execute'),
         markets: openMarkets(tools),
+        isPaperExchange: false,
         exchangeFor: exchangeFor(tools),
         exchangeTimeoutMs: timeouts.exchangeMs,
         ...(parts.postponeMessage === undefined ? {} : { postponeMessage: parts.postponeMessage }),

@@ -69,6 +69,7 @@ export async function openServices(options: {
       traded: tradedMarkets(settings),
       timeoutMs,
     }),
+    isPaperExchange: false,
     exchangeTimeoutMs: timeoutMs,
     exchangeFor: async () => client,
   };

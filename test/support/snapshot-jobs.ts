@@ -17,6 +17,8 @@ export interface SnapshotJob {
   readonly dataPath: string;
   /** Time of each look, like `10:00` → what the exchange itself knew then. */
   readonly seen: ReadonlyMap<string, PaperState>;
+  /** What the exchange knew at the first start, which is between two times of the schedule. */
+  readonly atStart: PaperState;
   readonly logged: readonly LoggedLine[];
   close(): Promise<void>;
 }
@@ -49,6 +51,7 @@ export async function tellSnapshots(): Promise<SnapshotJob> {
   const seen = new Map<string, PaperState>();
 
   const first = await beginLife('09:30', folder);
+  const atStart = first.control.state();
   seen.set('10:00', await first.look('10:00'));
   changeInTheMorning(first.control);
   seen.set('11:00', await first.look('11:00'));
@@ -64,6 +67,7 @@ export async function tellSnapshots(): Promise<SnapshotJob> {
   seen.set('15:00', await second.look('15:00'));
   return {
     dataPath: folder.path,
+    atStart,
     seen,
     logged: [...first.logged, ...second.logged],
     async close() {

@@ -91,7 +91,7 @@ export async function openWorld(options: {
     port: 0,
     folder,
     settings,
-    exchange: { address: paper.url, dialect: options.relayDialect ?? dialect },
+    exchange: { address: paper.url, dialect: options.relayDialect ?? dialect, isPaper: true },
     exchangeTimeoutMs,
     clock,
     log,

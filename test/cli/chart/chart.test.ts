@@ -1,11 +1,13 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { createScale, createTimeTicks } from '../../../cli/chart/axes.ts';
 import { drawSvg } from '../../../cli/chart/draw-svg.ts';
 import { countDotColumns, drawTerminal } from '../../../cli/chart/draw-terminal.ts';
 import { findGaps } from '../../../cli/chart/find-gaps.ts';
 import { findRuns } from '../../../cli/chart/find-runs.ts';
 import { type Trace, type Traces, traceBalances } from '../../../cli/chart/trace-balances.ts';
+import { formatDecimal, parseDecimal } from '../../../lib/base/decimal.ts';
 import type { BalanceSnapshot } from '../../../lib/snapshots/snapshot-store.ts';
 import { amountsOf, dayMs, hourMs, startMs } from '../stored-snapshots.ts';
 
@@ -107,7 +109,13 @@ describe('gaps', () => {
 
     expect(month.gaps).toEqual([]);
     expect(month.traces.map((one) => findRuns(one, month).map((run) => run.length))).toEqual([[1, 1]]);
-    expect(svg.match(/class="line" d="([^"]*)"/)?.[1]).toMatch(/^M0\.5 [\d.]+h3M56\.5 [\d.]+h3$/);
+    expect(svg).toContain('class="line" d=""');
+    const dots = [...svg.matchAll(/class="dot" cx="([\d.]+)" cy="([\d.]+)" r="([\d.]+)"/g)];
+    expect(dots.map(([, ...numbers]) => numbers)).toEqual([
+      ['0.5', '144', '3.5'],
+      ['56.5', '0', '3.5'],
+    ]);
+    expect(drawTerminal(month).match(/●/g)).toHaveLength(2);
   });
 
   test('are everything where nothing was kept, and unknown beside a lone snapshot', () => {
@@ -166,6 +174,54 @@ describe('a scale', () => {
   });
 });
 
+describe('the labels of an axis', () => {
+  test('are all different, whatever is held', async () => {
+    const amount = fc
+      .tuple(fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }), fc.nat({ max: 12 }))
+      .map(([digits, places]) => formatDecimal(parseDecimal(`${digits}e-${places}`)));
+
+    await fc.assert(
+      fc.asyncProperty(fc.array(amount, { minLength: 1, maxLength: 4 }), async (amounts) => {
+        const labels = createScale(await traceOne(amounts), 4).ticks.map(({ label }) => label);
+        expect(new Set(labels).size).toBe(labels.length);
+      }),
+    );
+  });
+
+  test('are all different, however long or short the time is', () => {
+    const lengthMs = fc.integer({ min: 0, max: 400 }).map((step) => Math.ceil(20 * 1.065 ** step));
+
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 400 * dayMs }), lengthMs, (offsetMs, length) => {
+        const fromMs = startMs + offsetMs;
+        const labels = createTimeTicks({ fromMs, untilMs: fromMs + length }, 8).map(({ label }) => label);
+        expect(new Set(labels).size).toBe(labels.length);
+      }),
+    );
+  });
+
+  test.each([
+    [
+      2 * dayMs,
+      [
+        '1 Mar',
+        '1 Mar 06:00',
+        '1 Mar 12:00',
+        '1 Mar 18:00',
+        '2 Mar',
+        '2 Mar 06:00',
+        '2 Mar 12:00',
+        '2 Mar 18:00',
+      ],
+    ],
+    [60_000, ['00:00:00', '00:00:15', '00:00:30', '00:00:45']],
+  ])('name the day, or the second, where the hour alone comes twice: %d ms', (lengthMs, labels) => {
+    const ticks = createTimeTicks({ fromMs: startMs, untilMs: startMs + lengthMs }, lengthMs > dayMs ? 8 : 4);
+
+    expect(ticks.map(({ label }) => label)).toEqual(labels);
+  });
+});
+
 describe('a chart in the terminal', () => {
   test('draws steps with their spikes, and nothing over a gap', async () => {
     const held = Object.fromEntries(
@@ -202,7 +258,7 @@ describe('a chart in the terminal', () => {
       .split('\n')
       .map((line) => line.length);
     expect(Math.max(...widths)).toBeLessThanOrEqual(80);
-    expect(text).toContain('first 1234567890123456.123456789012345678');
+    expect(text).toContain('first 1,234,567,890,123,456.123456789012345678');
   });
 });
 
@@ -214,5 +270,5 @@ test('a picture spells out what XML would take for its own, and leaves out what 
   expect(svg).toContain('<title>a &lt; b, c &amp; d</title>');
   expect(svg).toContain('>&lt;&amp;&quot;&gt;</tspan>');
   // One snapshot is a dot, wide enough to be seen.
-  expect(svg).toContain('d="M0.5 51.4h3"');
+  expect(svg).toContain('<circle class="dot" cx="0.5" cy="51.4" r="3.5"');
 });

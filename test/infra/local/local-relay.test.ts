@@ -41,7 +41,7 @@ async function start(): Promise<void> {
     port: 0,
     folder,
     settings: parseConfig(testConfig).settings,
-    exchange: { address: paper.url, dialect: 'live' },
+    exchange: { address: paper.url, dialect: 'live', isPaper: true },
     exchangeTimeoutMs: 2_000,
     clock: systemClock,
     log: {

@@ -1,13 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { locateDataFolder, readRun } from '../../../lib/host/data-folder.ts';
+import { openSqlite } from '../../../lib/base/sqlite.ts';
+import { createDataFolder, locateDataFolder, readRun } from '../../../lib/host/data-folder.ts';
+import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
 
 /** Long enough for any start; a start that spins is ended after it. */
 const patienceMs = 30_000;
@@ -127,6 +130,51 @@ describe('npm start', () => {
     await expect(fetch(exchangeUrl)).rejects.toThrow('fetch failed');
   });
 
+  test('says "stopped" last, once everything has ended', async () => {
+    const started = run(data);
+    const exited = once(started, 'exit');
+    const lines: string[] = [];
+
+    for await (const line of createInterface({ input: started.stdout })) {
+      lines.push(line);
+      if (line === 'ready') started.kill('SIGTERM');
+    }
+
+    expect(lines.at(-1)).toBe('stopped');
+    expect(await exited).toEqual([0, null]);
+  });
+
+  test('says which accounts are paused, before "ready"', async () => {
+    const file = openSqlite(createDataFolder(data).databasePath);
+    await createSqliteLedger(file).writePause('main', { sinceMs: 1, reason: '' });
+    file.close();
+
+    const lines = await start();
+
+    expect(lines).toContain(
+      `  PAUSED          main: no order is sent, cancellations are; \`npx relay resume --data ${data}\` ends it`,
+    );
+    expect(lines.at(-1)).toBe('ready');
+  });
+
+  test('describes its options and starts nothing when it is asked for help', async () => {
+    const help = spawn(process.execPath, ['bin/run.cjs', 'infra/local/main.ts', '--help', '--data', data], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child = help;
+    const said = await text(help.stdout);
+
+    for (const option of [
+      '--port <number>',
+      '--paper-port <number>',
+      '--data <folder>',
+      '--dialect <name>',
+      '--frozen',
+    ])
+      expect(said).toContain(`  ${option} `);
+    expect(readdirSync(data)).toEqual([]);
+  });
+
   test('stops in good order on Ctrl-C, which the terminal and npm both pass on', async () => {
     await start();
 
@@ -144,6 +192,23 @@ describe('npm start', () => {
       1,
       'npm took --paper-port 9000 for itself, and nothing was started: write `npm start -- --paper-port 9000`\n',
     ]);
+  });
+
+  test('leaves a folder of a newer release as it is, and says so in a sentence', async () => {
+    const { databasePath } = createDataFolder(data);
+    const database = new DatabaseSync(databasePath);
+    database.exec(
+      "CREATE TABLE schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL); INSERT INTO schema_versions VALUES ('ledger', 9)",
+    );
+    database.close();
+
+    const { exitCode, said } = await startInVain();
+
+    expect([exitCode, said]).toEqual([
+      1,
+      `a newer release wrote the data folder "${data}": its ledger is of version 9, and this release knows 3 at most; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
+    ]);
+    expect(readdirSync(data)).toEqual(['relay.db']);
   });
 
   test.each(['/proc/relay', '/proc/self/relay', '/dev/null', '/dev/null/relay'])(

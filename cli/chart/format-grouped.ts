@@ -1,0 +1,7 @@
+import { type Decimal, formatDecimal } from '../../lib/base/decimal.ts';
+
+/** An exact decimal for people, thousands separated: `1,234,567.89`. */
+export function formatGrouped(value: Decimal): string {
+  const [whole = '', ...fraction] = formatDecimal(value).split('.');
+  return [whole.replace(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');
+}

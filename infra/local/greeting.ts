@@ -1,0 +1,63 @@
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { findAddressRefusal } from '../../lib/host/config.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { createTemplate, type MessageTemplate, templatesOf } from '../../lib/signals/message-template.ts';
+
+export interface GreetingFacts {
+  readonly relayUrl: string;
+  readonly paperUrl: string;
+  readonly dialect: Dialect;
+  /** The data folder, as the command line named it. */
+  readonly data: string;
+  /** Of the first configured account. */
+  readonly webhookUrl: string;
+  readonly account: Account;
+  /** `exchange.address` of the configuration: where the same configuration trades on AWS. */
+  readonly configuredAddress: string;
+  /** Accounts whose orders are not sent until they are resumed. */
+  readonly paused: readonly string[];
+}
+
+/** What a local run says once it is up; its last line is `ready`. */
+export function writeGreeting(facts: GreetingFacts): string {
+  const { account, dialect, webhookUrl } = facts;
+  const [templateName = 'breakout'] = templatesOf(dialect);
+  const template = createTemplate(templateName, account, dialect);
+  return `
+  relay           ${facts.relayUrl}
+  paper exchange  ${facts.paperUrl}  (${dialect} dialect, key paper-key, secret paper-secret)
+  data            ${facts.data}
+  process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
+  webhook         ${webhookUrl}
+${writeNotes(facts)}
+  Alert message for a TradingView strategy${writeEdits(template)} (for others: npx relay webhook --help):
+
+${template.message.replace(/^/gm, '    ')}
+
+  Try it here, from another terminal:
+
+    curl -d @examples/buy-stop-limit.json '${webhookUrl}'
+    npx relay signals
+
+ready
+`;
+}
+
+function writeEdits({ edits }: MessageTemplate): string {
+  return edits.length === 0 ? '' : `; EDIT ${edits.map(({ field }) => field).join(', ')} first`;
+}
+
+function writeNotes({ paused, configuredAddress, data }: GreetingFacts): string {
+  const folder = data === '.relay' ? '' : ` --data ${data}`;
+  const refusal = findAddressRefusal(configuredAddress);
+  return [
+    ...(paused.length === 0
+      ? []
+      : [
+          `PAUSED          ${paused.join(', ')}: no order is sent, cancellations are; \`npx relay resume${folder}\` ends it`,
+        ]),
+    ...(refusal === null ? [] : [`EU ADDRESS      here orders go to the paper exchange; on AWS ${refusal}`]),
+  ]
+    .map((line) => `  ${line}\n`)
+    .join('');
+}

@@ -1,0 +1,219 @@
+import { hash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { checkDataFolder } from '../../../infra/local/check-data-folder.ts';
+import { startLocalRelay } from '../../../infra/local/local-relay.ts';
+import { paperKeysOf } from '../../../infra/local/paper-keys.ts';
+import { systemClock } from '../../../lib/base/clock.ts';
+import { openSqlite } from '../../../lib/base/sqlite.ts';
+import { parseConfig } from '../../../lib/host/config.ts';
+import { createDataFolder, type DataFolder, readRun } from '../../../lib/host/data-folder.ts';
+import { completeFileSecrets, createFileSecrets } from '../../../lib/host/file-secrets.ts';
+import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
+import { startPaperExchange } from '../../../lib/paper/server.ts';
+import { ledgerScripts, queueScripts } from '../../support/older-scripts.ts';
+import { testConfig } from '../../support/world.ts';
+
+let folder: DataFolder;
+beforeEach(() => {
+  folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-folder-')));
+});
+afterEach(() => rmSync(folder.path, { recursive: true }));
+
+function runIn(path: string, ...scripts: readonly string[]): void {
+  const database = new DatabaseSync(path);
+  for (const script of scripts) database.exec(script);
+  database.close();
+}
+
+const versionsTable =
+  'CREATE TABLE schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID';
+
+/** The order of the first releases' journals, which named no kind and had null for an exit not asked for. */
+const oldEntry = {
+  prices: { BTC_USDT: '60000' },
+  command: {
+    kind: 'create',
+    atMs: 1_790_000_000_000,
+    account: 'main',
+    order: {
+      market: 'BTC_USDT',
+      side: 'buy',
+      amount: '0.01',
+      price: '61500',
+      activationPrice: '61000',
+      stopLoss: null,
+      takeProfit: null,
+      clientOrderId: 'old',
+      stp: 'no',
+    },
+  },
+};
+
+/** A folder as a release before this one left it, whose ledger was of that version. */
+function writeOlderFolder(version: number): void {
+  const insertEntry = `INSERT INTO entries (account, signal_id, status, fingerprint, created_at_ms, updated_at_ms, steps)
+    VALUES ('main', 'refused-1', 'invalid', 'f1', 1, 1, '[{"status":"invalid","atMs":1,"note":"as it was"}]')`;
+  runIn(
+    folder.databasePath,
+    'PRAGMA journal_mode = WAL',
+    ...ledgerScripts.slice(0, version),
+    ...queueScripts,
+    versionsTable,
+    `INSERT INTO schema_versions VALUES ('ledger', ${version}), ('queue', 1)`,
+    insertEntry,
+  );
+  const journal = 'CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT';
+  const insertOrder = `INSERT INTO paper_journal (entry) VALUES ('${JSON.stringify(oldEntry)}')`;
+  // Before there were versions of stores, the first journal kept one of its own.
+  runIn(
+    folder.paperPath,
+    journal,
+    insertOrder,
+    ...(version === 1
+      ? ['PRAGMA user_version = 1']
+      : [versionsTable, "INSERT INTO schema_versions VALUES ('paper journal', 1)"]),
+  );
+  writeFileSync(
+    folder.secretsPath,
+    JSON.stringify({
+      main: { webhookTokens: ['a-token-of-an-older-release'], exchangeKeys: paperKeysOf('main') },
+    }),
+  );
+  writeFileSync(folder.runPath, JSON.stringify({ relayUrl: 'http://127.0.0.1:1' }));
+  writeFileSync(folder.logPath, 'a line of an older release\n');
+}
+
+describe.each([1, 2])('a data folder of an older release, with a ledger of version %i,', (version) => {
+  test('is taken over with everything in it', async () => {
+    writeOlderFolder(version);
+    const { settings } = parseConfig(testConfig);
+
+    checkDataFolder(folder);
+    completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+    const paper = await startPaperExchange({
+      port: 0,
+      dialect: 'live',
+      walk: false,
+      journalPath: folder.paperPath,
+    });
+    const silence = () => undefined;
+    const relay = await startLocalRelay({
+      port: 0,
+      folder,
+      settings,
+      exchange: { address: paper.url, dialect: 'live', isPaper: true },
+      exchangeTimeoutMs: 2_000,
+      clock: systemClock,
+      log: { info: silence, warn: silence, error: silence },
+    });
+    const { orders } = paper.control.state();
+    await relay.close();
+    await paper.close();
+
+    const file = openSqlite(folder.databasePath);
+    const { entries } = await createSqliteLedger(file).list({ limit: 10 });
+    file.close();
+    expect(entries.map(({ signalId, status }) => [signalId, status])).toEqual([['refused-1', 'invalid']]);
+    expect(orders.map(({ clientOrderId, status }) => [clientOrderId, status])).toEqual([['old', 'open']]);
+    expect(await createFileSecrets(folder.secretsPath).webhookTokens('main')).toEqual([
+      'a-token-of-an-older-release',
+    ]);
+    expect(readRun(folder)).toBeNull();
+    expect(readFileSync(folder.logPath, 'utf8')).toBe('a line of an older release\n');
+    // What this release made of it, it can open again.
+    checkDataFolder(folder);
+  });
+});
+
+/** Every file with what is in it. */
+function fingerprint(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    readdirSync(folder.path)
+      .sort()
+      .map((name) => [name, hash('sha256', readFileSync(join(folder.path, name)))]),
+  );
+}
+
+describe('a data folder that this release cannot read', () => {
+  test.each([
+    ['ledger', 'databasePath', 'its ledger is of version 9, and this release knows 3 at most'],
+    ['queue', 'databasePath', 'its queue is of version 9, and this release knows 1 at most'],
+    ['market-copies', 'databasePath', 'its market-copies is of version 9, and this release knows 1 at most'],
+    ['snapshots', 'databasePath', 'its snapshots is of version 9, and this release knows 1 at most'],
+    ['positions', 'databasePath', 'its positions is of version 9, and this release knows none'],
+    ['paper journal', 'paperPath', 'its paper journal is of version 9, and this release knows 2 at most'],
+  ] as const)(
+    'because a newer one wrote its %s is refused, and nothing in it is touched',
+    (store, place, reason) => {
+      writeOlderFolder(2);
+      runIn(folder[place], `INSERT OR REPLACE INTO schema_versions VALUES ('${store}', 9)`);
+      const before = fingerprint();
+
+      expect(() => checkDataFolder(folder)).toThrow(
+        expect.objectContaining({
+          code: 'data_folder_newer',
+          message: `a newer release wrote the data folder "${folder.path}": ${reason}; nothing was started and nothing was changed`,
+        }),
+      );
+
+      expect(fingerprint()).toEqual(before);
+    },
+  );
+
+  test.each([
+    ['databasePath', 'store_unavailable', 'cannot be read (Error: file is not a database)'],
+    ['paperPath', 'store_unavailable', 'cannot be read (Error: file is not a database)'],
+    ['secretsPath', 'secrets_missing', 'cannot be read as JSON'],
+  ] as const)(
+    'because its %s is something else is refused, and nothing in it is touched',
+    (place, code, reason) => {
+      writeOlderFolder(2);
+      writeFileSync(
+        folder[place],
+        'something else, and much longer than the head of a database would be'.repeat(9),
+      );
+      const before = fingerprint();
+
+      expect(() => checkDataFolder(folder)).toThrow(
+        expect.objectContaining({ code, message: expect.stringContaining(reason) }),
+      );
+
+      expect(fingerprint()).toEqual(before);
+    },
+  );
+
+  test('because its secrets hold what only a newer release knows is refused with the place', () => {
+    writeOlderFolder(2);
+    const secrets = { main: { webhookTokens: [], exchangeKeys: null, vault: 'x' } };
+    writeFileSync(folder.secretsPath, JSON.stringify(secrets));
+
+    expect(() => checkDataFolder(folder)).toThrow(
+      expect.objectContaining({
+        code: 'secrets_missing',
+        issues: [expect.objectContaining({ path: 'main' })],
+      }),
+    );
+  });
+
+  test('shows it in a write-ahead log that a killed relay left behind', () => {
+    writeOlderFolder(2);
+    const killed = new DatabaseSync(folder.databasePath);
+    killed.exec("UPDATE schema_versions SET version = 9 WHERE store = 'ledger'");
+    const log = readFileSync(`${folder.databasePath}-wal`);
+    const database = readFileSync(folder.databasePath);
+    killed.close();
+    writeFileSync(folder.databasePath, database);
+    writeFileSync(`${folder.databasePath}-wal`, log);
+
+    expect(() => checkDataFolder(folder)).toThrow(expect.objectContaining({ code: 'data_folder_newer' }));
+  });
+
+  test('holds nothing yet: that is no reason', () => {
+    expect(() => checkDataFolder(folder)).not.toThrow();
+    expect(readdirSync(folder.path)).toEqual([]);
+  });
+});

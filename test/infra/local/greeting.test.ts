@@ -1,0 +1,36 @@
+import { describe, expect, test } from '@jest/globals';
+import { type GreetingFacts, writeGreeting } from '../../../infra/local/greeting.ts';
+import { parseConfig } from '../../../lib/host/config.ts';
+import type { Account } from '../../../lib/model/account.ts';
+import shipped from '../../../relay.config.example.ts';
+
+const facts: GreetingFacts = {
+  relayUrl: 'http://127.0.0.1:8080',
+  paperUrl: 'http://127.0.0.1:8090',
+  dialect: 'live',
+  data: '.relay',
+  webhookUrl: 'http://127.0.0.1:8080/signals/main/token',
+  account: parseConfig(shipped).settings.accounts['main'] as Account,
+  configuredAddress: 'global',
+  paused: [],
+};
+
+describe('the greeting of a local run', () => {
+  test('ends with "ready", and warns of nothing where there is nothing', () => {
+    const greeting = writeGreeting(facts);
+
+    expect(greeting.endsWith('\nready\n')).toBe(true);
+    expect(greeting).not.toMatch(/PAUSED|EU ADDRESS|EDIT/);
+    expect(greeting).toContain('"limitPrice": "{{strategy.order.price}}"');
+  });
+
+  test('says that the EU address refuses the orders of this relay', () => {
+    expect(writeGreeting({ ...facts, configuredAddress: 'eu' })).toContain(
+      '  EU ADDRESS      here orders go to the paper exchange; on AWS the EU address (whitebit.eu) refuses every kind of order this relay places, stop-limit and limit, with HTTP 453 and code 30',
+    );
+  });
+
+  test('says what to edit in a message that is not right for every script', () => {
+    expect(writeGreeting({ ...facts, dialect: 'documented' })).toContain('; EDIT stopPrice first');
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, test } from '@jest/globals';
+import { dialects } from '../../lib/exchange/dialect.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { createTemplate, type TemplateName, templatesOf } from '../../lib/signals/message-template.ts';
+import { account, readSignal, refusalOf } from './reading.ts';
+
+/** What TradingView fills in when a strategy sells at 59900.5; its first plot is an RSI. */
+const filled: Readonly<Record<string, string>> = {
+  ticker: 'ETHUSDT',
+  'strategy.order.action': 'sell',
+  'strategy.order.contracts': '0.25',
+  'strategy.order.price': '59900.5',
+  'strategy.order.id': 'Short',
+  close: '59890',
+  plot_0: '54.2',
+  timenow: '2026-01-31T12:00:00Z',
+};
+
+function fillIn(message: string): string {
+  return message.replaceAll(/\{\{(.+?)\}\}/g, (placeholder, name) => filled[name] ?? placeholder);
+}
+
+function messageOf(name: TemplateName, of: Account = account, dialect: 'live' | 'documented' = 'live') {
+  return JSON.parse(createTemplate(name, of, dialect).message);
+}
+
+const withoutOffset: Account = { ...account, limitOffsetRate: null };
+
+describe('the message for a strategy', () => {
+  test('is right for any script, whatever it plots', () => {
+    const { message, edits } = createTemplate('strategy', account, 'live');
+
+    expect(edits).toEqual([]);
+    expect(message).not.toContain('plot');
+    expect(readSignal(fillIn(message))).toMatchObject({
+      orderType: 'limit',
+      side: 'sell',
+      size: { unit: 'stock', quantity: '0.25' },
+      limitPrice: '59900.5',
+      comment: 'Short',
+    });
+  });
+
+  test('is not offered in the documented dialect, which has no limit orders', () => {
+    expect(templatesOf('live')).toEqual(['strategy', 'breakout', 'indicator']);
+    expect(templatesOf('documented')).toEqual(['breakout', 'indicator']);
+  });
+});
+
+describe('the message for a breakout', () => {
+  test('says that the plot must be the level, and expects the stop price beyond the market', () => {
+    expect(createTemplate('breakout', account, 'live').edits.map(({ field }) => field)).toEqual([
+      'stopPrice',
+    ]);
+    expect(messageOf('breakout')).toEqual({
+      ticker: '{{ticker}}',
+      action: '{{strategy.order.action}}',
+      quantity: '{{strategy.order.contracts}}',
+      stopPrice: '{{plot_0}}',
+      expectTrigger: 'breakout',
+      time: '{{timenow}}',
+      comment: '{{strategy.order.id}}',
+    });
+  });
+
+  test('carries a limit price where the account has no offset to work one out with', () => {
+    expect(messageOf('breakout', withoutOffset).limitPrice).toBe('{{plot_0}}');
+  });
+
+  test('expects nothing that the documented dialect would not tell', () => {
+    expect(messageOf('breakout', account, 'documented')).not.toHaveProperty('expectTrigger');
+  });
+});
+
+describe.each(dialects)('the message for an indicator, in the %s dialect', (dialect) => {
+  const { message, edits } = createTemplate('indicator', account, dialect);
+
+  test('is refused until it is edited', () => {
+    expect(refusalOf(fillIn(message)).paths).toEqual(expect.arrayContaining(['action', 'quantity']));
+  });
+
+  test('names every field that is to be edited, and has no values that only strategies have', () => {
+    expect(message).not.toContain('strategy.');
+    const marked = Object.entries(JSON.parse(message)).filter(([, value]) =>
+      String(value).startsWith('EDIT'),
+    );
+    expect(edits.map(({ field }) => field)).toEqual(expect.arrayContaining(marked.map(([field]) => field)));
+  });
+});
+
+test.each(dialects.flatMap((dialect) => templatesOf(dialect).map((name) => [name, dialect] as const)))(
+  'The message for %s in the %s dialect is an order once it is edited and filled in',
+  (name, dialect) => {
+    const { message } = createTemplate(name, account, dialect);
+    const edited = message.replace('EDIT: buy or sell', 'buy').replace(/EDIT: how much[^"]*/, '0.01');
+
+    expect(readSignal(fillIn(edited)).action).toBe('order');
+  },
+);
