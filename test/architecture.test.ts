@@ -150,7 +150,6 @@ describe('the project', () => {
       '@aws-sdk/client-sqs',
       '@middy/core',
       'big.js',
-      'fastest-levenshtein',
       'jsonc-parser',
       'zod',
     ]);

@@ -35,7 +35,7 @@ describe('the message for a strategy', () => {
     expect(readSignal(fillIn(message))).toMatchObject({
       orderType: 'limit',
       side: 'sell',
-      size: { unit: 'stock', quantity: '0.25' },
+      size: { unit: 'base', quantity: '0.25' },
       limitPrice: '59900.5',
       comment: 'Short',
     });
