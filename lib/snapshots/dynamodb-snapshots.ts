@@ -18,10 +18,10 @@ import {
 import { formatStored, parseCurrencyFees, parseHoldings, parseProgress } from './stored-text.ts';
 
 /**
- * Snapshots on DynamoDB, in a table of their own: keys `account` and `item`, no indexes, nothing expires.
+ * The snapshot store on DynamoDB, in its own table: keys `account` and `item`, no indexes, nothing expires.
  *
- * Items: `balance#<slot>`, `fees#<ticker>#<from>`, `current-fees#<ticker>`, `payment#<time>#<name>`, `interest-import`.
- * Times are milliseconds of fifteen digits, so that their order is that of the keys.
+ * Items: `balance#<slot>`, `fees#<ticker>#<from>`, `current-fees#<ticker>`, `payment#<time>#<name>`,
+ * `interest-import`. Times are milliseconds with fifteen digits, so that the keys sort by time.
  */
 export function createDynamodbSnapshots(options: {
   readonly client: DynamoDBClient;
@@ -41,15 +41,18 @@ function formatTime(timeMs: number): string {
   return String(timeMs).padStart(15, '0');
 }
 
-/** Keys that begin with the text; what follows in them stands before `~`, the last of ASCII that can be seen. */
+/**
+ * The keys that begin with the prefix. `~` is the last
+ * printable ASCII character, so it sorts after all of them.
+ */
 function startingWith(account: string, prefix: string): KeyRange {
   return { account, first: prefix, last: `${prefix}~` };
 }
 
-/** A period's keys; times before the epoch are none. */
+/** The keys of a period. No key has a time before the epoch. */
 function within(account: string, kind: string, { fromMs, untilMs }: Period): KeyRange {
   const first = `${kind}#${formatTime(Math.max(0, fromMs))}`;
-  // What stands behind the last time of the period, but before the time that follows it, belongs to it.
+  // `~` includes the keys that continue after the last millisecond of the period.
   return { account, first, last: `${kind}#${formatTime(Math.max(0, untilMs - 1))}~` };
 }
 
@@ -109,8 +112,8 @@ function createFeeStore(table: SnapshotTable): FeeStore {
     append(account, known, version) {
       const { ticker, fromMs } = version;
       const current = versionItem(account, `current-fees#${ticker}`, version);
-      const kept = versionItem(account, `fees#${ticker}#${formatTime(fromMs)}`, version);
-      // Both or none: a current version that the history does not have would never come into it.
+      const past = versionItem(account, `fees#${ticker}#${formatTime(fromMs)}`, version);
+      // One transaction: a current version that is missing in the history would never be added to it.
       return table.putTogether([
         known === null
           ? { item: current, condition: isNew }
@@ -119,7 +122,7 @@ function createFeeStore(table: SnapshotTable): FeeStore {
               condition: '#fromMs = :known',
               values: { ':known': { N: String(known.fromMs) } },
             },
-        { item: kept, condition: isNew },
+        { item: past, condition: isNew },
       ]);
     },
     list(account, ticker) {
@@ -147,14 +150,14 @@ function versionOf(item: Item): FeeVersion {
   };
 }
 
-/** As many writes are on their way at once. */
+/** The number of concurrent writes. */
 const writesAtOnce = 25;
 const progressItem = 'interest-import';
 
 function createInterestStore(table: SnapshotTable): InterestStore {
   return {
     async write(account, payments) {
-      // The same payment always makes the same item: to write it again changes nothing.
+      // A payment always maps to the same item, so writing it again changes nothing.
       for (let from = 0; from < payments.length; from += writesAtOnce) {
         const some = payments.slice(from, from + writesAtOnce);
         await Promise.all(some.map((payment) => table.put(paymentItem(account, payment))));
@@ -192,7 +195,9 @@ function paymentItem(account: string, payment: InterestPayment): Item {
   };
 }
 
-/** A key holds a kilobyte at most, and the exchange says nothing of how long its ids may be. */
+/**
+ * A sort key is limited to a kilobyte, and the exchange documents no maximum length of its ids: hence a hash.
+ */
 function nameOf(fields: readonly string[]): string {
   return hash('sha256', JSON.stringify(fields), 'base64url').slice(0, 22);
 }

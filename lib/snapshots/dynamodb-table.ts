@@ -10,15 +10,15 @@ import {
 import { type Item, namesIn } from '../base/dynamodb.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
 
-/** A put that happens only when the condition holds of what stands under its key. */
+/** A put that is done only if the condition holds for the item stored under its key. */
 export interface ConditionalPut {
   readonly item: Item;
-  /** Names are written `#name`, values `:name`. */
+  /** Attribute names are written `#name`, values `:name`. */
   readonly condition: string;
   readonly values?: Item;
 }
 
-/** Sort keys from the first to the last, both included. */
+/** The sort keys from `first` to `last`, both included. */
 export interface KeyRange {
   readonly account: string;
   readonly first: string;
@@ -26,14 +26,15 @@ export interface KeyRange {
 }
 
 /**
- * DynamoDB turns transactions away that meet over an item, and its client does not send them again by itself. Whoever
- * was turned away was overtaken by somebody whose write decides; so many in a row is something else.
+ * DynamoDB cancels transactions that conflict over an item, and its client
+ * does not retry them. A conflict means that another write went first, so
+ * a retry sees its result; this many conflicts in a row are a failure.
  */
 const maximumTries = 10;
 
 /**
- * The snapshots' table: the account's name is the partition key `account`, the sort key `item` tells its things
- * apart. Everything is read consistently: an acknowledged write is seen.
+ * The table of snapshots. The partition key `account` is the account's name, the sort key `item` identifies
+ * an item within it. All reads are strongly consistent: they see every acknowledged write.
  */
 export class SnapshotTable {
   readonly #client: DynamoDBClient;
@@ -67,7 +68,7 @@ export class SnapshotTable {
   }
 
   /**
-   * All of them or none.
+   * Writes all items in one transaction, or none.
    *
    * @returns whether every condition held
    */
@@ -84,7 +85,7 @@ export class SnapshotTable {
       }
   }
 
-  /** Items of the range in the order of their keys; DynamoDB answers with pages of a megabyte at most. */
+  /** The items of the range in key order; DynamoDB returns pages of a megabyte at most. */
   async *list(range: KeyRange): AsyncGenerator<Item> {
     let from: Item | undefined;
     do {
@@ -127,7 +128,7 @@ export class SnapshotTable {
   }
 }
 
-/** A transaction is cancelled for many reasons; most of them are failures. */
+/** Whether one of the cancellation reasons has this code; most other codes are failures. */
 function isCancelledFor(code: string, error: unknown): boolean {
   if (!(error instanceof TransactionCanceledException)) return false;
   return error.CancellationReasons?.some(({ Code }) => Code === code) ?? false;
