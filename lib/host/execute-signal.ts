@@ -4,7 +4,7 @@ import type { ExecuteServices } from '../relay/services.ts';
 import { createWorker, type WorkerHandler } from './worker.ts';
 
 /**
- * The signal queue's consumer: carries signals out, in order for each account and market.
+ * The consumer of the signal queue: executes signals in order for each account and market.
  *
  * @param services `postponeMessage`: see `createWorker`
  */

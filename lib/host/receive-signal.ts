@@ -3,7 +3,7 @@ import type { ReceiveServices } from '../relay/services.ts';
 import { createWebhook, type WebhookHandler } from './webhook.ts';
 
 /**
- * `POST /signals/{account}/{token}`: takes alerts in.
+ * The webhook, `POST /signals/{account}/{token}`: receives alerts.
  *
  * @param responseTimeoutMs see `createWebhook`
  */

@@ -3,17 +3,19 @@ import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import type { Log } from '../base/log.ts';
 import type { PostponeMessage } from '../queue/queue.ts';
 
-/** Handles the body of one message; throws when it should come again. */
+/** Handles the body of one message; throws when the queue should deliver it again. */
 export type HandleMessage = (body: string) => Promise<void>;
 
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
 /**
- * Puts a handler behind an SQS FIFO queue: groups side by side, each group strictly in order.
+ * Wraps a handler for an SQS FIFO queue: groups are handled
+ * concurrently, the messages of a group strictly in order.
  *
- * After a failure the rest of its group is reported unhandled too, so that nothing overtakes; other groups go on.
+ * After a failure, the rest of the group is reported as unhandled too,
+ * so that no message overtakes the failed one. Other groups continue.
  *
- * @param postpone absent: what was not handled comes again after the queue's own pause
+ * @param postpone absent: the queue delivers unhandled messages again after its own visibility timeout
  */
 export function createWorker(log: Log, handle: HandleMessage, postpone?: PostponeMessage): WorkerHandler {
   const handler = middy<SQSEvent, SQSBatchResponse>().handler(async ({ Records }) => {
@@ -24,11 +26,11 @@ export function createWorker(log: Log, handle: HandleMessage, postpone?: Postpon
     if (postpone !== undefined) await Promise.all(unhandled.map((left) => postponeAll(log, postpone, left)));
     return { batchItemFailures: unhandled.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };
   });
-  // middy wants Lambda's context, of which no part is used.
+  // middy requires Lambda's context, but nothing here uses it.
   return (event) => handler(event, {} as Parameters<typeof handler>[1]);
 }
 
-/** @returns the records that must come again */
+/** @returns the records that the queue must deliver again */
 async function handleGroup(
   log: Log,
   handle: HandleMessage,
@@ -38,7 +40,7 @@ async function handleGroup(
     try {
       await handle(record.body);
     } catch (error) {
-      log.error('message not handled; it comes again, up to its last hand-out', {
+      log.error('message not handled; the queue delivers it again, up to the maximum number of deliveries', {
         messageId: record.messageId,
         group: record.attributes.MessageGroupId ?? '',
         receiveCount: receiveCountOf(record),
@@ -50,7 +52,10 @@ async function handleGroup(
   return [];
 }
 
-/** A group waits for the message at its head: less long than signals may be late, and longer with every failure. */
+/**
+ * The whole group waits for its first message, so the pause is
+ * shorter than signals may be late; it grows with each failure.
+ */
 const pauseStepMs = 5_000;
 
 /** @param records of one group; the first one failed */
@@ -65,8 +70,8 @@ async function postponeAll(
   try {
     await Promise.all(records.map(({ receiptHandle }) => postpone(receiptHandle, pauseMs)));
   } catch (error) {
-    // They come again all the same, later.
-    log.warn('the queue could not be told to hand a message out again soon', {
+    // The queue still delivers them again, only later.
+    log.warn('an unhandled message could not be scheduled for early redelivery', {
       reason: describeError(error),
     });
   }
