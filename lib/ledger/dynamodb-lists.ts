@@ -15,7 +15,7 @@ import type { Entry } from './entry.ts';
 import { type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';
 
-/** How entries are listed: each page costs what is on it. */
+/** Lists entries; the cost of a page grows with its size only. */
 export class DynamodbLists {
   readonly #table: DynamodbTable;
 
@@ -25,14 +25,14 @@ export class DynamodbLists {
 
   async list(query: EntryQuery): Promise<EntryPage> {
     const { status, account, limit } = query;
-    // One more than asked for tells whether there is another page.
+    // One entry more than the limit shows whether there is another page.
     const { items, next } = await this.#queryPlaces({ ...query, limit: limit + 1 });
     const page = items.slice(0, limit);
     const last = page.at(-1);
-    const asked = page.filter((item) => account === undefined || textOf(item, 'account') === account);
-    const entries = entriesOf(await this.#table.getMany(asked.map(keyOf)));
+    const wanted = page.filter((item) => account === undefined || textOf(item, 'account') === account);
+    const entries = entriesOf(await this.#table.getMany(wanted.map(keyOf)));
     return {
-      // The index may lag behind; the entries do not.
+      // The index may be outdated, but the entries are read consistently.
       entries: entries.filter((entry) => status === undefined || entry.status === status),
       next:
         last !== undefined && (items.length > limit || next !== null)
@@ -56,7 +56,8 @@ export class DynamodbLists {
       ...(await this.#queryLookups('>', nowMs + farthestLookupMs, limit)),
     ].slice(0, limit);
     const entries = entriesOf(await this.#table.getMany(items.map(keyOf)));
-    // The index may lag behind a look or an end; a look that cannot be read is due until somebody mends it.
+    // The index may be outdated: a lookup or an outcome may have
+    // followed. Damaged progress is due until it is repaired.
     return entries.filter(
       ({ status, lookup }) => status === 'unknown' && (lookup === null || isDue(lookup.dueAtMs)),
     );
@@ -72,7 +73,7 @@ export class DynamodbLists {
     return items;
   }
 
-  /** The refused alerts that carried this id: they stand side by side in the table itself. */
+  /** The refused alerts with this id; their keys are adjacent in the table, so no index is needed. */
   async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
     const { item: prefix = { S: '' } } = keyItem({ account, signalId: refusalPrefixOf(alertId) });
     const { items } = await this.#table.query({

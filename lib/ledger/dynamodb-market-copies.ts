@@ -3,14 +3,14 @@ import { namesIn, textOf } from '../base/dynamodb.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
 import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 
-/** No account of the configuration can be called that, and no index of the ledger has the item. */
+/** No account can have this name, and no index of the ledger contains the item. */
 const itemKey = { account: { S: '#relay' }, item: { S: 'markets' } };
 
 /**
- * The copy of the market list in the ledger's table: one item, which never expires. It is written as the ledger's
- * steps are, by an update, so that who executes signals needs no other permission.
+ * The stored copy of the market list: one item in the ledger's table that never expires. It is written by an
+ * update, as the ledger's steps are, so that execute-signal needs no other permission.
  *
- * @param options `exchange`: the address the list comes from
+ * @param options `exchange`: the address of the exchange that the list comes from
  */
 export function createDynamodbMarketCopies(options: {
   readonly client: DynamoDBClient;
@@ -39,9 +39,9 @@ export function createDynamodbMarketCopies(options: {
 }
 
 function failReading(error: unknown): never {
-  throw createStoreFailure('the kept market list could not be read', error);
+  throw createStoreFailure('the stored market list could not be read', error);
 }
 
 function failWriting(error: unknown): never {
-  throw createStoreFailure('the kept market list could not be written', error);
+  throw createStoreFailure('the stored market list could not be written', error);
 }

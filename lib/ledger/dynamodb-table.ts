@@ -16,7 +16,10 @@ import { type Item, namesIn } from '../base/dynamodb.ts';
 import { createStoreFailure } from '../base/store-failure.ts';
 import { type Patience, reasonsOf, sendPastTransactions } from './dynamodb-conflict.ts';
 
-/** A conditional write: done, with the item as it is now, or refused, with the item that stood against it. */
+/**
+ * The result of a conditional write: done, with the new item;
+ * or refused, with the item that failed the condition.
+ */
 export type Written =
   | { readonly done: true; readonly item: Item }
   | { readonly done: false; readonly found: Item | null };
@@ -27,10 +30,10 @@ export type CreatedAll =
 
 export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
   readonly set: string;
-  /** Absent: whatever is there, if anything. */
+  /** Absent: unconditional. */
   readonly condition?: string;
   readonly values?: Item;
-  /** More names than the expressions spell out. */
+  /** Attribute names that cannot be derived from the expressions. */
   readonly names?: Record<string, string>;
 };
 
@@ -39,10 +42,10 @@ type Query = Pick<
   'IndexName' | 'ExpressionAttributeValues' | 'ConsistentRead' | 'ScanIndexForward' | 'Limit'
 > & { readonly KeyConditionExpression: string };
 
-/** As many as one BatchGetItem takes. */
+/** The maximum of one BatchGetItem. */
 const batchSize = 100;
 
-/** The few things the ledger asks of DynamoDB, with the service's failures in the catalogue's words. */
+/** The DynamoDB operations that the ledger uses; failures of the service become errors of the catalogue. */
 export class DynamodbTable {
   readonly #client: DynamoDBClient;
   readonly #name: string;
@@ -58,14 +61,14 @@ export class DynamodbTable {
     this.#patience = patience;
   }
 
-  /** Reads consistently: every write acknowledged before is seen. */
+  /** A strongly consistent read: it sees every acknowledged write. */
   async get(key: Item): Promise<Item | null> {
     const command = new GetItemCommand({ TableName: this.#name, Key: key, ConsistentRead: true });
     const { Item: item } = await this.#client.send(command).catch(failReading);
     return item ?? null;
   }
 
-  /** Consistently too, in the order of the keys; what is not there is left out. */
+  /** Strongly consistent too, in the order of the keys; missing items are left out. */
   async getMany(keys: readonly Item[]): Promise<readonly Item[]> {
     const found: Item[] = [];
     for (let from = 0; from < keys.length; from += batchSize)
@@ -76,15 +79,15 @@ export class DynamodbTable {
 
   async #getBatch(keys: readonly Item[]): Promise<readonly Item[]> {
     const found: Item[] = [];
-    let left = [...keys];
-    while (left.length > 0) {
-      const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
+    let remaining = [...keys];
+    while (remaining.length > 0) {
+      const request = { [this.#name]: { Keys: remaining, ConsistentRead: true } };
       const response = await this.#client
         .send(new BatchGetItemCommand({ RequestItems: request }))
         .catch(failReading);
       found.push(...(response.Responses?.[this.#name] ?? []));
-      // Answers are cut at 16 MB.
-      left = response.UnprocessedKeys?.[this.#name]?.Keys ?? [];
+      // A response ends at 16 MB and lists the keys it left out.
+      remaining = response.UnprocessedKeys?.[this.#name]?.Keys ?? [];
     }
     return found;
   }
@@ -93,7 +96,7 @@ export class DynamodbTable {
     await this.#client.send(new PutItemCommand({ TableName: this.#name, Item: item })).catch(failWriting);
   }
 
-  /** Puts the item where none of its key is. */
+  /** Puts the item if its key does not exist. */
   async create(item: Item): Promise<Written> {
     const creation = this.#creationOf(item);
     try {
@@ -105,9 +108,9 @@ export class DynamodbTable {
   }
 
   /**
-   * Puts every item where none of its key is, or none of them.
+   * Puts all items if none of their keys exists, else none.
    *
-   * @returns done; or refused, with the item that stood against each, null where none did
+   * @returns done; or refused, with the existing item for each key, null for a key that does not exist
    */
   async createAll(items: readonly Item[]): Promise<CreatedAll> {
     const TransactItems = items.map((item) => ({ Put: this.#creationOf(item) }));
@@ -157,7 +160,7 @@ export class DynamodbTable {
     await this.#client.send(new DeleteItemCommand({ TableName: this.#name, Key: key })).catch(failWriting);
   }
 
-  /** One page of a query; `next` is null when DynamoDB knows of no more. */
+  /** One page of a query; `next` is null on the last one. */
   async query(
     query: Query,
     from: Item | null = null,
@@ -172,7 +175,7 @@ export class DynamodbTable {
     return { items: Items, next: LastEvaluatedKey ?? null };
   }
 
-  /** As many as there are, and `limit` at most: DynamoDB cuts a page at 1 MB, whatever was asked for. */
+  /** Reads pages until `limit` items are found or there are no more: DynamoDB ends each page at 1 MB. */
   async queryUpTo(limit: number, query: Omit<Query, 'Limit'>): Promise<readonly Item[]> {
     const found: Item[] = [];
     let from: Item | null = null;
@@ -194,7 +197,7 @@ function refusalOf(error: unknown): Written {
   return failWriting(error);
 }
 
-/** Reasons that leave it to whoever was there first; any other is a failure. */
+/** The reasons that mean another write went first; any other is a failure. */
 const contested: ReadonlySet<string> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
 
 function refusalOfAll(error: unknown): CreatedAll {

@@ -1,7 +1,7 @@
 import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
 import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 
-/** One row: the copy that was saved last. */
+/** The table has one row: the copy saved last. */
 const migrations: readonly string[] = [
   `CREATE TABLE market_copies (
      place INTEGER PRIMARY KEY CHECK (place = 1),
@@ -10,9 +10,9 @@ const migrations: readonly string[] = [
 ];
 
 /**
- * The copy of the market list in an embedded database.
+ * The stored copy of the market list on SQLite.
  *
- * @param exchange the address the list comes from
+ * @param exchange the address of the exchange that the list comes from
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
 export function createSqliteMarketCopies(file: SqliteFile, exchange: string): MarketCopies {

@@ -30,7 +30,7 @@ const itemNamed = (name: string) => ({ account: { S: 'main' }, item: { S: name }
 const seenBodies = () => dynamodb.server.seen.map(({ body }) => JSON.parse(body));
 
 describe('reading many items', () => {
-  test('asks again for what a response left out, and keeps the order asked for', async () => {
+  test('requests again what a response left out, and keeps the requested order', async () => {
     const table = await open(
       answers({
         Responses: { ledger: [itemNamed('c')] },
@@ -46,7 +46,7 @@ describe('reading many items', () => {
     });
   });
 
-  test('asks for a hundred at a time, and leaves out what is gone', async () => {
+  test('requests a hundred at a time, and leaves out missing items', async () => {
     const keys = Array.from({ length: 101 }, (_, i) => itemNamed(`k-${i}`));
     const table = await open(
       answers({ Responses: { ledger: keys.slice(1, 100) } }),
@@ -56,14 +56,14 @@ describe('reading many items', () => {
     expect(seenBodies().map(({ RequestItems }) => RequestItems.ledger.Keys.length)).toEqual([100, 1]);
   });
 
-  test('asks nothing for nothing', async () => {
+  test('sends no request without keys', async () => {
     const table = await open();
     expect(await table.getMany([])).toEqual([]);
     expect(dynamodb.server.seen).toHaveLength(0);
   });
 });
 
-test('a query is one page, and tells whether there is more', async () => {
+test('a query returns one page, and whether there are more', async () => {
   const table = await open(
     answers({ Items: [itemNamed('a')], LastEvaluatedKey: itemNamed('b') }),
     answers({ Items: [itemNamed('c')] }),
@@ -78,7 +78,7 @@ describe('a failure', () => {
   const write = { Key: itemNamed('a'), set: 'REMOVE #openOrder', condition: 'attribute_exists(#openOrder)' };
 
   test.each(['ProvisionedThroughputExceededException', 'ValidationException', 'AccessDeniedException'])(
-    'of kind %s is none of a condition: nothing is promised, and nothing named but the kind',
+    'of kind %s is not a failed condition: it is store_unavailable and names only the kind',
     async (kind) => {
       const table = await open(fails(kind));
       await expect(table.update(write)).rejects.toMatchObject({
@@ -88,13 +88,13 @@ describe('a failure', () => {
     },
   );
 
-  test('of the connection promises nothing', async () => {
+  test('of the connection is store_unavailable', async () => {
     const table = await open(hangUp, hangUp);
     await expect(table.create(itemNamed('a'))).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(table.get(itemNamed('a'))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 
-  test('of a condition shows what stood against it', async () => {
+  test('of a condition returns the existing item', async () => {
     const __type = 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException';
     const refusal = { status: 400, body: JSON.stringify({ __type, message: '', Item: itemNamed('a') }) };
     const table = await open(refusal, fails('ConditionalCheckFailedException'));
@@ -103,7 +103,7 @@ describe('a failure', () => {
   });
 });
 
-describe('a write that meets a transaction on its item', () => {
+describe('a write that conflicts with a transaction on its item', () => {
   const write = { Key: itemNamed('a'), set: 'REMOVE #openOrder', condition: 'attribute_exists(#openOrder)' };
   const cancelledFor = (...codes: readonly string[]) =>
     fails('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code })) });
@@ -112,14 +112,14 @@ describe('a write that meets a transaction on its item', () => {
     pausesMs.length = 0;
   });
 
-  test('is sent again, after ever longer pauses', async () => {
+  test('is retried after growing pauses', async () => {
     const table = await open(conflict, conflict, conflict, answers({ Attributes: itemNamed('a') }));
 
     expect(await table.update(write)).toEqual({ done: true, item: itemNamed('a') });
     expect(pausesMs).toEqual([10, 20, 40]);
   });
 
-  test('is given up after less than a second, which the door has', async () => {
+  test('is given up in less than a second, within the time of receive-signal', async () => {
     const table = await open(...Array<ScriptStep>(6).fill(conflict));
 
     await expect(table.create(itemNamed('a'))).rejects.toMatchObject({
@@ -130,14 +130,14 @@ describe('a write that meets a transaction on its item', () => {
     expect(dynamodb.server.seen).toHaveLength(6);
   });
 
-  test('is sent again when it is a transaction itself', async () => {
+  test('is retried when it is a transaction itself', async () => {
     const table = await open(cancelledFor('None', 'TransactionConflict'), answers({}));
 
     expect(await table.createAll([itemNamed('a'), itemNamed('b')])).toEqual({ done: true });
     expect(pausesMs).toEqual([10]);
   });
 
-  test('is not sent again when an item stands against it as well', async () => {
+  test('is not retried when a condition fails as well', async () => {
     const table = await open(cancelledFor('ConditionalCheckFailed', 'TransactionConflict'));
 
     expect(await table.createAll([itemNamed('a'), itemNamed('b')])).toEqual({
@@ -148,7 +148,7 @@ describe('a write that meets a transaction on its item', () => {
   });
 
   test.each(['ThrottlingError', 'ValidationError', 'ItemCollectionSizeLimitExceeded'])(
-    'is not sent again when it fails of %s as well',
+    'is not retried when it fails with %s as well',
     async (code) => {
       const table = await open(cancelledFor('TransactionConflict', code));
 
@@ -161,16 +161,16 @@ describe('a write that meets a transaction on its item', () => {
 });
 
 describe('a ledger', () => {
-  test('does not count for ever when it is overtaken every time', async () => {
+  test('stops counting when every attempt meets a concurrent write', async () => {
     await open(answers({}), ...Array<ScriptStep>(200).fill(fails('ConditionalCheckFailedException')));
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
     await expect(acceptOne(ledger, orderEntry('a'), { maxPerMinute: 5 })).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: 'the ledger could not count this minute: too many at once',
+      message: 'the ledger could not count this minute: too many concurrent writes',
     });
   });
 
-  test('asks for the refusals of an id by the beginning of their keys, ten at most', async () => {
+  test('queries the refusals of an id by the prefix of their keys, ten at most', async () => {
     await open(answers({ Items: [] }));
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
     expect(await ledger.readRefusals('main', 'a')).toEqual([]);
@@ -186,7 +186,7 @@ describe('a ledger', () => {
     ]);
   });
 
-  test('counts nothing without a limit: a signal is stored by one request', async () => {
+  test('counts nothing without a limit: storing a signal is one request', async () => {
     await open(answers({}));
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
     expect((await acceptOne(ledger, orderEntry('a'), null)).result).toBe('created');
