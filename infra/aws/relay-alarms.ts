@@ -89,7 +89,7 @@ export class RelayAlarms extends Construct {
       metric: this.#count('Unknown', execute, reconcile),
       meaning:
         'An order or cancellation was sent and its response was lost, so its outcome is unknown. The alarm repeats until the outcome is known.',
-      runbook: `wait a few minutes: the reconciler looks the order up by itself, and the relay never sends it again. Then run \`${inLedger} --status unknown\`. Look up each order it still lists on the exchange by its client order id, and record what you found with \`${relay} resolve ID --stack STACK\`.`,
+      runbook: `the reconciler looks the order up by itself, and the relay never sends it again. Run \`${inLedger} --status unknown\`. If it still lists the signal, look up its client order id on the exchange and record what you found with \`${relay} resolve ID --stack STACK\`.`,
     });
     topic.add('Attention', {
       metric: this.#count('Attention', receive, execute, reconcile, ...imports),

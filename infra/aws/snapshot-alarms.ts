@@ -27,7 +27,7 @@ export function addSnapshotAlarms(topic: AlarmTopic, { jobs, table }: AccountSna
 function addErrorAlarm(topic: AlarmTopic, { name, run }: SnapshotJob): void {
   topic.add(`${name}Errors`, {
     metric: run.lambda.metricErrors({ statistic: Stats.SUM, period: alarmPeriod }),
-    meaning: `The function "${name.toLowerCase()}" failed, crashed or timed out: it stored no snapshot for at least one account.`,
+    meaning: `The function "${name.toLowerCase()}" failed, crashed or timed out: it did not complete for at least one account.`,
     runbook:
       'read its log for the account and the reason. The run is retried twice within minutes; if the retries fail too, the alarm Undelivered goes off.',
   });
