@@ -173,7 +173,7 @@ export class RelayAlarms extends Construct {
         metric: run.lambda.metricErrors(sum),
         meaning: `The function "${name.toLowerCase()}" crashed or ran out of time.`,
         runbook:
-          'read its log around this time for the cause. You need not resend anything: the queue and the schedule deliver unfinished signals again.',
+          'read its log around this time for the cause. Signals in progress are delivered again without your help.',
       });
       addTimeAlarm(topic, name, run);
     }
