@@ -2,5 +2,5 @@ import { openExecuteServices } from '../lib/host/aws-services.ts';
 import { createExecuteSignal } from '../lib/host/worker.ts';
 import config from '../relay.config.ts';
 
-/** Behind the signal queue. */
+/** Called by the signal queue. */
 export const handler = createExecuteSignal(openExecuteServices(config, process.env));

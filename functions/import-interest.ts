@@ -2,5 +2,5 @@ import { openSnapshotServices } from '../lib/host/aws-services.ts';
 import { createImportInterest } from '../lib/host/snapshots.ts';
 import config from '../relay.config.ts';
 
-/** Behind the schedule of interest payments. */
+/** Called by the schedule of interest payments. */
 export const handler = createImportInterest(openSnapshotServices('import-interest', config, process.env));

@@ -3,11 +3,12 @@ import { createReceiveSignal } from '../lib/host/webhook.ts';
 import config from '../relay.config.ts';
 
 /**
- * TradingView hangs up after 3 s and does not resend then; a 503 it does resend. The rest is for the way and a start.
+ * TradingView closes the connection after 3 s and does not resend then, but it resends after a 503. The
+ * second between is left for the network and a cold start.
  *
  * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
  */
 const responseTimeoutMs = 2_000;
 
-/** Behind `POST /signals/{account}/{token}`. */
+/** Called by API Gateway for `POST /signals/{account}/{token}`. */
 export const handler = createReceiveSignal(openReceiveServices(config, process.env), responseTimeoutMs);

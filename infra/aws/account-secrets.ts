@@ -11,16 +11,17 @@ export interface AccountSecretsProps {
 }
 
 /**
- * Two secrets for each account, apart from each other because different functions read them.
+ * Two secrets for each account, one for the webhook token and one for the exchange key, because different
+ * functions read them.
  *
- * The values change later by hand (`keys set`, `token rotate`); CloudFormation leaves them alone as long as what is
- * written here stays the same. They are encrypted with the account's own key for Secrets Manager: a key of their own
- * would cost a dollar a month and be granted to the same functions.
+ * The operator changes the values later (`keys set`, `token rotate`). CloudFormation does not overwrite them
+ * while the properties below stay the same. The AWS managed key for Secrets Manager encrypts them: a customer
+ * managed key would cost a dollar a month and be granted to the same functions.
  */
 export class AccountSecrets extends Construct {
   /** `{"current": token, "previous": null | {"token", "validUntilMs"}}` */
   readonly webhookTokens: SecretArns;
-  /** `{"apiKey": "", "apiSecret": ""}` until keys are stored. */
+  /** `{"apiKey": "", "apiSecret": ""}` until the operator stores a key. */
   readonly exchangeKeys: SecretArns;
 
   constructor(scope: Construct, id: string, { accounts, removalPolicy }: AccountSecretsProps) {
@@ -30,7 +31,7 @@ export class AccountSecrets extends Construct {
       generateSecretString: {
         secretStringTemplate: JSON.stringify({ previous: null }),
         generateStringKey: 'current',
-        // It stands in a URL.
+        // The token is part of a URL.
         excludePunctuation: true,
         passwordLength: 32,
       },
@@ -57,7 +58,7 @@ export class AccountSecrets extends Construct {
         Validations.of(secret).acknowledge({
           id: 'AwsSolutions-SMG4',
           reason:
-            'Nobody but the owner can make a new exchange key or put a new URL into TradingView: `keys set` and `token rotate` change the value, and the functions notice without a deploy.',
+            'Rotation cannot be automated: only the owner can create a new exchange key or put a new URL into TradingView. `keys set` and `token rotate` change the value, and the functions pick it up without a deploy.',
         });
         return [account, (secret.node.defaultChild as CfnSecret).attrId];
       }),

@@ -13,11 +13,13 @@ import { SnapshotTable } from './snapshot-table.ts';
 
 export interface AccountSnapshotsProps {
   readonly bundles: Bundles;
-  /** When each is taken; what is never taken has neither function nor schedule. Null: none. */
+  /**
+   * The schedule of each snapshot; one that is null has neither function nor schedule. Null: no snapshots.
+   */
   readonly settings: SnapshotSettings | null;
   readonly exchangeKeys: SecretArns;
   readonly logRetention: RetentionDays;
-  /** Where runs go that were given up. */
+  /** Receives the runs that were given up. */
   readonly undelivered: IQueue;
 }
 
@@ -25,7 +27,7 @@ export interface AccountSnapshotsProps {
 export interface SnapshotJob {
   readonly name: JobName;
   readonly run: RelayFunction;
-  /** How long its schedule is silent at the most; null when nobody can tell. */
+  /** The longest time between two runs of its schedule; null when it cannot be computed. */
   readonly longestPause: Duration | null;
 }
 
@@ -35,35 +37,44 @@ interface JobKind {
   readonly setting: keyof Omit<SnapshotSettings, 'timeZone'>;
   readonly bundle: FunctionName;
   readonly keeps: string;
-  /** On the table. */
+  /** What the function may do with the table. */
   readonly actions: readonly string[];
   readonly timeout: Duration;
   readonly maxAge: Duration;
 }
 
-/** All accounts side by side, each for two tries of every call to AWS and the exchange's 10 s, and as much in reserve. */
+/**
+ * Accounts run in parallel. Each takes two tries of every AWS
+ * call and the exchange's 10 s; as much again is reserve.
+ */
 const shortTimeout = Duration.minutes(1);
-/** As long as Lambda allows: a partner's first import reads a hundred pages, and as many again for each of its plans. */
+/**
+ * The most Lambda allows: a partner's first import reads a
+ * hundred pages, and as many again for each of its plans.
+ */
 const longestTimeout = Duration.minutes(15);
-/** As long as Lambda keeps a run that could not begin: fees and payments seen late are as good. */
+/**
+ * The longest Lambda keeps a run that could not start: late
+ * snapshots of fees and payments are as good as punctual ones.
+ */
 const longestAge = Duration.hours(6);
-/** Nobody waits for it; with ten thousand payments in hand it takes 110 MB. */
+/** No caller waits, so speed matters little; a run with ten thousand payments takes 110 MB. */
 const memoryMiB = 512;
 
 const kinds = {
   Balances: {
     setting: 'balances',
     bundle: 'snapshot-balances',
-    keeps: 'what each account holds',
+    keeps: 'the balances of each account',
     actions: ['dynamodb:Query', 'dynamodb:PutItem'],
     timeout: shortTimeout,
-    // Later it would no more be what was held then.
+    // Balances read later would not be those of the scheduled time.
     maxAge: Duration.minutes(15),
   },
   Fees: {
     setting: 'fees',
     bundle: 'snapshot-fees',
-    keeps: 'what changed of the fees',
+    keeps: 'changes of transfer fees',
     actions: ['dynamodb:Query', 'dynamodb:PutItem'],
     timeout: shortTimeout,
     maxAge: longestAge,
@@ -78,14 +89,14 @@ const kinds = {
   },
 } as const satisfies Record<string, JobKind>;
 
-/** What is kept of every account by the clock, and the functions that look. */
+/** The scheduled snapshots of every account: their table, and a function and a schedule for each kind. */
 export class AccountSnapshots extends Construct {
   readonly table: SnapshotTable;
   readonly jobs: readonly SnapshotJob[];
 
   constructor(scope: Construct, id: string, props: AccountSnapshotsProps) {
     super(scope, id);
-    // There even when nothing is taken: what was taken before stays to be read.
+    // Created even without any schedule, so that earlier snapshots stay readable.
     this.table = new SnapshotTable(this, 'Table');
     this.jobs = (Object.keys(kinds) as JobName[]).flatMap((name) => this.#createJob(name, props));
   }
@@ -97,7 +108,7 @@ export class AccountSnapshots extends Construct {
     const { timeZone } = props.settings;
     const run = this.#createFunction(name, props);
     new RelaySchedule(this, `${name}Schedule`, {
-      description: `Keeps ${keeps}`,
+      description: `Stores ${keeps}`,
       expression: ScheduleExpression.expression(cron, TimeZone.of(timeZone)),
       target: run,
       retries: 10,
@@ -110,7 +121,7 @@ export class AccountSnapshots extends Construct {
   #createFunction(name: JobName, props: AccountSnapshotsProps): RelayFunction {
     const { bundle, keeps, actions, timeout } = kinds[name];
     const run = new RelayFunction(this, name, {
-      description: `Trading relay: keeps ${keeps}`,
+      description: `Trading relay: stores ${keeps}`,
       bundle: props.bundles[bundle],
       memoryMiB,
       timeout,

@@ -14,9 +14,9 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
 export interface AlarmTopicProps {
-  /** Null: nobody is told; alarms still show on the dashboard. */
+  /** Null: no mail is sent; alarms show on the dashboard only. */
   readonly email: string | null;
-  /** Where mails end that could not be delivered. */
+  /** Receives the mails that SNS could not deliver. */
   readonly undelivered: IQueue;
 }
 
@@ -24,17 +24,19 @@ export interface AlarmProps {
   readonly metric: Metric;
   /** The alarm goes off when the metric is above this; 0 when absent. */
   readonly above?: number;
-  /** Goes off instead when the metric is below this, or missing, but for the first while of a new alarm. */
+  /**
+   * The alarm goes off instead when the metric is below this or missing, except while a new alarm warms up.
+   */
   readonly below?: number;
-  /** How many periods in a row it must be so; 1 when absent. */
+  /** How many periods in a row the threshold must be crossed; 1 when absent. */
   readonly periods?: number;
-  /** One sentence: what is so. */
+  /** What happened, in a sentence or two. */
   readonly meaning: string;
-  /** One sentence: what to do now. */
+  /** What the operator does now; begins in lower case, after "Runbook: ". */
   readonly runbook: string;
 }
 
-/** Every alarm of the relay, and the one topic they all go to: when it rings, and when it is over. */
+/** Every alarm of the relay, and the one topic that is notified when an alarm goes off and when it ends. */
 export class AlarmTopic extends Construct {
   readonly topic: Topic;
   readonly alarms: Alarm[] = [];
@@ -42,7 +44,7 @@ export class AlarmTopic extends Construct {
   constructor(scope: Construct, id: string, { email, undelivered }: AlarmTopicProps) {
     super(scope, id);
     this.topic = new Topic(this, 'Topic', { displayName: 'Trading relay', enforceSSL: true });
-    // A topic with a policy of its own loses the one that lets alarms in.
+    // `enforceSSL` gives the topic a policy, which replaces the default one that lets alarms publish.
     this.topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -51,7 +53,7 @@ export class AlarmTopic extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
     );
-    if (email === null) warnThatNobodyIsTold(this);
+    if (email === null) warnAboutMissingEmail(this);
     else this.topic.addSubscription(new EmailSubscription(email, { deadLetterQueue: undelivered }));
   }
 
@@ -68,26 +70,27 @@ export class AlarmTopic extends Construct {
       alarmDescription: `${props.meaning}\nRunbook: ${props.runbook}`,
     });
     if (isFloor) letWarmUp(alarm, props);
-    const tell = new SnsAction(this.topic);
-    alarm.addAlarmAction(tell);
-    alarm.addOkAction(tell);
+    const notify = new SnsAction(this.topic);
+    alarm.addAlarmAction(notify);
+    alarm.addOkAction(notify);
     this.alarms.push(alarm);
   }
 }
 
-/** The CDK says it at each synth, diff and deploy. */
-function warnThatNobodyIsTold(topic: AlarmTopic): void {
+/** The CDK prints it at each synth, diff and deploy. */
+function warnAboutMissingEmail(topic: AlarmTopic): void {
   Annotations.of(topic).addWarningV2(
     'trading-relay:nobody-is-told-of-alarms',
-    'NOBODY WILL BE TOLD when an order is lost, refused or left open: alarms ring on the dashboard only. Set aws.alarmEmail in relay.config.ts, deploy, and confirm the mail that AWS sends there.',
+    'NO ALARM WILL BE MAILED when an order is lost, refused or left open: alarms show on the dashboard only. Set aws.alarmEmail in relay.config.ts, deploy, and confirm the mail that AWS sends there.',
   );
 }
 
-/** The longest that CloudWatch has, and what it takes to count a first run. */
+/** In minutes. The most is CloudWatch's own maximum; the least leaves time for a first run to be counted. */
 const warmUpMinutes = { most: 2_880, least: 15 } as const;
 
 /**
- * Silence is a fault, but not before the time has come for a first sound.
+ * Keeps a new alarm quiet until its first full evaluation:
+ * without a warm-up, missing data would set it off at once.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarm-warm-up.html
  */
@@ -97,5 +100,5 @@ function letWarmUp(alarm: Alarm, { metric, periods = 1 }: AlarmProps): void {
   (alarm.node.defaultChild as CfnAlarm).warmUpConfiguration = { warmUpPeriodDurationInMinutes: minutes };
 }
 
-/** How long a metric is summed up before an alarm looks at it. */
+/** The period over which a metric is summed before an alarm evaluates it. */
 export const alarmPeriod = Duration.minutes(1);

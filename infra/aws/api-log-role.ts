@@ -4,10 +4,12 @@ import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk
 import { Construct } from 'constructs';
 
 /**
- * What lets API Gateway write access logs at all: one role for an account and region, named in its settings.
+ * The role with which API Gateway writes access logs: one for
+ * an AWS account and region, named in its settings.
  *
- * Without it no stage with an access log can be made there. The setting belongs to all APIs of the region, so the role
- * stays when the stack goes, and it allows what AWS lists for it: a narrower one would silence the others' logs.
+ * Without it, no stage with an access log can be created there. All APIs of the region share the setting. The
+ * role is therefore kept when the stack is deleted, and it allows all that AWS lists: a narrower role would
+ * stop the logs of other APIs.
  *
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html
  */
@@ -26,7 +28,7 @@ export class ApiLogRole extends Construct {
     Validations.of(role).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason:
-        'The role serves every API of the account and region, whose logs have names this stack cannot know; API Gateway refuses a role that lacks one of these actions.',
+        'The role serves every API of the account and region, and this stack cannot know the names of their logs. API Gateway refuses a role that lacks one of these actions.',
     });
   }
 }

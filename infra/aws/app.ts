@@ -8,11 +8,13 @@ import { RelayStack } from './relay-stack.ts';
 const app = new App();
 const stage = readContext('stage') ?? 'prod';
 if (!/^[a-z][a-z0-9-]{0,31}$/.test(stage))
-  throw new Error(`the stage "${stage}" must be 1 to 32 of a-z, 0-9 and -, and begin with a letter`);
+  throw new Error(
+    `the stage "${stage}" must be 1 to 32 characters of a-z, 0-9 and -, and begin with a letter`,
+  );
 
 const { path: configPath, config } = loadConfig(readContext('config'));
 const bundles = await bundleFunctions({ outputFolder: join(app.outdir, 'functions'), configPath });
-// No account and no region: the template fits them all, and the credentials of the deploy decide.
+// No account and no region: the credentials of the deploy decide, so one template serves all.
 new RelayStack(app, `trading-relay-${stage}`, { stage, config, bundles });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));
 app.synth();

@@ -19,10 +19,10 @@ export type FunctionName = (typeof functionNames)[number];
 export type Bundles = Readonly<Record<FunctionName, string>>;
 
 /**
- * Makes one self-contained file of each function, the configuration and the AWS SDK included.
+ * Bundles each function into one self-contained file that includes the configuration and the AWS SDK.
  *
- * @param options.configPath absolute path of the configuration to put in
- * @throws BuildFailure of esbuild, after it printed what is wrong
+ * @param options.configPath absolute path of the configuration to include
+ * @throws BuildFailure from esbuild, after esbuild printed the errors
  */
 export async function bundleFunctions(options: {
   readonly outputFolder: string;
@@ -37,28 +37,28 @@ export async function bundleFunctions(options: {
     minify: true,
     platform: 'node',
     target: 'node24',
-    // Built-in modules load in a tenth of the time through require.
+    // `require` loads built-in modules in a tenth of the time.
     format: 'cjs',
-    // The packages' ES modules shake to two thirds of what their CommonJS comes to.
+    // Tree shaking works on ES modules: they come out at two thirds of the size of the CommonJS files.
     mainFields: ['module', 'main'],
-    // Loaded only by operations that stream events, of which the relay calls none.
+    // Only operations that stream events load it, and the relay calls none of them.
     external: ['@smithy/core/event-streams'],
     legalComments: 'none',
     logLevel: 'warning',
     alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
-    plugins: [putInConfiguration(options.configPath), trimPackageFiles, leaveOutJsonSchema],
+    plugins: [includeConfiguration(options.configPath), trimPackageFiles, leaveOutJsonSchema],
   });
   return Object.fromEntries(folders) as Bundles;
 }
 
-function putInConfiguration(path: string): Plugin {
+function includeConfiguration(path: string): Plugin {
   return {
     name: 'configuration',
     setup: ({ onResolve }) => onResolve({ filter: /^\.\.\/relay\.config\.ts$/ }, () => ({ path })),
   };
 }
 
-/** An AWS client reads its version from its whole package.json. */
+/** An AWS client imports its whole package.json to read its version; the bundle needs the version alone. */
 const trimPackageFiles: Plugin = {
   name: 'package-files',
   setup: ({ onLoad }) =>
@@ -68,7 +68,7 @@ const trimPackageFiles: Plugin = {
     }),
 };
 
-/** Every zod schema refers to the code that turns it into JSON Schema, 18 KB that no function calls. */
+/** Every zod schema refers to the code that converts it to JSON Schema: 18 KB that no function calls. */
 const leaveOutJsonSchema: Plugin = {
   name: 'json-schema',
   setup: ({ onLoad }) =>

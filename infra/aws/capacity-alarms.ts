@@ -3,24 +3,24 @@ import type { TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { type AlarmTopic, alarmPeriod } from './alarm-topic.ts';
 import type { RelayFunction } from './relay-function.ts';
 
-/** A run that takes more of its time than this share might next be cut off. */
+/** A run that takes more than this share of its timeout is close to being stopped by Lambda. */
 const slowShare = 0.8;
 
-/** Rings before a function runs out of time; when it did, the alarm about its errors rings. */
+/** Goes off before a function times out. After a time-out the alarm about its errors goes off. */
 export function addTimeAlarm(topic: AlarmTopic, name: string, { lambda, timeout }: RelayFunction): void {
   const seconds = timeout.toSeconds();
   topic.add(`${name}Slow`, {
     metric: lambda.metricDuration({ statistic: Stats.MAXIMUM, period: alarmPeriod }),
     above: seconds * 1000 * slowShare,
-    meaning: `A run of the function "${name.toLowerCase()}" took more than ${seconds * slowShare} s of the ${seconds} s it has; one that takes all of them is cut off.`,
+    meaning: `A run of the function "${name.toLowerCase()}" took more than ${seconds * slowShare} s. Lambda stops a run after ${seconds} s.`,
     runbook:
-      'its log around this time says what it waited for: the exchange, AWS, or too much work at once; if it goes on, look whether either is slow for others too.',
+      'read the log of the function around this time to see what it waited for: the exchange, AWS, or too much work in one run. If the alarm keeps returning, check the status pages of the exchange and of AWS.',
   });
 }
 
 /**
- * DynamoDB counts the events it turned away for the table itself, reads and writes apart. Its client tries again
- * before anything fails, so these ring first.
+ * DynamoDB counts throttled reads and throttled writes of the table separately. The DynamoDB client retries a
+ * throttled request, so these alarms go off before anything fails.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html
  */
@@ -28,8 +28,8 @@ export function addThrottleAlarms(topic: AlarmTopic, name: string, table: TableV
   for (const kind of ['Read', 'Write'] as const)
     topic.add(`${name}${kind}sThrottled`, {
       metric: table.metric(`${kind}ThrottleEvents`, { statistic: Stats.SUM, period: alarmPeriod }),
-      meaning: `DynamoDB turned ${kind.toLowerCase()}s of the table of the ${name.toLowerCase()} away: more came at once than it takes.`,
+      meaning: `DynamoDB throttled ${kind.toLowerCase()}s of the ${name.toLowerCase()} table: more arrived at once than the table takes. They are retried.`,
       runbook:
-        'see on the dashboard whether it lasts: an on-demand table grows by itself within minutes, and what was turned away is tried again; if it lasts, one account has more alerts a second than one key takes, or the quota of the table in Service Quotas is too low.',
+        'watch on the dashboard whether it stops. An on-demand table scales up by itself within minutes. If it does not stop, either one account sends more alerts a second than one partition key takes, or the table quota in Service Quotas is too low: spread the alerts or ask for a higher quota.',
     });
 }

@@ -4,15 +4,19 @@ import { parseCron } from '../../lib/host/cron.ts';
 import { createNextTime } from '../../lib/host/cron-times.ts';
 
 const hourMs = 3_600_000;
-/** Two months, a short one among them: every day of the month and of the week. Always the same, so that templates are. */
+/**
+ * Two months with every day of the month and of the week, one
+ * of them short. Fixed, so that templates stay the same.
+ */
 const firstMs = Date.UTC(2027, 0, 1);
 const untilMs = Date.UTC(2027, 2, 1);
 
 /**
- * How long a schedule is silent at the most, to within an hour, but for the days when clocks are put forward or back.
+ * The longest time between two runs of a schedule, to within
+ * an hour; changes of daylight saving time are ignored.
  *
- * @param cron as EventBridge Scheduler writes it
- * @returns null when it leaves out months or years, or has no second time within two months
+ * @param cron in the syntax of EventBridge Scheduler
+ * @returns null when the expression restricts months or years, or has no next time within the two months
  */
 export function findLongestPause(cron: string, timeZone: SnapshotSettings['timeZone']): Duration | null {
   const { months, years } = parseCron(cron);
@@ -24,7 +28,7 @@ export function findLongestPause(cron: string, timeZone: SnapshotSettings['timeZ
     const nextMs = nextTime(atMs);
     if (nextMs === null) return null;
     longestMs = Math.max(longestMs, nextMs - atMs);
-    // Whatever runs within an hour is looked at by the hour only.
+    // Steps of an hour at least: a schedule that runs every minute would take 85,000 steps.
     atMs = Math.max(nextMs, atMs + hourMs);
   }
   return Duration.millis(longestMs);

@@ -8,10 +8,10 @@ const number = (name: string) => ({ name, type: AttributeType.NUMBER });
 export type LedgerIndex = 'open-orders' | 'by-time' | 'by-account' | 'by-status' | 'by-look';
 
 /**
- * The ledger: one table, paid by request, with a way back to any second of the last 35 days.
+ * The ledger: one on-demand table that can be restored to any second of the last 35 days.
  *
- * It outlives the stack: it is the proof of what became of every alert. Keys and indexes are those of the DynamoDB
- * ledger (lib/ledger).
+ * Deleting the stack keeps the table, because it proves the outcome of every alert. The DynamoDB ledger
+ * (lib/ledger) defines its keys and indexes.
  */
 export class LedgerTable extends Construct {
   readonly table: TableV2;
@@ -51,7 +51,7 @@ export class LedgerTable extends Construct {
         },
       ],
       billing: Billing.onDemand(),
-      // The AWS account's own key for DynamoDB: its use shows in CloudTrail, and no function needs a grant on it.
+      // The AWS managed key for DynamoDB: CloudTrail records its use, and no function needs a grant on it.
       encryption: TableEncryptionV2.awsManagedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       timeToLiveAttribute: 'expiresAt',

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
 import { provideConfig } from '../../lib/host/project-config.ts';
 
-/** A configuration, and where it stands. */
+/** A configuration and the path of its file. */
 export interface LoadedConfig {
   /** Absolute. */
   readonly path: string;
@@ -13,16 +13,16 @@ export interface LoadedConfig {
 const projectConfigPath = resolve(import.meta.dirname, '..', '..', 'relay.config.ts');
 
 /**
- * Reads the configuration that is to be deployed.
+ * Reads the configuration to deploy.
  *
  * @param path relative to the current folder; undefined: relay.config.ts of the project
- * @throws RelayError `config_missing`, or `config_invalid` with every fault at once
+ * @throws RelayError `config_missing`, or `config_invalid` with all issues at once
  */
 export function loadConfig(path: string | undefined): LoadedConfig {
   const notice = path === undefined ? provideConfig() : null;
   if (notice !== null) process.stderr.write(`${notice}\n`);
   const absolute = path === undefined ? projectConfigPath : resolve(path);
-  // Which file it is, only the command line knows.
+  // `require`, because the path is known only at run time.
   const loaded: unknown = createRequire(import.meta.url)(absolute);
   return { path: absolute, config: parseConfig((loaded as { default?: unknown }).default) };
 }

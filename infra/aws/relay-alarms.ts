@@ -22,33 +22,34 @@ export interface RelayAlarmsProps {
   readonly reconcile: RelayFunction;
   readonly snapshots: AccountSnapshots;
   readonly ledger: LedgerTable;
-  /** A signal that waits longer is too old to be sent. */
+  /** A signal older than this is denied as stale. */
   readonly maxSignalAge: Duration;
 }
 
 /**
- * What the logs are counted for; every line is one JSON object.
+ * Which log lines are counted; every line is one JSON object.
  *
- * What comes of comparing a field that is not there is not written down anywhere: its absence is asked for apart.
+ * AWS does not document the result of comparing a field that
+ * is absent, so a pattern tests for the absence explicitly.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
  */
 const countedLines = {
-  /** Said when it becomes unknown, and again as long as it stays so. */
+  /** Logged when an entry becomes unknown, and repeatedly while it stays unknown. */
   Unknown: FilterPattern.literal('{ ($.alarm IS TRUE) && ($.status = "unknown") }'),
-  /** Whatever else the relay itself calls an alarm. */
+  /** Every other line that the relay marks as an alarm. */
   Attention: FilterPattern.literal(
     '{ ($.alarm IS TRUE) && (($.status NOT EXISTS) || ($.status != "unknown")) }',
   ),
   Rejected: FilterPattern.literal('{ $.status = "rejected" }'),
   NoOrder: FilterPattern.literal('{ ($.status = "not_sent") || ($.status = "not_placed") }'),
-  /** No alarm of its own: a rule did what it is there for. A cancellation that was denied says so itself. */
+  /** Has no alarm: the rule did its job. A denied cancellation logs its own alarm line. */
   Denied: FilterPattern.literal('{ $.message = "signal denied" }'),
   Refused: FilterPattern.literal(
     '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
   ),
   Unauthorized: FilterPattern.literal('{ $.code = "unauthorized" }'),
-  /** In the access log, whose values are all text. The function behind the door has no such response. */
+  /** Counted in the access log, whose values are all text. receive-signal itself never responds with 403. */
   TurnedAway: FilterPattern.literal('{ $.status = "403" }'),
 } as const satisfies Record<string, IFilterPattern>;
 type Counted = keyof typeof countedLines;
@@ -57,7 +58,7 @@ export const countedNames = Object.keys(countedLines) as readonly Counted[];
 const relay = 'npx relay';
 const inLedger = `${relay} signals --stack STACK`;
 
-/** What wakes somebody, each with what to do then. No alarm uses a formula: a metric says it, or it is not said. */
+/** Every alarm of the relay with its runbook. Each alarm watches one metric; none uses metric math. */
 export class RelayAlarms extends Construct {
   readonly #namespace: string;
 
@@ -65,14 +66,14 @@ export class RelayAlarms extends Construct {
     super(scope, id);
     this.#namespace = `TradingRelay/${scope.node.path}`;
     this.#addOutcomes(props);
-    this.#addDoor(props);
+    this.#addWebhook(props);
     this.#addQueues(props);
     this.#addFunctions(props);
     addThrottleAlarms(props.topic, 'Ledger', props.ledger.table);
     addSnapshotAlarms(props.topic, props.snapshots);
   }
 
-  /** Lines of that kind in the logs of the relay. */
+  /** The number of lines of that kind in the relay's logs, a minute. */
   metric(name: Counted): Metric {
     return new Metric({
       namespace: this.#namespace,
@@ -87,55 +88,55 @@ export class RelayAlarms extends Construct {
     topic.add('UnknownOutcomes', {
       metric: this.#count('Unknown', execute, reconcile),
       meaning:
-        'An order was sent and its response lost; this rings again and again as long as nobody knows what became of it.',
-      runbook: `the relay looks for it by itself, and never sends it again; what \`${inLedger} --status unknown\` still shows, look up on the exchange by its client order id and settle with \`${relay} resolve ID --stack STACK\`.`,
+        'An order or cancellation was sent and its response was lost, so its outcome is unknown. The alarm repeats until the outcome is known.',
+      runbook: `the reconciler looks the order up by itself, and the relay never sends it again. Run \`${inLedger} --status unknown\`. If it still lists the signal, look up its client order id on the exchange and record what you found with \`${relay} resolve ID --stack STACK\`.`,
     });
     topic.add('Attention', {
       metric: this.#count('Attention', receive, execute, reconcile, ...imports),
       meaning:
-        'Something is as it should never be: an order under another name or twice, a signal that was not carried out, a cancellation that was denied or left something open, interest payments that the exchange shows no more.',
-      runbook: `the lines with "alarm":true in the logs of the functions say what, and of which signal or account; signals that only wait go on after \`${relay} redrive --stack STACK\`.`,
+        'The relay logged an alarm. For example: the exchange reported another order than the one sent, a signal was not executed, a cancellation was denied or may have left orders open, alerts exceed the limit a minute, or interest payments are no longer listed by the exchange.',
+      runbook: `search the logs of the functions for "alarm":true. Each line names what happened and the signal or account. If it says that signals are waiting, remove the cause and run \`${relay} redrive --stack STACK\`.`,
     });
     topic.add('Rejections', {
       metric: this.#count('Rejected', execute, reconcile),
       meaning:
-        'The exchange refused an order, which then is none, or a cancellation came to nothing: its order may still be open.',
-      runbook: `run \`${inLedger} --status rejected\`; the exchange's code and texts say what to change (balance, size, key permissions).`,
+        'The exchange rejected an order, so the order does not exist; or a cancellation had no effect, so the order it was for may still be open.',
+      runbook: `run \`${inLedger} --status rejected\`. The exchange's code and messages say what to change (balance, size, key permissions). After a rejected cancellation, check the open orders on the exchange.`,
     });
     topic.add('NoOrder', {
       metric: this.#count('NoOrder', execute, reconcile),
       meaning:
-        'An order provably never reached the exchange, or was looked for and is nowhere: there is no order.',
-      runbook: `run \`${inLedger} --status not_sent\`, and \`not_placed\`, for the reason, then \`${relay} doctor --stack STACK\`; whether it is still wanted is yours to decide.`,
+        'There is no order for a signal: the order provably never reached the exchange, or lookups proved that the exchange does not have it.',
+      runbook: `run \`${inLedger} --status not_sent\` and \`${inLedger} --status not_placed\` for the reason, then \`${relay} doctor --stack STACK\`. The relay does not send the order again: if you still want it, place it yourself.`,
     });
     this.#count('Denied', execute, reconcile);
   }
 
-  #addDoor({ topic, api, receive }: RelayAlarmsProps): void {
+  #addWebhook({ topic, api, receive }: RelayAlarmsProps): void {
     topic.add('Refusals', {
       metric: this.#count('Refused', receive),
-      meaning: 'An alert was refused at the door: no order came of it.',
-      runbook: `run \`${inLedger} --status invalid\`; each entry says what to correct in the TradingView alert.`,
+      meaning: 'The webhook refused an alert (4xx), so no order was placed for it.',
+      runbook: `run \`${inLedger} --status invalid\`. Each entry says what to correct in the TradingView alert.`,
     });
     topic.add('AuthenticationFailures', {
       metric: this.#count('Unauthorized', receive),
-      meaning: 'An allowed address called with an account or token that is not known.',
+      meaning: 'An allowed address called the webhook with an unknown account or a wrong token.',
       runbook:
-        'compare the URL in TradingView with `npx relay webhook --stack STACK`; if it is right somebody else is trying: `token rotate ACCOUNT`.',
+        'compare the URL in TradingView with the output of `npx relay webhook --stack STACK`. If they are equal, another caller is guessing: replace the token with `npx relay token rotate ACCOUNT --stack STACK`, and put the new URL into TradingView.',
     });
     topic.add('TurnedAway', {
       metric: this.#count('TurnedAway', { node: api.node, logGroup: api.accessLog }),
       meaning:
-        'An address that is not on the list called a webhook and was turned away: no order came of it.',
+        'An address that is not on the allowlist called the webhook. The request got a 403 and no order was placed.',
       runbook:
-        'its sourceIp is in the access log; if that is you, or TradingView has new addresses, put it into allowedAddresses of relay.config.ts and deploy; if not, nothing got in.',
+        'find the sourceIp in the access log. If it is yours or a new address of TradingView, add it to allowedAddresses in relay.config.ts and deploy. Otherwise do nothing: the request was blocked.',
     });
     topic.add('AlertsNotTaken', {
       metric: api.api.metricServerError({ statistic: Stats.SUM, period: alarmPeriod }),
       meaning:
-        'An alert was answered with a 5xx: it was not completely taken in, and TradingView tries three times more.',
+        'The webhook responded with a 5xx: the alert may not be stored or queued. TradingView sends it up to three more times.',
       runbook:
-        'look into the log of the receiving function, and whether the throttle is too low; an alert that is not in the ledger afterwards is lost and must be acted on by hand.',
+        'read the log of the function "receive" for the cause. If it shows none, check whether the throttle of the API is too low. Then check with `npx relay signals --stack STACK` that the alert is in the ledger: if it is not, it is lost and you must act on it yourself.',
     });
   }
 
@@ -144,22 +145,23 @@ export class RelayAlarms extends Construct {
     topic.add('DeadLetters', {
       metric: signals.deadLetters.metricApproximateNumberOfMessagesVisible(latest),
       meaning:
-        'A signal could not be handled in five tries and was set aside; later ones of its market went on.',
+        'A signal failed in five deliveries and was moved to the dead-letter queue. Later signals of its market were executed without it.',
       runbook:
-        'find the reason in the log of the executing function, then `npx relay redrive --stack STACK`; what is too old by then ends as denied.',
+        'find the reason in the log of the function "execute" and remove it. Then run `npx relay redrive --stack STACK`. Signals that are too old by then are denied.',
     });
     topic.add('OldestSignal', {
       metric: signals.queue.metricApproximateAgeOfOldestMessage(latest),
       above: Math.ceil(maxSignalAge.toSeconds({ integral: false })),
-      meaning: 'A signal has been waiting for longer than it may; it will be denied as stale.',
+      meaning:
+        'A signal has waited in the queue for longer than its maximum age. It will be denied as stale.',
       runbook:
-        'look into the log of the executing function: the exchange is slow or away, or a signal ahead of it fails; `npx relay doctor --stack STACK` tells which.',
+        'read the log of the function "execute". Either the exchange is slow or down, or an earlier signal of the same market keeps failing. `npx relay doctor --stack STACK` shows which.',
     });
     topic.add('Undelivered', {
       metric: undelivered.metricApproximateNumberOfMessagesVisible(latest),
-      meaning: 'A scheduled run failed to its end, or an alarm mail could not be delivered.',
+      meaning: 'A scheduled run failed in all its retries, or an alarm mail could not be delivered.',
       runbook:
-        'read the messages of the undelivered queue: they name the schedule or the topic; then purge the queue.',
+        'read the messages in the undelivered queue: each names its schedule or topic. Remove the cause, then purge the queue.',
     });
   }
 
@@ -170,31 +172,34 @@ export class RelayAlarms extends Construct {
       topic.add(`${name}Errors`, {
         metric: run.lambda.metricErrors(sum),
         meaning: `The function "${name.toLowerCase()}" crashed or ran out of time.`,
-        runbook: 'look into its log around this time; signals that were under way come again by themselves.',
+        runbook:
+          'read its log around this time for the cause. Signals in progress are delivered again without your help.',
       });
       addTimeAlarm(topic, name, run);
     }
-    // Of the reconciler, a run that was throttled is not missed until five in a row are.
+    // The reconciler needs none: the schedule retries a throttled
+    // run, and ReconcileDidNotRun covers five missing runs.
     for (const [name, { lambda }] of Object.entries({ Receive: receive, Execute: execute }))
       topic.add(`${name}Throttled`, {
         metric: lambda.metricThrottles(sum),
-        meaning: `AWS refused to run the function "${name.toLowerCase()}": too many functions of this AWS account ran at once.`,
+        meaning: `AWS throttled the function "${name.toLowerCase()}": too many functions of this AWS account ran at once.`,
         runbook:
-          'ask for a higher quota of concurrent Lambda executions in Service Quotas; it is 10 in a new account. Signals that wait come again by themselves.',
+          'ask for a higher quota of concurrent Lambda executions in Service Quotas; a new account has 10. Waiting signals are delivered again by themselves.',
       });
-    // Silence rings, or a schedule that never ran at all would not.
-    // Short periods, because CloudWatch looks some of them further back before it takes missing numbers for silence.
+    // Missing data sets it off, or a schedule that never ran would raise no alarm. The periods are short,
+    // because CloudWatch looks several periods further back before it treats data as missing.
     topic.add('ReconcileDidNotRun', {
       metric: reconcile.lambda.metricInvocations(sum),
       below: 1,
       periods: 5,
-      meaning: 'The schedule that looks after signals left behind has not run for five minutes.',
+      meaning:
+        'The reconciler has not run for five minutes. It looks up orders whose outcome is unknown and queues signals again that got stuck.',
       runbook:
-        'see in EventBridge Scheduler whether the schedule is enabled, and in the undelivered queue why runs failed.',
+        'check in EventBridge Scheduler that the schedule is enabled, and read in the undelivered queue why runs failed.',
     });
   }
 
-  /** Counts lines of one kind in several logs into one metric. */
+  /** Counts the lines of one kind in several logs into one metric. */
   #count(name: Counted, ...sources: readonly Pick<RelayFunction, 'logGroup' | 'node'>[]): Metric {
     for (const { logGroup, node } of sources)
       new MetricFilter(this, `${name}In${node.id}`, {

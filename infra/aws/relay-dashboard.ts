@@ -21,12 +21,12 @@ const sum = { statistic: Stats.SUM, period };
 const maximum = { statistic: Stats.MAXIMUM, period };
 const slowest = { statistic: Stats.percentile(99), period };
 
-/** The relay on one page: what is wrong, then the way of a signal from the door to the ledger. */
+/** The relay on one page: the alarms, then each part that a signal passes, from the webhook to the ledger. */
 export class RelayDashboard extends Dashboard {
   constructor(scope: Construct, id: string, props: RelayDashboardProps) {
     super(scope, id, { defaultInterval: Duration.hours(12) });
     this.addWidgets(new AlarmStatusWidget({ title: 'Alarms', alarms: props.topic.alarms, width: 24 }));
-    this.addWidgets(...drawDoor(props));
+    this.addWidgets(...drawWebhook(props));
     this.addWidgets(...drawQueue(props));
     this.addWidgets(...drawFunctions(props));
     this.addWidgets(drawThrottles(props));
@@ -34,10 +34,10 @@ export class RelayDashboard extends Dashboard {
   }
 }
 
-function drawDoor({ api: { api }, alarms }: RelayDashboardProps): IWidget[] {
+function drawWebhook({ api: { api }, alarms }: RelayDashboardProps): IWidget[] {
   return [
     graph('Alerts', [api.metricCount(sum), api.metricClientError(sum), api.metricServerError(sum)]),
-    graph('Answered within (99 %)', [api.metricLatency(slowest)]),
+    graph('Response time (99th percentile)', [api.metricLatency(slowest)]),
     graph(
       'Failures and denials',
       countedNames.map((name) => alarms.metric(name)),
@@ -49,7 +49,7 @@ function drawQueue({ signals, undelivered }: RelayDashboardProps): IWidget[] {
   return [
     graph('Signals waiting', [signals.queue.metricApproximateNumberOfMessagesVisible(maximum)]),
     graph('Oldest signal (s)', [signals.queue.metricApproximateAgeOfOldestMessage(maximum)]),
-    graph('Set aside', [
+    graph('Dead letters and undelivered messages', [
       signals.deadLetters.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'dead letters' }),
       undelivered.metricApproximateNumberOfMessagesVisible({ ...maximum, label: 'undelivered' }),
     ]),
@@ -69,7 +69,7 @@ function drawFunctions({ receive, execute, reconcile, snapshots }: RelayDashboar
       functions.flatMap((lambda) => [lambda.metricErrors(sum), lambda.metricThrottles(sum)]),
     ),
     graph(
-      'Function time (99 %)',
+      'Function duration (99th percentile)',
       functions.map((lambda) => lambda.metricDuration(slowest)),
     ),
   ];
@@ -78,7 +78,7 @@ function drawFunctions({ receive, execute, reconcile, snapshots }: RelayDashboar
 function drawThrottles({ ledger, snapshots }: RelayDashboardProps): IWidget {
   const tables = { ledger: ledger.table, snapshots: snapshots.table.table };
   return graph(
-    'Turned away by DynamoDB',
+    'Requests throttled by DynamoDB',
     Object.entries(tables).flatMap(([name, table]) => [
       table.metric('ReadThrottleEvents', { ...sum, label: `${name}: reads` }),
       table.metric('WriteThrottleEvents', { ...sum, label: `${name}: writes` }),
@@ -86,13 +86,13 @@ function drawThrottles({ ledger, snapshots }: RelayDashboardProps): IWidget {
   );
 }
 
-/** Changes of fees are shown here, and by `fees history`; they wake nobody. */
+/** Changes of transfer fees raise no alarm; they show here and in `fees history`. */
 function drawSnapshots({ snapshots }: RelayDashboardProps): IWidget[] {
   const fees = snapshots.jobs.find(({ name }) => name === 'Fees');
   if (fees === undefined) return [];
   return [
     new LogQueryWidget({
-      title: 'Fees that changed',
+      title: 'Transfer fee changes',
       logGroupNames: [fees.run.logGroup.logGroupName],
       view: LogQueryVisualizationType.TABLE,
       queryLines: [

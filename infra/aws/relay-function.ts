@@ -12,7 +12,7 @@ import { Construct } from 'constructs';
 
 export interface RelayFunctionProps {
   readonly description: string;
-  /** The folder of its bundle. */
+  /** The folder that holds its bundle. */
   readonly bundle: string;
   readonly memoryMiB: number;
   readonly timeout: Duration;
@@ -20,7 +20,10 @@ export interface RelayFunctionProps {
   readonly logRetention: RetentionDays;
 }
 
-/** A function with a role and a log of its own; it may write that log and nothing else until granted more. */
+/**
+ * A function with its own role and log group. Until `grant` is
+ * called, the role allows writing that log alone.
+ */
 export class RelayFunction extends Construct {
   readonly lambda: LambdaFunction;
   readonly logGroup: LogGroup;
@@ -32,10 +35,10 @@ export class RelayFunction extends Construct {
     this.timeout = props.timeout;
     this.logGroup = new LogGroup(this, 'Log', {
       retention: props.logRetention,
-      // What must be kept is in the ledger.
+      // The ledger holds everything that must be kept.
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    // A role of our own, because the one a function gets by itself carries a managed policy.
+    // The role the CDK would create carries a managed policy, which grants more than this function needs.
     this.#role = new Role(this, 'Role', {
       assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
       description: `Role of: ${props.description}`,
@@ -68,12 +71,12 @@ function acknowledge(lambda: LambdaFunction): void {
     {
       id: 'Serverless-LambdaTracing',
       reason:
-        'The ledger has every step of a signal with its time. Traces would add start-up time, a permission on "*", and a place that keeps what must not be kept.',
+        'The ledger records every step of a signal with its time. Traces would add start-up time, a permission on "*", and a second store that could hold tokens.',
     },
     {
       id: 'Serverless-LambdaDLQ',
       reason:
-        'The door answers its caller and the executor its queue, which has dead letters; a scheduled run that fails goes to the failure destination of its schedule.',
+        'No event source needs it: receive-signal responds to its caller, the queue of execute-signal has a dead-letter queue, and a failed scheduled run goes to the failure destination of its schedule.',
     },
   );
 }

@@ -14,18 +14,21 @@ import type { RelayFunction } from './relay-function.ts';
 
 export interface RelayScheduleProps {
   readonly description: string;
-  /** When, in which time zone. */
+  /** The times, and their time zone. */
   readonly expression: ScheduleExpression;
   readonly target: RelayFunction;
-  /** How often a run that failed is tried again. */
+  /** How often a failed run is retried. */
   readonly retries: number;
-  /** A run that did not succeed by then is given up; at least a minute. */
+  /** A run that has not succeeded after this time is given up; at least a minute. */
   readonly maxAge: Duration;
-  /** Where runs go that were given up. */
+  /** Receives the runs that were given up. */
   readonly undelivered: IQueue;
 }
 
-/** Runs a function by the clock; what does not run, or fails to its end, is kept. */
+/**
+ * Runs a function on a schedule; a run that could not start or
+ * failed in all retries goes to the undelivered queue.
+ */
 export class RelaySchedule extends Construct {
   constructor(scope: Construct, id: string, props: RelayScheduleProps) {
     super(scope, id);
@@ -55,22 +58,22 @@ export class RelaySchedule extends Construct {
       description: props.description,
       schedule: props.expression,
       target: new LambdaInvoke(target.lambda, {
-        // By itself it would add every version of the function to the role.
+        // The CDK would add a grant on every version of the function.
         role: role.withoutPolicyUpdates(),
-        // The time that the run stands for: the same when it is tried again, or comes twice.
+        // The scheduled time of the run: a retry or a duplicate carries the same.
         input: ScheduleTargetInput.fromObject({ slot: ContextAttribute.scheduledTime }),
         retryAttempts: props.retries,
         maxEventAge: props.maxAge,
         deadLetterQueue: undelivered,
       }),
     });
-    // The scheduler tries the role when it is made.
+    // EventBridge Scheduler checks the role when the schedule is created.
     schedule.node.addDependency(role);
-    // The scheduler only hands the run over; whether it succeeded is for Lambda to see.
+    // The scheduler invokes asynchronously and sees no failure of the run: Lambda retries and reports it.
     target.grant(['sqs:SendMessage'], [undelivered.queueArn]);
     new EventInvokeConfig(this, 'Failures', {
       function: target.lambda,
-      // Lambda itself tries twice more at most.
+      // Lambda retries twice at most.
       retryAttempts: Math.min(props.retries, 2),
       maxEventAge: props.maxAge,
       onFailure: { bind: () => ({ destination: undelivered.queueArn }) },

@@ -5,14 +5,14 @@ import type { Bundles } from './bundle.ts';
 import { TradingRelay } from './trading-relay.ts';
 
 export interface RelayStackProps extends StackProps {
-  /** For example `prod`: part of the webhook's path and of every tag. */
+  /** For example `prod`: part of the webhook's path, and the value of the tag `stage`. */
   readonly stage: string;
   readonly config: HostConfig;
-  /** The functions, made with the same configuration. */
+  /** The functions, bundled with the same configuration. */
   readonly bundles: Bundles;
 }
 
-/** One relay as a stack of its own, found again through its outputs. */
+/** One relay as a stack. Its outputs are how the CLI finds its resources. */
 export class RelayStack extends Stack {
   constructor(scope: Construct, id: string, { stage, config, bundles, ...props }: RelayStackProps) {
     const tags = { application: 'trading-relay', stage };
@@ -35,20 +35,29 @@ export class RelayStack extends Stack {
     this.templateOptions.metadata = { 'cfn-lint': { config: { ignore_checks: ['W3005'] } } };
   }
 
-  /** The names are an interface: the CLI goes by them. */
+  /** The names are an interface: the CLI reads them. */
   #addOutputs(relay: TradingRelay): void {
     const { api, signals, ledger, snapshots, secrets, receive, execute, alarmTopic } = relay;
     const outputs: Record<string, readonly [value: string, description: string]> = {
-      WebhookUrl: [api.webhookUrl, 'Put {account}/{token} behind it'],
+      WebhookUrl: [api.webhookUrl, 'Append {account}/{token} to get the URL of an account'],
       LedgerTable: [ledger.table.tableName, 'Table of the ledger'],
-      SnapshotTable: [snapshots.table.table.tableName, 'Table of balances, fees and interest payments'],
+      SnapshotTable: [
+        snapshots.table.table.tableName,
+        'Table of balances, transfer fees and interest payments',
+      ],
       SignalQueue: [signals.queue.queueUrl, 'URL of the queue of signals'],
-      DeadLetterQueue: [signals.deadLetters.queueUrl, 'URL of the queue of signals set aside'],
-      ExchangeKeys: [this.toJsonString(secrets.exchangeKeys), 'Account to secret with its exchange key'],
-      WebhookTokens: [this.toJsonString(secrets.webhookTokens), 'Account to secret with its webhook token'],
+      DeadLetterQueue: [signals.deadLetters.queueUrl, 'URL of the dead-letter queue of signals'],
+      ExchangeKeys: [
+        this.toJsonString(secrets.exchangeKeys),
+        'ARN of the exchange key secret of each account',
+      ],
+      WebhookTokens: [
+        this.toJsonString(secrets.webhookTokens),
+        'ARN of the webhook token secret of each account',
+      ],
       AlarmTopic: [alarmTopic.topic.topicArn, 'Topic of all alarms'],
-      ReceiveFunction: [receive.lambda.functionName, 'Function that takes alerts in'],
-      ExecuteFunction: [execute.lambda.functionName, 'Function that carries signals out'],
+      ReceiveFunction: [receive.lambda.functionName, 'Function receive-signal, behind the webhook'],
+      ExecuteFunction: [execute.lambda.functionName, 'Function execute-signal, which sends orders'],
     };
     for (const [name, [value, description]] of Object.entries(outputs))
       new CfnOutput(this, name, { value, description });

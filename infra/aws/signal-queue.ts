@@ -3,11 +3,11 @@ import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 
 export interface SignalQueueProps {
-  /** How long its consumer may work on one message. */
+  /** The longest time its consumer may take for one message. */
   readonly consumerTimeout: Duration;
 }
 
-/** Where signals wait, in order for each account and market, and where those end that nobody could handle. */
+/** The queue of signals, in order for each account and market, and its dead-letter queue. */
 export class SignalQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
@@ -18,23 +18,24 @@ export class SignalQueue extends Construct {
       fifo: true,
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      // The longest there is: dead letters wait for a person.
+      // The longest retention SQS has: dead letters stay until the operator redrives them.
       retentionPeriod: Duration.days(14),
     });
     this.queue = new Queue(this, 'Queue', {
       fifo: true,
-      // Every message names its own group and duplicates; equal bodies prove nothing.
+      // Every message carries its own group and deduplication id; two messages with equal bodies may differ.
       contentBasedDeduplication: false,
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
-      // What AWS asks for behind a function, so that a throttled poller cannot hand a message out twice.
+      // AWS recommends six times the function timeout, so that a
+      // throttled poller does not deliver a message twice.
       visibilityTimeout: Duration.seconds(6 * consumerTimeout.toSeconds()),
       retentionPeriod: Duration.days(4),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 5 },
     });
     Validations.of(this.deadLetters).acknowledge({
       id: 'Serverless-SQSRedrivePolicy',
-      reason: 'It is the dead-letter queue itself.',
+      reason: 'This queue is the dead-letter queue.',
     });
   }
 }

@@ -4,42 +4,45 @@ import type { AccountSnapshots, SnapshotJob } from './account-snapshots.ts';
 import { type AlarmTopic, alarmPeriod } from './alarm-topic.ts';
 import { addThrottleAlarms, addTimeAlarm } from './capacity-alarms.ts';
 
-/** CloudWatch looks back a week at most, and over more than a day only by the hour. */
+/** CloudWatch evaluates a week at most, and more than a day only in periods of at least an hour. */
 const longestSilenceHours = 7 * 24;
 const longestFineHours = 24;
-/** Clocks that are put forward or back, and a run that was late. */
+/** Allows for a change of daylight saving time and for a late run. */
 const slackHours = 2;
 
-/** What wakes somebody about snapshots. A fee that changed is no alarm: nothing is wrong, and there is nothing to do. */
+/**
+ * The alarms of the snapshots. A changed fee raises none:
+ * nothing is wrong, and the operator has nothing to do.
+ */
 export function addSnapshotAlarms(topic: AlarmTopic, { jobs, table }: AccountSnapshots): void {
   for (const job of jobs) {
     addErrorAlarm(topic, job);
     addSilenceAlarm(topic, job);
     addTimeAlarm(topic, job.name, job.run);
   }
-  // A table that nobody writes to has nothing to turn away.
+  // Without a job nothing writes to the table, so DynamoDB has nothing to throttle.
   if (jobs.length > 0) addThrottleAlarms(topic, 'Snapshots', table.table);
 }
 
 function addErrorAlarm(topic: AlarmTopic, { name, run }: SnapshotJob): void {
   topic.add(`${name}Errors`, {
     metric: run.lambda.metricErrors({ statistic: Stats.SUM, period: alarmPeriod }),
-    meaning: `The function "${name.toLowerCase()}" failed, crashed or ran out of time: of some account it kept nothing.`,
+    meaning: `The function "${name.toLowerCase()}" failed, crashed or timed out: it did not complete for at least one account.`,
     runbook:
-      'its log says of which account, and why; it is tried twice more within minutes, and if those fail too the alarm about undelivered runs rings.',
+      'read its log for the account and the reason. The run is retried twice within minutes; if the retries fail too, the alarm Undelivered goes off.',
   });
 }
 
 /**
- * Rings up to some periods later than it says: so much further back CloudWatch looks before it takes missing numbers
- * for silence.
+ * The alarm goes off up to several periods later than its description says, because CloudWatch looks that
+ * much further back before it treats data as missing.
  *
  * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
  */
 function addSilenceAlarm(topic: AlarmTopic, { name, run, longestPause }: SnapshotJob): void {
   if (longestPause === null) return;
   const hours = Math.ceil(longestPause.toHours({ integral: false })) + slackHours;
-  // Of a schedule as seldom as that only failures can be told.
+  // CloudWatch cannot look back far enough for such a rare schedule: only failed runs raise an alarm.
   if (hours > longestSilenceHours) return;
   const period = hours > longestFineHours ? Duration.hours(1) : Duration.minutes(15);
   topic.add(`${name}DidNotRun`, {
@@ -48,6 +51,6 @@ function addSilenceAlarm(topic: AlarmTopic, { name, run, longestPause }: Snapsho
     periods: (hours * 60) / period.toMinutes(),
     meaning: `The schedule of "${name.toLowerCase()}" has not run for ${hours} hours.`,
     runbook:
-      'see in EventBridge Scheduler whether the schedule is enabled, and in the undelivered queue why runs failed; what was missed of fees and interest the next run makes up for, balances of a time that is past nobody can.',
+      'check in EventBridge Scheduler that the schedule is enabled, and read in the undelivered queue why runs failed. The next run catches up on transfer fees and interest; missed balances cannot be recovered.',
   });
 }

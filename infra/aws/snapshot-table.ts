@@ -3,10 +3,11 @@ import { AttributeType, Billing, TableEncryptionV2, TableV2 } from 'aws-cdk-lib/
 import { Construct } from 'constructs';
 
 /**
- * What accounts held, paid and earned: a table apart from the ledger's, because nothing in it ever expires.
+ * The table of balances, transfer fees and interest payments. It is separate from the ledger's, because
+ * nothing in it expires.
  *
- * It outlives the stack: what was not looked at then cannot be looked at again. Keys are those of the snapshots on
- * DynamoDB (lib/snapshots), which need no index.
+ * Deleting the stack keeps the table: past balances cannot be read from the exchange again. The DynamoDB
+ * snapshot store (lib/snapshots) defines its keys and needs no index.
  */
 export class SnapshotTable extends Construct {
   readonly table: TableV2;
@@ -17,7 +18,7 @@ export class SnapshotTable extends Construct {
       partitionKey: { name: 'account', type: AttributeType.STRING },
       sortKey: { name: 'item', type: AttributeType.STRING },
       billing: Billing.onDemand(),
-      // As the ledger: the AWS account's own key for DynamoDB.
+      // The AWS managed key for DynamoDB, as for the ledger.
       encryption: TableEncryptionV2.awsManagedKey(),
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,

@@ -18,9 +18,9 @@ import { UndeliveredQueue } from './undelivered-queue.ts';
 import { type Throttle, WebhookApi } from './webhook-api.ts';
 
 export interface TradingRelayProps {
-  /** What the functions run; `bundleFunctions` makes it, with the configuration inside. */
+  /** The bundles that the functions run, from `bundleFunctions`; they include the configuration. */
   readonly bundles: Bundles;
-  /** The accounts of that configuration; each gets a webhook token and a place for its exchange key. */
+  /** The accounts of that configuration; each gets a webhook token and a secret for its exchange key. */
   readonly accounts: readonly string[];
   /**
    * Name of the API's stage: the first part of the webhook's path.
@@ -28,17 +28,17 @@ export interface TradingRelayProps {
    */
   readonly stage?: string;
   /**
-   * Addresses and ranges that may call the webhook, beside TradingView's own.
+   * Addresses and ranges that may call the webhook, in addition to TradingView's.
    * @default - none
    */
   readonly allowedAddresses?: readonly string[];
   /**
-   * Gets the alarms by mail, once it has confirmed the subscription. Null: alarms show on the dashboard only.
+   * Receives the alarms by mail, once it confirms the subscription. Null: alarms show on the dashboard only.
    * @default null
    */
   readonly alarmEmail?: string | null;
   /**
-   * How long logs are kept. The ledger is kept apart from them.
+   * How long logs are kept. The ledger has its own retention.
    * @default RetentionDays.THREE_MONTHS
    */
   readonly logRetention?: RetentionDays;
@@ -48,43 +48,49 @@ export interface TradingRelayProps {
    */
   readonly maxSignalAge?: Duration;
   /**
-   * What the webhook takes of all callers together; more is answered 503, which TradingView sends again.
-   * @default 10 requests a second, 50 at once: some strategies' alerts at the close of a bar
+   * How many requests the webhook takes from all callers together. Further requests get a 503, after which
+   * TradingView sends the alert again.
+   * @default 10 requests a second, 50 at once: several strategies alert together at the close of a bar
    */
   readonly throttle?: Throttle;
   /**
-   * The zone in which the schedule is meant that looks after signals left behind.
+   * The time zone of the reconciler's schedule.
    * @default TimeZone.ETC_UTC
    */
   readonly timeZone?: TimeZone;
   /**
-   * When balances, fees and interest payments are looked at, each with an expression of its own.
-   * @default - never; the table to keep them in is there all the same
+   * The schedules of the snapshots of balances, transfer fees and interest, one expression each.
+   * @default - none; the table for them is created all the same
    */
   readonly snapshots?: SnapshotSettings;
   /**
-   * What becomes of tokens and exchange keys when the stack is deleted. Ledger and snapshots stay in any case.
-   * @default RemovalPolicy.DESTROY - a key that can trade does not outlive the relay it was given to
+   * What happens to tokens and exchange keys when the stack is deleted. Ledger and snapshots are always kept.
+   * @default RemovalPolicy.DESTROY - a key that can trade is deleted with the relay that used it
    */
   readonly secretsRemovalPolicy?: RemovalPolicy;
 }
 
 /**
- * TradingView outlasts 3 s of waiting, but a signal stored late is worth more than one cut off: it is known, and its
- * own age decides. Above what two tries of each call to AWS take, below the gateway's 29 s.
+ * TradingView waits only 3 s, but the function may finish later: a signal that is stored late is known, and
+ * its age decides whether it is executed. The value is above two tries of each AWS call and below API
+ * Gateway's limit of 29 s.
  */
 const receiveTimeout = Duration.seconds(10);
-/** One order: markets 5 s, exchange 10 s, ledger and secrets, and as much again in reserve. */
+/** One order: markets 5 s, exchange 10 s, plus ledger and secrets; as much again is reserve. */
 const executeTimeout = Duration.seconds(30);
-/** Looks for 30 s at most, of which the last may take some requests more; ends before the next minute's run begins. */
+/**
+ * Lookups start within 30 s; the last may take some requests more. The run ends before the next one begins.
+ */
 const reconcileTimeout = Duration.seconds(50);
 
-/** CPU comes with memory: loading code and shaking hands for TLS take this much to stay well below TradingView's 3 s. */
+/**
+ * CPU grows with memory: loading code and TLS handshakes need this much to stay well below TradingView's 3 s.
+ */
 const hurriedMemoryMiB = 1024;
-/** Nobody waits for it; a run with a hundred looks takes 100 MB. */
+/** No caller waits, so speed matters little; a run with a hundred lookups takes 100 MB. */
 const patientMemoryMiB = 512;
 
-/** A whole relay: from TradingView's alert to the signed order, with its ledger, its secrets and its alarms. */
+/** A complete relay: webhook, queue, functions, ledger, secrets, snapshots, alarms and dashboard. */
 export class TradingRelay extends Construct {
   readonly api: WebhookApi;
   readonly signals: SignalQueue;
@@ -112,10 +118,10 @@ export class TradingRelay extends Construct {
     this.reconcile = this.#createReconcile(props);
     this.#connectQueue();
     new RelaySchedule(this, 'ReconcileSchedule', {
-      description: 'Looks after signals that were left behind, every minute',
+      description: 'Runs reconcile-signals every minute',
       expression: ScheduleExpression.cron({ minute: '*', timeZone: props.timeZone ?? TimeZone.ETC_UTC }),
       target: this.reconcile,
-      // After a minute the next run does what this one could not.
+      // A minute later the next run does the same work.
       retries: 2,
       maxAge: Duration.minutes(1),
       undelivered,
@@ -153,7 +159,7 @@ export class TradingRelay extends Construct {
 
   #createReceive({ bundles }: TradingRelayProps): RelayFunction {
     const receive = new RelayFunction(this, 'Receive', {
-      description: 'Trading relay: takes alerts in',
+      description: 'Trading relay: receives alerts',
       bundle: bundles['receive-signal'],
       memoryMiB: hurriedMemoryMiB,
       timeout: receiveTimeout,
@@ -164,7 +170,7 @@ export class TradingRelay extends Construct {
         WEBHOOK_TOKENS: Stack.of(this).toJsonString(this.secrets.webhookTokens),
       },
     });
-    // A transaction of puts is granted as its puts are.
+    // PutItem covers a transaction that only puts items.
     receive.grant(
       ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:PutItem', 'dynamodb:UpdateItem'],
       [this.ledger.arn],
@@ -176,7 +182,7 @@ export class TradingRelay extends Construct {
 
   #createExecute({ bundles }: TradingRelayProps): RelayFunction {
     const execute = new RelayFunction(this, 'Execute', {
-      description: 'Trading relay: carries signals out',
+      description: 'Trading relay: executes signals',
       bundle: bundles['execute-signal'],
       memoryMiB: hurriedMemoryMiB,
       timeout: executeTimeout,
@@ -200,7 +206,7 @@ export class TradingRelay extends Construct {
 
   #createReconcile({ bundles }: TradingRelayProps): RelayFunction {
     const reconcile = new RelayFunction(this, 'Reconcile', {
-      description: 'Trading relay: looks after signals that were left behind',
+      description: 'Trading relay: looks up unknown orders, queues stuck signals again',
       bundle: bundles['reconcile-signals'],
       memoryMiB: patientMemoryMiB,
       timeout: reconcileTimeout,
@@ -223,14 +229,14 @@ export class TradingRelay extends Construct {
     const mapping = new EventSourceMapping(this, 'SignalsToExecute', {
       target: this.execute.lambda,
       eventSourceArn: this.signals.queue.queueArn,
-      // One signal a run: a slow response or a crash holds up nobody else's signal, and none is handed out twice for it.
+      // One signal a run: a slow response or a crash neither delays another signal nor causes its redelivery.
       batchSize: 1,
       reportBatchItemFailures: true,
     });
     Validations.of(mapping).acknowledge({
       id: 'Serverless-LambdaEventSourceMappingDestination',
       reason:
-        'For a queue there is no such destination: its dead-letter queue keeps what could not be handled.',
+        'Lambda has no such destination for a queue. The dead-letter queue keeps the signals that failed.',
     });
   }
 }

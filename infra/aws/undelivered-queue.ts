@@ -2,7 +2,7 @@ import { Duration, Validations } from 'aws-cdk-lib';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
-/** Where scheduled runs and alarm mails end that could not be delivered, so that they do not vanish. */
+/** Keeps the scheduled runs and alarm mails that could not be delivered. */
 export class UndeliveredQueue extends Queue {
   constructor(scope: Construct, id: string) {
     super(scope, id, {
@@ -13,9 +13,9 @@ export class UndeliveredQueue extends Queue {
     Validations.of(this).acknowledge(
       {
         id: 'AwsSolutions-SQS3',
-        reason: 'It is itself a dead-letter queue, of schedules and of the alarm topic.',
+        reason: 'This queue is the dead-letter queue of the schedules and of the alarm topic.',
       },
-      { id: 'Serverless-SQSRedrivePolicy', reason: 'It is itself a dead-letter queue.' },
+      { id: 'Serverless-SQSRedrivePolicy', reason: 'This queue is a dead-letter queue.' },
     );
   }
 }

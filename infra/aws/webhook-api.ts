@@ -16,8 +16,8 @@ import { ApiLogRole } from './api-log-role.ts';
 import type { RelayFunction } from './relay-function.ts';
 
 /**
- * What is written of each request. Neither its path, which holds the token, nor the gateway's error message, which
- * quotes the path: the route's template and the kind of error say enough.
+ * What the access log records of each request. It leaves out the path, which holds the token, and the
+ * gateway's error message, which quotes the path. The route's template and the error type are enough.
  */
 const accessLogFormat = {
   requestId: '$context.requestId',
@@ -36,25 +36,25 @@ export interface WebhookApiProps {
   /** Name of the API's stage, the first part of every path. */
   readonly stage: string;
   readonly receiver: RelayFunction;
-  /** Addresses and ranges that may call, beside TradingView's. */
+  /** Addresses and ranges that may call, in addition to TradingView's. */
   readonly allowedAddresses: readonly string[];
   readonly throttle: Throttle;
   readonly logRetention: RetentionDays;
 }
 
-/** How much the API takes, of all callers together. */
+/** How many requests the API takes from all callers together. */
 export interface Throttle {
   readonly requestsPerSecond: number;
-  /** What may come at once. */
+  /** How many requests may arrive at once. */
   readonly burst: number;
 }
 
-/** The door: one route, open to TradingView's addresses and the owner's, and to no others. */
+/** The webhook: one route that only TradingView's addresses and the owner's may call. */
 export class WebhookApi extends Construct {
   readonly api: RestApi;
-  /** One line of JSON for each request, those turned away by the gateway itself included. */
+  /** One line of JSON for each request, including those that the gateway refuses. */
   readonly accessLog: LogGroup;
-  /** URL of the webhooks without account and token, with a slash at the end. */
+  /** URL of the webhook without account and token; ends with a slash. */
   readonly webhookUrl: string;
 
   constructor(scope: Construct, id: string, props: WebhookApiProps) {
@@ -64,12 +64,12 @@ export class WebhookApi extends Construct {
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.api = new RestApi(this, 'Api', {
-      // Metrics go by the name: two stages must not share one.
+      // CloudWatch keys the metrics by this name, so two stages must not share it.
       restApiName: this.node.path.replaceAll('/', '-'),
-      description: 'Takes TradingView alerts in: POST /signals/{account}/{token}',
+      description: 'Receives TradingView alerts: POST /signals/{account}/{token}',
       endpointConfiguration: { types: [EndpointType.REGIONAL] },
       policy: createResourcePolicy(props),
-      // The function is handed the bytes as they were sent, whatever the sender calls them.
+      // The function gets the bytes as they were sent, whatever the content type.
       binaryMediaTypes: ['*/*'],
       cloudWatchRole: false,
       deployOptions: {
@@ -78,7 +78,7 @@ export class WebhookApi extends Construct {
         throttlingBurstLimit: props.throttle.burst,
         accessLogDestination: new LogGroupLogDestination(this.accessLog),
         accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogFormat)),
-        // Execution logs and traces quote paths, and with them the token.
+        // Execution logs and traces contain the path and so the token.
         loggingLevel: MethodLoggingLevel.OFF,
         dataTraceEnabled: false,
         tracingEnabled: false,
@@ -87,15 +87,15 @@ export class WebhookApi extends Construct {
     this.api.deploymentStage.node.addDependency(new ApiLogRole(this, 'ApiLogRole'));
     const route = this.api.root.addResource('signals').addResource('{account}').addResource('{token}');
     route.addMethod('POST', new LambdaIntegration(props.receiver.lambda, { allowTestInvoke: false }));
-    // The API would name its URL in an output of its own, beside the one the stack has.
+    // The API adds an output with its URL; the stack has its own.
     this.api.node.tryRemoveChild('Endpoint');
     this.webhookUrl = `${this.api.urlForPath('/signals')}/`;
-    addErrorAnswers(this.api);
+    addErrorResponses(this.api);
     acknowledge(this.api);
   }
 }
 
-/** Allows and so, by silence, denies everybody else. */
+/** Allows the listed addresses; whatever a resource policy does not allow is denied. */
 function createResourcePolicy({ stage, allowedAddresses }: WebhookApiProps): PolicyDocument {
   return new PolicyDocument({
     statements: [
@@ -109,8 +109,8 @@ function createResourcePolicy({ stage, allowedAddresses }: WebhookApiProps): Pol
   });
 }
 
-/** The gateway's own refusals, in the words of the function behind it. */
-function addErrorAnswers(api: RestApi): void {
+/** Gives the gateway's own errors the format of receive-signal's error responses. */
+function addErrorResponses(api: RestApi): void {
   api.addGatewayResponse('NoSuchRoute', {
     type: ResponseType.MISSING_AUTHENTICATION_TOKEN,
     statusCode: '404',
@@ -122,7 +122,8 @@ function addErrorAnswers(api: RestApi): void {
   });
   api.addGatewayResponse('Throttled', {
     type: ResponseType.THROTTLED,
-    // TradingView sends again after a 503, but not after the 429 that this would be.
+    // The gateway's default is 429, after which TradingView does
+    // not send the alert again; after a 503 it does.
     statusCode: '503',
     templates: errorTemplate(
       'not_stored',
@@ -143,30 +144,30 @@ function acknowledge(api: RestApi): void {
     {
       id: 'AwsSolutions-APIG2',
       reason:
-        'The function checks every body itself and answers what is wrong with it; alerts come with content types the gateway could not validate.',
+        'The function validates every body and reports each issue; alerts arrive with content types that the gateway cannot validate.',
     },
     {
       id: 'AwsSolutions-APIG3',
       reason:
-        'Only TradingView and the addresses of the owner can call, the stage is throttled, and the function takes 16 KiB: a firewall at a monthly price has nothing left to keep out.',
+        'Only the addresses of TradingView and of the owner can call, the stage is throttled, and the function accepts 16 KiB at most. A web application firewall costs a monthly fee and would block nothing more.',
     },
     {
       id: 'AwsSolutions-APIG4',
       reason:
-        'TradingView sends no header and no credential but the URL: the function checks the token in it, in constant time.',
+        'TradingView can send no credential other than the URL. The function checks the token in the URL in constant time.',
     },
     {
       id: 'AwsSolutions-COG4',
-      reason: 'The caller is a service that cannot sign in: the function checks the token in the URL.',
+      reason: 'The caller is a service that cannot sign in. The function checks the token in the URL.',
     },
     {
       id: 'AwsSolutions-APIG6',
       reason:
-        'Execution logs quote the path, and with it the token; the access log has every request without it.',
+        'Execution logs contain the path and so the token. The access log records every request without it.',
     },
     {
       id: 'Serverless-APIGWXrayEnabled',
-      reason: 'Traces record the URL of a request, and with it the token.',
+      reason: 'Traces record the URL of a request and so the token.',
     },
   );
 }

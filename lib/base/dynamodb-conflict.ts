@@ -7,22 +7,26 @@ import type { Clock } from './clock.ts';
 import type { Item } from './dynamodb.ts';
 import type { Random } from './random.ts';
 
-/** What waiting for somebody else's transaction needs of the world. */
+/** The dependencies of waiting for another transaction. */
 export interface Patience {
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** A transaction takes some ten milliseconds. All pauses together stay well below the 2 s that the door has. */
+/**
+ * A transaction takes about ten milliseconds. All pauses
+ * together stay well below receive-signal's limit of 2 s.
+ */
 const longestPausesMs = [20, 40, 80, 160, 320] as const;
 
 /**
- * Sends a write again while a transaction is at work on its item: DynamoDB turns it away then, having changed nothing,
- * and the SDK takes that for a response.
+ * Retries a write while a transaction holds its item. DynamoDB refuses the
+ * write then without changing anything, and the SDK does not retry it.
  *
- * @param send one attempt; it must recognise a write of its own that an earlier attempt made
- * @throws whatever the last attempt threw
- * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
+ * @param send makes one attempt; it must recognise a write that an earlier attempt made
+ * @throws the error of the last attempt
+ * @see
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
  */
 export async function sendPastTransactions<T>(
   { clock, random }: Patience,
@@ -33,7 +37,7 @@ export async function sendPastTransactions<T>(
       return await send();
     } catch (error) {
       if (!isConflict(error)) throw error;
-      // By chance, so that two transactions that turned each other away do not meet again.
+      // The pause is random, so that two transactions that cancelled each other do not collide again.
       await clock.sleep(longestMs * (0.5 + random() / 2));
     }
   return await send();
@@ -42,11 +46,11 @@ export async function sendPastTransactions<T>(
 function isConflict(error: unknown): boolean {
   if (error instanceof TransactionConflictException) return true;
   const codes = codesOf(error);
-  return codes.includes('TransactionConflict') && codes.every((code) => passing.has(code));
+  return codes.includes('TransactionConflict') && codes.every((code) => retryable.has(code));
 }
 
-/** Reasons that will be gone when the transaction is sent again. */
-const passing: ReadonlySet<string> = new Set(['None', 'TransactionConflict']);
+/** The reasons for which a retry can succeed. */
+const retryable: ReadonlySet<string> = new Set(['None', 'TransactionConflict']);
 
 /** Reasons that leave it to whoever was there first; any other is a failure. */
 const contested: ReadonlySet<string> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);

@@ -6,22 +6,24 @@ import type { SecretAge } from '../relay/services.ts';
 import { liveTokensOf, parseKeysContent, parseTokensContent } from './secret-contents.ts';
 import type { SecretHolder } from './secrets.ts';
 
-/** Secrets by account: the id or ARN of each. */
+/** Account → the id or ARN of its secret. */
 export type SecretIds = Readonly<Record<string, string>>;
 
-/** How long a revoked token or key can still be used by a running function. */
+/** A running function uses a revoked token or key for this long at most. */
 const maximumAgeMs = 5 * 60_000;
-/** Anybody can present wrong tokens; they must not be able to make us ask again and again. */
+/** Anyone can send wrong tokens: they must not cause a request to Secrets Manager each time. */
 const tokenRestMs = 10_000;
-/** An order waits no longer for the secrets of other accounts, which it needs for comparing alone. */
+/**
+ * An alert waits this long at most for the secrets of other accounts, which are only compared with its text.
+ */
 const longestWaitMs = 250;
-/** Nor does it ask again and again for those that cannot be read. */
+/** After a failure, a secret is not requested for that comparison until this time has passed. */
 const failureRestMs = 60_000;
 
 /**
- * Secrets Manager, remembered for at most five minutes.
+ * The secret store on AWS Secrets Manager. It caches each secret for at most five minutes.
  *
- * Reading begins at once, so that it runs while the rest of the function starts.
+ * It requests all secrets at once when it is created, so that the requests run while the function starts.
  */
 export function createAwsSecrets(options: {
   readonly client: SecretsManagerClient;
@@ -34,7 +36,7 @@ export function createAwsSecrets(options: {
     new Map(
       Object.entries(ids).map(([account, id]) => {
         const secret = new RememberedSecret(clock, restMs, async () => parse(await fetchSecret(client, id)));
-        // Whoever needs it asks again, and meets the failure there.
+        // A failure is ignored here: the first caller that needs the secret requests it again.
         secret.read('remembered').catch(() => undefined);
         return [account, secret];
       }),
@@ -49,7 +51,7 @@ export function createAwsSecrets(options: {
     },
     exchangeKeys: async (account, age = 'remembered') => (await keys.get(account)?.read(age)) ?? null,
     async heldSecrets() {
-      // All were asked for when the process started: as a rule nothing is waited for.
+      // All secrets were requested when the process started, so there is usually nothing to wait for.
       const awaited = [...tokens.values(), ...keys.values()].flatMap((secret) => secret.refresh());
       if (awaited.length > 0) await Promise.race([Promise.all(awaited), clock.sleep(longestWaitMs)]);
       return [
@@ -64,7 +66,7 @@ function knownOf<T>(secrets: ReadonlyMap<string, RememberedSecret<T>>): readonly
   return [...secrets.values()].flatMap(({ known }) => known);
 }
 
-/** One secret; whoever asks while it is being read waits for the same response. */
+/** One cached secret; concurrent reads share one request. */
 class RememberedSecret<T> {
   readonly #clock: Clock;
   readonly #restMs: number;
@@ -79,15 +81,15 @@ class RememberedSecret<T> {
     this.#fetch = fetch;
   }
 
-  /** What was read last, however old; nothing before the first time. */
+  /** The value read last, however old; empty before the first read. */
   get known(): readonly T[] {
     return this.#known === null ? [] : [this.#known.value];
   }
 
   /**
-   * Has it asked for anew when it is old, and not a moment after a failure.
+   * Requests the secret again when its value is old, unless a request failed recently.
    *
-   * @returns what to wait for, where nothing is known yet
+   * @returns the request to wait for if no value is known yet
    */
   refresh(): readonly Promise<unknown>[] {
     const isResting = this.#reading === null && this.#clock.nowMs() - this.#failedAtMs < failureRestMs;
@@ -107,7 +109,7 @@ class RememberedSecret<T> {
   }
 
   async #readAnew(): Promise<T> {
-    // The age counts from the question: what changed while it was answered must not be taken for known.
+    // The age counts from the request: a change during the request must not be missed for longer.
     const readAtMs = this.#clock.nowMs();
     try {
       const value = await this.#fetch();
@@ -126,7 +128,7 @@ async function fetchSecret(client: SecretsManagerClient, id: string): Promise<st
     return SecretString ?? '';
   } catch (error) {
     if (error instanceof Error && error.name === 'ResourceNotFoundException')
-      throw new RelayError('secrets_missing', 'the secret does not exist any more; deploy again', {
+      throw new RelayError('secrets_missing', 'the secret no longer exists; deploy again', {
         cause: error,
       });
     throw createStoreFailure('the secret could not be read', error);

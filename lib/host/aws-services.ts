@@ -29,25 +29,25 @@ import { createLog } from './log.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * AWS answers within tens of milliseconds; what takes a hundred times as long is worth another try.
+ * AWS responds within tens of milliseconds, so a request that takes a hundred times as long is retried.
  *
- * Without `throwOnRequestTimeout` the time-out would only be logged.
+ * Without `throwOnRequestTimeout` the client would only log a time-out.
  */
 const awsClientOptions = {
   maxAttempts: 3,
   requestHandler: { connectionTimeout: 1000, requestTimeout: 2000, throwOnRequestTimeout: true },
 };
 
-/** One order, with everything around it, must end well within the function's time. */
+/** An order with all its other requests must finish well within the timeout of the function. */
 const exchangeTimeoutMs = 10_000;
 const marketsTimeoutMs = 5_000;
-/** Nobody waits for a look; a slow one must not keep a run from the others. */
+/** No caller waits for a lookup, and a slow one must not use up the run's time for the others. */
 const lookupTimeoutMs = 5_000;
-/** Nobody waits for a snapshot, and it is asked for again only when its run is. */
+/** No caller waits for a snapshot, and a failed one is repeated only with its run: hence a longer time. */
 const snapshotTimeoutMs = 10_000;
 
 /**
- * What receiving signals runs on, on AWS.
+ * Opens the services of receive-signal on AWS.
  *
  * @throws RelayError `config_invalid` when the configuration or an environment variable is
  */
@@ -66,14 +66,14 @@ export function openReceiveServices(config: unknown, environment: Environment): 
     ledger: createDynamodbEntrance(ledgerOptions(host, environment)),
     queue: openQueue(environment),
     webhookTokens: secrets.webhookTokens,
-    // Tokens alone: this function is not granted the keys of the exchange.
+    // These are the webhook tokens only: this function has no grant on the exchange keys.
     heldSecrets: secrets.heldSecrets,
     overload: createOverloadWatch(),
   };
 }
 
 /**
- * What executing signals runs on, on AWS.
+ * Opens the services of execute-signal on AWS.
  *
  * @throws RelayError `config_invalid` when the configuration or an environment variable is
  */
@@ -101,12 +101,12 @@ export function openExecuteServices(
     isPaperExchange: false,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs,
-    postponeMessage: createSqsPostpone(openQueueEnd(environment)),
+    postponeMessage: createSqsPostpone(sqsOptionsOf(environment)),
   };
 }
 
 /**
- * What looking after left signals runs on, on AWS.
+ * Opens the services of reconcile-signals on AWS.
  *
  * @throws RelayError `config_invalid` when the configuration or an environment variable is
  */
@@ -124,9 +124,9 @@ export function openReconcileServices(config: unknown, environment: Environment)
 }
 
 /**
- * What taking snapshots runs on, on AWS; those of interest payments need all of it.
+ * Opens the services of the snapshot functions on AWS; only import-interest needs all of them.
  *
- * @param functionName which of them it is, for the log
+ * @param functionName the name of the function, for its log
  * @throws RelayError `config_invalid` when the configuration or an environment variable is
  */
 export function openSnapshotServices(
@@ -185,10 +185,10 @@ function openMarketCopies({ exchange }: HostConfig, environment: Environment): M
 }
 
 function openQueue(environment: Environment): SignalQueue {
-  return createSqsQueue(openQueueEnd(environment));
+  return createSqsQueue(sqsOptionsOf(environment));
 }
 
-function openQueueEnd(environment: Environment) {
+function sqsOptionsOf(environment: Environment) {
   return {
     client: new SQSClient(awsClientOptions),
     queueUrl: readVariable(environment, 'SIGNAL_QUEUE_URL'),

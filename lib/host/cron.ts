@@ -1,8 +1,8 @@
-/** The six fields of a cron expression, each checked; days of the week count from 1 for Sunday. */
+/** The six fields of a valid cron expression; days of the week count from 1 for Sunday. */
 export interface Cron {
   readonly minutes: string;
   readonly hours: string;
-  /** `?` when the days of the week say it, and the other way round. */
+  /** `?` when `daysOfWeek` is given, and the other way round. */
   readonly daysOfMonth: string;
   readonly months: string;
   readonly daysOfWeek: string;
@@ -13,7 +13,7 @@ interface FieldRule {
   readonly name: string;
   readonly least: number;
   readonly most: number;
-  /** What may stand for numbers, the first for the least. */
+  /** Names for the numbers; the first one stands for `least`. */
   readonly words?: readonly string[];
   readonly mayBeOpen?: true;
 }
@@ -31,13 +31,13 @@ const rules: Readonly<Record<keyof Cron, FieldRule>> = {
 };
 
 /**
- * Reads a cron expression as EventBridge Scheduler writes it, as far as a local run can follow it to the same times:
- * numbers, names, `*`, `?`, lists, ranges, steps, and `L` for the last day of a month.
+ * Parses a cron expression of EventBridge Scheduler. It accepts the syntax for which a local run computes the
+ * same times: numbers, names, `*`, `?`, lists, ranges, steps, and `L` for the last day of a month.
  *
- * Names become numbers and `5/15` becomes `5-59/15`, so that nothing is left to be read in two ways.
+ * Names become numbers and `5/15` becomes `5-59/15`, so that the result has one meaning only.
  *
  * @param text for example `cron(0 * * * ? *)`
- * @throws RangeError that says what is wrong with it
+ * @throws RangeError whose message says what is invalid
  * @see https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html#cron-based
  */
 export function parseCron(text: string): Cron {
@@ -49,7 +49,7 @@ export function parseCron(text: string): Cron {
     );
   const given = { minutes, hours, daysOfMonth, months, daysOfWeek, years } as Cron;
   if ((given.daysOfMonth === '?') === (given.daysOfWeek === '?'))
-    throw new RangeError('must have ? as day of the month or as day of the week, and not as both');
+    throw new RangeError('must have ? either as day of the month or as day of the week, not as both');
   return {
     minutes: parseField(rules.minutes, given.minutes),
     hours: parseField(rules.hours, given.hours),
@@ -71,14 +71,15 @@ function parseField(rule: FieldRule, text: string): string {
 // `3`, `MON-FRI`, `*/15`, `5/15` or `9-17/2`
 function parsePart(rule: FieldRule, part: string): string {
   const [, from = '', to, step] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d{1,2}))?$/.exec(part) ?? [];
-  if (/^\d*[LW]+$|#/i.test(part)) throw refuse(rule, part, 'L, W and # are not taken here');
+  if (/^\d*[LW]+$|#/i.test(part)) throw refuse(rule, part, 'L, W and # are not supported here');
   if (from === '' || (from === '*' && (to !== undefined || step === undefined)))
-    throw refuse(rule, part, 'it is not a number, a range or a step');
+    throw refuse(rule, part, 'it is no number, range or step');
   const first = from === '*' ? rule.least : parseNumber(rule, part, from);
   const last = to === undefined ? rule.most : parseNumber(rule, part, to);
-  if (last < first) throw refuse(rule, part, 'a range goes upward');
+  if (last < first) throw refuse(rule, part, 'the end of the range is below its start');
   if (step === undefined) return to === undefined ? String(first) : `${first}-${last}`;
-  if (Number(step) < 1 || Number(step) > rule.most) throw refuse(rule, part, 'no such step');
+  if (Number(step) < 1 || Number(step) > rule.most)
+    throw refuse(rule, part, `the step must be 1 to ${rule.most}`);
   return `${first}-${last}/${Number(step)}`;
 }
 
@@ -86,7 +87,7 @@ function parseNumber(rule: FieldRule, part: string, text: string): number {
   const word = rule.words?.indexOf(text.toUpperCase()) ?? -1;
   const value = word >= 0 ? word + rule.least : /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= rule.least && value <= rule.most) return value;
-  throw refuse(rule, part, `it takes ${rule.least} to ${rule.most}`);
+  throw refuse(rule, part, `the value must be ${rule.least} to ${rule.most}`);
 }
 
 function refuse({ name }: FieldRule, part: string, reason: string): RangeError {
@@ -94,7 +95,8 @@ function refuse({ name }: FieldRule, part: string, reason: string): RangeError {
 }
 
 /**
- * Whether both know the time zone: a name of the tz database, for an offset like `+02:00` is one here and not on AWS.
+ * Whether both this machine and AWS accept the time zone: it must be a name of the tz database. Node also
+ * accepts an offset such as `+02:00`, but AWS does not.
  *
  * @see https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html#time-zones
  */

@@ -8,12 +8,12 @@ import { readJson } from '../base/json.ts';
 import { dialects } from '../exchange/dialect.ts';
 import { replaceFile } from './replace-file.ts';
 
-/** Where the pieces of a local run are. */
+/** The paths of the files of a local run. */
 export interface DataFolder {
   readonly path: string;
   /** Ledger and queue. */
   readonly databasePath: string;
-  /** The paper exchange's world. */
+  /** The state of the paper exchange. */
   readonly paperPath: string;
   readonly secretsPath: string;
   readonly logPath: string;
@@ -27,7 +27,7 @@ const RunSchema = z.strictObject({
   dialect: z.enum(dialects),
 });
 
-/** Where the relay of a data folder was last started; the CLI reaches it there. */
+/** The addresses at which the relay of a data folder was last started; the CLI connects to them. */
 export type Run = z.output<typeof RunSchema>;
 
 export function locateDataFolder(path: string): DataFolder {
@@ -43,9 +43,9 @@ export function locateDataFolder(path: string): DataFolder {
 }
 
 /**
- * Creates the folder, readable by its owner only, where there is none.
+ * Creates the folder if it does not exist, readable by its owner only.
  *
- * @throws RelayError `store_unavailable` when there can be none
+ * @throws RelayError `store_unavailable` when it cannot be created
  */
 export function createDataFolder(path: string): DataFolder {
   try {
@@ -53,14 +53,17 @@ export function createDataFolder(path: string): DataFolder {
   } catch (error) {
     throw new RelayError(
       'store_unavailable',
-      `the data folder "${path}" cannot be made: ${describeError(error)}; choose another with --data`,
+      `the data folder "${path}" cannot be created: ${describeError(error)}; choose another with --data`,
       { cause: error },
     );
   }
   return locateDataFolder(path);
 }
 
-/** Node's own way to make the folders above it as well never ends where none can be made, as under `/proc`. */
+/**
+ * Creates parent folders too. Node's recursive mkdir never
+ * returns where no folder can be created, as under `/proc`.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path) && statSync(path).isDirectory()) return;
   const parent = dirname(path);
@@ -69,15 +72,15 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Notes where the relay runs; a note that says so already stays as it is.
+ * Writes the addresses of the running relay to run.json, unless the file holds them already.
  *
- * @throws the operating system's error; the note then stays as it was
+ * @throws the operating system's error; the file is then unchanged
  */
 export function writeRun(folder: DataFolder, run: Run): void {
   if (!isDeepStrictEqual(readRun(folder), run)) replaceFile(folder.runPath, JSON.stringify(run));
 }
 
-/** Null when the relay was never started on this folder. */
+/** Null when the relay was never started on this folder, or the file cannot be read. */
 export function readRun(folder: DataFolder): Run | null {
   try {
     return RunSchema.parse(readJson(readFileSync(folder.runPath, 'utf8')));

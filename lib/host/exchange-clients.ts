@@ -11,17 +11,17 @@ import type { SecretStore } from './secrets.ts';
 
 /** One client for each account, all sharing connections and rate budgets. */
 export interface ExchangeClients {
-  /** Signs nothing; for what anybody may ask. */
+  /** Sends unsigned requests, for public endpoints. */
   readonly anonymous: ExchangeClient;
   /**
-   * A client with the account's key. When the exchange refuses the key, the newest one is asked for, once, and if it
-   * is another one the request goes again with it: a new key takes effect at once.
+   * A client with the account's key. If the exchange refuses the key, the client reads the newest key once
+   * and, if it is another one, sends the request again with it. A new key therefore takes effect at once.
    *
    * @throws RelayError `secrets_missing` when the account has no key
    */
   forAccount(account: string): Promise<ExchangeClient>;
   /**
-   * Names the account's newest key without telling it: another key has another name.
+   * A name for the account's newest key that does not reveal it; another key has another name.
    *
    * @throws RelayError `secrets_missing` when the account has no key
    */
@@ -34,9 +34,9 @@ export function createExchangeClients(options: {
   readonly dialect: Dialect;
   readonly secrets: Pick<SecretStore, 'exchangeKeys'>;
   readonly clock: Clock;
-  /** Absent: connections of its own, over the network. */
+  /** Absent: a new transport over the network. */
   readonly transport?: Transport;
-  /** Spreads the pauses before retries. */
+  /** Randomises the pauses before retries. */
   readonly random?: Random;
 }): ExchangeClients {
   const { secrets, clock, transport = createTransport(), ...exchange } = options;
@@ -53,7 +53,7 @@ export function createExchangeClients(options: {
     return keyed;
   }
 
-  /** Null when there is no other key than the refused one. */
+  /** Returns null when the newest key is the refused one. */
   async function renew(account: string, refused: Credentials): Promise<ExchangeClient | null> {
     const keys = await secrets.exchangeKeys(account, 'newest');
     return keys === null || isSameKey(keys, refused) ? null : keyedOf(account, keys).signing;
@@ -62,7 +62,7 @@ export function createExchangeClients(options: {
   return {
     anonymous: createExchangeClient({ ...shared, credentials: null }),
     async forAccount(account) {
-      // The first key of an account may have been stored after its absence was remembered.
+      // The cache may still say "no key" after the first key of an account was stored.
       const keys = (await secrets.exchangeKeys(account)) ?? (await secrets.exchangeKeys(account, 'newest'));
       if (keys === null) throw createKeyMissing(account);
       return keyedOf(account, keys).client;
@@ -82,7 +82,7 @@ function createKeyMissing(account: string): RelayError {
 
 interface Keyed {
   readonly keys: Credentials;
-  /** Signs with these keys and no others. */
+  /** Signs with these keys only and never renews them. */
   readonly signing: ExchangeClient;
   readonly client: ExchangeClient;
 }

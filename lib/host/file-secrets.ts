@@ -9,7 +9,7 @@ import { replaceFile } from './replace-file.ts';
 import type { SecretHolder } from './secrets.ts';
 
 const Token = z.string().min(16);
-/** A token that was replaced opens for a while longer. */
+/** A replaced token stays valid until `validUntilMs`. */
 const ReplacedToken = z.strictObject({ token: Token, validUntilMs: z.int() });
 
 const SecretsSchema = z.record(
@@ -23,9 +23,9 @@ type Secrets = z.output<typeof SecretsSchema>;
 type AccountSecrets = Secrets[string];
 
 /**
- * Keeps the secrets of a local run in one JSON file that only its owner can read.
+ * The secret store of a local run: one JSON file that only its owner can read.
  *
- * A change of the file takes effect on the next request.
+ * A change of the file takes effect with the next request.
  */
 export function createFileSecrets(path: string, clock: Clock = systemClock): SecretHolder {
   let known: { readonly version: string; readonly secrets: Secrets } | null = null;
@@ -48,10 +48,10 @@ export function createFileSecrets(path: string, clock: Clock = systemClock): Sec
 }
 
 /**
- * Gives every account that has none yet a fresh webhook token and the keys offered.
+ * Creates a webhook token and stores exchange keys for every account that the file does not have yet.
  *
- * @param keysOf the exchange keys of a new account
- * @throws RelayError `store_unavailable` when something is missing and the file cannot be written
+ * @param keysOf returns the exchange keys of a new account
+ * @throws RelayError `store_unavailable` when an account is missing and the file cannot be written
  */
 export function completeFileSecrets(
   path: string,
@@ -78,10 +78,10 @@ export function storeFileKeys(path: string, account: string, keys: Credentials):
 }
 
 /**
- * Gives the account another webhook token; the one it replaces opens until the given time.
+ * Gives the account a new webhook token; the replaced one stays valid until the given time.
  *
- * @throws RelayError `secrets_missing` when the file knows no such account, `store_unavailable` when it cannot be
- * written; the token that stood before then still stands alone
+ * @throws RelayError `secrets_missing` when the file has no such account, `store_unavailable` when it cannot
+ * be written; the old token then remains the only one
  */
 export function rotateFileToken(path: string, account: string, validUntilMs: number): void {
   const secrets = readSecrets(path);
@@ -114,24 +114,24 @@ function writeSecrets(path: string, secrets: Secrets): void {
     const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
     throw new RelayError(
       'store_unavailable',
-      `the secrets file ${path} could not be written: ${isFull ? 'the disk is full' : describeError(error)}; nothing in it has changed, so the tokens and keys stored before still stand`,
+      `the secrets file ${path} could not be written: ${isFull ? 'the disk is full' : describeError(error)}; the file is unchanged, so the tokens and keys stored before stay valid`,
       { cause: error },
     );
   }
 }
 
-/** A fresh webhook token: 192 bits, safe in a URL. */
+/** Creates a webhook token: 192 random bits, safe in a URL. */
 export function createToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Changes whenever the file does. */
+/** A text that changes whenever the file does. */
 function versionOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined)
     throw new RelayError(
       'secrets_missing',
-      `there is no secrets file ${path}: start the relay, which makes it`,
+      `there is no secrets file ${path}: start the relay, which creates it`,
     );
   return `${stats.mtimeMs}:${stats.size}:${stats.ino}`;
 }
@@ -142,9 +142,9 @@ function readSecrets(path: string): Secrets {
   const issues = parsed.error.issues.map(({ path: place, message }) => ({
     path: place.join('.'),
     message,
-    hint: 'correct the file, or move it away and start the relay, which makes a new one',
+    hint: 'correct the file, or move it away and start the relay, which creates a new one',
   }));
-  throw new RelayError('secrets_missing', `the secrets file ${path} has ${issues.length} fault(s)`, {
+  throw new RelayError('secrets_missing', `the secrets file ${path} has ${issues.length} issue(s)`, {
     issues,
   });
 }
@@ -153,7 +153,7 @@ function parseFile(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
-    // The parser's own message quotes the file.
+    // The parser's error is not passed on, because its message quotes the file.
     throw new RelayError('secrets_missing', `the secrets file ${path} cannot be read as JSON: correct it`);
   }
 }

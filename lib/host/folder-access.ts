@@ -8,14 +8,14 @@ import { findUnfinished } from './replace-file.ts';
 const everybodyElse = 0o077;
 
 /**
- * Takes away what others on this machine may do with the folder and what is in it, and removes what a writer that was
- * killed left of secrets.
+ * Removes the access of other users of this machine to the folder and its files. It also deletes the
+ * unfinished secrets files that a killed writer left.
  *
- * @returns what was done, or could not be, one sentence each; empty when all was well
- * @throws RelayError `secrets_exposed` when others can read secrets and that cannot be changed
+ * @returns one sentence for each change, and for each change that failed; empty when there was nothing to do
+ * @throws RelayError `secrets_exposed` when others can read secrets and the relay cannot change that
  */
 export function restrictDataFolder(folder: DataFolder): readonly string[] {
-  // Windows has no such modes: who may read a file there goes by the folder it is in.
+  // Windows has no file modes: there, access to a file depends on its folder.
   if (process.platform === 'win32') return [];
   const names = readdirSync(folder.path);
   const own = names.filter((name) => isOwn(folder, name));
@@ -27,7 +27,7 @@ export function restrictDataFolder(folder: DataFolder): readonly string[] {
   ];
 }
 
-/** The relay's files, those that SQLite keeps beside its own, and logs that were put aside. */
+/** Whether a file is the relay's: one of its own, one that SQLite keeps beside them, or a rotated log. */
 function isOwn(folder: DataFolder, name: string): boolean {
   const { databasePath, paperPath, secretsPath, logPath, lockPath, runPath } = folder;
   return [databasePath, paperPath, secretsPath, logPath, lockPath, runPath].some((path) =>
@@ -38,9 +38,9 @@ function isOwn(folder: DataFolder, name: string): boolean {
 function removeUnfinished(path: string): string {
   try {
     rmSync(path, { force: true });
-    return `${path} was left over by a change of the secrets that was broken off; it is removed`;
+    return `${path} was left by an interrupted change of the secrets; it is now deleted`;
   } catch (error) {
-    const message = `${path} may hold secrets and cannot be removed (${describeError(error)}): remove it by hand`;
+    const message = `${path} may hold secrets and cannot be deleted (${describeError(error)}): delete it yourself`;
     throw new RelayError('secrets_exposed', message, { cause: error });
   }
 }
@@ -53,21 +53,21 @@ function restrictSecrets(path: string): readonly string[] {
   } catch (error) {
     throw new RelayError(
       'secrets_exposed',
-      `others on this machine can read the secrets in ${path} (mode ${octal(mode)}), and that cannot be changed (${describeError(error)}): run \`chmod 600 ${path}\` as the owner of the file, or choose a folder with --data where modes can be set`,
+      `others on this machine can read the secrets in ${path} (mode ${octal(mode)}), and the relay cannot change that (${describeError(error)}): run \`chmod 600 ${path}\` as the owner of the file, or choose a folder with --data where modes can be set`,
       { cause: error },
     );
   }
   return [
-    `others on this machine could read the secrets in ${path} (mode ${octal(mode)}); now only their owner can. Replace the tokens and keys if somebody may have`,
+    `others on this machine could read the secrets in ${path} (mode ${octal(mode)}); now only their owner can. Replace the tokens and keys if another user may have read them`,
   ];
 }
 
-/** It may be somebody's home, or one that everybody shares: then it is not the relay's to close. */
+/** The folder may be a home or a shared folder: the relay must not restrict it, so it only warns. */
 function warnOfFolder(path: string): readonly string[] {
   const mode = findOpenMode(path);
   if (mode === null) return [];
   return [
-    `the data folder ${path} is open to others (mode ${octal(mode)}) and holds more than the relay's files, so that it is left as it is; give the relay a folder of its own with --data`,
+    `the data folder ${path} is open to other users (mode ${octal(mode)}). The folder holds other files too, so the relay does not restrict it; give the relay its own folder with --data`,
   ];
 }
 
@@ -76,15 +76,15 @@ function restrict(path: string, to: number): readonly string[] {
   if (mode === null) return [];
   try {
     chmodSync(path, to);
-    return [`${path} was open to others (mode ${octal(mode)}); its mode is ${octal(to)} now`];
+    return [`${path} was open to other users (mode ${octal(mode)}); its mode is now ${octal(to)}`];
   } catch (error) {
     return [
-      `${path} is open to others (mode ${octal(mode)}), and that cannot be changed (${describeError(error)}): run \`chmod ${to.toString(8)} ${path}\` as its owner`,
+      `${path} is open to other users (mode ${octal(mode)}), and the relay cannot change that (${describeError(error)}): run \`chmod ${to.toString(8)} ${path}\` as its owner`,
     ];
   }
 }
 
-/** The mode of what others may do something with; null when they may not, or it is not there (any more). */
+/** The mode of a file or folder that others can access; null when they cannot, or when it does not exist. */
 function findOpenMode(path: string): number | null {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   return (mode & everybodyElse) === 0 ? null : mode & 0o777;

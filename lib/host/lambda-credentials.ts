@@ -6,11 +6,11 @@ export interface LambdaCredentials {
 }
 
 /**
- * Where a function has its credentials from: Lambda puts them into its environment.
+ * Reads the credentials of a function from its environment, where Lambda puts them.
  *
- * Bundles have this in place of `@aws-sdk/credential-provider-node`, under whose name for it. That one would go on
- * looking in files, in single sign-on and in the machine's metadata, none of which a function has, with a quarter
- * of the bundle.
+ * Bundles contain this in place of `@aws-sdk/credential-provider-node`, whose export
+ * has the same name. That package also looks in files, single sign-on and instance
+ * metadata, which a function does not have, and takes a quarter of the bundle.
  *
  * @see https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
  */
@@ -24,6 +24,7 @@ export function defaultProvider(): () => Promise<LambdaCredentials> {
 
 function readVariable(name: string): string {
   const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not in the environment: this runs on Lambda only`);
+  if (value === undefined)
+    throw new Error(`${name} is not in the environment: this code runs on Lambda only`);
   return value;
 }

@@ -3,14 +3,14 @@ import { Logger } from '@aws-lambda-powertools/logger';
 import type { Log } from '../base/log.ts';
 
 /**
- * A log of JSON lines.
+ * Creates a log of JSON lines.
  *
- * @param output where the lines go; absent: standard output and error, as Lambda wants them
+ * @param output receives the lines; absent: standard output and error, as Lambda expects
  */
 export function createLog(serviceName: string, output?: NodeJS.WritableStream): Log {
   const logger = new Logger({ serviceName, logLevel: 'INFO' });
   if (output !== undefined) {
-    // The logger offers no other way to write elsewhere than to the process's own streams.
+    // The logger has no option for another output than the streams of the process.
     logger['console'] = new Console({ stdout: output, stderr: output });
   }
   return logger;

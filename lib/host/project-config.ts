@@ -7,18 +7,19 @@ const projectRoot = join(import.meta.dirname, '..', '..');
 const shippedName = 'relay.config.example.ts';
 const ownName = 'relay.config.ts';
 
-/** What only a relay that had a configuration leaves behind: its ledger, and what was deployed last. */
+/** Files that only a relay with a configuration creates: its ledger, and the output of its last deploy. */
 const traces = [join('.relay', 'relay.db'), 'cdk.out'];
 
 /**
- * Makes the owner's `relay.config.ts` from the one that ships, where the relay begins without.
+ * Creates `relay.config.ts` from the shipped example when a new relay has none.
  *
- * Where the relay has run before, its owner's settings are lost, and others must not silently take their place: an
- * update to the first release that keeps the file out of git removes a file that was never changed.
+ * If the relay has run before, its settings are lost, and the defaults must not
+ * replace them silently. This happens with an update to the first release that
+ * keeps the file out of git: git then removes a file that was never changed.
  *
  * @param folder of the project
- * @returns a sentence that tells what was done; null when there was nothing to do
- * @throws RelayError `config_missing`, which says how to get the file back
+ * @returns a sentence that says what was done; null when there was nothing to do
+ * @throws RelayError `config_missing`, whose message says how to get the file back
  */
 export function provideConfig(folder = projectRoot): string | null {
   const path = join(folder, ownName);
@@ -27,18 +28,18 @@ export function provideConfig(folder = projectRoot): string | null {
   if (trace !== undefined)
     throw new RelayError(
       'config_missing',
-      `${ownName} is not there, though this relay has run before (there is ${trace}): put yours back, right after a \`git pull\` with \`git restore --source=ORIG_HEAD ${ownName}\`, or begin with what ships: \`cp ${shippedName} ${ownName}\``,
+      `${ownName} is missing, though this relay has run before (${trace} exists). Restore your file: right after a \`git pull\` with \`git restore --source=ORIG_HEAD ${ownName}\`. To start from the shipped example instead: \`cp ${shippedName} ${ownName}\``,
     );
   try {
     copyFileSync(join(folder, shippedName), path, constants.COPYFILE_EXCL);
   } catch (error) {
-    // Another process of the same start was faster.
+    // Another process that started at the same time was faster.
     if (existsSync(path)) return null;
     throw new RelayError(
       'config_missing',
-      `${ownName} cannot be made from ${shippedName}: ${describeError(error)}`,
+      `${ownName} cannot be created from ${shippedName}: ${describeError(error)}`,
       { cause: error },
     );
   }
-  return `${ownName} was made from ${shippedName}: it is yours to change, and git leaves it alone.`;
+  return `${ownName} was created from ${shippedName}. Change it as you need; git ignores it.`;
 }

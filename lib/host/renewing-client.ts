@@ -4,12 +4,13 @@ import type { Endpoint, ParamsOf, ResultOf } from '../exchange/endpoint.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 
 /**
- * A client that looks for a newer key when the exchange refuses the one it has, and sends the request once more.
+ * Creates a client that reads a newer key when the exchange
+ * refuses its key, and then sends the request once more.
  *
- * This keeps the promise to put an order on the wire at most once: a refused key is a proven refusal of the request,
- * and what is sent then is the only request that can become an order.
+ * An order is still sent at most once: a refused key proves that the exchange
+ * rejected the first request, so only the second one can become an order.
  *
- * @param renew a client with another key; null when there is none
+ * @param renew returns a client with another key; null when there is none
  */
 export function createRenewingClient(
   signing: ExchangeClient,
@@ -24,7 +25,7 @@ export function createRenewingClient(
       options: SendOptions,
       startedAtMs: number,
     ): Promise<ResultOf<E>> {
-      // What cannot be looked up is no reason to forget that the exchange refused.
+      // If the newer key cannot be read, the caller still gets the exchange's refusal.
       const renewed = await renew().catch(() => null);
       if (renewed === null || (await isGivenUp(endpoint, options))) throw refused;
       try {
@@ -60,18 +61,24 @@ export function createRenewingClient(
   };
 }
 
-/** What must not happen twice is not sent once more by a caller that was taken for dead meanwhile. */
+/**
+ * Whether the reconciler has taken the signal over meanwhile:
+ * then a request that must not happen twice is not sent.
+ */
 async function isGivenUp({ repeatable }: Endpoint, { isStillOwn }: SendOptions): Promise<boolean> {
   return !repeatable && (await isStillOwn?.()) === false;
 }
 
-/** The exchange has several words for it, and uses some of them for other things: its HTTP status is the sign. */
+/**
+ * Uses the HTTP status: the exchange has several messages for
+ * a refused key, and some of them have other meanings.
+ */
 function isKeyRefused(error: unknown): error is ExchangeError {
   if (!(error instanceof ExchangeError) || error.failure.kind !== 'rejected') return false;
   return error.failure.httpStatus === 401 || error.failure.httpStatus === 403;
 }
 
-/** Both tries share the time of one. */
+/** Both attempts share the time limit of one. */
 function shorten(options: SendOptions, spentMs: number): SendOptions {
   return options.timeoutMs === undefined
     ? options

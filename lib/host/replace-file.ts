@@ -3,11 +3,12 @@ import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeF
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Writes a file of its owner's alone: all of it, on the disk, or nothing.
+ * Replaces a file atomically and durably; only its owner can read the new one.
  *
- * It is written beside the old one under a name that no other writer has, and takes its place only when it is whole.
+ * The text is written to a new file with a unique name in the same folder.
+ * Once it is complete and on disk, that file replaces the old one.
  *
- * @throws the operating system's error; the old file then stands as it was
+ * @throws the operating system's error; the old file is then unchanged
  */
 export function replaceFile(path: string, text: string): void {
   const unfinished = `${path}.${randomBytes(6).toString('hex')}.new`;
@@ -20,7 +21,10 @@ export function replaceFile(path: string, text: string): void {
   }
 }
 
-/** What a writer that was killed left beside the file; it holds what the file would have held. */
+/**
+ * The unfinished files that killed writers left in the folder;
+ * they hold the contents the file would have got.
+ */
 export function findUnfinished(path: string): readonly string[] {
   const folder = dirname(path);
   const prefix = `${basename(path)}.`;

@@ -1,13 +1,13 @@
 import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
 
-/** What a schedule calls, with what it sends. */
+/** The handler that a schedule calls with its event. */
 export type ScheduleHandler = (event: unknown) => Promise<void>;
 
 /**
- * Puts a handler behind a schedule: one log line for each run, so that a run that is missing shows.
+ * Wraps a handler for a schedule: it logs one line for each run, so that a missing run is visible.
  *
- * A failed run stays failed for whoever called, which is what its retries and its alarm go by.
+ * A failed run throws, because its retries and its alarm depend on it.
  */
 export function createSchedule(
   name: string,

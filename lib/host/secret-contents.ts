@@ -7,29 +7,29 @@ const Token = z.string().min(16);
 
 const TokensSchema = z.strictObject({
   current: Token,
-  /** The one that `current` replaced, and until when it still opens. */
+  /** The token that `current` replaced; it stays valid until `validUntilMs`. */
   previous: z.strictObject({ token: Token, validUntilMs: z.int() }).nullable(),
 });
 
-/** Empty texts stand where no key was stored yet. */
+/** Both texts are empty until a key is stored. */
 const KeysSchema = z.strictObject({ apiKey: z.string(), apiSecret: z.string() });
 
-/** What the secret of an account's webhook tokens holds. */
+/** The content of the secret with an account's webhook tokens. */
 export type TokensContent = z.output<typeof TokensSchema>;
 
-/** @throws RelayError `secrets_missing` when it is anything else; its words never quote the secret */
+/** @throws RelayError `secrets_missing` for any other content; its message never quotes the secret */
 export function parseTokensContent(text: string): TokensContent {
   return parseContent(TokensSchema, 'the secret with the webhook tokens', text);
 }
 
-/** The tokens that open the webhook at the given time, the current one first. */
+/** The webhook tokens that are valid at the given time, the current one first. */
 export function liveTokensOf({ current, previous }: TokensContent, nowMs: number): readonly string[] {
   return previous === null || nowMs >= previous.validUntilMs ? [current] : [current, previous.token];
 }
 
 /**
  * @returns null while no key is stored
- * @throws RelayError `secrets_missing` when it is anything else; its words never quote the secret
+ * @throws RelayError `secrets_missing` for any other content; its message never quotes the secret
  */
 export function parseKeysContent(text: string): Credentials | null {
   const keys = parseContent(KeysSchema, 'the secret with the exchange key', text);

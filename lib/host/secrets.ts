@@ -1,27 +1,27 @@
 import type { Credentials } from '../exchange/client.ts';
 import type { SecretAge } from '../relay/services.ts';
 
-/** Where keys and tokens are kept. They leave it for signing and comparing only. */
+/** The store of keys and tokens. They leave it only for signing and comparison. */
 export interface SecretStore {
   /**
-   * Tokens that open the account's webhook now, none for an unknown account. Two may be valid at once.
+   * The valid webhook tokens of the account, at most two; none for an unknown account.
    *
-   * @param age `remembered` unless told
+   * @param age `remembered` by default
    */
   webhookTokens(account: string, age?: SecretAge): Promise<readonly string[]>;
   /**
    * The account's exchange key; null when none is stored.
    *
-   * @param age `remembered` unless told
+   * @param age `remembered` by default
    */
   exchangeKeys(account: string, age?: SecretAge): Promise<Credentials | null>;
 }
 
-/** A store that can tell all it holds, so that secrets are found where they do not belong. */
+/** A store that can list all its secrets, so that they are recognised when an alert contains one. */
 export interface SecretHolder extends SecretStore {
   /**
-   * The tokens that open any webhook now, and the keys and secrets of the exchange, as far as they can be read. Costs
-   * no question that is waited for long: what is remembered will do.
+   * All valid webhook tokens and all exchange keys and secrets, as far as they
+   * can be read. Cached values are good enough, so a call never waits long.
    */
   heldSecrets(): Promise<readonly string[]>;
 }

@@ -6,50 +6,53 @@ import { snapshotFees } from '../snapshots/snapshot-fees.ts';
 import { createSchedule, type ScheduleHandler } from './schedule.ts';
 
 /**
- * Keeps what every account holds, for the time of the schedule that the event names. A time that is long past, or far
- * ahead, has nothing kept for it.
+ * Stores the balances of every account for the scheduled time in the event.
+ * If that time is too far in the past or the future, it stores nothing.
  */
 export function createSnapshotBalances(services: SnapshotServices): ScheduleHandler {
   return createSchedule('snapshot-balances', services.log, async (event) => {
     const nowMs = services.clock.nowMs();
     const slotMs = readSlot(event, nowMs);
     if (Math.abs(nowMs - slotMs) <= maximumDistanceMs) return await snapshotBalances(services, slotMs);
-    services.log.warn('no balances kept: what is held now is not what was held then', {
+    services.log.warn('no balances stored: the slot is too far from now for the current balances', {
       slot: new Date(slotMs).toISOString(),
       now: new Date(nowMs).toISOString(),
     });
   });
 }
 
-/** Keeps what changed of the fees. */
+/** Stores the changes of transfer fees. */
 export function createSnapshotFees(services: SnapshotServices): ScheduleHandler {
   return createSchedule('snapshot-fees', services.log, () => snapshotFees(services));
 }
 
-/** Brings the interest payments up to date. */
+/** Imports new interest payments. */
 export function createImportInterest(services: ImportServices): ScheduleHandler {
   return createSchedule('import-interest', services.log, () => importInterest(services));
 }
 
-/** What a schedule sends: the time it stands for, the same when it is sent again. */
+/** The event of a schedule: the scheduled time, which a repeated event has too. */
 export interface SlotEvent {
   /** For example `2026-11-21T12:00:00Z`; `<aws.scheduler.scheduled-time>` on AWS. */
   readonly slot: string;
 }
 
-/** A run on AWS begins this late at the most: the scheduler and Lambda give it up after 15 minutes each. */
+/** A run on AWS starts this late at most: the scheduler and Lambda give it up after 15 minutes each. */
 const maximumDistanceMs = 30 * 60_000;
 const minuteMs = 60_000;
 
-/** What AWS puts the time in place of; where it comes unchanged, as from an emulator, no time was named. */
+/**
+ * The placeholder that AWS replaces with the time. Unchanged,
+ * as an emulator sends it, it means that no time is given.
+ */
 const unfilledSlot = '<aws.scheduler.scheduled-time>';
 const SlotEventSchema = z.object({ slot: z.unknown() });
 const SlotSchema = z.iso.datetime({ offset: true });
 
 /**
- * The time that an event names; one that names none was sent by hand, and stands for the minute it comes in.
+ * Reads the scheduled time of an event. An event without one was sent manually and means the current minute.
  *
- * @throws RangeError when it names one that cannot be read: another would be made up for it
+ * @throws RangeError when the time cannot be parsed, because any other time would be a guess
  */
 function readSlot(event: unknown, nowMs: number): number {
   const slot = SlotEventSchema.safeParse(event).data?.slot ?? unfilledSlot;
@@ -61,6 +64,6 @@ function parseSlot(slot: unknown): number {
   if (parsed.success) return Date.parse(parsed.data);
   const written = JSON.stringify(slot).slice(0, 64);
   throw new RangeError(
-    `the slot ${written} of the event is no time like "2026-11-21T12:00:00Z"; leave it out for this minute`,
+    `the slot ${written} of the event is not a time such as "2026-11-21T12:00:00Z"; leave it out to use the current minute`,
   );
 }

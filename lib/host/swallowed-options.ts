@@ -3,28 +3,28 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** An option that a command knows. */
 export interface KnownOption {
-  /** As its help shows it, for example `--paper-port <number>`. */
+  /** As the help shows it, for example `--paper-port <number>`. */
   readonly flags: string;
   readonly long?: string | undefined;
-  /** Whether a value has to follow it. */
+  /** Whether it requires a value. */
   readonly required: boolean;
 }
 
-/** Options that npm took for its own, and what should have been typed. */
+/** Options that npm took for itself, and the arguments of the correct command. */
 export interface Swallowed {
   /** For example `--stack prod --json`. */
   readonly options: string;
-  /** The arguments of the right command; what nobody can tell any more is an ellipsis. */
+  /** The arguments of the correct command; an ellipsis stands for arguments that cannot be restored. */
   readonly rightArguments: string;
 }
 
 /**
- * Finds the options that npm took for its own: without `--` before them, `npm run relay pause --stack=prod` gives the
- * script no option, but the environment `npm_config_stack`.
+ * Finds the options that npm took for itself: without `--` before them, `npm run relay pause --stack=prod`
+ * does not pass the option to the script but sets the environment variable `npm_config_stack`.
  *
- * @param script as package.json names it; npx runs a command under the name npx
- * @param given the arguments that were left to the script
- * @returns null when there are none
+ * @param script its name in package.json; npx runs a command under the name npx
+ * @param given the arguments that reached the script
+ * @returns null when npm took none
  * @see https://docs.npmjs.com/cli/v11/using-npm/scripts#environment
  */
 export function findSwallowedOptions(
@@ -43,20 +43,20 @@ export function findSwallowedOptions(
   );
   if (found.size === 0) return null;
   const options = [...found.values()].map(({ text }) => text).join(' ');
-  // A value that npm parted from its option is among the arguments, and nobody can tell which it is.
+  // A value that npm separated from its option is one of the arguments; which one cannot be known.
   const isWhole = [...found.values()].every(({ isValueKnown }) => isValueKnown);
   const rest = isWhole ? given.map(quoteWord) : given.slice(0, 1).map(() => '…');
   return { options, rightArguments: [...rest, options].join(' ') };
 }
 
 function readOption({ flags, long = '', required }: KnownOption, value: string) {
-  // So npm writes an option without a value.
+  // npm writes an option without a value this way.
   if (value === 'true')
     return required ? { text: flags, isValueKnown: false } : { text: long, isValueKnown: true };
   return { text: value === '' ? `${long}=` : `${long} ${quoteWord(value)}`, isValueKnown: true };
 }
 
-/** A word as a shell reads it. */
+/** Quotes a word for a shell if necessary. */
 function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

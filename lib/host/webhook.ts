@@ -7,13 +7,13 @@ import type { Log } from '../base/log.ts';
 import { receiveSignal } from '../relay/receive-signal.ts';
 import type { ReceiveServices } from '../relay/services.ts';
 
-/** The response to a request, before it is written as HTTP. */
+/** The response to a request, before it becomes an HTTP response. */
 export interface WebhookResponse {
   readonly httpStatus: number;
   readonly body: Json;
 }
 
-/** Handles one request; knows nothing of HTTP but the status it responds with. */
+/** Handles one request; of HTTP it knows only the status of its response. */
 export type HandleWebhook = (event: APIGatewayProxyEvent, body: Buffer) => Promise<WebhookResponse>;
 
 export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
@@ -36,14 +36,15 @@ export function createReceiveSignal(services: ReceiveServices, responseTimeoutMs
 /**
  * Makes a Lambda handler for API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue.
  *
- * @param responseTimeoutMs after this time the response is 503, whatever the handler still does; absent: no limit
+ * @param responseTimeoutMs after this time the response is
+ * 503, though the handler continues; absent: no limit
  */
 export function createWebhook(log: Log, handle: HandleWebhook, responseTimeoutMs?: number): WebhookHandler {
   const handler = middy<APIGatewayProxyEvent, APIGatewayProxyResult>()
     .before(allowPostOnly)
     .onError(respondWithError(log))
     .handler(async (event) => responseOf(await inTime(handle(event, rawBodyOf(event)), responseTimeoutMs)));
-  // middy wants Lambda's context, of which no part is used.
+  // middy requires Lambda's context, but nothing here uses it.
   return (event) => handler(event, {} as Parameters<typeof handler>[1]);
 }
 
@@ -51,21 +52,21 @@ function allowPostOnly({ event }: { event: APIGatewayProxyEvent }): void {
   if (event.httpMethod !== 'POST')
     throw new RelayError(
       'method_not_allowed',
-      `${event.httpMethod} is not answered here; send the alert with POST`,
+      `${event.httpMethod} is not supported here; send the alert with POST`,
     );
 }
 
-/** The bytes as they were sent: content types and text encodings are the sender's opinion. */
+/** The bytes as they were sent, whatever content type and encoding the sender names. */
 function rawBodyOf(event: APIGatewayProxyEvent): Buffer {
   return Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
 }
 
-/** A handler that goes on after its time does no harm: a resend finds what it stored. */
+/** A handler may safely continue after its time is up: a resend finds what it stored. */
 async function inTime<T>(handle: Promise<T>, timeoutMs: number | undefined): Promise<T> {
   if (timeoutMs === undefined) return await handle;
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    reject(new RelayError('store_unavailable', `it took longer than ${timeoutMs} ms`));
+    reject(new RelayError('store_unavailable', `handling took longer than ${timeoutMs} ms`));
   }, timeoutMs);
   return await Promise.race([handle, promise]).finally(() => clearTimeout(timer));
 }
@@ -85,7 +86,7 @@ function respondWithError(log: Log) {
   return (request: { error?: Error | null | undefined; response?: unknown }): void => {
     const error = toRelayError(request.error ?? null);
     const { row, code, message } = error;
-    // The logger keeps the word "message" to itself.
+    // The logger reserves the field name "message".
     log[row.logLevel]('request refused', { code, reason: message, httpStatus: row.httpStatus });
     request.response = responseOf(
       {
@@ -104,15 +105,15 @@ function headersOf({ code, row }: RelayError): Record<string, string> {
   };
 }
 
-/** Where no single field is at fault, the catalogue's advice stands in. */
+/** Without a specific issue, the response gives the catalogue's advice. */
 function issuesOf({ issues, message, row }: RelayError): Json {
   const named = issues.length > 0 ? issues : [{ path: '', message, hint: row.action }];
   return named.map(({ path, message: text, hint }) => ({ path, message: text, hint }));
 }
 
-/** Whatever broke unforeseen, and however much of this delivery was stored by then: a resend completes it. */
+/** An unexpected error becomes `not_stored`: a resend stores whatever is missing. */
 function toRelayError(error: Error | null): RelayError {
-  // Who is told when to come again is told why.
+  // A response with Retry-After keeps its own code and reason.
   if (
     error instanceof RelayError &&
     (error.row.httpStatus < 500 || error.row.retryAfterSeconds !== undefined)

@@ -5,7 +5,7 @@ import { type PostponeMessage, parseSignalMessage } from '../queue/queue.ts';
 import { executeSignal } from '../relay/execute-signal.ts';
 import type { ExecuteServices } from '../relay/services.ts';
 
-/** Handles the body of one message; throws when it should come again. */
+/** Handles the body of one message; throws when the queue should deliver it again. */
 export type HandleMessage = (body: string) => Promise<void>;
 
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
@@ -27,9 +27,10 @@ export function createExecuteSignal(
 /**
  * Puts a handler behind an SQS FIFO queue: groups side by side, each group strictly in order.
  *
- * After a failure the rest of its group is reported unhandled too, so that nothing overtakes; other groups go on.
+ * After a failure, the rest of the group is reported as unhandled too,
+ * so that no message overtakes the failed one. Other groups continue.
  *
- * @param postpone absent: what was not handled comes again after the queue's own pause
+ * @param postpone absent: the queue delivers unhandled messages again after its own visibility timeout
  */
 export function createWorker(log: Log, handle: HandleMessage, postpone?: PostponeMessage): WorkerHandler {
   return async ({ Records }) => {
@@ -42,7 +43,7 @@ export function createWorker(log: Log, handle: HandleMessage, postpone?: Postpon
   };
 }
 
-/** @returns the records that must come again */
+/** @returns the records that the queue must deliver again */
 async function handleGroup(
   log: Log,
   handle: HandleMessage,
@@ -52,7 +53,7 @@ async function handleGroup(
     try {
       await handle(record.body);
     } catch (error) {
-      log.error('message not handled; it comes again, up to its last hand-out', {
+      log.error('message not handled; the queue delivers it again, up to the maximum number of deliveries', {
         messageId: record.messageId,
         group: record.attributes.MessageGroupId ?? '',
         receiveCount: receiveCountOf(record),
@@ -64,7 +65,10 @@ async function handleGroup(
   return [];
 }
 
-/** A group waits for the message at its head: less long than signals may be late, and longer with every failure. */
+/**
+ * The whole group waits for its first message, so the pause is
+ * shorter than signals may be late; it grows with each failure.
+ */
 const pauseStepMs = 5_000;
 
 /** @param records of one group; the first one failed */
@@ -79,8 +83,8 @@ async function postponeAll(
   try {
     await Promise.all(records.map(({ receiptHandle }) => postpone(receiptHandle, pauseMs)));
   } catch (error) {
-    // They come again all the same, later.
-    log.warn('the queue could not be told to hand a message out again soon', {
+    // The queue still delivers them again, only later.
+    log.warn('an unhandled message could not be scheduled for early redelivery', {
       reason: describeError(error),
     });
   }

@@ -2,15 +2,16 @@ import type { Json } from '../base/json.ts';
 import type { LookupProgress, Step } from './entry.ts';
 
 /**
- * A DynamoDB item holds 400 KB, and what a local index repeats of it counts twice. An entry has a handful of steps, a
- * signal of 16 KB at most and little else, so that steps of this size always fit, whatever an exchange answers.
+ * A DynamoDB item holds 400 KB, and attributes copied to a local index count twice.
+ * An entry has a handful of steps, a signal of 16 KB at most and little else. Steps
+ * of this size therefore always fit, however long a response of the exchange is.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
  */
 export const maximumStepBytes = 24 * 1024;
 const maximumNoteBytes = 4 * 1024;
 
-/** How much of evidence is kept: the first of these that makes it fit. */
+/** The limits for evidence, tried in this order until the evidence fits. */
 const bounds = [
   { textBytes: 4096, listItems: 1000, depth: 16 },
   { textBytes: 512, listItems: 50, depth: 8 },
@@ -18,14 +19,16 @@ const bounds = [
 ] as const;
 type Bound = (typeof bounds)[number];
 
-/** The step as it is stored: what is too long in it is cut, and says by how much. */
+/**
+ * Shortens a step for storage: texts and lists that are too long are cut, with a note of how much is missing.
+ */
 export function boundStep(step: Step): Step {
   const { evidence, ...rest } = step;
   const bounded = { ...rest, note: boundText(step.note, maximumNoteBytes) };
   return evidence === undefined ? bounded : { ...bounded, evidence: boundEvidence(evidence) };
 }
 
-/** The same for what a lookup found. */
+/** Shortens the finding of a lookup for storage. */
 export function boundLookup(lookup: LookupProgress): LookupProgress {
   return { ...lookup, finding: lookup.finding === null ? null : boundText(lookup.finding, maximumNoteBytes) };
 }
@@ -63,12 +66,12 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Cut between characters, never within one. */
+/** Cuts between characters, never within one. */
 function boundText(text: string, mostBytes: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= mostBytes) return text;
   let end = mostBytes;
-  // Bytes of the form 10xxxxxx continue a character.
+  // In UTF-8, bytes of the form 10xxxxxx continue a character.
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return `${bytes.subarray(0, end).toString()}… (${bytes.length - end} more bytes)`;
 }

@@ -1,18 +1,18 @@
 import type { Entry, LookupProgress, Step } from './entry.ts';
 import type { NewEntry, RefusedEntry } from './ledger.ts';
 
-/** A signal's entry as it begins, in every store. */
+/** The new entry of a signal, the same in every store. */
 export function createAcceptedEntry({ signal, clientOrderId, atMs, ...alert }: NewEntry): Entry {
   const step: Step = { status: 'accepted', atMs, note: 'stored' };
   return { ...beginEntry(alert, step), signal, clientOrderId };
 }
 
-/** A refused alert's entry: all there will ever be of it. */
+/** The entry of a refused alert, which never changes. */
 export function createRefusedEntry({ step, ...alert }: RefusedEntry): Entry {
   return beginEntry(alert, step);
 }
 
-/** An entry with its first step, of which nothing else is known. */
+/** An entry with its first step and no other facts. */
 function beginEntry({ account, signalId, fingerprint }: Omit<RefusedEntry, 'step'>, step: Step): Entry {
   return {
     account,
@@ -30,7 +30,10 @@ function beginEntry({ account, signalId, fingerprint }: Omit<RefusedEntry, 'step
   };
 }
 
-/** An entry that has just become `unknown`: somebody is told, and it is to be looked for at once. */
+/**
+ * The lookup progress of an entry that has just become
+ * `unknown`: its alarm is raised, and a lookup is due at once.
+ */
 export function createFirstLookup(atMs: number): LookupProgress {
   return {
     count: 0,

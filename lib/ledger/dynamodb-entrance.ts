@@ -18,17 +18,23 @@ import {
   type StoredSignal,
 } from './ledger.ts';
 
-/** Whoever finds another at the same alert reads what that one stored; this many in a row is something else. */
+/**
+ * After a conflict with a copy of the same alert, its stored
+ * entries are read; this many conflicts in a row are a failure.
+ */
 const maximumTries = 10;
 
 export interface DynamodbLedgerOptions {
   readonly client: DynamoDBClient;
   readonly tableName: string;
-  /** How long an entry is kept once nothing can become of it any more. */
+  /** How many days an entry is kept once its status is final. */
   readonly keepDays: number;
 }
 
-/** The part of the ledger on DynamoDB that takes alerts in: a function that does nothing else loads nothing else. */
+/**
+ * The part of the DynamoDB ledger that receive-signal needs;
+ * it is separate to keep that function's bundle small.
+ */
 export function createDynamodbEntrance({
   client,
   tableName,
@@ -37,7 +43,7 @@ export function createDynamodbEntrance({
   return new DynamodbEntrance(new DynamodbTable({ client, tableName, contents: 'the ledger' }), keepDays);
 }
 
-/** How new entries come into the table: those of one alert together, or none of them. */
+/** Adds new entries to the table: all entries of an alert, or none. */
 export class DynamodbEntrance implements LedgerEntrance {
   readonly #table: DynamodbTable;
   readonly #keepDays: number;
@@ -51,7 +57,8 @@ export class DynamodbEntrance implements LedgerEntrance {
   }
 
   async accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
-    // A resend takes no place of the minute, so it is told apart first; without a limit the write itself tells.
+    // A resend does not count against the limit, so existing entries are
+    // read first. Without a limit, a single write detects them by itself.
     let found = limit === null && newEntries.length === 1 ? [null] : await this.#readAll(newEntries);
     for (let tries = 0; tries < maximumTries; tries += 1) {
       const taken = found.find(
@@ -67,7 +74,7 @@ export class DynamodbEntrance implements LedgerEntrance {
     }
     throw new RelayError(
       'store_unavailable',
-      'the alert could not be stored: the same one comes too often at once',
+      'the alert could not be stored: too many copies of it arrive at the same time',
     );
   }
 
@@ -80,16 +87,16 @@ export class DynamodbEntrance implements LedgerEntrance {
     return item === null ? null : entryOf(item);
   }
 
-  /** All of them or none. @returns false when one of them was there already; then none was created */
+  /** Creates all entries or none. @returns false when one of them existed already; then none was created */
   async #create(entries: readonly Entry[]): Promise<boolean> {
     const writer = randomUUID();
     const items = entries.map((entry) => this.#itemOf(entry, writer));
     const [only] = items;
     if (only === undefined) return true;
-    // A transaction costs twice what a single write does.
+    // A transaction costs twice as much as a single write.
     if (items.length === 1) return recogniseOwn(await this.#table.create(only), writer).done;
     const created = await this.#table.createAll(items);
-    // When a response is lost, the repeat finds its own write in the way: that one succeeded.
+    // If the response to a write is lost, the retry conflicts with its own earlier write, which succeeded.
     return created.done || created.found.some((item) => item !== null && textOf(item, 'writer') === writer);
   }
 
@@ -110,7 +117,7 @@ export class DynamodbEntrance implements LedgerEntrance {
   }
 }
 
-/** Every signal of the alert, in its order: those found, and those created in the gaps. */
+/** Every signal of the alert, in the alert's order; `found` has null for those that were created. */
 function storedOf(created: readonly Entry[], found: readonly (Entry | null)[]): readonly StoredSignal[] {
   const fresh = created.values();
   return found.map((entry) =>

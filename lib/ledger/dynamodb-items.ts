@@ -9,34 +9,38 @@ import type { Entry, EntryKey, Step } from './entry.ts';
 import { readLookup, readSignal } from './stored-entry.ts';
 
 /**
- * The ledger's table. Everything of an account has the account's name as partition key `account`; the sort key
- * `item` tells its things apart: `signal#<id>`, `order#<id at the exchange>`, `signals-of-a-minute`,
- * `orders-of-a-minute`, `pause`.
+ * The ledger's table. The partition key `account` is the account's name. The sort key `item` is one of
+ * `signal#<id>`, `order#<id at the exchange>`, `signals-of-a-minute`, `orders-of-a-minute` and `pause`.
  *
- * `openOrders` is a local index, because only local ones can be read consistently: an order placed a moment ago must
- * not escape a "cancel all", nor a signal stored a moment ago the one that follows it. The price: an account's items
- * may come to 10 GB, some three million signals.
- * The other indexes hold keys only; a page of them is then read from the table, as it is by now.
+ * `openOrders` is a local index, because only local indexes have strongly consistent reads: a "cancel all"
+ * must see an order placed a moment ago, and a signal must see one stored a moment before it. The cost is a
+ * limit of 10 GB for the items of an account, some three million signals. The other indexes hold keys only.
+ * The items of a page are then read from the table, in their current state.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/LSI.html
  */
 export const indexes = {
-  /** `account`, then `openOrder`: sparse, there while the signal waits or is sent, and while the exchange may hold its order. */
+  /**
+   * `account`, then `openOrder`. Sparse: has waiting signals,
+   * signals being sent, and orders that may be open.
+   */
   openOrders: 'open-orders',
-  /** `kind`, then `place`. One key for all: writes to it come to far less than what one key takes, 1000 a second. */
+  /**
+   * `kind`, then `place`. All entries share one key: it takes 1000 writes a second, far more than there are.
+   */
   byTime: 'by-time',
   /** `account`, then `place`. */
   byAccount: 'by-account',
   /** `status`, then `place`. */
   byStatus: 'by-status',
-  /** `status`, then `lookDueAtMs`: sparse, there while the entry is `unknown`. */
+  /** `status`, then `lookDueAtMs`. Sparse: has the entries that are `unknown`. */
   byLook: 'by-look',
 } as const;
 
-/** The attribute by which DynamoDB deletes old entries, in seconds since the Unix epoch. */
+/** The time-to-live attribute of the table, in seconds since the Unix epoch. */
 export const expiryAttribute = 'expiresAt';
 
-/** The one value of `kind`, the partition of the index by time. */
+/** The only value of `kind`, the partition key of the index by time. */
 export const signalKind = 'signal';
 
 export function keyItem({ account, signalId }: EntryKey): Item {
@@ -44,9 +48,10 @@ export function keyItem({ account, signalId }: EntryKey): Item {
 }
 
 /**
- * A new entry's item. Signal and steps are JSON text: DynamoDB's numbers and texts are not quite JSON's.
+ * The item of a new entry. Signal and steps are stored as JSON
+ * text, because DynamoDB's types differ from JSON's.
  *
- * @param arrival orders what one process stored in the same millisecond
+ * @param arrival orders the entries that one process stored in the same millisecond
  */
 export function itemOf(entry: Entry, arrival: number): Item {
   const place = formatPlace(entry, arrival);
@@ -74,30 +79,33 @@ export function stepList(...steps: readonly Step[]): AttributeValue {
   return { L: steps.map((step) => ({ S: JSON.stringify(boundStep(step)) })) };
 }
 
-/** What the open orders of a market begin with in their index. */
+/** The prefix of a market's open orders in the index `openOrders`. */
 export function openOrderPrefix(market: string): string {
   return `${market}#`;
 }
 
-/** What all waiting signals begin with in the same index; no market's name has a space. */
+/** The prefix of all waiting signals in that index; no market name contains a space. */
 export const anyWaitingPrefix = 'waiting ';
 
-/** What the waiting signals of a market begin with in the same index. */
+/** The prefix of a market's waiting signals in that index. */
 export function waitingPrefix(market: string): string {
   return `${anyWaitingPrefix}${openOrderPrefix(market)}`;
 }
 
-/** What an entry begins with there while it is sent: a cancellation is among no market's open orders. */
+/**
+ * The prefix of an entry that is being sent. A cancellation
+ * has its own, so that it is not listed as an open order.
+ */
 function sentPrefix({ clientOrderId }: Entry, market: string): string {
   return clientOrderId === null ? `cancelling ${openOrderPrefix(market)}` : openOrderPrefix(market);
 }
 
-/** The item that tells which signal placed an order, by the exchange's id of it. */
+/** The key of the item that maps the exchange's order id to the signal that placed the order. */
 export function orderKeyItem(account: string, orderId: number): Item {
   return { account: { S: account }, item: { S: `order#${orderId}` } };
 }
 
-/** @throws RelayError `entry_damaged` when one of its texts is no JSON, or its status is none */
+/** @throws RelayError `entry_damaged` when one of its texts is not JSON or its status is invalid */
 export function entryOf(item: Item): Entry {
   try {
     return readItem(item);
@@ -106,13 +114,13 @@ export function entryOf(item: Item): Entry {
   }
 }
 
-/** Every entry of a page; one that cannot be read is stood in for. */
+/** All entries of a page, with a substitute for each damaged one. */
 export function entriesOf(items: readonly Item[]): readonly Entry[] {
-  return items.map(entryOrStandIn);
+  return items.map(entryOrDamaged);
 }
 
-/** The entry; where it cannot be read, what is left of it. */
-export function entryOrStandIn(item: Item): Entry {
+/** The entry, or a substitute if it is damaged. */
+export function entryOrDamaged(item: Item): Entry {
   try {
     return readItem(item);
   } catch {
@@ -148,15 +156,17 @@ function readAttributes(item: Item) {
 
 function isOpenOrder(item: Item): boolean {
   const place = item['openOrder']?.S;
-  // Those of open orders begin with a market.
+  // Only the values of open orders begin with a market name, which has no space.
   return place !== undefined && !place.includes(' ');
 }
 
-/** An order that nobody ever saw end is kept at least this long; an exchange forgets sooner. */
+/**
+ * An order that still counts as open is kept at least this long; the exchange keeps it for a shorter time.
+ */
 const keepOpenDays = 400;
 
 /**
- * When an entry may be deleted, in seconds since the Unix epoch; null while something can still become of it.
+ * When an entry may be deleted, in seconds since the Unix epoch; null until its status is final.
  *
  * @param mayBeOpen whether the exchange may hold its order
  */
@@ -171,7 +181,9 @@ export function expiryOf(
   return Math.ceil(updatedAtMs / 1000) + days * 86_400;
 }
 
-/** Where an entry stands among all: by time, then by arrival in the process that stored it; unique by its key. */
+/**
+ * The sort position of an entry: its time, then the order of arrival in its process; the key makes it unique.
+ */
 function formatPlace({ createdAtMs, account, signalId }: Entry, arrival: number): string {
   return `${formatTime(createdAtMs)}.${String(arrival).padStart(9, '0')}#${account}#${signalId}`;
 }
@@ -186,8 +198,8 @@ export function formatCursor(place: string): string {
 }
 
 /**
- * @returns the place after which the page begins
- * @throws RangeError when the text is no cursor
+ * @returns the position after which the page begins
+ * @throws RangeError when the text is not a cursor
  */
 export function parseCursor(cursor: string): string {
   const place = Buffer.from(cursor, 'base64url').toString();
@@ -195,7 +207,9 @@ export function parseCursor(cursor: string): string {
   throw new RangeError(`"${cursor.slice(0, 64)}" is not a cursor of this ledger: start from the first page`);
 }
 
-/** A short name for a signal where thousands share one item; two that collide are counted as one. */
+/**
+ * A short name of a signal for items that hold thousands of signals; signals with equal names count as one.
+ */
 export function shortNameOf({ signalId }: EntryKey): string {
   return hash('sha256', signalId, 'base64url').slice(0, 12);
 }

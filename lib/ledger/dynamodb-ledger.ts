@@ -7,7 +7,7 @@ import { DynamodbEntrance, type DynamodbLedgerOptions } from './dynamodb-entranc
 import {
   anyWaitingPrefix,
   entryOf,
-  entryOrStandIn,
+  entryOrDamaged,
   expiryAttribute,
   expiryOf,
   keyItem,
@@ -34,7 +34,7 @@ import {
 } from './ledger.ts';
 import { formatLookup } from './stored-entry.ts';
 
-/** The ledger on DynamoDB: every change of an entry is one conditional write. */
+/** Creates the ledger on DynamoDB, where every change of an entry is one conditional write. */
 export function createDynamodbLedger({ client, tableName, keepDays }: DynamodbLedgerOptions): Ledger {
   return new DynamodbLedger(new QueriedTable({ client, tableName, contents: 'the ledger' }), keepDays);
 }
@@ -83,7 +83,7 @@ class DynamodbLedger implements Ledger {
     refuseIllegalMove(key, move);
     const written = await this.#advance(key, move);
     if (!written.done) throw createConflict(key, move, statusIn(written.found));
-    if (move.orderId !== undefined) await this.#nameOrder(key, move.orderId, move.step.atMs);
+    if (move.orderId !== undefined) await this.#mapOrderId(key, move.orderId, move.step.atMs);
     return await this.#expire(written.item);
   }
 
@@ -91,7 +91,7 @@ class DynamodbLedger implements Ledger {
     const written = await this.#table.update({
       Key: keyItem(key),
       set: 'REMOVE #openOrder',
-      // What still waits has no order to close.
+      // A waiting signal has no order to close.
       condition: 'attribute_exists(#openOrder) AND NOT begins_with(#openOrder, :waiting)',
       values: { ':waiting': { S: anyWaitingPrefix } },
     });
@@ -127,11 +127,11 @@ class DynamodbLedger implements Ledger {
   }
 
   async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
-    const name = await this.#table.get(orderKeyItem(account, orderId));
-    if (name === null) return null;
-    const item = await this.#table.get(keyItem({ account, signalId: textOf(name, 'signalId') }));
+    const mapping = await this.#table.get(orderKeyItem(account, orderId));
+    if (mapping === null) return null;
+    const item = await this.#table.get(keyItem({ account, signalId: textOf(mapping, 'signalId') }));
     if (item === null || !textOf(item, 'orderPlace').startsWith(openOrderPrefix(market))) return null;
-    const entry = entryOrStandIn(item);
+    const entry = entryOrDamaged(item);
     return entry.orderId === orderId ? entry : null;
   }
 
@@ -147,7 +147,7 @@ class DynamodbLedger implements Ledger {
         ':seen': { N: String(seen.dueAtMs) },
       },
     });
-    // When a response is lost, the repeat finds its own write in the way.
+    // If the response to a write is lost, the retry conflicts with its own earlier write.
     return written.done || (written.found !== null && textOf(written.found, 'look') === text);
   }
 
@@ -164,17 +164,18 @@ class DynamodbLedger implements Ledger {
   }
 
   /**
-   * After the outcome, which counts; without it an order is found by its signal all the same. By an update, so that who
-   * writes outcomes needs no permission to make entries.
+   * Stores which signal placed the order. It runs after the write of the outcome,
+   * which matters more: without this item, the order is still found by its signal.
+   * It is an update, because the functions that write outcomes may not put items.
    */
-  async #nameOrder({ account, signalId }: EntryKey, orderId: number, atMs: number): Promise<void> {
+  async #mapOrderId({ account, signalId }: EntryKey, orderId: number, atMs: number): Promise<void> {
     const expiresAt = expiryOf('placed', atMs, this.#keepDays, true);
-    const name = {
+    const mapping = {
       Key: orderKeyItem(account, orderId),
       set: `SET #signalId = :signalId, #${expiryAttribute} = :expiry`,
       values: { ':signalId': { S: signalId }, ':expiry': { N: String(expiresAt) } },
     };
-    await this.#table.update(name).catch(() => undefined);
+    await this.#table.update(mapping).catch(() => undefined);
   }
 
   async #advance(key: EntryKey, move: Move): Promise<Written> {
@@ -182,9 +183,12 @@ class DynamodbLedger implements Ledger {
     return recogniseOwn(await this.#table.update(updateOf(key, move, this.#keepDays, writer)), writer);
   }
 
-  /** Has DynamoDB delete an entry in time, sooner once its order is closed; a crash before it keeps it. */
+  /**
+   * Sets the time of deletion, which is earlier once the order
+   * is closed. A crash before it only keeps the entry longer.
+   */
   async #expire(item: Item): Promise<Entry> {
-    const entry = entryOrStandIn(item);
+    const entry = entryOrDamaged(item);
     const { status, updatedAtMs, orderOpen } = entry;
     const expiresAt = expiryOf(status, updatedAtMs, this.#keepDays, orderOpen);
     if (expiresAt !== null && item[expiryAttribute]?.N !== String(expiresAt))

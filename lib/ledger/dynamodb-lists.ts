@@ -16,7 +16,7 @@ import type { Entry } from './entry.ts';
 import { type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';
 
-/** How entries are listed: each page costs what is on it. */
+/** Lists entries; the cost of a page grows with its size only. */
 export class DynamodbLists {
   readonly #table: QueriedTable;
 
@@ -26,7 +26,7 @@ export class DynamodbLists {
 
   async list(query: EntryQuery): Promise<EntryPage> {
     const { status, account, limit } = query;
-    // One more than asked for tells whether there is another page.
+    // One entry more than the limit shows whether there is another page.
     const { items, next } = await this.#queryPlaces({ ...query, limit: limit + 1 });
     const page = items.slice(0, limit);
     const last = page.at(-1);
@@ -59,7 +59,8 @@ export class DynamodbLists {
       ...(await this.#queryLookups('>', nowMs + farthestLookupMs, limit)),
     ].slice(0, limit);
     const entries = entriesOf(await this.#table.getMany(items.map(keyOf)));
-    // The index may lag behind a look or an end; a look that cannot be read is due until somebody mends it.
+    // The index may be outdated: a lookup or an outcome may have
+    // followed. Damaged progress is due until it is repaired.
     return entries.filter(
       ({ status, lookup }) => status === 'unknown' && (lookup === null || isDue(lookup.dueAtMs)),
     );
@@ -75,7 +76,7 @@ export class DynamodbLists {
     return items;
   }
 
-  /** The refused alerts that carried this id: they stand side by side in the table itself. */
+  /** The refused alerts with this id; their keys are adjacent in the table, so no index is needed. */
   async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
     return sortNewestFirst(await this.findByPrefix(account, refusalPrefixOf(alertId), mostRefusals));
   }

@@ -7,10 +7,10 @@ import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 const key = { account: { S: '#relay' }, item: { S: 'markets' } };
 
 /**
- * The copy of the market list in the ledger's table: one item, which never expires. It is written as the ledger's
- * steps are, by an update, so that who executes signals needs no other permission.
+ * The stored copy of the market list: one item in the ledger's table that never expires. It is written by an
+ * update, as the ledger's steps are, so that execute-signal needs no other permission.
  *
- * @param options `exchange`: the address the list comes from
+ * @param options `exchange`: the address of the exchange that the list comes from
  */
 export function createDynamodbMarketCopies(options: {
   readonly client: DynamoDBClient;

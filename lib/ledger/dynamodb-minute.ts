@@ -5,21 +5,22 @@ import { shortNameOf } from './dynamodb-items.ts';
 import type { EntryKey } from './entry.ts';
 import { countsAt, limitWindowMs, type MinuteLimit } from './ledger.ts';
 
-/** Whether there was a place left, and how many are taken. */
+/** Whether there was room within the limit; if not, how many are counted. */
 export type Place = { readonly free: true } | { readonly free: false; readonly count: number };
 
-/** Whoever is refused was overtaken by somebody who succeeded; this many in a row is something else. */
+/** A refused write means that another one succeeded; this many refusals in a row are a failure. */
 const maximumTries = 100;
 
 /**
- * Counts what an account did in the last minute, in one item: a map from signal to time.
+ * Counts the signals or orders of an account in the last minute, in one item: a map from signal to time.
  *
- * Taking a place and writing the entry are two writes, in this order. A crash between them costs the account one
- * place for a minute and never gives it one too many; and since a signal's place is its own, a repeat takes no
- * second. One transaction over both would make alerts that come together, as they do when a bar closes, refuse each
- * other: DynamoDB turns overlapping transactions away, but lines up single writes.
+ * The count is written first, then the entry. A crash between the two writes costs the account one place for
+ * a minute, and never gives it one too many. Each signal has its own place, so a retry does not take a second
+ * one. A single transaction over both would make alerts fail that arrive together, as they do when a bar
+ * closes: DynamoDB cancels overlapping transactions, but serialises single writes.
  *
- * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
+ * @see
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
  */
 export class MinuteCount {
   readonly #table: DynamodbTable;
@@ -31,8 +32,8 @@ export class MinuteCount {
   }
 
   /**
-   * Takes a place for each of the keys, or none. Without a limit there is nothing to count; one that is set later
-   * begins to count then.
+   * Takes a place for each of the keys, or none. Without a limit
+   * nothing is counted; a limit that is set later counts from then on.
    *
    * @param keys of one account
    * @throws RelayError `store_unavailable`
@@ -50,17 +51,22 @@ export class MinuteCount {
       const place = (await this.#takeFree(taking)) ?? (await this.#makeRoom(taking));
       if (place !== null) return place;
     }
-    throw new RelayError('store_unavailable', 'the ledger could not count this minute: too many at once');
+    throw new RelayError(
+      'store_unavailable',
+      'the ledger could not count this minute: too many concurrent writes',
+    );
   }
 
-  /** While the map has room there is no need to look at the times in it. @returns null when it is full */
+  /**
+   * Takes places while the map has room, without reading the times in it. @returns null when the map is full
+   */
   async #takeFree(taking: Taking): Promise<Place | null> {
     const { key, names, atMs, limit } = taking;
     const places = names.map((_, index) => `#times.#name${index}`);
     const written = await this.#table.update({
       Key: key,
       set: `SET ${places.map((place) => `${place} = :at`).join(', ')} ADD #version :one`,
-      // A repeat finds its own places and takes no others.
+      // A retry finds its own places and takes no others.
       condition: `size(#times) <= :room OR (${places.map((place) => `${place} > :since`).join(' AND ')})`,
       names: Object.fromEntries(names.map((name, index) => [`#name${index}`, name])),
       values: {
@@ -75,7 +81,7 @@ export class MinuteCount {
     return null;
   }
 
-  /** Drops the times that do not count, if that makes room. @returns null when somebody else wrote meanwhile */
+  /** Removes the times that no longer count, if that makes room. @returns null after a concurrent write */
   async #makeRoom({ key, names, atMs, limit, found = null }: Taking): Promise<Place | null> {
     const live = Object.entries(found?.['times']?.M ?? {}).filter(([, time]) =>
       countsAt(Number(time.N), atMs),
@@ -103,6 +109,6 @@ interface Taking {
   readonly names: readonly string[];
   readonly atMs: number;
   readonly limit: MinuteLimit;
-  /** What stood in the way; null: nothing was counted yet. */
+  /** The item that refused the write; null: nothing was counted yet. */
   found?: Item | null;
 }

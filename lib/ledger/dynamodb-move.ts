@@ -6,16 +6,16 @@ import type { EntryKey } from './entry.ts';
 import { isOpenAfter, type Move } from './ledger.ts';
 import { formatLookup } from './stored-entry.ts';
 
-/** One attribute that a move sets, and the value its expression names. */
+/** The update expression of one attribute, and the values it refers to. */
 interface Setting {
   readonly set: string;
   readonly values?: Item;
 }
 
 /**
- * The conditional write that moves an entry on, if it still has the status the caller saw.
+ * The conditional write that moves an entry if it still has the status the caller saw.
  *
- * @param writer an id of this write alone, by which its repeat knows it again
+ * @param writer a unique id of this write, by which a retry recognises it
  */
 export function updateOf(key: EntryKey, move: Move, keepDays: number, writer: string): Update {
   const settings = settingsOf(move, keepDays, writer);
@@ -50,7 +50,7 @@ function settingsOf(move: Move, keepDays: number, writer: string): readonly Sett
 
 function expirySettings(move: Move, keepDays: number): readonly Setting[] {
   const { from, step } = move;
-  // An order may be left open from before where it was sent.
+  // If the move does not say, an order that was sent may still be open.
   const mayBeOpen = isOpenAfter(move) ?? (from === 'sending' || from === 'unknown');
   const expiresAt = expiryOf(step.status, step.atMs, keepDays, mayBeOpen);
   if (expiresAt === null) return [];
@@ -63,7 +63,7 @@ function lookupSettings({ step }: Move): readonly Setting[] {
   return [{ set: '#look = :look', values: { ':look': { S: look } } }, { set: '#lookDueAtMs = :at' }];
 }
 
-/** When a response is lost, the repeat finds its own write in the way: that one succeeded. */
+/** If the response to a write is lost, the retry conflicts with its own earlier write, which succeeded. */
 export function recogniseOwn(written: Written, writer: string): Written {
   if (written.done || written.found === null || textOf(written.found, 'writer') !== writer) return written;
   return { done: true, item: written.found };

@@ -3,12 +3,12 @@ import { type Status, statusTransitions } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 
-/** How many signals or orders an account may have in any 60 seconds. */
+/** The maximum number of signals or orders of an account in any 60 seconds. */
 export interface MinuteLimit {
   readonly maxPerMinute: number;
 }
 
-/** What is known of a signal when it is stored. */
+/** The facts of a signal when it is stored. */
 export interface NewEntry extends EntryKey {
   readonly signal: Signal;
   readonly clientOrderId: string | null;
@@ -22,38 +22,41 @@ export interface RefusedEntry extends EntryKey {
   readonly step: Step;
 }
 
-/** A signal as the ledger holds it after an alert came. */
+/** A signal in the ledger after its alert was accepted. */
 export interface StoredSignal {
   readonly entry: Entry;
-  /** False for a signal that was there before: the alert is a resend. */
+  /** False for a signal that was stored before: the alert is a resend. */
   readonly isNew: boolean;
 }
 
 export type Accepted =
   | { readonly result: 'stored'; readonly signals: readonly StoredSignal[] }
   | { readonly result: 'over_limit'; readonly count: number }
-  /** Another alert, of other bytes, has used one of the ids. */
+  /** Another alert, with other bytes, has used one of the ids. */
   | { readonly result: 'id_taken'; readonly by: Entry };
 
 export type Started =
   | { readonly result: 'started' }
   | { readonly result: 'over_limit'; readonly count: number }
-  /** It is no longer `accepted`: somebody else moved it. */
+  /** The entry is no longer `accepted`: another process moved it. */
   | { readonly result: 'conflict'; readonly entry: Entry };
 
-/** A move of an entry to another status. What is left out stays as it was. */
+/** A move of an entry to another status. Facts that are absent stay as they are. */
 export interface Move {
   readonly from: Status;
   readonly step: Step;
   readonly orderId?: number;
-  /** True also when a sent order may or may not exist. Heeded for `sending`, `placed` and `unknown`: all else closes it. */
+  /**
+   * True also when a sent order may or may not exist. Used for
+   * `sending`, `placed`, `unknown`; others close the order.
+   */
   readonly orderOpen?: boolean;
 }
 
 export interface EntryQuery {
   readonly status?: Status;
   readonly account?: string;
-  /** At most this many. */
+  /** The maximum number of entries. */
   readonly limit: number;
   /** Absent: newest first. */
   readonly oldestFirst?: boolean;
@@ -78,16 +81,17 @@ export interface Pause {
 }
 
 /**
- * Where the story of every signal is kept. Each method is one atomic, durable step: when it resolves, it holds
- * across a crash; when it throws `store_unavailable`, nothing is promised and a repeat is safe.
+ * The store of every signal's history. Each method is one atomic, durable step:
+ * once it resolves, its effect survives a crash. If it throws `store_unavailable`,
+ * the step may or may not have happened, and a retry is safe.
  */
 export interface Ledger {
   /**
-   * Stores the signals of one alert as `accepted`, all of them or none; those that are there already stay as they are.
-   * Nothing is stored when an id belongs to another alert, or when the new ones would go over the account's share of
-   * signals in the last 60 seconds.
+   * Stores the signals of one alert as `accepted`, all of them or none; existing
+   * ones stay as they are. Nothing is stored when an id belongs to another alert, or
+   * when the new signals would exceed the account's limit for the last 60 seconds.
    *
-   * @param entries of one account, with ids that differ, in the order in which they are to be carried out
+   * @param entries of one account, with different ids, in the order of execution
    */
   accept(entries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted>;
 
@@ -95,39 +99,41 @@ export interface Ledger {
   refuse(entry: RefusedEntry): Promise<void>;
 
   /**
-   * Moves `accepted` to `sending` if the account has not had its share of orders in the last 60 seconds: after
-   * this, the order may go on the wire, once, and counts as open. Every order that went `sending` counts against the
-   * limit, whatever became of it; cancellations do not.
+   * Moves `accepted` to `sending` unless the account has reached its limit of orders in the last 60 seconds.
+   * After this, the order may be sent once and counts as open. Every order that became `sending` counts
+   * against the limit, whatever its outcome; cancellations do not.
    *
    * @throws RelayError `entry_conflict` when there is no such entry
    */
   start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started>;
 
   /**
-   * Moves an entry on, if it still has the status the caller saw.
+   * Moves an entry to another status if it still has the status the caller saw.
    *
-   * One that cannot be read is moved, too, as long as its status can.
+   * A damaged entry is moved too if its status can be read.
    *
-   * @returns the entry as it is now
-   * @throws RelayError `entry_conflict` when it has not, or when the state machine knows no such move
+   * @returns the entry after the move
+   * @throws RelayError `entry_conflict` when it has another
+   * status, or when the state machine has no such move
    */
   move(key: EntryKey, move: Move): Promise<Entry>;
 
-  /** Notes that the exchange no longer holds the order of this entry. */
+  /** Records that the exchange no longer holds an open order of this entry. */
   closeOrder(key: EntryKey): Promise<void>;
 
   /**
    * One entry; null when there is none.
    *
-   * @throws RelayError `entry_damaged` when it is there and cannot be read; lists, searches and moves show what is left
-   * of it instead
+   * @throws RelayError `entry_damaged` when it exists but cannot
+   * be read; lists, searches and moves return a substitute instead
    */
   read(key: EntryKey): Promise<Entry | null>;
 
   /**
-   * Refused alerts that carried this id, newest first: at most ten, and which ones is not said where there are more.
+   * Refused alerts with this id, newest first, at most ten. If
+   * there are more, it is not defined which ones are returned.
    *
-   * @param alertId the id that the alert chose
+   * @param alertId the id in the alert
    */
   readRefusals(account: string, alertId: string): Promise<readonly Entry[]>;
 
@@ -141,34 +147,36 @@ export interface Ledger {
    * One page; its cost grows with the page, not with the ledger. An entry that arrives or moves between two pages
    * does not shift the others.
    *
-   * @throws RangeError when the cursor is not one of this ledger's
+   * @throws RangeError when the cursor is not from this ledger
    */
   list(query: EntryQuery): Promise<EntryPage>;
 
-  /** Signals of a market that are still `accepted`, in the order in which they were stored; at most `limit`. */
+  /**
+   * Signals of a market that are still `accepted`, in the order in which they were stored; at most `limit`.
+   */
   waiting(account: string, market: string, limit: number): Promise<readonly Entry[]>;
 
   /**
-   * Entries whose order the ledger believes open (placed, being sent, or sent with an unknown end), newest first; at
-   * most `limit`.
+   * Entries whose order counts as open (placed, being sent, or
+   * sent with an unknown outcome), newest first; at most `limit`.
    */
   openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]>;
 
-  /** The entry whose order has this id at the exchange, open or not; null when the ledger knows of none. */
+  /** The entry whose order has this id at the exchange, open or not; null when there is none. */
   findOrder(account: string, market: string, orderId: number): Promise<Entry | null>;
 
   /**
-   * Entries that are `unknown` and due to be looked for, at most `limit`, longest due first. Every entry is due as
-   * soon as it becomes `unknown`. What is due only after `farthestLookMs` was put off by a clock that has been set back
-   * since: it is due, too.
+   * Entries that are `unknown` and due for a lookup, longest due first; at most `limit`. Every entry is due
+   * as soon as it becomes `unknown`. An entry that is due later than `farthestLookupMs` from now was
+   * postponed before a clock was set back: it counts as due, too.
    */
   dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]>;
 
   /**
-   * Notes a look that settled nothing, and when the next one is due.
+   * Records a lookup that settled nothing, and when the next one is due.
    *
-   * @param seen the look the caller read
-   * @returns false when the entry was settled, or looked for by somebody else, meanwhile; then nothing changes
+   * @param seen the progress that the caller read
+   * @returns false when the entry was settled or looked up by another process meanwhile; then nothing changes
    */
   postpone(key: EntryKey, seen: LookupProgress, lookup: LookupProgress): Promise<boolean>;
 
@@ -178,41 +186,43 @@ export interface Ledger {
   writePause(account: string, pause: Pause | null): Promise<void>;
 }
 
-/** What taking alerts in needs of a ledger. */
+/** The part of the ledger that receive-signal needs. */
 export type LedgerEntrance = Pick<Ledger, 'accept' | 'refuse' | 'read'>;
 
 /** An event counts against a limit for this long; after exactly this time it no longer does. */
 export const limitWindowMs = 60_000;
 
 /**
- * How far the times of two writers may lie apart. What lies further ahead was written before a clock was set back: it
- * counts against no limit, or the account would be locked out until that time comes again.
+ * The largest accepted difference between the clocks of two writers. An event
+ * further in the future was written before a clock was set back. It counts against
+ * no limit, or the account would be locked out until that time comes again.
  */
 export const clockToleranceMs = 5_000;
 
-/** No look is put off for longer. */
+/** The longest time between two lookups of an entry. */
 export const farthestLookupMs = 2 * 60 * 60_000;
 
-/** Whether something of that time counts against a limit now. */
+/** Whether an event at `atMs` counts against a limit at `nowMs`. */
 export function countsAt(atMs: number, nowMs: number): boolean {
   return atMs > nowMs - limitWindowMs && atMs <= nowMs + clockToleranceMs;
 }
 
-/** Refuses what the state machine does not know, before a store is asked. */
+/** Throws for a move that the state machine does not have, before the store is called. */
 export function refuseIllegalMove(key: EntryKey, { from, step }: Move): void {
   if (statusTransitions[from].includes(step.status)) return;
   throw new RelayError('entry_conflict', `${nameOf(key)} cannot go from ${from} to ${step.status}`);
 }
 
-/** The alert that an id belongs to is told by its bytes. */
+/** Whether the stored entry belongs to another alert: the bytes decide, not the id. */
 export function isOtherAlert(entry: NewEntry, found: Entry): boolean {
   return found.fingerprint !== entry.fingerprint;
 }
 
 /**
- * Whether the exchange may hold the order after a move; undefined: as it was.
+ * Whether the exchange may hold an open order after a move; undefined: as before.
  *
- * Only an order that was placed, or may have been, can be open: no end is told by leaving something out.
+ * Only an order that was placed, or may have been, can be open:
+ * every other status closes it, even if the move does not say so.
  */
 export function isOpenAfter({ step, orderOpen }: Move): boolean | undefined {
   if (step.status === 'sending') return orderOpen === true;
@@ -220,9 +230,9 @@ export function isOpenAfter({ step, orderOpen }: Move): boolean | undefined {
 }
 
 /**
- * What a store throws when the entry has not the status the caller saw.
+ * The error that a store throws when the entry no longer has the status the caller saw.
  *
- * @param found absent: there is none
+ * @param found absent: there is no such entry
  */
 export function createConflict(
   key: EntryKey,

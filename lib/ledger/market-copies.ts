@@ -3,22 +3,25 @@ import { isDecimalText, parseDecimal } from '../base/decimal.ts';
 import { readJson } from '../base/json.ts';
 import type { Market } from '../model/market.ts';
 
-/** The rules of some markets, as the exchange stated them at one time. */
+/** The rules of some markets, read from the exchange at one time. */
 export interface MarketsCopy {
   readonly readAtMs: number;
   readonly markets: readonly Market[];
 }
 
-/** Keeps the newest copy of the exchange's market list, for a relay that starts while the exchange does not answer. */
+/**
+ * Stores the newest copy of the exchange's market list, for a
+ * relay that starts while the exchange does not respond.
+ */
 export interface MarketCopies {
   /**
-   * What was saved last for this exchange. Null when nothing was, or in a form that this release does not read.
+   * The copy saved last for this exchange; null when there is none, or when this release cannot read it.
    *
    * @throws RelayError `store_unavailable`
    */
   load(): Promise<MarketsCopy | null>;
   /**
-   * Keeps the copy in the place of the one before.
+   * Replaces the stored copy.
    *
    * @throws RelayError `store_unavailable`
    */
@@ -26,17 +29,18 @@ export interface MarketCopies {
 }
 
 /**
- * Well below the 400 KB of an item of DynamoDB: some thousand markets.
+ * Well below the 400 KB limit of a DynamoDB item; enough for some thousand markets.
  *
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
  */
 const maximumBytes = 300_000;
 
 /**
- * What the stores keep, as JSON text; decimals serialise as text, and so stay exact. Markets that no longer fit are
- * left out: they are asked of the exchange, as those that were never kept.
+ * The JSON text that stores keep; amounts stay exact, because decimals
+ * serialise as text. Markets that do not fit are left out: the relay then
+ * requests them from the exchange, as it does markets that were never stored.
  *
- * @param exchange the address the list came from: a copy of one exchange says nothing of another
+ * @param exchange the address the list came from, because a copy is valid for one exchange only
  */
 export function formatCopy(exchange: string, { readAtMs, markets }: MarketsCopy): string {
   let leftBytes = maximumBytes;
@@ -75,7 +79,7 @@ const CopySchema = z.object({
   markets: z.array(z.unknown()),
 });
 
-/** @returns null for a copy of another exchange, and for one in which no market can be read */
+/** @returns null for a copy of another exchange, and for a copy without a readable market */
 export function parseCopy(exchange: string, text: string): MarketsCopy | null {
   const copy = CopySchema.safeParse(readJson(text)).data;
   if (copy === undefined || copy.exchange !== exchange) return null;

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts';
 
-/** As many refused alerts of one id are read; there are more only where an id is given again and again. */
+/** The maximum number of refused alerts read for one id; there are more only if many alerts reuse the id. */
 export const mostRefusals = 10;
 
 export function sortNewestFirst(entries: readonly Entry[]): readonly Entry[] {

@@ -5,9 +5,9 @@ import type { EntryQuery } from './ledger.ts';
 import { readLookup, readSignal } from './stored-entry.ts';
 
 /**
- * The ledger's tables, one script per version. `seq` is the order of arrival. `accepted_at_ms` and `ordered_at_ms` are
- * null for what counts against no limit (refused alerts; cancellations and what was never sent), so that a limit is
- * counted within an index. `look_due_at_ms` is null unless the entry is `unknown`.
+ * The ledger's tables, one script per version. `seq` is the order of arrival. `accepted_at_ms` is null for
+ * refused alerts, `ordered_at_ms` for cancellations and for signals that were never sent: they count against
+ * no limit, and a limit is counted within an index. `look_due_at_ms` is null unless the entry is `unknown`.
  */
 export const migrations: readonly string[] = [
   `CREATE TABLE entries (
@@ -58,7 +58,10 @@ const ordersWithin = (sinceMs: string, untilMs: string) =>
   `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND ordered_at_ms > ${sinceMs} AND ordered_at_ms <= ${untilMs}`;
 
-/** Orders are counted inside the statement that starts one, so that no two can share the last free place. */
+/**
+ * The statement that starts an order also counts the orders,
+ * so that two orders cannot take the last free place.
+ */
 export const sql = {
   insert: `INSERT INTO entries (${columns}) VALUES (${values}) ON CONFLICT (account, signal_id) DO NOTHING`,
   start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = iif(client_order_id IS NULL, NULL, ?3),
@@ -66,7 +69,7 @@ export const sql = {
       steps = json_insert(steps, '$[#]', json(?4))
     WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted'
       AND (?7 IS NULL OR (${ordersWithin('?5', '?6')}) < ?7)`,
-  /** Steps that are damaged are left as they are: what became of the entry is in its status all the same. */
+  /** Damaged steps stay as they are; the status has the outcome all the same. */
   move: `UPDATE entries SET status = ?4, updated_at_ms = ?5,
       steps = iif(json_valid(steps), json_insert(steps, '$[#]', json(?6)), steps),
       order_id = coalesce(?7, order_id), order_open = coalesce(?8, order_open),
@@ -96,8 +99,8 @@ export const sql = {
 } as const;
 
 /**
- * The statement that lists a page of such a query. Its parameters are the values of `status` and `account`, those
- * that are given, then the place at which the page before ended (`startOf`), then how many rows.
+ * The statement that lists a page of a query. Its parameters are `status` and `account`, if the query has
+ * them, then the position at which the previous page ended (`startOf`), then the number of rows.
  */
 export function listStatement({ status, account, oldestFirst = false }: EntryQuery): string {
   const conditions = [
@@ -110,7 +113,7 @@ export function listStatement({ status, account, oldestFirst = false }: EntryQue
     ORDER BY created_at_ms${direction}, seq${direction} LIMIT ?`;
 }
 
-/** A row of `SELECT *`; the table is STRICT, so its columns hold these types and no others. */
+/** A row of `SELECT *`; because the table is STRICT, its columns hold these types only. */
 export interface EntryRow {
   readonly seq: number;
   readonly account: string;
@@ -129,7 +132,7 @@ export interface EntryRow {
 
 type Bound = string | number | null;
 
-/** The nine values of a new row, in the order of the insert above. */
+/** The nine values of a new row, in the order of the statement `insert`. */
 export function rowOf(entry: Entry): readonly Bound[] {
   return [
     entry.account,
@@ -144,7 +147,7 @@ export function rowOf(entry: Entry): readonly Bound[] {
   ];
 }
 
-/** @throws RelayError `entry_damaged` when one of its texts is no JSON, or its status is none */
+/** @throws RelayError `entry_damaged` when one of its texts is not JSON or its status is invalid */
 export function entryOf(row: EntryRow): Entry {
   try {
     return readRow(row);
@@ -153,13 +156,13 @@ export function entryOf(row: EntryRow): Entry {
   }
 }
 
-/** Every entry of a page; one that cannot be read is stood in for. */
+/** All entries of a page, with a substitute for each damaged one. */
 export function entriesOf(rows: readonly EntryRow[]): readonly Entry[] {
-  return rows.map(entryOrStandIn);
+  return rows.map(entryOrDamaged);
 }
 
-/** The entry; where it cannot be read, what is left of it. */
-export function entryOrStandIn(row: EntryRow): Entry {
+/** The entry, or a substitute if it is damaged. */
+export function entryOrDamaged(row: EntryRow): Entry {
   try {
     return readRow(row);
   } catch {
@@ -177,7 +180,7 @@ function readRow(row: EntryRow): Entry {
   };
 }
 
-/** What needs no reading: the table is STRICT. */
+/** The columns that cannot be damaged, because the table is STRICT. */
 function readColumns(row: EntryRow) {
   return {
     account: row.account,
@@ -191,7 +194,7 @@ function readColumns(row: EntryRow) {
   };
 }
 
-/** A place in the list: the entry at which the page before ended. */
+/** A position in the list: the last entry of the previous page. */
 export interface Place {
   readonly createdAtMs: number;
   readonly seq: number;
@@ -205,9 +208,9 @@ export function formatCursor({ created_at_ms, seq }: EntryRow): string {
 }
 
 /**
- * Where a page begins.
+ * The position after which a page begins.
  *
- * @throws RangeError when the text is no cursor
+ * @throws RangeError when the text is not a cursor
  */
 export function startOf({ cursor, startMs, oldestFirst = false }: EntryQuery): Place {
   if (cursor === undefined && startMs !== undefined) return { createdAtMs: startMs, seq: -1 };

@@ -29,7 +29,7 @@ import {
   type EntryRow,
   entriesOf,
   entryOf,
-  entryOrStandIn,
+  entryOrDamaged,
   formatCursor,
   listStatement,
   migrations,
@@ -42,34 +42,34 @@ import { formatLookup } from './stored-entry.ts';
 type Statements = Readonly<Record<keyof typeof sql, StatementSync>>;
 
 /**
- * Gives new entries what belongs to them in the same file, inside the transaction that stores them.
+ * Writes what belongs to new entries, such as their queue messages, in the transaction that stores them.
  *
- * It may run more than once, when the transaction is tried again, and must touch nothing but the database.
+ * It may run more than once if the transaction is retried, so it must change nothing but the database.
  *
- * @returns what is to be done once they are on the disk
+ * @returns a function to call after the commit
  */
 export type Alongside = (entries: readonly Entry[]) => () => void;
 
 /**
- * The ledger in an embedded database: every method one transaction.
+ * Creates the ledger on SQLite, where every method is one transaction.
  *
- * @param standInLine absent: the entries stand in no queue of this file
+ * @param alongside absent: nothing else is written, for example when the queue is not in this file
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
-export function createSqliteLedger(file: SqliteFile, standInLine: Alongside = () => () => undefined): Ledger {
+export function createSqliteLedger(file: SqliteFile, alongside: Alongside = () => () => undefined): Ledger {
   migrateTables(file, 'ledger', migrations);
-  return new SqliteLedger(file, standInLine);
+  return new SqliteLedger(file, alongside);
 }
 
 class SqliteLedger implements Ledger {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
-  readonly #standInLine: Alongside;
+  readonly #alongside: Alongside;
   readonly #listings = new Map<string, StatementSync>();
 
-  constructor(file: SqliteFile, standInLine: Alongside) {
+  constructor(file: SqliteFile, alongside: Alongside) {
     this.#file = file;
-    this.#standInLine = standInLine;
+    this.#alongside = alongside;
     const prepared = Object.entries(sql).map(([name, text]) => [name, file.database.prepare(text)]);
     this.#statements = Object.fromEntries(prepared) as Statements;
   }
@@ -89,7 +89,7 @@ class SqliteLedger implements Ledger {
         if (limit !== null && fresh.length > 0 && count + fresh.length > limit.maxPerMinute)
           return { result: 'over_limit', count };
         for (const entry of fresh) this.#statements.insert.run(...rowOf(entry));
-        afterCommit = this.#standInLine(fresh);
+        afterCommit = this.#alongside(fresh);
         return { result: 'stored', signals };
       })
       .then((accepted) => {
@@ -103,7 +103,7 @@ class SqliteLedger implements Ledger {
     return this.#count('countSignals', newEntry, newEntry.atMs);
   }
 
-  /** What is ahead of the clock is left out: see `clockToleranceMs`. */
+  /** Events further in the future than `clockToleranceMs` do not count. */
   #count(name: 'countSignals' | 'countOrders', { account }: EntryKey, nowMs: number): number {
     const row = this.#statements[name].get(account, nowMs - limitWindowMs, nowMs + clockToleranceMs);
     return Number(row?.['n']);
@@ -150,11 +150,11 @@ class SqliteLedger implements Ledger {
         open,
         look,
       );
-      // What it is instead must be read in the same transaction, to be told of the same moment.
+      // The actual status is read in the same transaction, so that the error is consistent.
       return { moved: row, found: row === undefined ? this.#statements.read.get(account, signalId) : row };
     });
     if (moved === undefined) throw createConflict(key, move, found as EntryRow | undefined);
-    return entryOrStandIn(moved as unknown as EntryRow);
+    return entryOrDamaged(moved as unknown as EntryRow);
   }
 
   async closeOrder({ account, signalId }: EntryKey): Promise<void> {
@@ -177,7 +177,7 @@ class SqliteLedger implements Ledger {
     const { status, account, limit } = query;
     const { createdAtMs, seq } = startOf(query);
     const filters = [status, account].filter((value) => value !== undefined);
-    // One more than asked for tells whether there is another page.
+    // One row more than the limit shows whether there is another page.
     const rows = this.#rows(this.#listing(query), ...filters, createdAtMs, seq, limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
@@ -198,7 +198,7 @@ class SqliteLedger implements Ledger {
 
   async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
     const [row] = this.#rows(this.#statements.findOrder, account, orderId, market);
-    return row === undefined ? null : entryOrStandIn(row);
+    return row === undefined ? null : entryOrDamaged(row);
   }
 
   async dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
@@ -242,7 +242,7 @@ class SqliteLedger implements Ledger {
     return this.#file.read(() => statement.all(...values)) as unknown as readonly EntryRow[];
   }
 
-  /** Prepared when it is first asked for: there are eight, and a relay uses two. */
+  /** Prepares a statement at its first use: there are eight, and a relay uses two. */
   #listing(query: EntryQuery): StatementSync {
     const text = listStatement(query);
     const known = this.#listings.get(text) ?? this.#file.read(() => this.#file.database.prepare(text));

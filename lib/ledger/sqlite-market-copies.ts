@@ -10,9 +10,9 @@ export const migrations: readonly string[] = [
 ];
 
 /**
- * The copy of the market list in an embedded database.
+ * The stored copy of the market list on SQLite.
  *
- * @param exchange the address the list comes from
+ * @param exchange the address of the exchange that the list comes from
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
 export function createSqliteMarketCopies(file: SqliteFile, exchange: string): MarketCopies {

@@ -2,7 +2,7 @@ import { parseOwnJson } from '../base/json.ts';
 import type { OrderSize, Signal } from '../model/signal.ts';
 import type { LookupProgress } from './entry.ts';
 
-/** The progress of lookups under the names that stores have kept it by since the first release. */
+/** The lookup progress with the field names that stores have used since the first release. */
 interface StoredLookup extends Omit<LookupProgress, 'notFound' | 'firstNotFoundAtMs'> {
   readonly misses: number;
   readonly firstMissAtMs: number | null;
@@ -19,7 +19,7 @@ export function formatLookup({ notFound, firstNotFoundAtMs, ...lookup }: LookupP
   return JSON.stringify(stored);
 }
 
-/** What older releases called the units of a size. */
+/** The names of size units in older releases. */
 const olderUnits: Readonly<Record<string, OrderSize['unit']>> = { stock: 'base', money: 'quote' };
 
 /** @throws SyntaxError when the text is not JSON */

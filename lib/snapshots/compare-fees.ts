@@ -3,7 +3,7 @@ import type { ResultOf } from '../exchange/endpoint.ts';
 import type { fees as feesEndpoint } from '../exchange/endpoints/fees.ts';
 import type { CurrencyFees, FeeTerms, FeeVersion } from './snapshot-store.ts';
 
-/** What is to be written: the version that is known, null for a currency never seen, and the one that follows it. */
+/** A change to write: the stored version, null for a new currency, and the version that follows it. */
 export interface FeeChange {
   readonly known: FeeVersion | null;
   readonly version: FeeVersion;
@@ -12,10 +12,10 @@ export interface FeeChange {
 type Listed = ResultOf<typeof feesEndpoint>;
 
 /**
- * Holds what the exchange lists against what is known. What was seen before the known version began is out of date,
- * and changes nothing.
+ * Compares the transfer fees that the exchange lists with the stored versions. A list from before the stored
+ * version began is out of date and changes nothing.
  *
- * @param seenAtMs when the exchange was asked
+ * @param seenAtMs when the list was requested
  */
 export function compareFees(
   known: readonly FeeVersion[],
@@ -23,7 +23,7 @@ export function compareFees(
   seenAtMs: number,
 ): readonly FeeChange[] {
   const knownByTicker = new Map(known.map((version) => [version.ticker, version]));
-  // Of a ticker listed twice the first counts, so that it does not change with every look.
+  // If a ticker is listed twice, the first record counts, so that the fees do not change with every run.
   const listedByTicker = new Map(listed.toReversed().map((record) => [record.ticker, feesOf(record)]));
   const tickers = new Set([...knownByTicker.keys(), ...listedByTicker.keys()]);
   return [...tickers].sort().flatMap((ticker) => {
@@ -44,7 +44,7 @@ function isSame(before: CurrencyFees | null, after: CurrencyFees | null): boolea
   return describeDifferences(before, after).length === 0;
 }
 
-/** In one line for people, for example `BTC withdraw fixed 0.0004 → 0.0005`. */
+/** Describes a change in one line, for example `BTC withdraw fixed 0.0004 → 0.0005`. */
 export function describeFeeChange({ known, version }: FeeChange): string {
   const { ticker, fees } = version;
   const before = known?.fees ?? null;
@@ -57,22 +57,22 @@ const termNames = ['minFlex', 'maxFlex', 'percentFlex', 'fixed', 'minAmount', 'm
 
 function describeDifferences(before: CurrencyFees, after: CurrencyFees): readonly string[] {
   return [
-    ...describeOpening('deposit', before.canDeposit, after.canDeposit),
+    ...describeAvailability('deposit', before.canDeposit, after.canDeposit),
     ...describeTerms('deposit', before.deposit, after.deposit),
-    ...describeOpening('withdraw', before.canWithdraw, after.canWithdraw),
+    ...describeAvailability('withdraw', before.canWithdraw, after.canWithdraw),
     ...describeTerms('withdraw', before.withdraw, after.withdraw),
   ];
 }
 
-function describeOpening(way: string, before: boolean, after: boolean): readonly string[] {
+function describeAvailability(direction: string, before: boolean, after: boolean): readonly string[] {
   if (before === after) return [];
-  return [`${way} ${after ? 'closed → open' : 'open → closed'}`];
+  return [`${direction} ${after ? 'closed → open' : 'open → closed'}`];
 }
 
-function describeTerms(way: string, before: FeeTerms, after: FeeTerms): readonly string[] {
+function describeTerms(direction: string, before: FeeTerms, after: FeeTerms): readonly string[] {
   return termNames
     .filter((name) => !before[name].eq(after[name]))
-    .map((name) => `${way} ${name} ${describeMove(before[name], after[name])}`);
+    .map((name) => `${direction} ${name} ${describeMove(before[name], after[name])}`);
 }
 
 function describeMove(before: Decimal, after: Decimal): string {

@@ -20,10 +20,10 @@ import {
 import { formatStored, parseCurrencyFees, parseHoldings, parseProgress } from './stored-text.ts';
 
 /**
- * Snapshots on DynamoDB, in a table of their own: keys `account` and `item`, no indexes, nothing expires.
+ * The snapshot store on DynamoDB, in its own table: keys `account` and `item`, no indexes, nothing expires.
  *
- * Items: `balance#<slot>`, `fees#<ticker>#<from>`, `current-fees#<ticker>`, `payment#<time>#<name>`, `interest-import`.
- * Times are milliseconds of fifteen digits, so that their order is that of the keys.
+ * Items: `balance#<slot>`, `fees#<ticker>#<from>`, `current-fees#<ticker>`, `payment#<time>#<name>`,
+ * `interest-import`. Times are milliseconds with fifteen digits, so that the keys sort by time.
  */
 export function createDynamodbSnapshots(options: {
   readonly client: DynamoDBClient;
@@ -158,14 +158,14 @@ function versionOf(item: Item): FeeVersion {
   };
 }
 
-/** As many writes are on their way at once. */
+/** The number of concurrent writes. */
 const writesAtOnce = 25;
 const progressItem = 'interest-import';
 
 function createInterestStore(table: QueriedTable): InterestStore {
   return {
     async write(account, payments) {
-      // The same payment always makes the same item: to write it again changes nothing.
+      // A payment always maps to the same item, so writing it again changes nothing.
       for (let from = 0; from < payments.length; from += writesAtOnce) {
         const some = payments.slice(from, from + writesAtOnce);
         await Promise.all(some.map((payment) => table.put(paymentItem(account, payment))));
@@ -204,7 +204,9 @@ function paymentItem(account: string, payment: InterestPayment): Item {
   };
 }
 
-/** A key holds a kilobyte at most, and the exchange says nothing of how long its ids may be. */
+/**
+ * A sort key is limited to a kilobyte, and the exchange documents no maximum length of its ids: hence a hash.
+ */
 function nameOf(fields: readonly string[]): string {
   return hash('sha256', JSON.stringify(fields), 'base64url').slice(0, 22);
 }

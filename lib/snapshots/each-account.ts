@@ -5,11 +5,11 @@ import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
-/** What taking snapshots needs of the world. */
+/** The dependencies of the snapshot jobs. */
 export interface SnapshotServices {
   readonly clock: Clock;
   readonly log: Log;
-  /** The accounts to look at, by name. */
+  /** The names of the accounts. */
   readonly accounts: readonly string[];
   readonly store: SnapshotStore;
   /** How long one request to the exchange may take, retries included. */
@@ -23,21 +23,22 @@ export interface SnapshotServices {
 }
 
 /**
- * Does the same for every account, side by side: the failure of one is no hindrance to the others.
+ * Runs a task for every account, concurrently. A failure of one account does not stop the others.
  *
- * @throws RelayError `snapshot_incomplete` after all have ended, when some have failed; each has a line in the log
+ * @throws RelayError `snapshot_incomplete` when some accounts
+ * failed, after all have ended; the log has a line for each
  */
 export async function forEachAccount(
   { accounts, log }: Pick<SnapshotServices, 'accounts' | 'log'>,
   task: string,
-  story: (account: string) => Promise<void>,
+  run: (account: string) => Promise<void>,
 ): Promise<void> {
   const failed: string[] = [];
   const causes: unknown[] = [];
   await Promise.all(
     accounts.map(async (account) => {
       try {
-        await story(account);
+        await run(account);
       } catch (error) {
         log.error(`${task} failed`, { account, ...factsOf(error) });
         failed.push(account);

@@ -8,7 +8,7 @@ import { forEachAccount, type SnapshotServices } from './each-account.ts';
 import { type AskPage, namePayment, type PaymentReading, pageLimit, readPayments } from './read-payments.ts';
 import type { ImportProgress, InterestPayment, InterestStore, Period } from './snapshot-store.ts';
 
-/** What importing interest payments needs of the world. */
+/** The dependencies of the interest import. */
 export interface ImportServices extends SnapshotServices {
   readonly alarms: Alarms;
   /** Names the account's newest exchange key without telling it; another key has another name. */
@@ -16,12 +16,13 @@ export interface ImportServices extends SnapshotServices {
 }
 
 /**
- * Brings every account's interest payments up to date, each payment once.
+ * Imports the new interest payments of every account, each payment once.
  *
- * The store remembers up to when it is complete, and that time moves only after everything before it is stored: a
- * crash leaves no hole, the next import reads again from there. The exchange shows its newest 10 100 payments; where
- * more have come since the last import it is asked plan by plan, and the time that may still lack some is kept as a
- * gap. An account that may not see payments is told once, and asked again when its key is another one.
+ * The store records the time up to which it is complete. That time advances only after everything
+ * before it is stored, so a crash leaves no hole: the next import reads again from there. The
+ * exchange shows the newest 10 100 payments. If more have arrived since the last import, the import
+ * reads plan by plan and records the period in which payments may still be missing as a gap. If an
+ * account may not see payments, the import logs it once and asks again only with another key.
  *
  * @throws RelayError `snapshot_incomplete` when an account could not be read or stored
  */
@@ -29,13 +30,16 @@ export function importInterest(services: ImportServices): Promise<void> {
   return forEachAccount(services, 'the import of interest', (account) => importAccount(services, account));
 }
 
-/** Forgets that the exchange refused the account, so that the next import asks again. */
+/** Deletes the stored refusal of the account, so that the next import asks the exchange again. */
 export async function retryRefusedImport(interest: InterestStore, account: string): Promise<void> {
   const progress = await interest.readProgress(account);
   if (progress.refusal !== null) await interest.writeProgress(account, { ...progress, refusal: null });
 }
 
-/** Payments may be entered with a time that is past: so far back all is looked at again, a request for each hundred. */
+/**
+ * The exchange may add payments with a past time, so each
+ * import reads this far back; a request reads a hundred.
+ */
 const lookBackMs = 31 * 24 * 3_600_000;
 
 async function importAccount(services: ImportServices, account: string): Promise<void> {
@@ -48,7 +52,7 @@ async function importAccount(services: ImportServices, account: string): Promise
   } catch (error) {
     const reason = refusalOf(error);
     if (reason === null) throw error;
-    await noteRefusal(services, account, progress, { keyName, reason });
+    await storeRefusal(services, account, progress, { keyName, reason });
   }
 }
 
@@ -63,27 +67,29 @@ async function importSince(importing: Importing, progress: ImportProgress): Prom
   const { completeUntilMs } = progress;
   const importedAtMs = services.clock.nowMs();
   const sinceMs = completeUntilMs === null ? Number.NEGATIVE_INFINITY : completeUntilMs - lookBackMs;
-  const reading = await readPayments(askFor(importing, null), sinceMs);
+  const reading = await readPayments(createPageReader(importing, null), sinceMs);
   const gap = findGap(reading, completeUntilMs);
-  // What was read is stored first: a plan that cannot be read holds nothing newer back.
+  // The payments read so far are stored first, so that an unreadable plan does not delay them.
   let added = await storeNew(services.store.interest, account, reading.payments);
   if (gap !== null) added += await fillGap(importing, reading, sinceMs, gap);
   await finish(services, account, progress, { importedAtMs, reading, gap, added });
 }
 
-/** What lies between the last import and what the exchange still shows; null when they meet. */
+/** The period between the last import and the oldest payment the exchange shows; null when there is none. */
 function findGap({ isComplete, oldestMs }: PaymentReading, completeUntilMs: number | null): Period | null {
   if (isComplete) return null;
   if (oldestMs === null)
     throw new RelayError(
       'history_unreadable',
-      'the interest payments cannot be read: one second has more of them than the exchange shows',
+      'the interest payments cannot be read: more of them share one second than the exchange shows',
     );
   const fromMs = completeUntilMs ?? 0;
   return fromMs < oldestMs ? { fromMs, untilMs: oldestMs } : null;
 }
 
-/** Each plan has newest payments of its own, which go back further. @returns how many were new */
+/**
+ * Reads plan by plan: the newest payments of one plan go back further. @returns the number of new payments
+ */
 async function fillGap(
   importing: Importing,
   { payments }: PaymentReading,
@@ -100,32 +106,33 @@ async function fillGap(
   return added;
 }
 
-/** A plan that the exchange does not know any more has nothing to add; the gap stays noted. */
+/** Returns nothing for a plan that the exchange no longer knows; the gap stays recorded. */
 async function readPlan(
   importing: Importing,
   planId: string,
   sinceMs: number,
 ): Promise<readonly InterestPayment[]> {
   try {
-    return (await readPayments(askFor(importing, planId), sinceMs)).payments;
+    return (await readPayments(createPageReader(importing, planId), sinceMs)).payments;
   } catch (error) {
     if (error instanceof ExchangeError && error.failure.kind === 'rejected') return [];
     throw error;
   }
 }
 
-function askFor({ services, client }: Importing, planId: string | null): AskPage {
+function createPageReader({ services, client }: Importing, planId: string | null): AskPage {
   return async (offset) => {
     const params = { limit: pageLimit, offset, ...(planId === null ? {} : { planId }) };
     const page = await client.call(interestPayments, params, { timeoutMs: services.exchangeTimeoutMs });
-    // A page of another length would look like the end of the list.
+    // A page with another limit could be mistaken for the end of the list.
     if (page.limit === pageLimit && page.offset === offset) return page.records;
-    const asked = `${pageLimit} payments from ${offset} on were asked for`;
-    throw new RelayError('history_unreadable', `${asked}, and ${page.limit} from ${page.offset} on given`);
+    const requested = `the request had limit ${pageLimit} and offset ${offset}`;
+    const message = `${requested}, but the response has limit ${page.limit} and offset ${page.offset}`;
+    throw new RelayError('history_unreadable', message);
   };
 }
 
-/** @returns how many were not there yet */
+/** @returns the number of payments that were not stored yet */
 async function storeNew(
   interest: InterestStore,
   account: string,
@@ -151,7 +158,7 @@ interface Imported {
   readonly added: number;
 }
 
-/** Everything is stored: from here on it need not be read again. */
+/** Stores the progress once all payments are stored, so that the next import starts from there. */
 async function finish(
   { store, log, alarms }: ImportServices,
   account: string,
@@ -169,7 +176,7 @@ async function finish(
     gaps: gap === null ? progress.gaps : [...progress.gaps, gap],
     refusal: null,
   });
-  // Else another import of the account was quicker; whatever this one stored is stored all the same.
+  // Otherwise another import of the account was faster; the payments this one wrote are stored all the same.
   if (isWritten && added > 0) log.info('interest payments imported', { account, payments: added });
 }
 
@@ -186,11 +193,12 @@ function raiseGap(alarms: Alarms, account: string, { fromMs, untilMs }: Period):
 }
 
 /**
- * Writes progress, and looks for it where the store says that it is not the next version.
+ * Writes the progress, and reads it back if the store reports a version conflict.
  *
- * When the response to a write is lost, the client of DynamoDB sends it again, and that one finds the first in its way.
+ * If the response to a write is lost, the DynamoDB client sends
+ * it again, and the second write conflicts with the first.
  *
- * @returns whether it is stored
+ * @returns whether the progress is stored
  */
 async function advance(interest: InterestStore, account: string, progress: ImportProgress): Promise<boolean> {
   if (await interest.writeProgress(account, progress)) return true;
@@ -198,24 +206,27 @@ async function advance(interest: InterestStore, account: string, progress: Impor
   return isDeepStrictEqual(stored, { ...progress, version: progress.version + 1 });
 }
 
-/** @returns the exchange's words when it says that the account may not see interest payments, else null */
+/** @returns the exchange's message when it denies the account access to interest payments, else null */
 function refusalOf(error: unknown): string | null {
   if (!(error instanceof ExchangeError) || !isDenied(error)) return null;
   return describeFailure(error.failure);
 }
 
-async function noteRefusal(
+async function storeRefusal(
   { store, log, clock }: ImportServices,
   account: string,
   progress: ImportProgress,
   { keyName, reason }: { readonly keyName: string; readonly reason: string },
 ): Promise<void> {
-  // Once it is stored nobody asks the exchange again: what is told twice is better than what is never told.
-  log.warn('no interest payments for this account: it is not a business partner, or its key may not', {
-    account,
-    reason: `${reason.replace(/\.$/, '')}; it is asked again when its key is another one`,
-  });
+  // Logged before it is stored, because later imports do not ask again. A crash in between repeats the line.
+  log.warn(
+    'no interest payments for this account: it is no business partner, or its key lacks the permission',
+    {
+      account,
+      reason: `${reason.replace(/\.$/, '')}; the import asks again when the account has another key`,
+    },
+  );
   const refusal = { atMs: clock.nowMs(), keyName, reason };
-  // Where another import was quicker, it has noted what the exchange said to it.
+  // On a conflict another import was faster and has stored the response it got.
   await store.interest.writeProgress(account, { ...progress, refusal });
 }

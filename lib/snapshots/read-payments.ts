@@ -7,41 +7,42 @@ import type { InterestPayment } from './snapshot-store.ts';
 export type ListedPayment = Omit<InterestPayment, 'nth'>;
 
 /**
- * Asks for a page of the history, newest first.
+ * Requests a page of the history, newest first.
  *
- * @param offset from 0 to 10 000: how many payments, the newest, are left out
+ * @param offset from 0 to 10 000: the number of newest payments to skip
  */
 export type AskPage = (offset: number) => Promise<readonly ListedPayment[]>;
 
-/** What a reading saw of the history. */
+/** The part of the history that a reading covered. */
 export interface PaymentReading {
-  /** All payments of every second that was seen whole. */
+  /** All payments of every second that was read completely. */
   readonly payments: readonly InterestPayment[];
-  /** False: the history goes back further than the exchange shows it. */
+  /** False: the history goes back further than the exchange shows. */
   readonly isComplete: boolean;
-  /** The oldest second that was seen whole; null when none was. */
+  /** The oldest second that was read completely; null when none was. */
   readonly oldestMs: number | null;
 }
 
-/** The most the exchange gives at once, and the most it leaves out. @see HTTP API v4, endpoint 3 */
+/** The largest limit and the largest offset that the exchange accepts. @see HTTP API v4, endpoint 3 */
 export const pageLimit = 100;
 const maximumOffset = 10_000;
-/** A second of more payments than a page holds is read until two readings agree, so often. */
+/** How often a second with more payments than a page holds is read, at most, until two readings agree. */
 const maximumTries = 10;
-/** How much of its first page every other of those readings takes. */
+/** How many payments of its first page every other of those readings uses. */
 const otherCut = 63;
 
 /**
  * Reads the history from its newest payment back to a time.
  *
- * Payments have no id, and pages shift while they are read: each new payment pushes the others down. So nothing is
- * taken from a page but whole seconds: those with another second before them and one behind them in the same response.
- * What a page's end cuts through is asked for again, beginning with the payment before it. A whole second's count of
- * like payments is exact, whatever else arrives.
+ * Payments have no id, and pages shift during the reading: each new payment pushes the others down. The
+ * reading therefore uses only complete seconds of a page: those with another second before and after them in
+ * the same response. The second that a page's end cuts is requested again, beginning with the payment before
+ * it. In a complete second the number of equal payments is exact, whatever else arrives.
  *
- * @param sinceMs seconds at or before it need not be read
- * @throws RelayError `history_unreadable` when the list is not newest first, loses payments, moves too fast, or gives a
- *   second that no page can show whole in another order each time
+ * @param sinceMs seconds at or before this time need not be read
+ * @throws RelayError `history_unreadable` when the list is not
+ * sorted newest first, loses payments, changes faster than
+ *   it can be read, or reorders a second that does not fit into a page
  */
 export async function readPayments(ask: AskPage, sinceMs: number): Promise<PaymentReading> {
   const seconds = new Map<number, readonly ListedPayment[]>();
@@ -65,7 +66,7 @@ interface Page {
 
 interface Cut {
   readonly paidAtMs: number;
-  /** Where in the page it begins. */
+  /** The index in the page at which it begins. */
   readonly index: number;
 }
 
@@ -77,22 +78,26 @@ async function readOn(
   seconds: Map<number, readonly ListedPayment[]>,
 ): Promise<Page | null> {
   if (page.offset === maximumOffset) return null;
-  // The payment before the cut second shows, if it comes first again, that the second is whole from there on.
+  // The next page begins with the payment before the cut second,
+  // which proves that the page has the second's start.
   const next = page.offset + cut.index - 1;
   if (next > page.offset)
-    return await askBehind(ask, next, page.payments[cut.index - 1]?.paidAtMs ?? cut.paidAtMs);
+    return await askAfter(ask, next, page.payments[cut.index - 1]?.paidAtMs ?? cut.paidAtMs);
   const crowd = await readCrowdedSecond(ask, cut.paidAtMs, page.offset + cut.index);
   if (crowd === null) return null;
   seconds.set(cut.paidAtMs, crowd.payments);
-  return await askBehind(ask, crowd.end - 1, cut.paidAtMs);
+  return await askAfter(ask, crowd.end - 1, cut.paidAtMs);
 }
 
-/** New payments push the list down, so a page never begins with an older one than stood there before. */
-async function askBehind(ask: AskPage, offset: number, atLeastMs: number): Promise<Page> {
+/**
+ * New payments push the list down, so a page cannot begin with
+ * an older payment than the one seen at its offset.
+ */
+async function askAfter(ask: AskPage, offset: number, atLeastMs: number): Promise<Page> {
   const page = await askPage(ask, Math.min(offset, maximumOffset));
   const [first] = page.payments;
   if (first !== undefined && first.paidAtMs >= atLeastMs) return page;
-  throw unreadable('payments vanished from the list while it was read');
+  throw unreadable('payments disappeared from the list during the reading');
 }
 
 async function askPage(ask: AskPage, offset: number): Promise<Page> {
@@ -107,7 +112,7 @@ async function askPage(ask: AskPage, offset: number): Promise<Page> {
   return { offset, payments, cut: { paidAtMs: last.paidAtMs, index } };
 }
 
-/** A second that was seen twice is kept as it was when it had more payments: there are never fewer. */
+/** Of a second read twice, the reading with more payments is kept: payments are only ever added. */
 function keepWhole(seconds: Map<number, readonly ListedPayment[]>, { offset, payments, cut }: Page): void {
   const first = payments[0]?.paidAtMs;
   for (const [paidAtMs, group] of Map.groupBy(payments, (payment) => payment.paidAtMs)) {
@@ -118,20 +123,21 @@ function keepWhole(seconds: Map<number, readonly ListedPayment[]>, { offset, pay
 
 interface Crowd {
   readonly payments: readonly ListedPayment[];
-  /** How many payments of the list are of this second or newer. */
+  /** The number of payments in the list that are of this second or newer. */
   readonly end: number;
 }
 
 /**
- * Reads a second that no page can show whole.
+ * Reads a second that does not fit into one page.
  *
- * Where it ends in the list is the count of all payments that are as new or newer, and so grows with every one that
- * arrives: when two readings find the same end, nothing arrived during the second of them. Its pages fit together when
- * payments of one second keep their order from request to request; where they do not, one is seen twice and another
- * never. So the pages of the two readings are cut at other places, and both must find the same payments.
+ * The position of its end in the list is the number of payments that are as new or newer, so it
+ * grows with every payment that arrives. If two readings find the same end, nothing arrived
+ * during the second reading. Pages join without error only if the payments of one second keep
+ * their order between requests; otherwise one is read twice and another never. The two readings
+ * therefore split the pages at different positions, and both must find the same payments.
  *
- * @param from where the second began in the list, or later
- * @returns null when it goes on beyond what the exchange shows
+ * @param from the position in the list at which the second began, or a later one
+ * @returns null when the second continues beyond what the exchange shows
  */
 async function readCrowdedSecond(ask: AskPage, paidAtMs: number, from: number): Promise<Crowd | null> {
   let last = await readThrough(ask, paidAtMs, from, pageLimit);
@@ -142,7 +148,7 @@ async function readCrowdedSecond(ask: AskPage, paidAtMs: number, from: number): 
   }
   if (last === null) return null;
   throw unreadable(
-    'payments of one second arrive faster than they can be read, or change their order from request to request',
+    'payments of one second arrive faster than they can be read, or change their order between requests',
   );
 }
 
@@ -154,7 +160,7 @@ function listNames({ payments }: Crowd): readonly string[] {
   return payments.map(nameListed).sort();
 }
 
-/** @param firstLength how many payments of its first page are taken: all pages behind it begin there */
+/** @param firstLength how many payments of the first page are used; the next page begins after them */
 async function readThrough(
   ask: AskPage,
   paidAtMs: number,
@@ -186,7 +192,7 @@ function toReading(
   };
 }
 
-/** Gives payments that are alike in every field their numbers. */
+/** Numbers the payments that are equal in every field. */
 function numberAlike(payments: readonly ListedPayment[]): readonly InterestPayment[] {
   const counts = new Map<string, number>();
   return payments.map((payment) => {
@@ -197,12 +203,12 @@ function numberAlike(payments: readonly ListedPayment[]): readonly InterestPayme
   });
 }
 
-/** All that tells one payment from another, but for their number. */
+/** Identifies a payment, except among equal ones. */
 function nameListed({ planId, investmentId, ticker, amount, paidAtMs }: ListedPayment): string {
   return JSON.stringify([paidAtMs, planId, investmentId, ticker, formatDecimal(amount)]);
 }
 
-/** All that tells one payment from another. */
+/** Identifies a payment. */
 export function namePayment(payment: InterestPayment): string {
   return `${nameListed(payment)} ${payment.nth}`;
 }

@@ -1,19 +1,19 @@
 import type { BalanceSnapshot, BalanceStore } from './snapshot-store.ts';
 
-/** The snapshot that held at a time. */
+/** A time and the newest snapshot at or before it. */
 export interface BalanceSample {
   readonly atMs: number;
   readonly snapshot: BalanceSnapshot;
 }
 
-/** As many reads are on their way at once. */
+/** The number of concurrent reads. */
 const readsAtOnce = 20;
 
 /**
- * The newest snapshot at or before each of the times, without reading those between: one read for each time.
+ * Finds the newest snapshot at or before each time, with one read a time; the snapshots between are not read.
  *
- * Times before the first snapshot have no sample, and a snapshot that was the sample of the time before is not given
- * again: where nothing was taken, nothing is drawn.
+ * A time before the first snapshot has no sample. A snapshot is not
+ * yielded twice, so a chart draws nothing where no snapshot was taken.
  *
  * @param timesMs ascending
  */

@@ -8,10 +8,10 @@ import { forEachAccount, type SnapshotServices } from './each-account.ts';
 import type { Holdings } from './snapshot-store.ts';
 
 /**
- * Keeps what every account holds, once for each time of the schedule: a run that comes again, or twice at once, finds
- * the slot taken.
+ * Stores the balances of every account, once for each scheduled time:
+ * a repeated or concurrent run finds that the slot has a snapshot.
  *
- * @param slotMs the time of the schedule that the run stands for
+ * @param slotMs the scheduled time of the run
  * @throws RelayError `snapshot_incomplete` when an account could not be read or stored
  */
 export function snapshotBalances(services: SnapshotServices, slotMs: number): Promise<void> {
@@ -32,7 +32,7 @@ async function snapshotAccount(services: SnapshotServices, account: string, slot
   ]);
   const written = await store.balances.write(account, { slotMs, takenAtMs, main, collateral });
   if (written === 'stored')
-    log.info('balances kept', {
+    log.info('balances stored', {
       account,
       slot: new Date(slotMs).toISOString(),
       tickers: Object.keys(main).length,
@@ -42,12 +42,13 @@ async function snapshotAccount(services: SnapshotServices, account: string, slot
 
 async function readMain(client: ExchangeClient, timeoutMs: number): Promise<Holdings> {
   const balances = await client.call(mainBalance, {}, { timeoutMs });
-  return keepHeld(Object.entries(balances).map(([ticker, balance]) => [ticker, balance.mainBalance]));
+  return withoutZeros(Object.entries(balances).map(([ticker, balance]) => [ticker, balance.mainBalance]));
 }
 
 /**
- * Only the live service has it, and not for everybody: an account or a key that may not have it has none to keep. Any
- * other failure says nothing of that.
+ * Only the live service has a collateral balance, and only for some accounts
+ * and keys. If the exchange denies access, the result is null; any other
+ * failure is thrown, because it does not say whether the account has one.
  */
 async function readCollateral(
   { log, exchangeTimeoutMs: timeoutMs }: SnapshotServices,
@@ -57,7 +58,7 @@ async function readCollateral(
   if (client.dialect !== 'live') return null;
   try {
     const balances = await client.call(collateralBalance, {}, { timeoutMs });
-    return keepHeld(balances.map(({ asset, balance }) => [asset, balance]));
+    return withoutZeros(balances.map(({ asset, balance }) => [asset, balance]));
   } catch (error) {
     if (!(error instanceof ExchangeError) || !isDenied(error)) throw error;
     logDenial(log, account, describeFailure(error.failure));
@@ -65,22 +66,25 @@ async function readCollateral(
   }
 }
 
-/** What each log was told already: an account without collateral is none each hour. */
-const toldDenials = new WeakMap<Log, Set<string>>();
+/**
+ * The denials already written to each log, so that an account
+ * without collateral is not logged with every run.
+ */
+const loggedDenials = new WeakMap<Log, Set<string>>();
 
 function logDenial(log: Log, account: string, reason: string): void {
-  const told = toldDenials.get(log) ?? new Set();
-  toldDenials.set(log, told);
+  const logged = loggedDenials.get(log) ?? new Set();
+  loggedDenials.set(log, logged);
   const denial = `${account}: ${reason}`;
-  if (told.has(denial)) return;
-  told.add(denial);
-  log.warn('no collateral balance for this account: it has none, or its key may not see it', {
+  if (logged.has(denial)) return;
+  logged.add(denial);
+  log.warn('no collateral balance for this account: it has none, or its key lacks the permission', {
     account,
-    reason: `${reason}; snapshots are kept without it, and it is asked for again with each`,
+    reason: `${reason}; snapshots are stored without it, and each run asks for it again`,
   });
 }
 
-/** A collateral balance may be below zero, and is something held then too. */
-function keepHeld(amounts: readonly (readonly [ticker: string, amount: Decimal])[]): Holdings {
+/** Leaves out zero amounts. A collateral balance below zero is kept. */
+function withoutZeros(amounts: readonly (readonly [ticker: string, amount: Decimal])[]): Holdings {
   return Object.fromEntries(amounts.filter(([, amount]) => !amount.eq(zero)));
 }

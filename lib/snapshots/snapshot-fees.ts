@@ -4,8 +4,8 @@ import { compareFees, describeFeeChange, type FeeChange } from './compare-fees.t
 import { forEachAccount, type SnapshotServices } from './each-account.ts';
 
 /**
- * Keeps what moving each currency costs, for every account: a version for each change, nothing where nothing changed.
- * A change is told once, by whoever wrote it; runs that overlap see it written.
+ * Stores the transfer fees of each currency for every account, one version for each change. A change is
+ * logged once, by the run that wrote it; an overlapping run finds it stored.
  *
  * @throws RelayError `snapshot_incomplete` when an account could not be read or stored
  */
@@ -13,7 +13,7 @@ export function snapshotFees(services: SnapshotServices): Promise<void> {
   return forEachAccount(services, 'the snapshot of fees', (account) => snapshotAccount(services, account));
 }
 
-/** As many changes are written at once. */
+/** The number of concurrent writes. */
 const writesAtOnce = 25;
 
 async function snapshotAccount(services: SnapshotServices, account: string): Promise<void> {
@@ -21,21 +21,28 @@ async function snapshotAccount(services: SnapshotServices, account: string): Pro
   const client = await services.exchangeFor(account);
   const seenAtMs = clock.nowMs();
   const listed = await client.call(fees, {}, { timeoutMs });
-  // Every currency gone at once is a response gone wrong.
+  // An empty list is a faulty response: all currencies do not disappear at once.
   if (listed.length === 0)
-    throw new RelayError('history_unreadable', 'the exchange lists no fees at all; what is known stays');
+    throw new RelayError(
+      'history_unreadable',
+      'the exchange lists no transfer fees at all; the stored ones stay as they are',
+    );
   const known = await store.fees.readCurrent(account);
   const changes = compareFees(known, listed, seenAtMs);
   const added = await writeChanges(services, account, changes, (change) => {
     if (known.length > 0)
-      log.info('a fee changed', { account, ticker: change.version.ticker, note: describeFeeChange(change) });
+      log.info('a transfer fee changed', {
+        account,
+        ticker: change.version.ticker,
+        note: describeFeeChange(change),
+      });
   });
-  if (known.length === 0) log.info('fees kept for the first time', { account, tickers: added });
+  if (known.length === 0) log.info('transfer fees stored for the first time', { account, tickers: added });
 }
 
 /**
- * @param onAdded is told of a change as soon as it is written, as no later run finds it changed again
- * @returns how many nobody else had written meanwhile
+ * @param onAdded called as soon as a change is written, because no later run finds the change again
+ * @returns the number of changes written; changes that another run wrote first do not count
  */
 async function writeChanges(
   { store }: SnapshotServices,
@@ -50,7 +57,7 @@ async function writeChanges(
     onAdded(change);
   };
   for (let from = 0; from < changes.length; from += writesAtOnce) {
-    // All of them end before the first failure goes on: what is still on its way is told too.
+    // Waits for all writes before it throws, so that every change written is also logged.
     const results = await Promise.allSettled(changes.slice(from, from + writesAtOnce).map(write));
     const failed = results.find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;

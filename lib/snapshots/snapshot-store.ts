@@ -1,57 +1,62 @@
 import type { Decimal } from '../base/decimal.ts';
 
-/** What each account held, what moving it cost, and what it earned, over time. Nothing in it is ever deleted. */
+/**
+ * The balances, transfer fees and interest payments of each account over time. Nothing in it is ever deleted.
+ */
 export interface SnapshotStore {
   readonly balances: BalanceStore;
   readonly fees: FeeStore;
   readonly interest: InterestStore;
 }
 
-/** A stretch of time: from the first millisecond on, up to but without the last. */
+/** A period: `fromMs` is included, `untilMs` is not. */
 export interface Period {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** Ticker → amount, never zero: a ticker left out holds nothing. */
+/** Ticker → amount, never zero: a missing ticker means zero. */
 export type Holdings = Readonly<Record<string, Decimal>>;
 
-/** What an account held at one time of the schedule. */
+/** The balances of an account at one scheduled time. */
 export interface BalanceSnapshot {
-  /** The time of the schedule it stands for. */
+  /** The scheduled time. */
   readonly slotMs: number;
-  /** When the exchange was asked: later than the slot when the run was late, or tried again. */
+  /** When the balances were requested: later than the slot when the run was late or a retry. */
   readonly takenAtMs: number;
   readonly main: Holdings;
-  /** Null where the dialect has none, or the exchange denied it. */
+  /** Null when the dialect has none or the exchange denied access. */
   readonly collateral: Holdings | null;
 }
 
-/** One snapshot for each account and slot; the first stays. */
+/** One snapshot for each account and slot: the first one written. */
 export interface BalanceStore {
   /**
-   * @returns `known` when the slot was taken before; nothing is changed then
+   * @returns `known` when the slot has a snapshot already; nothing changes then
    * @throws RelayError `store_unavailable`, as every method here does
    */
   write(account: string, snapshot: BalanceSnapshot): Promise<'stored' | 'known'>;
   /** The newest snapshot whose slot is at or before the time; null when there is none. Costs one read. */
   readAt(account: string, atMs: number): Promise<BalanceSnapshot | null>;
-  /** Slots of the period, oldest first; read page by page, so that neither cost nor memory knows of the others. */
+  /**
+   * The snapshots of the period, oldest first, read page by
+   * page: cost and memory do not grow with other snapshots.
+   */
   list(account: string, period: Period): AsyncIterable<BalanceSnapshot>;
 }
 
-/** Zero stands for "none" throughout. */
+/** Zero means "none" in every field. */
 export interface FeeTerms {
   readonly minFlex: Decimal;
   readonly maxFlex: Decimal;
-  /** In per cent. */
+  /** In percent. */
   readonly percentFlex: Decimal;
   readonly fixed: Decimal;
   readonly minAmount: Decimal;
   readonly maxAmount: Decimal;
 }
 
-/** What moving a currency costs, in and out. */
+/** The transfer fees of a currency: for deposits and for withdrawals. */
 export interface CurrencyFees {
   readonly canDeposit: boolean;
   readonly canWithdraw: boolean;
@@ -59,40 +64,40 @@ export interface CurrencyFees {
   readonly withdraw: FeeTerms;
 }
 
-/** What was seen of a currency at that time, when it was not what had been seen before. */
+/** The transfer fees of a currency from a time on; each version differs from the one before. */
 export interface FeeVersion {
   readonly ticker: string;
   readonly fromMs: number;
-  /** Null: the exchange lists the currency no longer. */
+  /** Null: the exchange no longer lists the currency. */
   readonly fees: CurrencyFees | null;
 }
 
-/** A version, and how long it held. */
+/** A version and the end of its validity. */
 export interface FeeEpoch extends FeeVersion {
-  /** Null: it holds still. */
+  /** Null: the version is the current one. */
   readonly untilMs: number | null;
 }
 
-/** What is written is a change; what stays as it is costs nothing. */
+/** Stores changes only; unchanged fees cost no write. */
 export interface FeeStore {
-  /** The newest version of every ticker ever seen, those no longer listed included; in the order of tickers. */
+  /** The newest version of every ticker ever seen, including those no longer listed, sorted by ticker. */
   readCurrent(account: string): Promise<readonly FeeVersion[]>;
   /**
-   * Adds a version, if the newest of its ticker is still the one the caller knows.
+   * Adds a version if the stored newest version of its ticker is still `known`.
    *
    * @param known null when there is none
    * @returns whether it was added
    */
   append(account: string, known: FeeVersion | null, version: FeeVersion): Promise<boolean>;
   /**
-   * Every version, by ticker and then by time.
+   * Every version, sorted by ticker and then by time.
    *
    * @param ticker absent: of every ticker
    */
   list(account: string, ticker?: string): AsyncIterable<FeeEpoch>;
 }
 
-/** The exchange gives payments no id. Those alike in every field are numbered, from 1. */
+/** The exchange gives payments no id, so payments that are equal in every field are numbered from 1. */
 export interface InterestPayment {
   readonly planId: string;
   readonly investmentId: string;
@@ -103,47 +108,50 @@ export interface InterestPayment {
   readonly nth: number;
 }
 
-/** How far the import of an account has come. */
+/** The progress of an account's import. */
 export interface ImportProgress {
   /** How often it was written; 0 when never. */
   readonly version: number;
-  /** When the last import that came to its end began; absent when none did, or when its time was not kept yet. */
+  /** When the last complete import began; absent when there was none, or when an older release ran it. */
   readonly importedAtMs?: number;
-  /** Every payment up to this time is stored, but for the gaps; null when there was none yet. */
+  /** Every payment up to this time is stored, except in the gaps; null when there was none yet. */
   readonly completeUntilMs: number | null;
-  /** Where the exchange showed too little of its history: payments of these times may be missing. Oldest first. */
+  /** Periods that the exchange did not show completely: payments in them may be missing. Oldest first. */
   readonly gaps: readonly Period[];
-  /** Null when the exchange did not refuse the account, or somebody asked to try again. */
+  /** Null when the exchange did not refuse the account, or the operator asked for a retry. */
   readonly refusal: ImportRefusal | null;
 }
 
-/** The exchange said that the account may not see interest payments. */
+/** The exchange denied the account access to interest payments. */
 export interface ImportRefusal {
   readonly atMs: number;
-  /** Names the key that was refused, and does not tell it. */
+  /** A name for the refused key that does not reveal it. */
   readonly keyName: string;
-  /** In the exchange's words. */
+  /** The exchange's message. */
   readonly reason: string;
 }
 
 export interface InterestStore {
-  /** Stores payments; one that is there already stays one. */
+  /** Stores payments; a payment that is stored already is not stored twice. */
   write(account: string, payments: readonly InterestPayment[]): Promise<void>;
-  /** Payments of the period, oldest first; read page by page. Within a second the order is the store's own. */
+  /**
+   * The payments of the period, oldest first, read page by page.
+   * Within a second, stores order them differently.
+   */
   list(account: string, period: Period): AsyncIterable<InterestPayment>;
   readProgress(account: string): Promise<ImportProgress>;
   /**
-   * Stores progress under the next version, if its own version is still the stored one.
+   * Stores the progress as the next version, if the stored version is still `progress.version`.
    *
    * @returns whether it was stored
    */
   writeProgress(account: string, progress: ImportProgress): Promise<boolean>;
 }
 
-/** What is known before the first import. */
+/** The progress before the first import. */
 export const noProgress: ImportProgress = { version: 0, completeUntilMs: null, gaps: [], refusal: null };
 
-/** Tells how long each version held, from versions by ticker and time. */
+/** Adds the end of validity to versions that are sorted by ticker and time. */
 export async function* toEpochs(versions: AsyncIterable<FeeVersion>): AsyncGenerator<FeeEpoch> {
   let last: FeeVersion | null = null;
   for await (const version of versions) {

@@ -55,11 +55,14 @@ export const migrations: readonly string[] = [
    ) STRICT, WITHOUT ROWID;`,
 ];
 
-/** A list goes on behind the last row of its page: no statement stays open while a reader takes its time. */
+/**
+ * A list continues after the last row of a page, so that no
+ * statement stays open while the caller reads slowly.
+ */
 const pageSize = 500;
 
 /**
- * Snapshots in an embedded database, beside the ledger.
+ * The snapshot store on SQLite, in the file of the ledger.
  *
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
@@ -74,7 +77,7 @@ export function createSqliteSnapshots(file: SqliteFile): SnapshotStore {
 
 type Row = Readonly<Record<string, SQLOutputValue>>;
 
-/** @param query the page behind a row; behind null it is the first */
+/** @param query reads the page after a row; null reads the first page */
 async function* readRows(file: SqliteFile, query: (last: Row | null) => readonly Row[]): AsyncGenerator<Row> {
   let last: Row | null | undefined = null;
   while (last !== undefined) {

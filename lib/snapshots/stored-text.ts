@@ -2,7 +2,7 @@ import { parseDecimal } from '../base/decimal.ts';
 import { parseOwnJson } from '../base/json.ts';
 import type { CurrencyFees, FeeTerms, Holdings, ImportProgress } from './snapshot-store.ts';
 
-/** What both stores keep as JSON text: compact, and exact, for decimals serialise as text. */
+/** The JSON text that both stores keep. Amounts stay exact, because decimals serialise as text. */
 export function formatStored(value: Holdings | CurrencyFees | Omit<ImportProgress, 'version'>): string {
   return JSON.stringify(value);
 }

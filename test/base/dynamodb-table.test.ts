@@ -32,7 +32,7 @@ const itemNamed = (name: string) => ({ account: { S: 'main' }, item: { S: name }
 const seenBodies = () => dynamodb.server.seen.map(({ body }) => JSON.parse(body));
 
 describe('reading many items', () => {
-  test('asks again for what a response left out, and keeps the order asked for', async () => {
+  test('requests again what a response left out, and keeps the requested order', async () => {
     const table = await open(
       answers({
         Responses: { ledger: [itemNamed('c')] },
@@ -48,7 +48,7 @@ describe('reading many items', () => {
     });
   });
 
-  test('asks for a hundred at a time, and leaves out what is gone', async () => {
+  test('requests a hundred at a time, and leaves out missing items', async () => {
     const keys = Array.from({ length: 101 }, (_, i) => itemNamed(`k-${i}`));
     const table = await open(
       answers({ Responses: { ledger: keys.slice(1, 100) } }),
@@ -58,14 +58,14 @@ describe('reading many items', () => {
     expect(seenBodies().map(({ RequestItems }) => RequestItems.ledger.Keys.length)).toEqual([100, 1]);
   });
 
-  test('asks nothing for nothing', async () => {
+  test('sends no request without keys', async () => {
     const table = await open();
     expect(await table.getMany([])).toEqual([]);
     expect(dynamodb.server.seen).toHaveLength(0);
   });
 });
 
-test('a query is one page, and tells whether there is more', async () => {
+test('a query returns one page, and whether there are more', async () => {
   const table = await open(
     answers({ Items: [itemNamed('a')], LastEvaluatedKey: itemNamed('b') }),
     answers({ Items: [itemNamed('c')] }),
@@ -80,7 +80,7 @@ describe('a failure', () => {
   const write = { Key: itemNamed('a'), set: 'REMOVE #openOrder', condition: 'attribute_exists(#openOrder)' };
 
   test.each(['ProvisionedThroughputExceededException', 'ValidationException', 'AccessDeniedException'])(
-    'of kind %s is none of a condition: nothing is promised, and nothing named but the kind',
+    'of kind %s is not a failed condition: it is store_unavailable and names only the kind',
     async (kind) => {
       const table = await open(fails(kind));
       await expect(table.update(write)).rejects.toMatchObject({
@@ -90,13 +90,13 @@ describe('a failure', () => {
     },
   );
 
-  test('of the connection promises nothing', async () => {
+  test('of the connection is store_unavailable', async () => {
     const table = await open(hangUp, hangUp);
     await expect(table.create(itemNamed('a'))).rejects.toMatchObject({ code: 'store_unavailable' });
     await expect(table.get(itemNamed('a'))).rejects.toMatchObject({ code: 'store_unavailable' });
   });
 
-  test('of a condition shows what stood against it', async () => {
+  test('of a condition returns the existing item', async () => {
     const __type = 'com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException';
     const refusal = { status: 400, body: JSON.stringify({ __type, message: '', Item: itemNamed('a') }) };
     const table = await open(refusal, fails('ConditionalCheckFailedException'));
@@ -105,7 +105,7 @@ describe('a failure', () => {
   });
 });
 
-describe('a write that meets a transaction on its item', () => {
+describe('a write that conflicts with a transaction on its item', () => {
   const write = { Key: itemNamed('a'), set: 'REMOVE #openOrder', condition: 'attribute_exists(#openOrder)' };
   const cancelledFor = (...codes: readonly string[]) =>
     fails('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code })) });
@@ -114,14 +114,14 @@ describe('a write that meets a transaction on its item', () => {
     pausesMs.length = 0;
   });
 
-  test('is sent again, after ever longer pauses', async () => {
+  test('is retried after growing pauses', async () => {
     const table = await open(conflict, conflict, conflict, answers({ Attributes: itemNamed('a') }));
 
     expect(await table.update(write)).toEqual({ done: true, item: itemNamed('a') });
     expect(pausesMs).toEqual([10, 20, 40]);
   });
 
-  test('is given up after less than a second, which the door has', async () => {
+  test('is given up in less than a second, within the time of receive-signal', async () => {
     const table = await open(...Array<ScriptStep>(6).fill(conflict));
 
     await expect(table.create(itemNamed('a'))).rejects.toMatchObject({
@@ -132,14 +132,14 @@ describe('a write that meets a transaction on its item', () => {
     expect(dynamodb.server.seen).toHaveLength(6);
   });
 
-  test('is sent again when it is a transaction itself', async () => {
+  test('is retried when it is a transaction itself', async () => {
     const table = await open(cancelledFor('None', 'TransactionConflict'), answers({}));
 
     expect(await table.createAll([itemNamed('a'), itemNamed('b')])).toEqual({ done: true });
     expect(pausesMs).toEqual([10]);
   });
 
-  test('is not sent again when an item stands against it as well', async () => {
+  test('is not retried when a condition fails as well', async () => {
     const table = await open(cancelledFor('ConditionalCheckFailed', 'TransactionConflict'));
 
     expect(await table.createAll([itemNamed('a'), itemNamed('b')])).toEqual({
@@ -150,7 +150,7 @@ describe('a write that meets a transaction on its item', () => {
   });
 
   test.each(['ThrottlingError', 'ValidationError', 'ItemCollectionSizeLimitExceeded'])(
-    'is not sent again when it fails of %s as well',
+    'is not retried when it fails with %s as well',
     async (code) => {
       const table = await open(cancelledFor('TransactionConflict', code));
 

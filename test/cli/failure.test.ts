@@ -191,7 +191,7 @@ test.each([
   const { error } = JSON.parse(stderr) as { error: { code: string; message: string; action: string } };
   expect([exitCode, error.code]).toEqual([1, 'store_unavailable']);
   expect(error.message).toContain(secretsPath);
-  expect(error.message).toContain('the tokens and keys stored before still stand');
+  expect(error.message).toContain('the tokens and keys stored before stay valid');
   expect(error.action).toMatch(/^Check the disk/);
   expect(readFileSync(secretsPath, 'utf8')).toBe(before);
   expect(readdirSync(path).filter((name) => name.endsWith('new'))).toEqual([]);

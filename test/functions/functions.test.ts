@@ -12,7 +12,7 @@ const environment = {
   EXCHANGE_KEYS: '{"main":"id-of-keys"}',
 } as const;
 
-/** The functions as Lambda loads them, with an AWS that grants nothing. */
+/** The functions as Lambda loads them; every AWS request is denied. */
 describe('the functions', () => {
   let aws: ScriptedServer;
 
@@ -35,7 +35,7 @@ describe('the functions', () => {
     isBase64Encoded: false,
   };
 
-  test('receive-signal takes POST alone, and says 503 and no more when its store fails', async () => {
+  test('receive-signal takes POST only, and responds with a bare 503 when its store fails', async () => {
     const { handler } = await import('../../functions/receive-signal.ts');
     expect(await handler({ ...alert, httpMethod: 'GET' } as never)).toMatchObject({ statusCode: 405 });
     const { statusCode, body } = await handler(alert as never);
@@ -50,7 +50,7 @@ describe('the functions', () => {
     expect(await handler({ ...alert, pathParameters } as never)).toMatchObject({ statusCode: 401 });
   });
 
-  test('execute-signal gives back what it could not read, and asks for it again in seconds', async () => {
+  test('execute-signal reports a message it could not handle, and has it delivered again in seconds', async () => {
     const { handler } = await import('../../functions/execute-signal.ts');
     const body = '{"account":"main","signalId":"a","market":"BTC_USDT"}';
     expect(await handler(queueEvent('m-1', body))).toEqual({
@@ -73,7 +73,7 @@ describe('the functions', () => {
     ['snapshot-balances', () => import('../../functions/snapshot-balances.ts')],
     ['snapshot-fees', () => import('../../functions/snapshot-fees.ts')],
     ['import-interest', () => import('../../functions/import-interest.ts')],
-  ])('%s fails for every account when AWS does, and quotes nothing of it', async (_, load) => {
+  ])('%s fails for every account when AWS fails, without quoting the AWS error', async (_, load) => {
     const { handler } = await load();
     const failure = await handler({ slot: new Date().toISOString() }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 'snapshot_incomplete' });

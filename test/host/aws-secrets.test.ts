@@ -5,7 +5,7 @@ import type { SecretHolder } from '../../lib/host/secrets.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
 
-/** Answers as Secrets Manager does. */
+/** Responds as Secrets Manager does. */
 function holds(content: unknown): ScriptStep {
   return { status: 200, body: JSON.stringify({ SecretString: JSON.stringify(content) }) };
 }
@@ -57,8 +57,8 @@ async function openFor(
   };
 }
 
-describe('secrets kept by AWS', () => {
-  test('are asked for as soon as the process starts, once for everybody who waits', async () => {
+describe('secrets in Secrets Manager', () => {
+  test('are requested when the process starts, once for all callers that wait', async () => {
     const { secrets } = await open(holds(tokens(first)));
     await server.untilSeen(1);
 
@@ -68,7 +68,7 @@ describe('secrets kept by AWS', () => {
     expect(server.seen.map(({ body }) => JSON.parse(body))).toEqual([{ SecretId: 'id-of-main' }]);
   });
 
-  test('are remembered for five minutes and not a millisecond longer', async () => {
+  test('are cached for five minutes and not a millisecond longer', async () => {
     const { secrets, clock } = await open(holds(tokens(first)), holds(tokens(second)));
     await secrets.webhookTokens('main');
     clock.advance(299_999);
@@ -77,7 +77,7 @@ describe('secrets kept by AWS', () => {
     expect(await secrets.webhookTokens('main')).toEqual([second]);
   });
 
-  test('are as old as the question: what changed while the response was on its way is asked for in time', async () => {
+  test('age from the request on, so that a change during the request is not missed for longer', async () => {
     let clock: ManualClock | null = null;
     const slowResponse: ScriptStep = (response) => {
       clock?.advance(200_000);
@@ -92,7 +92,7 @@ describe('secrets kept by AWS', () => {
     expect(await opened.secrets.webhookTokens('main')).toEqual([second]);
   });
 
-  test('are not asked for more than every ten seconds, however many wrong tokens come', async () => {
+  test('are requested at most every ten seconds, however many wrong tokens arrive', async () => {
     const { secrets, clock } = await open(holds(tokens(first)), holds(tokens(second)));
     await secrets.webhookTokens('main');
     clock.advance(9_999);
@@ -102,7 +102,7 @@ describe('secrets kept by AWS', () => {
     expect(await secrets.webhookTokens('main', 'newest')).toEqual([second]);
   });
 
-  test('are asked for again after a failure, which tells its kind alone', async () => {
+  test('are requested again after a failure, whose error names only the kind', async () => {
     const { secrets } = await open(
       fails('InternalServiceError'),
       fails('AccessDeniedException'),
@@ -117,18 +117,18 @@ describe('secrets kept by AWS', () => {
     expect(await secrets.webhookTokens('main')).toEqual([first]);
   });
 
-  test('are missing when the secret is gone', async () => {
+  test('are reported as missing when the secret was deleted', async () => {
     const { secrets } = await open(fails('ResourceNotFoundException'));
     await expect(secrets.webhookTokens('main')).rejects.toMatchObject({ code: 'secrets_missing' });
   });
 });
 
-describe('all secrets that AWS keeps for a process', () => {
-  /** The order of two questions is not told: whichever comes first is answered first. */
+describe('the list of all secrets of a process', () => {
+  /** The order of the two requests is not fixed: the one that comes first gets the first response. */
   const two = { main: 'id-of-main', other: 'id-of-other' };
   const hangs: ScriptStep = () => undefined;
 
-  test('are those that were asked for at the start, and cost no further question', async () => {
+  test('has those requested at the start, without another request', async () => {
     const { secrets } = await openFor(two, holds(tokens(first)), holds(tokens(second)));
     await untilAnswered(secrets);
 
@@ -141,7 +141,7 @@ describe('all secrets that AWS keeps for a process', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test('are those that can be read: one that is gone keeps nothing from being told, nor is asked for often', async () => {
+  test('has those that can be read; a deleted one does not hide the others and is not requested often', async () => {
     const { secrets, clock } = await openFor(
       two,
       holds(tokens(first)),
@@ -161,7 +161,7 @@ describe('all secrets that AWS keeps for a process', () => {
     expect(held.map((all) => [...all].sort())).toEqual([[first], [first], [first, second]]);
   });
 
-  test('are not waited for where the response does not come', async () => {
+  test('does not wait for a response that does not come', async () => {
     const { secrets, clock } = await openFor(two, holds(tokens(first)), hangs);
     await Promise.race([secrets.webhookTokens('main'), secrets.webhookTokens('other')]);
 
@@ -169,7 +169,7 @@ describe('all secrets that AWS keeps for a process', () => {
     expect(clock.sleptMs).toEqual([250]);
   });
 
-  test('are told as they were while a newer one is on its way', async () => {
+  test('has the cached values while newer ones are requested', async () => {
     const { secrets, clock } = await openFor({ main: 'id-of-main' }, holds(tokens(first)), hangs);
     await secrets.webhookTokens('main');
     clock.advance(300_000);

@@ -23,11 +23,11 @@ describe('the environment of a function', () => {
     ['receive-signal', openReceiveServices, 'WEBHOOK_TOKENS'],
     ['execute-signal', openExecuteServices, 'EXCHANGE_KEYS'],
     ['reconcile-signals', openReconcileServices, 'LEDGER_TABLE'],
-  ] as const)('of %s must be whole', (_, open, name) => {
+  ] as const)('of %s must have all its variables', (_, open, name) => {
     expect(() => open(config, {})).toThrow(`the environment variable ${name} is not set; deploy again`);
   });
 
-  test('of a function that takes snapshots must be whole', () => {
+  test('of a snapshot function must have all its variables', () => {
     const environment = { SNAPSHOT_TABLE: 'snapshots' };
 
     expect(() => openSnapshotServices('snapshot-fees', config, {})).toThrow('SNAPSHOT_TABLE is not set');
@@ -42,7 +42,7 @@ describe('the environment of a function', () => {
     );
   });
 
-  test('does not make up for a broken configuration', () => {
+  test('does not excuse an invalid configuration', () => {
     expect(() => openReconcileServices({}, { LEDGER_TABLE: 'a', SIGNAL_QUEUE_URL: 'b' })).toThrow(
       'relay.config.ts has',
     );

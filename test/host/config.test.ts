@@ -68,7 +68,7 @@ describe('the configuration', () => {
     });
   });
 
-  test('with several faults names them all, each with its path', () => {
+  test('with several issues names them all, each with its path', () => {
     const faults = faultsOf({
       exchange: { address: 'http://example.com', dialect: 'klingon' },
       tickers: { BTCUSDT: 'BTCUSDT' },
@@ -156,7 +156,7 @@ describe('the configuration', () => {
     ['http://10.0.0.1', ['exchange.address']],
     ['ftp://127.0.0.1', ['exchange.address']],
     ['nowhere', ['exchange.address']],
-  ])('judges the exchange address %s', (address, faults) => {
+  ])('checks the exchange address %s', (address, faults) => {
     expect(faultsOf({ ...shipped, exchange: { address, dialect: 'live' } })).toEqual(faults);
   });
 });
@@ -175,7 +175,7 @@ describe('the aws block', () => {
     expect(awsOf({ alarmEmail: 'me@example.com' })).toEqual({ ...defaults, alarmEmail: 'me@example.com' });
   });
 
-  test('takes addresses and ranges, old and new', () => {
+  test('accepts addresses and ranges, IPv4 and IPv6', () => {
     const allowedAddresses = ['203.0.113.7', '203.0.113.0/24', '2001:db8::1', '2001:db8::/32'];
     expect(awsOf({ allowedAddresses }).allowedAddresses).toEqual(allowedAddresses);
   });
@@ -207,7 +207,7 @@ describe('the snapshots block', () => {
     expect(parseConfig(shipped).snapshots).toEqual(defaults);
   });
 
-  test('keeps a schedule as it is written, for AWS takes it so', () => {
+  test('keeps a schedule as written, because AWS gets it in this form', () => {
     const snapshots = { timeZone: 'Europe/Kyiv', balances: 'cron(5/15 9-17 ? * MON-FRI *)' };
     expect(snapshotsOf(snapshots)).toMatchObject(snapshots);
   });
@@ -231,7 +231,7 @@ describe('the snapshots block', () => {
         issues: [
           {
             path: 'snapshots.balances',
-            message: 'has "60" as minutes: it takes 0 to 59',
+            message: 'has "60" as minutes: the value must be 0 to 59',
             hint: 'see the comments in relay.config.ts',
           },
         ],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createNextTime } from '../../lib/host/cron-times.ts';
 
-/** The first times after another, as UTC. */
+/** The first times after a given one, in UTC. */
 function timesOf(cron: string, timeZone: string, after: string, count: number): readonly string[] {
   const nextTime = createNextTime(cron, timeZone);
   const times: string[] = [];
@@ -11,7 +11,7 @@ function timesOf(cron: string, timeZone: string, after: string, count: number): 
 }
 
 describe('the times of a cron expression', () => {
-  test('begin after the time asked from, also when that is one of them', () => {
+  test('begin after the given time, even if that is one of them', () => {
     expect(timesOf('cron(0 * * * ? *)', 'Etc/UTC', '2026-11-21T11:59:59.999Z', 2)).toEqual([
       '2026-11-21T12:00',
       '2026-11-21T13:00',
@@ -32,7 +32,7 @@ describe('the times of a cron expression', () => {
     ]);
   });
 
-  test('are steps from a beginning', () => {
+  test('may be steps from a start', () => {
     expect(timesOf('cron(5/20 * * * ? *)', 'Etc/UTC', '2026-11-21T12:00:00Z', 4)).toEqual([
       '2026-11-21T12:05',
       '2026-11-21T12:25',
@@ -41,7 +41,7 @@ describe('the times of a cron expression', () => {
     ]);
   });
 
-  test('know the last day of each month', () => {
+  test('include the last day of each month', () => {
     expect(timesOf('cron(0 0 L * ? *)', 'Etc/UTC', '2028-01-31T00:00:00Z', 3)).toEqual([
       '2028-02-29T00:00',
       '2028-03-31T00:00',
@@ -49,7 +49,7 @@ describe('the times of a cron expression', () => {
     ]);
   });
 
-  test('end with their years, and may be none', () => {
+  test('end with the years of the expression, and may be none', () => {
     expect(timesOf('cron(0 0 1 1 ? 2027-2028)', 'Etc/UTC', '2026-11-21T00:00:00Z', 9)).toEqual([
       '2027-01-01T00:00',
       '2028-01-01T00:00',
@@ -57,7 +57,7 @@ describe('the times of a cron expression', () => {
     expect(timesOf('cron(0 0 31 2 ? *)', 'Etc/UTC', '2026-11-21T00:00:00Z', 1)).toEqual([]);
   });
 
-  test('are those of the zone', () => {
+  test('are in the time zone', () => {
     expect(timesOf('cron(30 9 * * ? *)', 'Asia/Kolkata', '2026-11-21T00:00:00Z', 1)).toEqual([
       '2026-11-21T04:00',
     ]);
@@ -67,8 +67,8 @@ describe('the times of a cron expression', () => {
   });
 });
 
-describe('where clocks are put forward', () => {
-  test('a time that does not exist is left out', () => {
+describe('when clocks go forward', () => {
+  test('a time that does not exist is skipped', () => {
     // In Berlin, 2:00 to 3:00 of the 29th of March 2026 does not exist.
     expect(timesOf('cron(30 2 * * ? *)', 'Europe/Berlin', '2026-03-28T00:00:00Z', 2)).toEqual([
       '2026-03-28T01:30',
@@ -81,7 +81,7 @@ describe('where clocks are put forward', () => {
     ]);
   });
 
-  test('a midnight may be left out', () => {
+  test('a midnight may be skipped', () => {
     expect(timesOf('cron(0 0 * * ? *)', 'America/Sao_Paulo', '2018-11-03T00:00:00Z', 2)).toEqual([
       '2018-11-03T03:00',
       '2018-11-05T02:00',
@@ -89,7 +89,7 @@ describe('where clocks are put forward', () => {
   });
 });
 
-describe('where clocks are put back', () => {
+describe('when clocks go back', () => {
   test('a time that comes twice counts once', () => {
     // In Berlin, 2:00 to 3:00 of the 25th of October 2026 comes twice.
     expect(timesOf('cron(0,30 2 * * ? *)', 'Europe/Berlin', '2026-10-24T12:00:00Z', 3)).toEqual([
@@ -104,7 +104,7 @@ describe('where clocks are put back', () => {
     ]);
   });
 
-  test('also by half an hour, and west of Greenwich', () => {
+  test('the same holds for half an hour, and west of Greenwich', () => {
     expect(timesOf('cron(15,45 * * * ? *)', 'Australia/Lord_Howe', '2026-04-04T14:00:00Z', 4)).toEqual([
       '2026-04-04T14:15',
       '2026-04-04T14:45',

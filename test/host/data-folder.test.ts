@@ -11,13 +11,13 @@ describe('the data folder', () => {
   });
   afterEach(() => rmSync(parent, { recursive: true }));
 
-  test('is made for its owner only, and made again without harm', () => {
+  test('is created for its owner only; creating it again changes nothing', () => {
     const folder = createDataFolder(join(parent, 'data'));
     createDataFolder(join(parent, 'data'));
     expect(statSync(folder.path).mode & 0o777).toBe(0o700);
   });
 
-  test('remembers where the relay was started', () => {
+  test('stores the addresses at which the relay was started', () => {
     const folder = createDataFolder(parent);
     expect(readRun(folder)).toBeNull();
 
@@ -31,7 +31,7 @@ describe('the data folder', () => {
     expect(readRun(folder)).toEqual(run);
   });
 
-  test('takes a damaged note for none', () => {
+  test('treats a damaged run.json as none', () => {
     const folder = createDataFolder(parent);
     writeFileSync(folder.runPath, '{"relayUrl":');
     expect(readRun(folder)).toBeNull();

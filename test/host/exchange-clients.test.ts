@@ -9,7 +9,7 @@ import { kindNamed } from '../../lib/orders/order-kinds.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
-test('a client is kept for as long as its key is, and made anew when the key is replaced', async () => {
+test('a client is reused until its key is replaced', async () => {
   const paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
   let keys: { apiKey: string; apiSecret: string } | null = { apiKey: 'paper-key', apiSecret: 'outdated' };
   const secrets = { webhookTokens: async () => [], exchangeKeys: async () => keys };
@@ -31,7 +31,7 @@ test('a client is kept for as long as its key is, and made anew when the key is 
   await paper.close();
 });
 
-test('the first key of an account is found at once, though its absence was remembered', async () => {
+test('the first key of an account is found at once, though its absence was cached', async () => {
   const keys = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
   const secrets: SecretStore = {
     webhookTokens: async () => [],
@@ -47,7 +47,7 @@ test('the first key of an account is found at once, though its absence was remem
   await paper.close();
 });
 
-test('a key is named without being told, another key has another name, and no key has none', async () => {
+test('the name of a key does not reveal it, another key has another name, and without a key there is an error', async () => {
   let keys: Credentials | null = { apiKey: 'a-key-of-this-test', apiSecret: 'its-secret' };
   const secrets = { exchangeKeys: async () => keys };
   const address = 'http://127.0.0.1:1';
@@ -83,7 +83,7 @@ describe('a key that was replaced at the exchange', () => {
   });
   afterEach(() => paper.close());
 
-  /** The store remembers the outdated key until it is asked for the newest. */
+  /** The store returns the outdated key until it is asked for the newest. */
   function openClients(newest: () => Promise<Credentials | null>) {
     const asked: string[] = [];
     const secrets: SecretStore = {
@@ -99,7 +99,7 @@ describe('a key that was replaced at the exchange', () => {
     };
   }
 
-  test('does not cost the order that meets it: it goes once more, with the newest key', async () => {
+  test('does not cost an order: the order is sent once more, with the newest key', async () => {
     const { clients, asked } = openClients(async () => current);
     const request = kindNamed(order.kind).prepare(await clients.forAccount('main'), order);
     expect(await request.send()).toMatchObject({ clientOrderId: 'tr-renewed', status: 'open' });
@@ -108,7 +108,7 @@ describe('a key that was replaced at the exchange', () => {
     clients.close();
   });
 
-  test('is refused once when there is no other, and the order is not sent again', async () => {
+  test('is refused once when there is no other key, and the order is not sent again', async () => {
     const { clients } = openClients(async () => outdated);
     const failure = await kindNamed(order.kind)
       .prepare(await clients.forAccount('main'), order)
@@ -121,7 +121,7 @@ describe('a key that was replaced at the exchange', () => {
     clients.close();
   });
 
-  test('is refused for good when the newest is refused too; both attempts are told', async () => {
+  test('ends the order when the newest key is refused too; the error has both attempts', async () => {
     const { clients } = openClients(async () => ({ apiKey: 'paper-key', apiSecret: 'wrong-again' }));
     const failure = await kindNamed(order.kind)
       .prepare(await clients.forAccount('main'), order)
@@ -134,7 +134,7 @@ describe('a key that was replaced at the exchange', () => {
     clients.close();
   });
 
-  test('is refused for what it is when the newest cannot be asked for', async () => {
+  test('gives the refusal as the error when the newest key cannot be read', async () => {
     const { clients } = openClients(async () => {
       throw new Error('nobody answers');
     });
@@ -148,7 +148,7 @@ describe('a key that was replaced at the exchange', () => {
     clients.close();
   });
 
-  test('shares its time with the second try, which is not begun when none is left', async () => {
+  test('shares its time with the second attempt, which does not start without time left', async () => {
     const clock = createManualClock(Date.now());
     const secrets: SecretStore = {
       webhookTokens: async () => [],

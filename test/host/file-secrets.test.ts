@@ -21,7 +21,7 @@ describe('the secrets file of a local run', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test('gives each account a token of its own and its keys, readable by the owner only', async () => {
+  test('has a token and keys for each account, readable by the owner only', async () => {
     completeFileSecrets(path, ['main', 'other'], keysOf);
     const secrets = createFileSecrets(path);
 
@@ -37,7 +37,7 @@ describe('the secrets file of a local run', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps what is there when an account is added', async () => {
+  test('keeps the other accounts when one is added', async () => {
     completeFileSecrets(path, ['main'], keysOf);
     const before = await createFileSecrets(path).webhookTokens('main');
 
@@ -48,14 +48,14 @@ describe('the secrets file of a local run', () => {
     expect(await secrets.webhookTokens('new')).toHaveLength(1);
   });
 
-  test('is not touched when nothing is missing', () => {
+  test('is not written when nothing is missing', () => {
     completeFileSecrets(path, ['main'], keysOf);
     const before = readFileSync(path, 'utf8');
     completeFileSecrets(path, ['main'], keysOf);
     expect(readFileSync(path, 'utf8')).toBe(before);
   });
 
-  test('knows nothing of an unknown account', async () => {
+  test('has no secrets for an unknown account', async () => {
     completeFileSecrets(path, ['main'], keysOf);
     const secrets = createFileSecrets(path);
     expect(await secrets.webhookTokens('nobody')).toEqual([]);
@@ -63,7 +63,7 @@ describe('the secrets file of a local run', () => {
     expect(await secrets.exchangeKeys('nobody')).toBeNull();
   });
 
-  test('takes a change at the next question', async () => {
+  test('applies a change with the next read', async () => {
     completeFileSecrets(path, ['main'], keysOf);
     const secrets = createFileSecrets(path);
     await secrets.webhookTokens('main');
@@ -79,7 +79,7 @@ describe('the secrets file of a local run', () => {
     expect(await secrets.exchangeKeys('main')).toBeNull();
   });
 
-  test('keeps a replaced token open until its time, and no longer', async () => {
+  test('keeps a replaced token valid until its time, and no longer', async () => {
     completeFileSecrets(path, ['main', 'other'], keysOf);
     const clock = createManualClock(1_000_000);
     const secrets = createFileSecrets(path, clock);
@@ -98,7 +98,7 @@ describe('the secrets file of a local run', () => {
     expect(await secrets.exchangeKeys('main')).toEqual(keysOf('main'));
   });
 
-  test('drops the oldest token when one is replaced again before its time', async () => {
+  test('drops the oldest token when the newer one is replaced before its time', async () => {
     completeFileSecrets(path, ['main'], keysOf);
     const secrets = createFileSecrets(path, createManualClock(0));
     rotateFileToken(path, 'main', 60_000);
@@ -109,7 +109,7 @@ describe('the secrets file of a local run', () => {
     expect(await secrets.webhookTokens('main')).toEqual([expect.any(String), second]);
   });
 
-  test('takes other exchange keys for an account and leaves its tokens', async () => {
+  test('replaces the exchange keys of an account and keeps its tokens', async () => {
     completeFileSecrets(path, ['main'], keysOf);
     const secrets = createFileSecrets(path);
     const tokens = await secrets.webhookTokens('main');
@@ -121,7 +121,7 @@ describe('the secrets file of a local run', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test('has nothing to change for an account it does not know', () => {
+  test('refuses a change for an unknown account', () => {
     completeFileSecrets(path, ['main'], keysOf);
 
     for (const change of [
@@ -132,7 +132,7 @@ describe('the secrets file of a local run', () => {
   });
 
   test.each(['secrets.json.new', 'secrets.json.0a1b2c3d4e5f.new'])(
-    'is for its owner only, whatever mode %s was left over with',
+    'is readable by its owner only, whatever the mode of a leftover %s',
     (leftOver) => {
       completeFileSecrets(path, ['main'], keysOf);
       writeFileSync(join(folder, leftOver), '{}');
@@ -144,7 +144,7 @@ describe('the secrets file of a local run', () => {
     },
   );
 
-  test('that cannot be made is told of by the place of it', () => {
+  test('that cannot be created is an error with its path', () => {
     expect(() => completeFileSecrets('/proc/self/secrets.json', ['main'], keysOf)).toThrow(
       expect.objectContaining({
         code: 'store_unavailable',
@@ -156,7 +156,7 @@ describe('the secrets file of a local run', () => {
   test.each([
     '{"main": {"webhookTokens": ["sesame-open-secret"',
     '{"main": {"webhookTokens": ["sesame"], "exchangeKeys": null}}',
-  ])('that is broken is named, without its contents', async (contents) => {
+  ])('that is invalid is an error with its path and without its contents', async (contents) => {
     writeFileSync(path, contents);
     const failure = await createFileSecrets(path)
       .webhookTokens('main')

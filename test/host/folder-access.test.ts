@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type DataFolder, locateDataFolder } from '../../lib/host/data-folder.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 
-describe('what others may do with the data folder', () => {
+describe('the access of other users to the data folder', () => {
   let folder: DataFolder;
   beforeEach(() => {
     folder = locateDataFolder(mkdtempSync(join(tmpdir(), 'relay-access-')));
@@ -16,11 +16,11 @@ describe('what others may do with the data folder', () => {
 
   function put(path: string, mode: number): void {
     writeFileSync(path, '{}');
-    // Not at the mercy of the mask of whoever runs this.
+    // The modes must not depend on the umask of the test run.
     chmodSync(path, mode);
   }
 
-  test('is nothing from then on', () => {
+  test('is removed', () => {
     const { secretsPath, databasePath, paperPath, logPath, lockPath, runPath, path } = folder;
     const files = [
       ...[secretsPath, databasePath, paperPath, logPath, lockPath, runPath],
@@ -38,7 +38,7 @@ describe('what others may do with the data folder', () => {
     expect(restrictDataFolder(folder)).toEqual([]);
   });
 
-  test.each(['640', '604', '620', '666'])('with secrets of mode %s is told of and ended', (mode) => {
+  test.each(['640', '604', '620', '666'])('to secrets of mode %s is reported and removed', (mode) => {
     put(folder.secretsPath, Number.parseInt(mode, 8));
 
     const said = restrictDataFolder(folder);
@@ -47,7 +47,7 @@ describe('what others may do with the data folder', () => {
     expect(modeOf(folder.secretsPath)).toBe('600');
   });
 
-  test('with what a change of the secrets left over is ended by removing it', () => {
+  test('to the leftovers of an interrupted change of the secrets ends with their deletion', () => {
     const leftOvers = [`${folder.secretsPath}.new`, `${folder.secretsPath}.0a1b2c3d4e5f.new`];
     put(folder.secretsPath, 0o600);
     for (const path of leftOvers) put(path, 0o644);
@@ -59,8 +59,8 @@ describe('what others may do with the data folder', () => {
     expect(existsSync(folder.secretsPath)).toBe(true);
   });
 
-  test('with secrets whose mode cannot be set is a refusal that names the command', () => {
-    // Nobody can change the modes of what the kernel tells of a process.
+  test('to secrets whose mode cannot be set is an error that names the command', () => {
+    // The modes of files under /proc cannot be changed.
     symlinkSync('/proc/self/status', folder.secretsPath);
 
     expect(() => restrictDataFolder(folder)).toThrow(
@@ -71,20 +71,20 @@ describe('what others may do with the data folder', () => {
     );
   });
 
-  test('with any other file whose mode cannot be set is told of, with the command', () => {
+  test('to any other file whose mode cannot be set is reported with the command', () => {
     symlinkSync('/proc/self/status', folder.logPath);
 
     expect(restrictDataFolder(folder)).toEqual([expect.stringContaining(`chmod 600 ${folder.logPath}`)]);
   });
 
-  test('that is not its alone stays as it is', () => {
+  test('stays as it is in a folder that holds other files too', () => {
     put(folder.secretsPath, 0o600);
     put(join(folder.path, 'holiday.jpg'), 0o644);
     chmodSync(folder.path, 0o755);
 
     const said = restrictDataFolder(folder);
 
-    expect(said).toEqual([expect.stringContaining('holds more than')]);
+    expect(said).toEqual([expect.stringContaining('holds other files too')]);
     expect([modeOf(folder.path), modeOf(join(folder.path, 'holiday.jpg'))]).toEqual(['755', '644']);
   });
 });

@@ -13,7 +13,7 @@ afterEach(() => {
     else process.env[name] = value;
 });
 
-test("A function's credentials are those Lambda put into its environment", async () => {
+test('The credentials of a function come from its environment', async () => {
   expect(await defaultProvider()()).toEqual({
     accessKeyId: 'value of AWS_ACCESS_KEY_ID',
     secretAccessKey: 'value of AWS_SECRET_ACCESS_KEY',
@@ -21,7 +21,7 @@ test("A function's credentials are those Lambda put into its environment", async
   });
 });
 
-test.each(names)('Without %s there are none, and the error says so', async (name) => {
+test.each(names)('Without %s there are no credentials, and the error names it', async (name) => {
   delete process.env[name];
 
   await expect(defaultProvider()()).rejects.toThrow(`${name} is not in the environment`);

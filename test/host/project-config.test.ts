@@ -21,15 +21,15 @@ function write(path: string, content: string): void {
 const read = () => readFileSync(join(folder, 'relay.config.ts'), 'utf8');
 
 describe('the configuration of a project', () => {
-  test('is made from the one that ships, once, and says so', () => {
+  test('is created from the shipped example once, with a notice', () => {
     expect(provideConfig(folder)).toBe(
-      'relay.config.ts was made from relay.config.example.ts: it is yours to change, and git leaves it alone.',
+      'relay.config.ts was created from relay.config.example.ts. Change it as you need; git ignores it.',
     );
     expect(read()).toBe('export default 1;\n');
     expect(provideConfig(folder)).toBeNull();
   });
 
-  test('stays as its owner wrote it', () => {
+  test('is never overwritten', () => {
     write('relay.config.ts', 'export default 2;\n');
 
     expect(provideConfig(folder)).toBeNull();
@@ -37,7 +37,7 @@ describe('the configuration of a project', () => {
   });
 
   test.each(['.relay/relay.db', 'cdk.out/manifest.json'])(
-    'is not replaced where it is lost but %s is left of it',
+    'is not created anew when it is missing but %s exists',
     (trace) => {
       write(trace, '');
 
@@ -51,11 +51,11 @@ describe('the configuration of a project', () => {
     },
   );
 
-  test('is missed where what ships is missing, too', () => {
+  test('cannot be created without the shipped example', () => {
     rmSync(join(folder, 'relay.config.example.ts'));
 
     expect(() => provideConfig(folder)).toThrow(
-      'relay.config.ts cannot be made from relay.config.example.ts',
+      'relay.config.ts cannot be created from relay.config.example.ts',
     );
   });
 });
@@ -84,7 +84,7 @@ describe('an update from a release that kept relay.config.ts in git', () => {
     git(origin, 'commit', '-qm', 'after');
   });
 
-  test('removes a file that was never changed; the command that is named brings it back, out of git', () => {
+  test('removes an unchanged file; the command in the error restores it, untracked', () => {
     write('clone/.relay/relay.db', '');
     git(clone, 'pull', '-q', '--no-rebase');
     expect(existsSync(join(clone, 'relay.config.ts'))).toBe(false);
@@ -96,7 +96,7 @@ describe('an update from a release that kept relay.config.ts in git', () => {
     expect(git(clone, 'status', '--porcelain', 'relay.config.ts')).toBe('');
   });
 
-  test('does not touch a file that was changed; the way through that is documented keeps it', () => {
+  test('stops at a changed file; the documented steps keep it', () => {
     write('clone/relay.config.ts', 'mine\n');
     expect(() => git(clone, 'pull', '-q', '--no-rebase')).toThrow('would be overwritten by merge');
     expect(readFileSync(join(clone, 'relay.config.ts'), 'utf8')).toBe('mine\n');
@@ -110,7 +110,7 @@ describe('an update from a release that kept relay.config.ts in git', () => {
     expect(provideConfig(clone)).toBeNull();
   });
 
-  test('conflicts with a change that was committed, and leaves it in its place', () => {
+  test('conflicts with a committed change and leaves the file in place', () => {
     write('clone/relay.config.ts', 'mine\n');
     git(clone, 'commit', '-qam', 'mine');
 
@@ -123,7 +123,7 @@ describe('an update from a release that kept relay.config.ts in git', () => {
   });
 });
 
-test('git tracks the configuration that ships and ignores the one of its owner', () => {
+test('git tracks the shipped configuration and ignores the owner’s', () => {
   expect(readProjectFile('.gitignore').split('\n')).toContain('relay.config.ts');
   expect(listProjectFiles()).toContain('relay.config.example.ts');
 });

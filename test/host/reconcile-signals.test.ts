@@ -13,7 +13,7 @@ import { testConfig } from '../support/world.ts';
 
 const noonMs = 1_767_268_800_000;
 
-describe('looking after signals that were left behind', () => {
+describe('a run of the reconciler', () => {
   let file: SqliteFile;
   let ledger: Ledger;
   let enqueued: string[];
@@ -47,7 +47,7 @@ describe('looking after signals that were left behind', () => {
   const accept = (signalId: string, ageMs: number) =>
     acceptOne(ledger, orderEntry(signalId, { atMs: noonMs - ageMs }), null);
 
-  test('enqueues those that wait since 30 seconds to 15 minutes, oldest first', async () => {
+  test('enqueues signals that have waited for 30 seconds to 15 minutes, oldest first', async () => {
     await accept('too-old', 900_001);
     await accept('oldest', 900_000);
     await accept('older', 60_000);
@@ -57,7 +57,7 @@ describe('looking after signals that were left behind', () => {
     expect(enqueued).toEqual(['oldest', 'older', 'just-due']);
   });
 
-  test('raises an alarm for older ones instead of sending them round and round', async () => {
+  test('raises an alarm for older ones instead of enqueuing them again and again', async () => {
     await accept('a', 900_001);
     await accept('b', 7_200_000);
     await reconcile();
@@ -65,7 +65,7 @@ describe('looking after signals that were left behind', () => {
     expect(recorded.raised).toEqual([{ name: 'signals_waiting', signals: 2 }]);
   });
 
-  test('tells those that it denied, too old by now, from those that are stuck', async () => {
+  test('does not count signals it denied as stale among the stuck ones', async () => {
     const timeMs = noonMs - 3_600_000;
     await acceptOne(ledger, orderEntry('stale', { atMs: timeMs, signal: { ...signal, timeMs } }), null);
     await accept('stuck', 900_001);
@@ -77,7 +77,7 @@ describe('looking after signals that were left behind', () => {
     ]);
   });
 
-  test('looks for what is unknown, and takes over what a dead worker was sending', async () => {
+  test('looks up unknown orders, and takes over signals that a dead worker was sending', async () => {
     const step = { atMs: noonMs - 60_000, note: '' };
     const key = (signalId: string) => ({ account: 'main', signalId });
     for (const id of ['sending', 'unknown']) {
@@ -96,7 +96,7 @@ describe('looking after signals that were left behind', () => {
     ]);
   });
 
-  test('leaves alone what is settled or being sent', async () => {
+  test('leaves signals alone that are settled or being sent', async () => {
     await accept('denied', 60_000);
     await accept('sending', 60_000);
     const key = (signalId: string) => ({ account: 'main', signalId });
@@ -107,7 +107,7 @@ describe('looking after signals that were left behind', () => {
     expect([enqueued, recorded.raised]).toEqual([[], []]);
   });
 
-  test('fails when the ledger does, for the schedule to see', async () => {
+  test('fails when the ledger does, so that the schedule sees it', async () => {
     file.close();
     await expect(reconcile()).rejects.toMatchObject({ code: 'store_unavailable' });
   });

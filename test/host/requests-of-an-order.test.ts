@@ -7,7 +7,7 @@ import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';
 import { createStackTable } from '../support/stack-tables.ts';
 
-/** The requests that one alert costs, in their order, in functions that are warm and remember their secrets. */
+/** The requests that one alert causes, in order, in warm functions with cached secrets. */
 let asked: string[];
 let dynamodb: LocalDynamodb;
 let functions: Functions | null = null;
@@ -69,7 +69,7 @@ function withBothLimits(settings: Settings): Settings {
 
 const order = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', stopPrice: '61000' };
 
-/** What the second alert asks for: the first finds the counts of a minute not made yet. */
+/** The requests of the second alert, because the first one still has to create the counts of a minute. */
 async function listRequests({ receive, execute }: Functions) {
   await receive(JSON.stringify({ id: 'first', ...order }));
   await execute('first');
@@ -81,8 +81,8 @@ async function listRequests({ receive, execute }: Functions) {
   return { receiving, executing: asked };
 }
 
-describe('one order asks AWS', () => {
-  test('without limits for seven things before it is on the wire', async () => {
+describe('one order costs', () => {
+  test('without limits seven requests to AWS before it is sent', async () => {
     expect(await listRequests(await open())).toEqual({
       receiving: ['PutItem', 'SendMessage'],
       executing: [
@@ -98,7 +98,7 @@ describe('one order asks AWS', () => {
     });
   });
 
-  test('with both limits for eleven', async () => {
+  test('with both limits eleven requests to AWS', async () => {
     expect(await listRequests(await open(withBothLimits))).toEqual({
       receiving: ['BatchGetItem', 'UpdateItem', 'PutItem', 'SendMessage'],
       executing: [

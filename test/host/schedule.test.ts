@@ -8,8 +8,8 @@ function createRecorder() {
   return { lines, log: { info: writer('info'), warn: writer('warn'), error: writer('error') } };
 }
 
-describe('a story behind a schedule', () => {
-  test('runs whatever the event, and leaves one line of each run', async () => {
+describe('a scheduled handler', () => {
+  test('runs whatever the event, and logs one line for each run', async () => {
     const { lines, log } = createRecorder();
     let runs = 0;
     const handler = createSchedule('tidy-up', log, async () => {
@@ -21,7 +21,7 @@ describe('a story behind a schedule', () => {
     expect(lines).toEqual(Array(2).fill({ level: 'info', facts: { schedule: 'tidy-up' } }));
   });
 
-  test('that fails has failed for its caller too', async () => {
+  test('that fails throws to its caller too', async () => {
     const { lines, log } = createRecorder();
     const handler = createSchedule('tidy-up', log, async () => {
       throw new RangeError('no room');

@@ -6,18 +6,18 @@ import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
 /** The secrets of one account, as they are stored. */
 export interface StoredSecrets {
   readonly token: string;
-  /** The token that was replaced, and until when it opens. */
+  /** The replaced token, and until when it is valid. */
   readonly replaced: { readonly token: string; readonly validUntilMs: number } | null;
   readonly keys: Credentials | null;
 }
 
-/** A place for secrets with two accounts, `main` and `other`. */
+/** A secret store with two accounts, `main` and `other`. */
 export interface SecretsFixture {
-  /** The store as a process opens it that starts now. */
+  /** Opens the store as a newly started process does. */
   open(clock: ManualClock): SecretHolder;
-  /** As the operator's tool does it, or somebody by hand. */
+  /** Changes a secret as the CLI or an operator does. */
   store(account: 'main' | 'other', secrets: StoredSecrets): Promise<void>;
-  /** Puts the text where the account's tokens and keys belong. */
+  /** Writes the text in place of the account's tokens and keys. */
   spoil(account: 'main' | 'other', text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ const main: StoredSecrets = {
 };
 const other: StoredSecrets = { token: 'other-token-0123456789', replaced: null, keys: null };
 
-/** What every store of secrets keeps to, whoever keeps them. */
+/** The contract of every secret store. */
 export function describeSecrets(name: string, openFixture: () => Promise<SecretsFixture>): void {
   describe(name, () => {
     let fixture: SecretsFixture;
@@ -51,17 +51,17 @@ export function describeSecrets(name: string, openFixture: () => Promise<Secrets
       expect(await secrets.exchangeKeys('main')).toEqual({ apiKey: 'main-key', apiSecret: 'main-secret' });
     });
 
-    test('has no keys where none were stored', async () => {
+    test('has no keys when none were stored', async () => {
       expect(await fixture.open(clock).exchangeKeys('other')).toBeNull();
     });
 
-    test.each(['nobody', '__proto__', ''])('knows nothing of the account "%s"', async (account) => {
+    test.each(['nobody', '__proto__', ''])('has no secrets for the unknown account "%s"', async (account) => {
       const secrets = fixture.open(clock);
       expect(await secrets.webhookTokens(account)).toEqual([]);
       expect(await secrets.exchangeKeys(account)).toBeNull();
     });
 
-    test('lets a replaced token in until its time, after the current one', async () => {
+    test('lists a replaced token after the current one until its time', async () => {
       const replaced = { token: 'older-token-0123456789', validUntilMs: noonMs + 1000 };
       await fixture.store('main', { ...main, replaced });
       const secrets = fixture.open(clock);
@@ -73,7 +73,7 @@ export function describeSecrets(name: string, openFixture: () => Promise<Secrets
       expect(await secrets.webhookTokens('main')).toEqual(['main-token-0123456789']);
     });
 
-    test('tells all it holds: every token that opens, every key and its secret, and nothing outlived', async () => {
+    test('lists all its secrets: every valid token, every key and its secret, and no expired token', async () => {
       const replaced = { token: 'older-token-0123456789', validUntilMs: noonMs + 1000 };
       await fixture.store('main', { ...main, replaced });
       const secrets = fixture.open(clock);
@@ -90,7 +90,7 @@ export function describeSecrets(name: string, openFixture: () => Promise<Secrets
       expect(await secrets.heldSecrets()).not.toContain('older-token-0123456789');
     });
 
-    test('knows a new key at once when the newest is asked for', async () => {
+    test('returns a new key at once when the newest is requested', async () => {
       const secrets = fixture.open(clock);
       await secrets.exchangeKeys('main');
       await fixture.store('main', { ...main, keys: { apiKey: 'second-key', apiSecret: 'second-secret' } });
@@ -101,7 +101,7 @@ export function describeSecrets(name: string, openFixture: () => Promise<Secrets
       expect(await secrets.exchangeKeys('main')).toMatchObject({ apiKey: 'second-key' });
     });
 
-    test('knows a new token within seconds when the newest is asked for', async () => {
+    test('returns a new token within seconds when the newest is requested', async () => {
       const secrets = fixture.open(clock);
       await secrets.webhookTokens('main');
       await fixture.store('main', { ...main, token: 'third-token-0123456789' });
@@ -109,7 +109,7 @@ export function describeSecrets(name: string, openFixture: () => Promise<Secrets
       expect(await secrets.webhookTokens('main', 'newest')).toEqual(['third-token-0123456789']);
     });
 
-    test('knows every change within five minutes, asked or not', async () => {
+    test('returns every change within five minutes, even from the cache', async () => {
       const secrets = fixture.open(clock);
       await secrets.webhookTokens('main');
       await secrets.exchangeKeys('main');
@@ -120,7 +120,7 @@ export function describeSecrets(name: string, openFixture: () => Promise<Secrets
     });
 
     test.each(['', 'open-sesame-open-sesame', '["open-sesame-open-sesame"]', '{"main":"open-sesame-open"}'])(
-      'says that %j is no secret of ours, without repeating it',
+      'rejects %j without quoting it',
       async (text) => {
         await fixture.spoil('main', text);
         const secrets = fixture.open(clock);

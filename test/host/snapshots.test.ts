@@ -20,15 +20,15 @@ const slots = async () =>
 
 const minuteMs = 60_000;
 
-describe('snapshot-balances behind its schedule', () => {
-  /** The handler at a time of the clock. */
+describe('the handler of snapshot-balances', () => {
+  /** The handler, with the clock at the given time. */
   const at = (nowMs: number) =>
     createSnapshotBalances({
       ...world.services,
       clock: { ...world.services.clock, nowMs: () => nowMs },
     });
 
-  test('takes the slot from the event, so that an event that comes twice finds it taken', async () => {
+  test('takes the slot from the event, so that a repeated event stores nothing', async () => {
     const handler = at(noonMs + 10 * minuteMs);
     await handler({ slot: '2026-01-01T12:00:00Z' });
     await handler({ slot: '2026-01-01T12:00:00Z' });
@@ -38,7 +38,7 @@ describe('snapshot-balances behind its schedule', () => {
   });
 
   test.each([[{}], [null], [{ slot: null }], [{ slot: '<aws.scheduler.scheduled-time>' }]])(
-    'stands for the minute of the clock when the event %j names no time',
+    'uses the current minute when the event %j has no time',
     async (event) => {
       await at(noonMs + 59_999)(event);
       expect(await slots()).toEqual([noonMs]);
@@ -46,7 +46,7 @@ describe('snapshot-balances behind its schedule', () => {
   );
 
   test.each(['yesterday', '2026-01-01 12:00', '2026-02-30T12:00:00Z', '<aws.scheduler.execution-id>', 1, ''])(
-    'fails when the slot is %j, and keeps nothing',
+    'fails when the slot is %j, and stores nothing',
     async (slot) => {
       await expect(at(noonMs)({ slot })).rejects.toThrow(RangeError);
       expect(await slots()).toEqual([]);
@@ -54,7 +54,7 @@ describe('snapshot-balances behind its schedule', () => {
   );
 
   test.each([2 * 86_400_000, 30 * minuteMs + 1, -30 * minuteMs - 1])(
-    'keeps nothing for a slot that lies %d ms back, and says so',
+    'stores nothing for a slot %d ms ago, and logs it',
     async (distanceMs) => {
       await at(noonMs + distanceMs)({ slot: '2026-01-01T12:00:00Z' });
       expect(await slots()).toEqual([]);
@@ -65,12 +65,12 @@ describe('snapshot-balances behind its schedule', () => {
     },
   );
 
-  test('keeps what is held for a slot of half an hour ago, as late as AWS may come', async () => {
+  test('stores the balances for a slot half an hour ago, the latest that AWS runs', async () => {
     await at(noonMs + 30 * minuteMs)({ slot: '2026-01-01T12:00:00Z' });
     expect(await slots()).toEqual([noonMs]);
   });
 
-  test('fails for its schedule when an account does', async () => {
+  test('fails when one account fails', async () => {
     world.setKey('main', 'paper-key', 'mistyped');
     const handler = createSnapshotBalances(world.services);
     await expect(handler({})).rejects.toMatchObject({ code: 'snapshot_incomplete' });

@@ -13,14 +13,14 @@ function find(environment: Readonly<Record<string, string>>, ...given: readonly 
   return findSwallowedOptions({ npm_lifecycle_event: 'relay', ...environment }, 'relay', known, given);
 }
 
-describe('options that npm took for its own', () => {
+describe('options that npm took for itself', () => {
   test.each([
     ['a value after =', { npm_config_stack: 'prod' }, ['pause'], '--stack prod', 'pause --stack prod'],
     ['no value', { npm_config_json: 'true' }, ['signals'], '--json', 'signals --json'],
     ['an empty value', { npm_config_stack: '' }, ['pause'], '--stack=', 'pause --stack='],
     ['two words', { npm_config_paper_port: '0' }, [], '--paper-port 0', '--paper-port 0'],
     [
-      'what a shell would part',
+      'words that a shell would split',
       { npm_config_reason: "it's noon" },
       ['pause', 'my account'],
       "--reason 'it'\\''s noon'",
@@ -40,18 +40,18 @@ describe('options that npm took for its own', () => {
       '--stack <name> --json',
       '… --stack <name> --json',
     ],
-  ] as const)('are found, with the right line: %s', (_, environment, given, options, rightArguments) => {
+  ] as const)('are found, with the correct command: %s', (_, environment, given, options, rightArguments) => {
     expect(find(environment, ...given)).toEqual({ options, rightArguments });
   });
 
-  test('are found where npx took them', () => {
+  test('are found when npx took them', () => {
     expect(find({ npm_lifecycle_event: 'npx', npm_config_stack: 'prod' }, 'pause')).not.toBeNull();
   });
 
   test.each([
     ['npm sets of itself', { npm_config_user_agent: 'npm/11', npm_config_cache: '/tmp' }],
     ['another script was given', { npm_lifecycle_event: 'test', npm_config_json: 'true' }],
-  ])('are none of those that %s', (_, environment) => {
+  ])('are not reported for options that %s', (_, environment) => {
     expect(find(environment, 'pause')).toBeNull();
   });
 });

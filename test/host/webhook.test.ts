@@ -6,19 +6,20 @@ import { proxyEvent } from '../support/functions.ts';
 const silence = () => undefined;
 const log = { info: silence, warn: silence, error: silence };
 
-test('a story that takes too long is answered 503, so that the sender sends again', async () => {
+test('a handler that takes too long gets a 503 response, so that the sender sends again', async () => {
   const never = new Promise<never>(() => undefined);
   const { statusCode, body } = await createWebhook(log, () => never, 5)(proxyEvent('{}'));
   expect(statusCode).toBe(503);
   expect(JSON.parse(body)).toMatchObject({
     error: {
       code: 'not_stored',
-      message: 'the alert was not completely taken in (it took longer than 5 ms): send the same bytes again',
+      message:
+        'the alert was not completely stored and queued (handling took longer than 5 ms): send the same bytes again',
     },
   });
 });
 
-test('a story that fails after its time does no harm', async () => {
+test('a handler that fails after its time is up causes no error', async () => {
   let fail: (error: Error) => void = silence;
   const late = new Promise<never>((_, reject) => {
     fail = reject;
@@ -29,7 +30,7 @@ test('a story that fails after its time does no harm', async () => {
   expect(statusCode).toBe(503);
 });
 
-test('a refusal that says when to come again is answered in its own words', async () => {
+test('a refusal with Retry-After keeps its own message', async () => {
   const story = async () => {
     throw new RelayError('rate_limited', 'too many');
   };
@@ -38,7 +39,7 @@ test('a refusal that says when to come again is answered in its own words', asyn
   expect(JSON.parse(body)).toMatchObject({ error: { code: 'rate_limited', message: 'too many' } });
 });
 
-test('a story in time is answered in its own words', async () => {
+test('a handler that finishes in time determines the response', async () => {
   const story = async () => ({ httpStatus: 202, body: { signalId: 'a' } });
   expect(await createWebhook(log, story, 60_000)(proxyEvent('{}'))).toMatchObject({
     statusCode: 202,

@@ -22,7 +22,7 @@ function eventOf(
 }
 
 describe('the worker behind a FIFO queue', () => {
-  test('handles a group strictly in order, each message after the one before has ended', async () => {
+  test('handles a group strictly in order, one message after the other', async () => {
     const seen: string[] = [];
     const worker = createWorker(log, async (body) => {
       seen.push(`${body} begins`);
@@ -35,7 +35,7 @@ describe('the worker behind a FIFO queue', () => {
     expect(seen).toEqual(['1 begins', '1 ends', '2 begins', '2 ends']);
   });
 
-  test('handles groups side by side: one that waits for another comes to no harm', async () => {
+  test('handles groups concurrently: a group may wait for another one', async () => {
     let open = silence as () => void;
     const opened = new Promise<void>((resolve) => {
       open = resolve;
@@ -45,7 +45,7 @@ describe('the worker behind a FIFO queue', () => {
     expect(await worker(eventOf(['waits', 'a'], ['opens', 'b']))).toEqual({ batchItemFailures: [] });
   });
 
-  test('after a failure hands back the rest of its group and nothing of the others', async () => {
+  test('reports the rest of a group as unhandled after a failure, and nothing of other groups', async () => {
     const handled: string[] = [];
     const worker = createWorker(log, async (body) => {
       if (body === '2') throw new Error('poisoned');
@@ -58,7 +58,7 @@ describe('the worker behind a FIFO queue', () => {
     expect(response).toEqual({ batchItemFailures: [{ itemIdentifier: '2' }, { itemIdentifier: '3' }] });
   });
 
-  test('has what failed, and what waits behind it, come again soon, later with every failure', async () => {
+  test('has the failed message and those behind it delivered again soon, later with every failure', async () => {
     const pauses: (readonly [receipt: string, pauseMs: number])[] = [];
     const fail = async (body: string) => {
       if (body !== 'good') throw new Error('poisoned');
@@ -74,7 +74,7 @@ describe('the worker behind a FIFO queue', () => {
     ]);
   });
 
-  test('hands back what failed also when the queue cannot be told to hurry', async () => {
+  test('reports a failed message as unhandled even if its redelivery cannot be scheduled', async () => {
     const fail = async () => {
       throw new Error('away');
     };

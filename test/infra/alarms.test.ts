@@ -9,7 +9,7 @@ const quiet = 'notBreaching';
 
 const ours = 'TradingRelay/trading-relay-prod/Relay';
 
-/** As quiet alarms, but of the longest run of a minute. */
+/** An alarm on the longest run within a minute; missing data does not set it off. */
 function slow(milliseconds: number) {
   return ['AWS/Lambda', 'Duration', above, milliseconds, quiet] as const;
 }
@@ -20,7 +20,10 @@ interface Silence {
   readonly warmUpMinutes: number;
 }
 
-/** Alarm → metric, how it is compared with what, what silence means, and for how long where not for a minute. */
+/**
+ * Alarm → namespace, metric, comparison, threshold, treatment
+ * of missing data, and the periods if not one minute.
+ */
 const alarms: Readonly<Record<string, readonly [string, string, string, number, string, Silence?]>> = {
   UnknownOutcomes: [ours, 'Unknown', above, 0, quiet],
   Attention: [ours, 'Attention', above, 0, quiet],
@@ -64,7 +67,7 @@ function silent(silence: Silence) {
   return ['AWS/Lambda', 'Invocations', 'LessThanThreshold', 1, 'breaching', silence] as const;
 }
 
-/** Metric → what lines are counted, in the logs of what. */
+/** Metric → the pattern of the lines it counts, and whose logs they are in. */
 const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = {
   Unknown: ['{ ($.alarm IS TRUE) && ($.status = "unknown") }', ['Execute', 'Reconcile']],
   Attention: [
@@ -82,7 +85,7 @@ const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = 
   TurnedAway: ['{ $.status = "403" }', ['Webhook']],
 };
 
-/** Where its log is not called after it. */
+/** The log groups that are not named after their function. */
 const logOf: Readonly<Record<string, string>> = {
   Webhook: 'RelayWebhookAccessLog',
   Interest: 'RelaySnapshotsInterestLog',
@@ -147,7 +150,7 @@ describe('The alarms', () => {
   });
 
   test.each(Object.keys(alarms))(
-    '%s watches its metric and tells the topic, of its end too, and would be missed',
+    '%s watches its metric and notifies the topic when it goes off and when it ends; the check misses no value',
     (name) => {
       const requirement = describeAlarm(name);
 
@@ -156,7 +159,7 @@ describe('The alarms', () => {
     },
   );
 
-  test.each(Object.keys(alarms))('%s says what is so, and in a runbook line what to do', (name) => {
+  test.each(Object.keys(alarms))('%s describes what happened, and has a runbook line', (name) => {
     expect(resources[`RelayAlarms${name}`]?.Properties['AlarmDescription']).toMatch(
       /^[A-Z][^\n]+\.\nRunbook: [^\n]{20,}\.$/,
     );
@@ -194,14 +197,14 @@ describe('The alarms', () => {
     expect(JSON.stringify(dimensions)).toContain(`"${id}"`);
   });
 
-  test('about alerts not taken goes by the name of this API', () => {
+  test('AlertsNotTaken watches the API by its name', () => {
     expect(resources['RelayAlarmsAlertsNotTaken']?.Properties['Dimensions']).toEqual([
       { Name: 'ApiName', Value: 'trading-relay-prod-Relay-Webhook' },
     ]);
   });
 });
 
-test('No alarm of its own, but the dashboard, tells of denials: a rule did what it is there for', () => {
+test('Denials show on the dashboard and raise no alarm: the rule did its job', () => {
   const alarmed = Object.values(resources)
     .filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm')
     .map(({ Properties }) => Properties['MetricName']);
@@ -211,7 +214,7 @@ test('No alarm of its own, but the dashboard, tells of denials: a rule did what 
   expect(JSON.stringify(dashboard)).toContain('Denied');
 });
 
-test.each(Object.keys(counted))('The metric %s counts its lines, and would be missed', (metric) => {
+test.each(Object.keys(counted))('The metric %s counts its lines; the check misses no value', (metric) => {
   for (const requirement of describeFilters(metric)) {
     checkRequirement(template, requirement);
     expect(findUnnoticed(template, requirement)).toEqual([]);

@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const { context } = JSON.parse(readProjectFile('cdk.json')) as { context: Record<string, unknown> };
 
-/** Runs the CDK app as the CDK does, without credentials. @returns what it wrote to standard error */
+/** Runs the CDK app as the CDK does, without credentials. @returns the text it wrote to standard error */
 async function runApp(outdir: string, options: Record<string, string>): Promise<string> {
   const env = {
     PATH: process.env['PATH'] ?? '',
@@ -26,7 +26,7 @@ async function runApp(outdir: string, options: Record<string, string>): Promise<
   return stderr;
 }
 
-describe('The app, for a stage and a configuration of its own,', () => {
+describe('The app, with a given stage and configuration,', () => {
   const outdir = join(folder, 'out');
   beforeAll(async () => {
     const path = join(folder, 'other.config.mjs');

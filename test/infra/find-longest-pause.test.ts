@@ -16,22 +16,25 @@ describe('The longest pause of a schedule', () => {
     expect(findLongestPause(cron, 'Etc/UTC')?.toHours()).toBe(hours);
   });
 
-  test.each(['cron(* * * * ? *)', 'cron(0/15 * * * ? *)'])('of %s is looked at by the hour', (cron) => {
-    const pause = findLongestPause(cron, 'Etc/UTC');
+  test.each(['cron(* * * * ? *)', 'cron(0/15 * * * ? *)'])(
+    'of %s is measured in steps of an hour',
+    (cron) => {
+      const pause = findLongestPause(cron, 'Etc/UTC');
 
-    expect(pause?.toMinutes({ integral: false })).toBeLessThanOrEqual(60);
-  });
+      expect(pause?.toMinutes({ integral: false })).toBeLessThanOrEqual(60);
+    },
+  );
 
-  test('is found where every minute but those of a night has a run', () => {
+  test('is found in a schedule that runs every minute except at night', () => {
     const minutes = findLongestPause('cron(* 6-22 * * ? *)', 'Etc/UTC')?.toMinutes();
 
-    // From 22:59 to 06:00 less what of it lies within an hour.
+    // 22:59 to 06:00 is 421 minutes; the steps of an hour may hide up to 60 of them.
     expect(minutes).toBeGreaterThanOrEqual(361);
     expect(minutes).toBeLessThanOrEqual(421);
   });
 
   test.each(['cron(0 0 1 JAN ? *)', 'cron(0 0 * * ? 2027)', 'cron(0 0 31 2 ? *)', 'cron(0 0 * * ? 2020)'])(
-    'of %s nobody can tell',
+    'of %s is null, because it cannot be computed',
     (cron) => {
       expect(findLongestPause(cron, 'Etc/UTC')).toBeNull();
     },

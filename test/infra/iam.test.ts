@@ -38,12 +38,12 @@ function listInline(): readonly (readonly [role: string, Statement])[] {
     });
 }
 
-/** A row of the table, without its reason. */
+/** A row of the table without its reason column. */
 function describeStatement(role: string, { Action, Resource }: Statement): readonly string[] {
   return [role, [Action].flat().join(' '), [Resource].flat().map(describeResource).join(' ')];
 }
 
-/** A logical id, with what is appended to its ARN. */
+/** The logical id of a resource, followed by the text appended to its ARN. */
 function describeResource(resource: unknown): string {
   if (typeof resource === 'string') return resource;
   const { 'Fn::GetAtt': attribute, 'Fn::Join': join } = resource as {
@@ -64,7 +64,7 @@ describe('docs/iam.md', () => {
         .map((cell) => cell.trim()),
     );
 
-  test('lists every statement of every role, and no other', () => {
+  test('lists every statement of every role and no others', () => {
     expect(rows.map((row) => row.slice(0, 3))).toEqual(
       statements.map(([role, statement]) => describeStatement(role, statement)),
     );
@@ -92,13 +92,13 @@ describe('The roles', () => {
     }
   });
 
-  test('name every resource, save for the role that is not of this stack alone', () => {
+  test('name every resource, except for the role that all APIs of the region share', () => {
     const wide = statements.filter(([, { Resource }]) => JSON.stringify(Resource).includes('*'));
 
     expect(wide.map(([role]) => role)).toEqual(['RelayWebhookApiLogRole']);
   });
 
-  test('are assumed by their own service only', () => {
+  test('can be assumed only by their own service', () => {
     const trust = Object.entries(resources)
       .filter(([, { Type }]) => Type === 'AWS::IAM::Role')
       .map(([role, { Properties }]) => {

@@ -9,7 +9,7 @@ function countOf({ resources }: SynthesizedTemplate, type: string): number {
   return Object.values(resources).filter(({ Type }) => Type === type).length;
 }
 
-test('Without an address of the owner, TradingView alone may call', () => {
+test('Without allowedAddresses, only TradingView may call', () => {
   expect(plain.resources['RelayWebhookApi']?.Properties['Policy']).toMatchObject({
     Statement: [
       {
@@ -21,15 +21,15 @@ test('Without an address of the owner, TradingView alone may call', () => {
   });
 });
 
-test('Without an address for alarms nobody is subscribed, and the topic is there all the same', () => {
+test('Without an alarm email the topic exists but has no subscription', () => {
   expect(countOf(plain, 'AWS::SNS::Subscription')).toBe(0);
   expect(countOf(plain, 'AWS::SNS::Topic')).toBe(1);
 });
 
-test('A deployment that tells nobody of its alarms warns of it at each synth, one that does is silent', () => {
-  const nobody = 'NOBODY WILL BE TOLD when an order is lost, refused or left open';
+test('A deployment without an alarm email warns at each synth; one with an email does not', () => {
+  const warning = 'NO ALARM WILL BE MAILED when an order is lost, refused or left open';
 
-  expect(plain.warnings).toEqual([expect.stringContaining(nobody)]);
+  expect(plain.warnings).toEqual([expect.stringContaining(warning)]);
   expect(plain.warnings[0]).toContain('Set aws.alarmEmail in relay.config.ts, deploy, and confirm the mail');
   expect(synthesize().warnings).toEqual([]);
 });
@@ -72,7 +72,7 @@ test('A stage has its name in the path, in the resource policy, in its tags and 
   expect(text).not.toContain('prod');
 });
 
-test('Every account has a token and a key of its own, and the functions may read just these', () => {
+test('Every account has its own token and key, and each function may read only the secrets it uses', () => {
   const { resources } = synthesize({
     config: { ...infraConfig, accounts: { a: infraConfig.accounts.main, b: infraConfig.accounts.main } },
   });
@@ -100,13 +100,13 @@ describe('Snapshots', () => {
   const withSnapshots = (changes: RelayConfig['snapshots']) =>
     synthesize({ config: { ...infraConfig, snapshots: { ...snapshots, ...changes } } });
 
-  test('that are never taken have neither function nor schedule nor alarm; the table is there all the same', () => {
+  test('without a schedule have no function and no alarm, but the table still exists', () => {
     const { resources, text } = withSnapshots({ balances: null, fees: null, interest: null });
     const named = Object.keys(resources).filter((id) => /Snapshots|Balances|Fees|Interest/.test(id));
 
     expect(named).toEqual(['RelaySnapshotsTable']);
     expect(text).toContain('"SnapshotTable"');
-    expect(text).not.toContain('Fees that changed');
+    expect(text).not.toContain('Transfer fee changes');
   });
 
   test('of interest alone can be left out', () => {
@@ -116,7 +116,7 @@ describe('Snapshots', () => {
     expect(Object.keys(resources).filter((id) => id.includes('Interest'))).toEqual([]);
   });
 
-  test('taken more seldom than CloudWatch can look back have no alarm for silence, but one for errors', () => {
+  test('scheduled more rarely than CloudWatch can look back have no alarm for missing runs, but one for errors', () => {
     const { resources } = withSnapshots({ fees: 'cron(10 6 ? * MON *)', interest: 'cron(0 6 1 JAN ? *)' });
     const alarms = Object.keys(resources).filter((id) => /Alarms(Fees|Interest)/.test(id));
 

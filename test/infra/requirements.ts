@@ -66,8 +66,9 @@ function relayFunction(
 }
 
 interface ScheduleFacts {
-  /** The logical id of the schedule, and of its function without `Function`. */
+  /** The logical id of the schedule. */
   readonly schedule: string;
+  /** The logical id of its function, without the `Function` at the end. */
   readonly target: string;
   readonly expression: string;
   readonly timeZone: string;
@@ -75,7 +76,7 @@ interface ScheduleFacts {
   readonly retries: number;
 }
 
-/** The schedule, what becomes of runs that fail, and who may use its role. */
+/** The schedule, the destination of failed runs, and the service that may use its role. */
 function schedule(facts: ScheduleFacts): readonly Requirement[] {
   const functionId = `${facts.target}Function`;
   return [
@@ -179,9 +180,12 @@ function keySecret(account: string): Requirement {
   };
 }
 
-/** By subject, what must be in the template of `infraConfig`; taking any one value away must be noticed. */
+/**
+ * By subject, what the template of `infraConfig` must contain;
+ * a test proves that no removed value goes unnoticed.
+ */
 export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
-  'The door': [
+  'The webhook': [
     {
       id: 'RelayWebhookApi',
       type: 'AWS::ApiGateway::RestApi',

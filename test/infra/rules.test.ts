@@ -4,18 +4,18 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { synthesize } from './synthesized.ts';
 
 describe('The checks of a synthesis', () => {
-  test('find nothing that is not acknowledged with its reason', () => {
+  test('find only what is acknowledged with a reason', () => {
     expect(() => synthesize()).not.toThrow();
   });
 
-  test('look at all resources: a careless one is found by both rule packs', () => {
+  test('cover all resources: both rule packs find a careless queue', () => {
     const addQueue = () => synthesize({ change: (stack) => new Queue(stack, 'Careless') });
 
     expect(addQueue).toThrow('AwsSolutions-SQS4');
     expect(addQueue).toThrow('Serverless-SQSRedrivePolicy');
   });
 
-  test('compare properties with what the service takes, without asking it', () => {
+  test('compare properties with the limits of the service, without calling it', () => {
     const addQueue = () =>
       synthesize({
         change: (stack) =>

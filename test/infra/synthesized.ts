@@ -17,9 +17,9 @@ export interface Resource {
 export interface SynthesizedTemplate {
   readonly resources: Readonly<Record<string, Resource>>;
   readonly outputs: Readonly<Record<string, unknown>>;
-  /** As it is deployed. */
+  /** The template as the CDK wrote it. */
   readonly text: string;
-  /** What the CDK tells whoever synthesizes or deploys it. */
+  /** The warnings that the CDK prints at synth and deploy. */
   readonly warnings: readonly string[];
 }
 
@@ -45,7 +45,7 @@ export const infraConfig = {
 } satisfies RelayConfig;
 
 /**
- * Synthesizes the stack as the CDK app does, with all checks, but around empty functions.
+ * Synthesizes the stack as the CDK app does, with all checks, but with empty functions.
  *
  * @param options.change adds to the stack
  * @throws Error that names every finding of the rule packs and of the property validation
@@ -97,7 +97,7 @@ function readTemplate(path: string): Omit<SynthesizedTemplate, 'warnings'> {
   return { resources: Resources, outputs: Outputs, text };
 }
 
-/** Takes the hash off every logical id, wherever it stands. */
+/** Removes the hash from every logical id, in every place where the id occurs. */
 function withoutHashes(text: string): string {
   const { Resources } = JSON.parse(text) as { Resources: Record<string, Resource> };
   const names = new Map(

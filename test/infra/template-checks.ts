@@ -1,7 +1,7 @@
 import { Template } from 'aws-cdk-lib/assertions';
 import type { SynthesizedTemplate } from './synthesized.ts';
 
-/** What one resource must be: every value named here, whatever else there is. */
+/** The values that one resource must have; it may have others. */
 export interface Requirement {
   /** Logical id without its hash. */
   readonly id: string;
@@ -9,19 +9,20 @@ export interface Requirement {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** @throws Error when the resource is not there or lacks a value */
+/** @throws Error when the resource is absent or lacks a value */
 export function checkRequirement({ resources }: SynthesizedTemplate, { id, type, body }: Requirement): void {
   const resource = resources[id];
   if (resource === undefined) throw new Error(`there is no ${id}`);
-  // Alone in its template, so that no other resource can pass for it; what it refers to is not looked at.
+  // The template holds this resource alone, so that no other can
+  // match; the resources it refers to are not checked.
   const { DependsOn: _, ...alone } = resource as typeof resource & { DependsOn?: unknown };
   Template.fromJSON({ Resources: { [id]: alone } }).hasResource(type, body);
 }
 
-/** The required values that could be taken out of the template, one at a time, without the check's notice. */
+/** The required values that can be removed from the template, one at a time, without the check failing. */
 export function findUnnoticed(template: SynthesizedTemplate, requirement: Requirement): readonly string[] {
   const paths = listRequiredPaths(requirement.body);
-  if (paths.length === 0) throw new Error(`nothing is required of ${requirement.id}`);
+  if (paths.length === 0) throw new Error(`the requirement of ${requirement.id} is empty`);
   return paths
     .filter((path) => passes(removeValue(template, requirement.id, path), requirement))
     .map((path) => path.join('.'));
@@ -36,7 +37,7 @@ function passes(template: SynthesizedTemplate, requirement: Requirement): boolea
   }
 }
 
-/** A path of keys to each value that is required, those in lists included. */
+/** The path of keys to each required value, including those in lists. */
 function listRequiredPaths(required: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
   if (typeof required !== 'object' || required === null) return [path];
   return Object.entries(required).flatMap(([key, value]) => listRequiredPaths(value, [...path, key]));

@@ -14,13 +14,13 @@ describe.each(Object.entries(requirements))('%s', (_, all) => {
     checkRequirement(template, requirement);
   });
 
-  test.each(all)('would be missed, each value of $id', (requirement) => {
+  test.each(all)('notices each missing value of $id', (requirement) => {
     expect(findUnnoticed(template, requirement)).toEqual([]);
   });
 });
 
 describe('The stack', () => {
-  test('has one route, which leads to the receiving function, and lets nobody else call it', () => {
+  test('has one route, to receive-signal, and only that route may invoke the function', () => {
     const methods = resourcesOf('AWS::ApiGateway::Method').map(([, { Properties }]) => Properties);
     const paths = resourcesOf('AWS::ApiGateway::Resource').map(
       ([, { Properties }]) => Properties['PathPart'],
@@ -39,7 +39,7 @@ describe('The stack', () => {
     expect(JSON.stringify(permissions[0]?.['SourceArn'])).toContain('/POST/signals/*/*');
   });
 
-  test('writes no path, no token and no message that quotes them to the access log', () => {
+  test('keeps the path, the token and messages that quote them out of the access log', () => {
     const settings = resourcesOf('AWS::ApiGateway::Stage').map(
       ([, { Properties }]) => Properties['AccessLogSetting'] as { Format: string },
     );
@@ -51,7 +51,7 @@ describe('The stack', () => {
     );
   });
 
-  test('gives every function and log group of its own a retention, and every function exactly one log', () => {
+  test('gives every log group a retention, and every function exactly one log group', () => {
     const logs = resourcesOf('AWS::Logs::LogGroup');
     const functions = resourcesOf('AWS::Lambda::Function');
 
@@ -74,7 +74,7 @@ describe('The stack', () => {
     ]);
   });
 
-  test('encrypts every queue and refuses every call without TLS', () => {
+  test('encrypts every queue and denies every call without TLS', () => {
     const queues = resourcesOf('AWS::SQS::Queue').map(([id, { Properties }]) => [
       id,
       Properties['SqsManagedSseEnabled'],
@@ -92,7 +92,7 @@ describe('The stack', () => {
     expect(policies.every((text) => text.includes('"aws:SecureTransport":"false"'))).toBe(true);
   });
 
-  test('tags whatever can be tagged with application and stage', () => {
+  test('tags every resource that takes tags with application and stage', () => {
     const untaggable =
       /Policy$|Deployment$|ApiGateway::(Resource|Method|Account|GatewayResponse)$|Permission$|MetricFilter$|EventInvokeConfig$|Subscription$|Scheduler::Schedule$|Dashboard$/;
     const untagged = Object.entries(template.resources)
@@ -140,7 +140,7 @@ describe('The stack', () => {
     for (const [id] of resourcesOf('AWS::CloudWatch::Alarm')) expect(text).toContain(id);
   });
 
-  test('shows the changes of fees on the dashboard, out of the log of the function that finds them', () => {
+  test('shows changes of fees on the dashboard, read from the log of snapshot-fees', () => {
     const [[, dashboard] = []] = resourcesOf('AWS::CloudWatch::Dashboard');
 
     expect(JSON.stringify(dashboard)).toMatch(

@@ -7,8 +7,9 @@ import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { messagesOf } from '../../lib/relay/message-of.ts';
 
 /**
- * A relay's storing and nothing else, without end: alerts of three signals are stored by some lanes, carried out and
- * taken off by others. It tells each thing on standard output as soon as it is acknowledged, and waits to be killed.
+ * Runs only the storage part of a relay until it is killed: some lanes store
+ * alerts of three signals, others execute them and remove their messages. It
+ * prints each step to standard output as soon as the step is acknowledged.
  */
 const file = openSqlite(process.argv[2] ?? '');
 const queue = createSqliteQueue(file, { clock: systemClock, maxReceives: 5 });

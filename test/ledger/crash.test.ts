@@ -13,10 +13,10 @@ import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 
 const writerPath = join(import.meta.dirname, 'crash-writer.ts');
 
-/** What the writer acknowledged before it died. */
+/** The steps that the writer acknowledged before it died. */
 type Told = Readonly<Record<'stored' | 'sending' | 'placed' | 'removing' | 'removed', ReadonlySet<string>>>;
 
-/** Runs the writer on the file and kills it as soon as it has told so many things. */
+/** Runs the writer on the file and kills it after it has printed the given number of steps. */
 async function writeUntilKilled(path: string, lineCount: number): Promise<Told> {
   const writer = spawn(process.execPath, [writerPath, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
@@ -38,12 +38,14 @@ async function writeUntilKilled(path: string, lineCount: number): Promise<Told> 
   };
 }
 
-/** The writer's signals are named after their alert, and their place in it. */
+/** The id of a signal is made from its alert and its position in it. */
 function alertOf(signalId: string): string {
   return signalId.slice(0, signalId.lastIndexOf('-'));
 }
 
-/** Every signal that waits in the queue, in the order of the hand-outs, and whether each comes as if for the first time. */
+/**
+ * Every queued signal in the order of delivery, and whether each has the receive count of a first delivery.
+ */
 async function readQueue(
   file: SqliteFile,
 ): Promise<{ readonly ids: readonly string[]; readonly receiveCounts: Set<number> }> {
@@ -92,7 +94,8 @@ describe('after kill -9', () => {
     expect([...told.stored].filter((id) => !told.removing.has(id) && !ids.includes(id))).toEqual([]);
     expect([...told.removed].filter((id) => ids.includes(id))).toEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
-    // Acknowledged or not: an alert is there whole or not at all, each signal with its message, in its order.
+    // Acknowledged or not, an alert is stored completely or not at
+    // all: all signals with their messages, in order.
     const alerts = Map.groupBy(entries, ({ signalId }) => alertOf(signalId));
     expect([...alerts.values()].filter(({ length }) => length !== 3)).toEqual([]);
     const waiting = entries.filter(({ status }) => status === 'accepted').map(({ signalId }) => signalId);

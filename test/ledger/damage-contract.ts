@@ -13,7 +13,7 @@ type Text = (typeof texts)[number];
 
 export interface DamageFixture {
   readonly ledger: Ledger;
-  /** Writes something into the store behind the ledger's back that is no JSON, or no status. */
+  /** Writes a text that is not JSON, or not a status, directly into the store. */
   damage(key: EntryKey, part: Text | 'status'): Promise<void>;
   close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ function keyOf(signalId: string): EntryKey {
 const ids = ['a', 'b', 'c'] as const;
 const damagedNote = 'damaged in the store, cannot be read: compare with the exchange by hand';
 
-/** What every ledger keeps to when one of its entries cannot be read any more. */
+/** The contract of every ledger for damaged entries. */
 export function describeDamage(name: string, openFixture: () => Promise<DamageFixture>): void {
   let fixture: DamageFixture;
   let ledger: Ledger;
@@ -36,7 +36,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
   });
   afterEach(() => fixture.close());
 
-  /** Three entries of that status; the one in the middle is damaged. */
+  /** Stores three entries of the status; the middle one is damaged. */
   async function store(status: Status, part: Text | 'status'): Promise<void> {
     const steps: readonly Status[] = status === 'accepted' ? [] : ['sending', status];
     for (const [index, id] of ids.entries()) {
@@ -55,7 +55,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
     await fixture.damage(keyOf('b'), part);
   }
 
-  /** Each entry in a few words: what it is, and whether it can be read. */
+  /** Describes each entry: id, status, and whether it is damaged. */
   const inShort = (entries: readonly Entry[]) =>
     entries.map(
       ({ signalId, status, signal, steps }) =>
@@ -63,7 +63,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
     );
 
   describe.each([...texts, 'status'] as const)(`${name}: an entry whose %s is damaged`, (part) => {
-    test('stands in the list with the others, as what it is', async () => {
+    test('is listed with the others, with its status', async () => {
       await store('unknown', part);
 
       const { entries } = await ledger.list({ limit: 10 });
@@ -85,7 +85,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
       });
     });
 
-    test('is among the open orders of its market, with the names that cancel it', async () => {
+    test('is among the open orders of its market, with the ids needed to cancel it', async () => {
       await store('unknown', part);
 
       const open = await ledger.openOrders('main', 'BTC_USDT', 10);
@@ -94,7 +94,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
       expect(open[1]).toMatchObject({ clientOrderId: 'r-b', orderId: 101, orderOpen: true });
     });
 
-    test('is found by its order, and closed like any other', async () => {
+    test('is found by its order id, and can be closed', async () => {
       await store('placed', part);
 
       expect(await ledger.findOrder('main', 'BTC_USDT', 101)).toMatchObject({ signalId: 'b', signal: null });
@@ -106,7 +106,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
       ]);
     });
 
-    test('cannot be read by itself, and says so', async () => {
+    test('throws entry_damaged when it is read alone', async () => {
       await store('unknown', part);
       await expect(ledger.read(keyOf('b'))).rejects.toMatchObject({
         code: 'entry_damaged',
@@ -117,7 +117,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
   });
 
   describe.each(texts)(`${name}: an entry whose %s alone is damaged`, (part) => {
-    test('waits in its place', async () => {
+    test('is listed among the waiting signals in its order', async () => {
       await store('accepted', part);
       expect(inShort(await ledger.waiting('main', 'BTC_USDT', 10))).toEqual([
         'a accepted whole',
@@ -126,7 +126,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
       ]);
     });
 
-    test('is due to be looked for with the others', async () => {
+    test('is due for a lookup with the others', async () => {
       await store('unknown', part);
       expect(inShort(await ledger.dueLookups(noonMs + 10, 10))).toEqual([
         'a unknown whole',
@@ -135,7 +135,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
       ]);
     });
 
-    test('is moved on, and stays damaged', async () => {
+    test('can be moved, and stays damaged', async () => {
       await store('accepted', part);
       const step = { status: 'denied', atMs: noonMs + 9, note: 'no' } as const;
 
@@ -151,7 +151,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
     });
   });
 
-  test(`${name}: a refused alert whose steps are damaged shows among those of its id`, async () => {
+  test(`${name}: a refused alert with damaged steps is listed among those of its id`, async () => {
     for (const [index, id] of ['a@refused-1', 'a@refused-2'].entries())
       await ledger.refuse({
         ...keyOf(id),

@@ -29,7 +29,7 @@ const sending = { status: 'sending', atMs: noonMs, note: '' } as const;
 const placed = { status: 'placed', atMs: noonMs + 1, note: '' } as const;
 const firstLook = createFirstLookup(noonMs);
 
-/** What every ledger keeps to, and what only one on DynamoDB does. */
+/** The contract of every ledger, and what holds for the one on DynamoDB only. */
 export function describeDynamodbLedger(name: string, start: () => Promise<DynamodbFixture>): void {
   let dynamodb: DynamodbFixture;
   let client: DynamoDBClient;
@@ -97,7 +97,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     };
   });
 
-  test(`${name}: the copy of the market list shows in no list of the ledger`, async () => {
+  test(`${name}: the copy of the market list appears in no list of the ledger`, async () => {
     const { ledger, tableName, close } = await open();
     const copies = createDynamodbMarketCopies({ client, tableName, exchange: 'global' });
     await copies.save({ readAtMs: 1, markets: [market] });
@@ -117,7 +117,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     const settledAtS = 1_767_268_801;
     const expiryOf = async (tableName: string) => (await readItem(tableName, 'signal#a'))?.['expiresAt']?.N;
 
-    test('is not set while a signal is on its way, or its outcome unknown', async () => {
+    test('is not set before the status is final', async () => {
       const { ledger, tableName, close } = await open();
       await acceptOne(ledger, orderEntry('a'), null);
       expect(await expiryOf(tableName)).toBeUndefined();
@@ -131,7 +131,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       await close();
     });
 
-    test('is the configured days after an end', async () => {
+    test('is the configured number of days after a final status', async () => {
       const { ledger, tableName, close } = await open(7);
       await acceptOne(ledger, orderEntry('a'), null);
       await ledger.move(key, { from: 'accepted', step: { ...placed, status: 'denied' } });
@@ -147,7 +147,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     });
 
     test.each(['rejected', 'cancelled', 'not_placed', 'not_sent'] as const)(
-      'comes with the end when a lost one turns out %s',
+      'is set when an unknown entry becomes %s',
       async (status) => {
         const { ledger, tableName, close } = await open(7);
         await acceptOne(ledger, orderEntry('a'), null);
@@ -162,7 +162,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       },
     );
 
-    test('lies far ahead until the order is closed', async () => {
+    test('is later while the order counts as open', async () => {
       const { ledger, tableName, close } = await open(7);
       await acceptOne(ledger, orderEntry('a'), null);
       await ledger.start(key, sending, null);
@@ -175,7 +175,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     });
   });
 
-  /** Sends the write of that name twice, as the SDK does when the first response is lost on the way back. */
+  /** Sends the named write twice, as the SDK does when the first response is lost. */
   function repeatWrites(name: string): DynamoDBClient {
     const repeating = new DynamoDBClient(dynamodb.clientOptions);
     repeating.middlewareStack.add(
@@ -189,8 +189,8 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     return repeating;
   }
 
-  describe(`${name}: a write whose response was lost and that is sent again`, () => {
-    test('of a new signal is recognised: it is new, not a double', async () => {
+  describe(`${name}: the retry of a write whose response was lost`, () => {
+    test('of a new signal is recognised: the signal counts as new', async () => {
       const { tableName, close } = await open();
       const ledger = createDynamodbLedger({ client: repeatWrites('PutItemCommand'), tableName, keepDays: 1 });
       expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 })).result).toBe('created');
@@ -208,7 +208,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       await close();
     });
 
-    test('of `sending` is recognised: the order goes on the wire', async () => {
+    test('of `sending` is recognised: the order is sent', async () => {
       const { ledger: first, tableName, close } = await open();
       await acceptOne(first, orderEntry('a'), null);
       const ledger = createDynamodbLedger({
@@ -237,7 +237,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     });
   });
 
-  test(`${name} holds an entry as large as one can become, which stands in an index as well`, async () => {
+  test(`${name} holds an entry of the largest possible size, including its copy in an index`, async () => {
     const { ledger, close } = await open();
     const noteBytes = 4 * 1024;
     const largest = (status: Status) => ({
@@ -266,7 +266,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
   });
 
   describe(`${name}: the count of a minute`, () => {
-    test('keeps no time that is over once it is full', async () => {
+    test('drops expired times once it is full', async () => {
       const { ledger, tableName, close } = await open();
       const limit = { maxPerMinute: 2 };
       for (const [id, atMs] of [
@@ -280,14 +280,14 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       await close();
     });
 
-    test('takes a place once, however often a start is repeated after a crash', async () => {
+    test('takes one place, however often a start is repeated after a crash', async () => {
       const { ledger, tableName, close } = await open();
       const TableName = tableName;
       await acceptOne(ledger, orderEntry('a'), null);
       await acceptOne(ledger, orderEntry('b'), null);
       const stored = await readItem(tableName, 'signal#a');
       await ledger.start(key, sending, { maxPerMinute: 1 });
-      // The process stopped between taking the place and writing `sending`.
+      // The process stopped after it took the place and before it wrote `sending`.
       await client.send(new PutItemCommand({ TableName, Item: stored ?? {} }));
       expect(await ledger.start({ ...key, signalId: 'b' }, sending, { maxPerMinute: 1 })).toEqual({
         result: 'over_limit',
@@ -299,7 +299,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
   });
 
   describe(`${name}: the indexes`, () => {
-    test('of open orders holds these and what waits alone', async () => {
+    test('of open orders contains open orders and waiting signals only', async () => {
       const { ledger, tableName, close } = await open();
       for (const id of ['a', 'b', 'c', 'd']) await acceptOne(ledger, orderEntry(id), null);
       await ledger.start(key, sending, null);
@@ -321,7 +321,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       await close();
     });
 
-    test('of time tells the order of what came in the same millisecond', async () => {
+    test('by time keeps the order of entries of the same millisecond', async () => {
       const { ledger, close } = await open();
       for (const id of ['z', 'm', 'a']) await acceptOne(ledger, orderEntry(id), null);
       const { entries } = await ledger.list({ limit: 5 });
@@ -330,7 +330,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     });
   });
 
-  test(`${name} without its table says that it can be neither read nor written, and names nothing`, async () => {
+  test(`${name} without its table fails with errors that do not name the table`, async () => {
     const ledger = createDynamodbLedger({ client, tableName: 'gone', keepDays: 1 });
     const failure = (done: string) => ({
       code: 'store_unavailable',

@@ -20,10 +20,10 @@ const alert = [orderEntry('a'), orderEntry('b')];
 
 let dynamodb: LocalDynamodb;
 let clients: readonly DynamoDBClient[] = [];
-/** Whose alert comes first, and whose a moment later. */
+/** The ledger that stores an alert first, and the one that stores a moment later. */
 let first: Ledger;
 let later: Ledger;
-/** Resolves when the later one has met a transaction at work. */
+/** Resolves when the later ledger has hit a conflict with the transaction. */
 let met: PromiseWithResolvers<void>;
 let release: () => void;
 
@@ -67,7 +67,10 @@ function openWatched(): DynamoDBClient {
   return client;
 }
 
-/** Resolves once a transaction has taken hold of the signal's item: until then a lone write is refused otherwise. */
+/**
+ * Resolves once the transaction holds the signal's item:
+ * before that, a single write fails for another reason.
+ */
 async function untilHeld(signalId: string): Promise<void> {
   const Item = { account: { S: 'main' }, item: { S: `signal#${signalId}` } };
   const probe = new PutItemCommand({ TableName, Item, ConditionExpression: 'attribute_exists(nothing)' });
@@ -77,7 +80,7 @@ async function untilHeld(signalId: string): Promise<void> {
   }
 }
 
-/** Has the first alert be on its way into the table when the later one comes. */
+/** Makes the later alert arrive while the transaction of the first one is in progress. */
 async function overlap<T>(act: () => Promise<T>) {
   const storing = first.accept(alert, null);
   await untilHeld('a');
@@ -87,15 +90,15 @@ async function overlap<T>(act: () => Promise<T>) {
   return { stored: await storing, acted: await acting };
 }
 
-describe('while an alert of several signals is on its way into the table', () => {
-  test('a resend of it waits, and finds what was stored', async () => {
+describe('while the transaction of an alert of several signals is in progress', () => {
+  test('a resend of it waits and finds the stored entries', async () => {
     const { stored, acted } = await overlap(() => later.accept(alert, null));
 
     expect(stored).toMatchObject({ result: 'stored', signals: [{ isNew: true }, { isNew: true }] });
     expect(acted).toMatchObject({ result: 'stored', signals: [{ isNew: false }, { isNew: false }] });
   });
 
-  test('a lone signal of the same id waits, and is told of the alert that took it', async () => {
+  test('a single signal of the same id waits and is refused as id_taken', async () => {
     const { acted } = await overlap(() =>
       acceptOne(later, orderEntry('b', { fingerprint: 'of another alert' })),
     );
@@ -103,7 +106,7 @@ describe('while an alert of several signals is on its way into the table', () =>
     expect(acted).toMatchObject({ result: 'id_taken', entry: { signalId: 'b', fingerprint: 'f1' } });
   });
 
-  test('another alert that shares an id with it waits, and nothing of it is stored', async () => {
+  test('another alert that shares an id with it waits, and none of its signals is stored', async () => {
     const other = ['b', 'c'].map((id) => orderEntry(id, { fingerprint: 'of another alert' }));
 
     const { acted } = await overlap(() => later.accept(other, { maxPerMinute: 10 }));
@@ -113,8 +116,8 @@ describe('while an alert of several signals is on its way into the table', () =>
   });
 });
 
-describe('while a resend is on its way that read the table too early', () => {
-  /** It read before the first delivery was stored; its conditions will not hold. */
+describe('while a resend is in progress that read the table too early', () => {
+  /** It read the table before the first delivery was stored, so its conditions will fail. */
   async function resendTooLate(): Promise<void> {
     const Item = { account: { S: 'main' }, item: { S: 'signal#a' } };
     const Put = { TableName, Item, ConditionExpression: 'attribute_not_exists(account)' };
@@ -125,7 +128,7 @@ describe('while a resend is on its way that read the table too early', () => {
   const key = { account: 'main', signalId: 'a' };
   const sending = { status: 'sending', atMs: noonMs, note: '' } as const;
 
-  test('its signal starts all the same', async () => {
+  test('the signal still starts', async () => {
     await acceptOne(first, orderEntry('a'));
     await resendTooLate();
 
@@ -136,7 +139,7 @@ describe('while a resend is on its way that read the table too early', () => {
     expect(await starting).toEqual({ result: 'started' });
   });
 
-  test('what became of its order is written down all the same', async () => {
+  test('the outcome of the order is still stored', async () => {
     await acceptOne(first, orderEntry('a'));
     await first.start(key, sending, null);
     await resendTooLate();
@@ -151,7 +154,7 @@ describe('while a resend is on its way that read the table too early', () => {
   });
 });
 
-test('a transaction that is sent again as another one, its response lost, is recognised', async () => {
+test('the retry of a transaction whose response was lost is recognised', async () => {
   release();
   const repeating = openClient();
   repeating.middlewareStack.add(

@@ -25,7 +25,7 @@ async function readWhileMoving(ledger: Ledger, signalId: string): Promise<void> 
   await acceptOne(ledger, orderEntry(signalId), null);
   await ledger.start(key, step('sending'), null);
   await ledger.move(key, { from: 'sending', step: step('unknown'), orderOpen: true });
-  // A moment ago it may have been sent: this must not wait for an index.
+  // The signal may have been sent a moment ago, so this must not depend on an eventually consistent index.
   expect((await ledger.openOrders('main', 'BTC_USDT', 100)).map((entry) => entry.signalId)).toContain(
     signalId,
   );
@@ -37,7 +37,7 @@ async function readWhileMoving(ledger: Ledger, signalId: string): Promise<void> 
   await check();
 }
 
-test.each([1, 2, 3])('indexes that lag behind show nothing that is no longer so, seed %i', async (seed) => {
+test.each([1, 2, 3])('outdated indexes cause no outdated result, seed %i', async (seed) => {
   const dynamodb = await startDynamodb(seed);
   try {
     await createStackTable(dynamodb.client, 'ledger', 'ledger');
@@ -52,7 +52,7 @@ test.each([1, 2, 3])('indexes that lag behind show nothing that is no longer so,
   }
 });
 
-test('as many entries as asked for are listed, also when they fill several pages of DynamoDB', async () => {
+test('a list reaches its limit even when the entries fill several pages of DynamoDB', async () => {
   const dynamodb = await startDynamodb(1);
   try {
     await createStackTable(dynamodb.client, 'ledger', 'ledger');

@@ -21,7 +21,7 @@ describe('the item', () => {
   const bodies = () => dynamodb.server.seen.map(({ body }) => JSON.parse(body));
   const Key = { account: { S: '#relay' }, item: { S: 'markets' } };
 
-  test('has a key that no account can have, and nothing by which an index or the time of deletion picks it up', async () => {
+  test('has a key that no account can have, and no attribute of an index or of the time to live', async () => {
     const copies = await open(answers({}), answers({}));
 
     await copies.save({ readAtMs: 1, markets: [market] });
@@ -39,7 +39,7 @@ describe('the item', () => {
     ]);
   });
 
-  test('stays well below the 400 KB that DynamoDB takes', async () => {
+  test('stays well below the 400 KB limit of DynamoDB', async () => {
     const copies = await open(answers({}));
     const many = Array.from({ length: 5_000 }, (_, i) => ({ ...market, name: `N${i}_USDT` }));
 
@@ -50,16 +50,16 @@ describe('the item', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(310_000);
   });
 
-  test('that cannot be read or written is told with the kind of the failure alone', async () => {
+  test('that cannot be read or written causes an error with only the kind of the failure', async () => {
     const copies = await open(fails('AccessDeniedException'), fails('ValidationException'));
 
     await expect(copies.load()).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: 'the kept market list could not be read: AccessDeniedException',
+      message: 'the stored market list could not be read: AccessDeniedException',
     });
     await expect(copies.save({ readAtMs: 1, markets: [market] })).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: 'the kept market list could not be written: ValidationException',
+      message: 'the stored market list could not be written: ValidationException',
     });
   });
 });

@@ -5,10 +5,10 @@ import type { Status } from '../../lib/model/outcome.ts';
 import type { StopLimitSignal } from '../../lib/model/signal.ts';
 import { acceptOne } from '../support/accept-one.ts';
 
-/** A ledger with nothing in it. */
+/** An empty ledger. */
 export interface LedgerFixture {
   readonly ledger: Ledger;
-  /** A ledger made anew over the same data, as after a restart. */
+  /** Opens a new ledger over the same data, as after a restart. */
   reopen(): Promise<Ledger>;
   close(): Promise<void>;
 }
@@ -77,7 +77,7 @@ const waysTo: Readonly<Record<Exclude<Status, 'invalid'>, readonly Status[]>> = 
 };
 const everyStatus = [...(Object.keys(waysTo) as Status[]), 'invalid'] as const;
 
-/** Puts an entry into the ledger that has the status. */
+/** Adds an entry with the given status to the ledger. */
 async function bringTo(ledger: Ledger, status: Status, signalId: string): Promise<void> {
   if (status === 'invalid')
     return ledger.refuse({
@@ -108,7 +108,7 @@ async function readAll(ledger: Ledger, limit: number, onPage = async () => {}): 
   return all;
 }
 
-/** What every ledger keeps to, whatever it stores its entries in. */
+/** The contract of every ledger. */
 export function describeLedger(name: string, openFixture: () => Promise<LedgerFixture>): void {
   let fixture: LedgerFixture;
   let ledger: Ledger;
@@ -120,7 +120,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   afterEach(() => fixture.close());
 
   describe(`${name}: accept`, () => {
-    test('stores a signal whole, and gives back what it stored', async () => {
+    test('stores a complete signal and returns its entry', async () => {
       const accepted = await acceptOne(ledger, orderEntry('a'), null);
       const expected: Entry = {
         account: 'main',
@@ -140,7 +140,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.read(keyOf('a'))).toStrictEqual(expected);
     });
 
-    test('finds the entry of a resend, as it is by now, and changes nothing', async () => {
+    test('returns the current entry for a resend and changes nothing', async () => {
       await bringTo(ledger, 'placed', 'a');
       const again = await acceptOne(ledger, orderEntry('a', { atMs: noonMs + 5000 }), null);
       expect(again).toMatchObject({ result: 'exists', entry: { status: 'placed', fingerprint: 'f1' } });
@@ -157,7 +157,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await ledger.list({ limit: 10 })).entries).toMatchObject([{ signalId: 'b' }]);
     });
 
-    test('says that an id of a lone signal belongs to another alert', async () => {
+    test('reports that the id of a single signal belongs to another alert', async () => {
       await acceptOne(ledger, orderEntry('a'), null);
       const other = orderEntry('a', { fingerprint: 'f2' });
       expect(await acceptOne(ledger, other, null)).toMatchObject({
@@ -167,7 +167,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await acceptOne(ledger, other, { maxPerMinute: 5 })).toMatchObject({ result: 'id_taken' });
     });
 
-    test('stores what is missing of an alert of which a part is there', async () => {
+    test('stores the missing signals of a partly stored alert', async () => {
       await acceptOne(ledger, orderEntry('b'), null);
       const accepted = await ledger.accept(
         ['a', 'b', 'c'].map((id) => orderEntry(id)),
@@ -184,7 +184,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await ledger.list({ limit: 10 })).entries).toHaveLength(3);
     });
 
-    test('stores an alert of ten signals once when it comes ten times at once', async () => {
+    test('stores an alert of ten signals once when it arrives ten times at the same time', async () => {
       const ids = Array.from({ length: 10 }, (_, index) => `s-${index}`);
       const alert = ids.map((id) => orderEntry(id));
       const results = await Promise.all(Array.from({ length: 10 }, () => ledger.accept(alert, null)));
@@ -196,7 +196,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await ledger.waiting('main', 'BTC_USDT', 20)).map(({ signalId }) => signalId)).toEqual(ids);
     });
 
-    test('creates one entry when the same signal comes fifty times at once', async () => {
+    test('creates one entry when the same signal arrives fifty times at the same time', async () => {
       const results = await Promise.all(
         Array.from({ length: 50 }, (_, i) => acceptOne(ledger, orderEntry('a', { atMs: noonMs + i }), null)),
       );
@@ -205,7 +205,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await ledger.list({ limit: 10 })).entries).toHaveLength(1);
     });
 
-    test('keeps the same signal id of two accounts apart', async () => {
+    test('keeps equal signal ids of two accounts separate', async () => {
       await acceptOne(ledger, orderEntry('a'), null);
       const other = await acceptOne(
         ledger,
@@ -219,7 +219,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       });
     });
 
-    test('knows nothing of a key that never came', async () => {
+    test('has no entry for an unknown key', async () => {
       expect(await ledger.read(keyOf('nobody'))).toBeNull();
     });
   });
@@ -227,7 +227,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   describe(`${name}: the limit of signals`, () => {
     const limit = { maxPerMinute: 3 };
 
-    test('counts to the edge of 60 seconds and no further', async () => {
+    test('counts exactly the last 60 seconds', async () => {
       for (const [id, atMs] of [
         ['a', noonMs],
         ['b', noonMs + 1],
@@ -250,19 +250,19 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       );
     });
 
-    test('stores nothing of a signal that is over it', async () => {
+    test('stores nothing of a signal that exceeds it', async () => {
       await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 });
       await acceptOne(ledger, orderEntry('b'), { maxPerMinute: 1 });
       expect(await ledger.read(keyOf('b'))).toBeNull();
     });
 
-    test('is no obstacle to a resend', async () => {
+    test('does not apply to a resend', async () => {
       await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 });
       expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 })).result).toBe('exists');
       expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 0 })).result).toBe('exists');
     });
 
-    test('counts what was accepted, whatever became of it', async () => {
+    test('counts every accepted signal, whatever its outcome', async () => {
       for (const id of ['a', 'b']) await acceptOne(ledger, orderEntry(id), limit);
       await acceptOne(ledger, cancelEntry('c'), limit);
       const step = { status: 'denied', atMs: noonMs, note: 'no' } as const;
@@ -270,7 +270,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await acceptOne(ledger, orderEntry('d'), limit)).toEqual({ result: 'over_limit', count: 3 });
     });
 
-    test('counts nothing that lies ahead of a clock that was set back', async () => {
+    test('counts no signal in the future of a clock that was set back', async () => {
       const anHourAhead = noonMs + 3_600_000;
       for (const id of ['a', 'b', 'c']) await acceptOne(ledger, orderEntry(id, { atMs: anHourAhead }), limit);
       for (const id of ['d', 'e', 'f'])
@@ -278,13 +278,13 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await acceptOne(ledger, orderEntry('g'), limit)).toEqual({ result: 'over_limit', count: 3 });
     });
 
-    test('counts what another writer stored a moment ahead', async () => {
+    test('counts a signal that another writer stored a moment in the future', async () => {
       for (const id of ['a', 'b', 'c'])
         await acceptOne(ledger, orderEntry(id, { atMs: noonMs + 5000 }), limit);
       expect((await acceptOne(ledger, orderEntry('d'), limit)).result).toBe('over_limit');
     });
 
-    test('takes an alert of several signals as a whole or not at all', async () => {
+    test('accepts all signals of an alert or none', async () => {
       await acceptOne(ledger, orderEntry('a'), limit);
       await acceptOne(ledger, orderEntry('b'), limit);
       const alert = [orderEntry('c'), orderEntry('d')];
@@ -303,7 +303,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 })).result).toBe('created');
     });
 
-    test('holds when everything comes at once', async () => {
+    test('holds when all signals arrive at the same time', async () => {
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, i) => acceptOne(ledger, orderEntry(`s-${i}`), { maxPerMinute: 7 })),
       );
@@ -313,7 +313,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   });
 
   describe(`${name}: refuse`, () => {
-    test('records the reasons, once, however often the same bytes come', async () => {
+    test('records the reasons once, however often the same bytes arrive', async () => {
       const step = {
         status: 'invalid',
         atMs: noonMs,
@@ -352,7 +352,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         step: { status: 'invalid', atMs, note: `no ${signalId}` },
       });
 
-    test('are read newest first, those of the id alone, and not the signal itself', async () => {
+    test('are read newest first, only those of the id, and without the signal itself', async () => {
       await acceptOne(ledger, orderEntry('a'), null);
       await refuse('a@refused-2', noonMs + 1);
       await refuse('a@refused-1', noonMs + 2);
@@ -381,13 +381,13 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.readRefusals('main', 'a')).toHaveLength(10);
     });
 
-    test('stand in the way of nothing: the same alert is accepted under its own id later', async () => {
+    test('do not prevent that the id is accepted later', async () => {
       await refuse('a@refused-1', noonMs);
       expect(await acceptOne(ledger, orderEntry('a'), null)).toMatchObject({ result: 'created' });
       expect(await ledger.readRefusals('main', 'a')).toHaveLength(1);
     });
 
-    test.each(['', 'nobody', '%', '_', 'a@'])('are none of %j', async (alertId) => {
+    test.each(['', 'nobody', '%', '_', 'a@'])('are empty for %j', async (alertId) => {
       await refuse('a@refused-1', noonMs);
       expect(await ledger.readRefusals('main', alertId)).toEqual([]);
     });
@@ -416,7 +416,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
 
     test.each(everyStatus.filter((status) => status !== 'accepted'))(
-      'sends nothing that is %s, and shows what became of it',
+      'does not start a signal that is %s, and returns its entry',
       async (status) => {
         await bringTo(ledger, status, 'a');
         const before = await ledger.read(keyOf('a'));
@@ -434,7 +434,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       });
     });
 
-    test('holds the account to its orders in any 60 seconds, to the edge', async () => {
+    test('applies the limit of orders to exactly the last 60 seconds', async () => {
       for (const id of ['a', 'b', 'c']) await acceptOne(ledger, orderEntry(id), null);
       const limit = { maxPerMinute: 2 };
       expect((await ledger.start(keyOf('a'), sendingAt(noonMs), limit)).result).toBe('started');
@@ -447,7 +447,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await ledger.start(keyOf('c'), sendingAt(noonMs + 60_000), limit)).result).toBe('started');
     });
 
-    test('counts an order by when it was sent, whatever became of it', async () => {
+    test('counts an order by the time it was sent, whatever its outcome', async () => {
       await acceptOne(ledger, orderEntry('a', { atMs: noonMs - 300_000 }), null);
       await ledger.start(keyOf('a'), sendingAt(noonMs), { maxPerMinute: 1 });
       await ledger.move(keyOf('a'), {
@@ -461,7 +461,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       });
     });
 
-    test('counts no order that lies ahead of a clock that was set back', async () => {
+    test('counts no order in the future of a clock that was set back', async () => {
       const limit = { maxPerMinute: 1 };
       for (const id of ['a', 'b']) await acceptOne(ledger, orderEntry(id), null);
       await ledger.start(keyOf('a'), sendingAt(noonMs + 3_600_000), limit);
@@ -478,7 +478,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect((await ledger.start(keyOf('a'), sendingAt(noonMs), { maxPerMinute: 1 })).result).toBe('started');
     });
 
-    test('holds when everything starts at once', async () => {
+    test('applies the limit when all signals start at the same time', async () => {
       const ids = Array.from({ length: 20 }, (_, i) => `s-${i}`);
       for (const id of ids) await acceptOne(ledger, orderEntry(id), null);
       const results = await Promise.all(
@@ -490,7 +490,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   });
 
   describe(`${name}: move`, () => {
-    test('appends the step, takes over the order, and gives back what is stored', async () => {
+    test('appends the step, stores the order id, and returns the stored entry', async () => {
       await bringTo(ledger, 'sending', 'a');
       const evidence = {
         order: { orderId: 9_007_199_254_740_991, note: 'it\'s "quoted" 🐢' },
@@ -513,7 +513,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.read(keyOf('a'))).toStrictEqual(moved);
     });
 
-    test('leaves the order as it was when a move does not tell of it', async () => {
+    test('leaves the order as it was when a move does not mention it', async () => {
       await bringTo(ledger, 'sending', 'a');
       const unknown = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
       await ledger.move(keyOf('a'), { from: 'sending', step: unknown, orderId: 5, orderOpen: true });
@@ -525,7 +525,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
 
     test.each(['cancelled', 'rejected', 'not_placed', 'not_sent'] as const)(
-      'to %s leaves no order open, whatever it tells of it',
+      'to %s closes the order, whatever the move says about it',
       async (to) => {
         await bringTo(ledger, 'sending', 'a');
         const lost = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
@@ -554,7 +554,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       });
     });
 
-    test('lets one of two reconcilers settle it', async () => {
+    test('lets only one of two reconcilers settle an entry', async () => {
       await bringTo(ledger, 'unknown', 'a');
       const settle = (status: Status) =>
         ledger.move(keyOf('a'), { from: 'unknown', step: { status, atMs: noonMs, note: '' } });
@@ -565,7 +565,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   });
 
   describe(`${name}: waiting signals`, () => {
-    test('are those of the account and market that are accepted, in the order in which they came', async () => {
+    test('are the accepted ones of the account and market, in the order of arrival', async () => {
       await ledger.accept([cancelEntry('z'), orderEntry('y')], null);
       await acceptOne(ledger, orderEntry('x', { atMs: noonMs + 1 }), null);
       await acceptOne(ledger, orderEntry('eth', { signal: { ...signal, market: 'ETH_USDT' } }), null);
@@ -608,8 +608,8 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
   });
 
-  describe(`${name}: what is too long`, () => {
-    test('of an outcome is cut, and says by how much', async () => {
+  describe(`${name}: a text that is too long`, () => {
+    test('is cut in an outcome, and says by how much', async () => {
       await bringTo(ledger, 'sending', 'a');
       const orders = Array.from({ length: 1000 }, (_, index) => ({ index, text: 'x'.repeat(2000) }));
       const step = {
@@ -630,7 +630,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.read(keyOf('a'))).toStrictEqual(moved);
     });
 
-    test('of what is kept before an order is sent is cut as well', async () => {
+    test('is cut in the step before an order is sent, too', async () => {
       await acceptOne(ledger, orderEntry('a'), null);
       const evidence = { requests: Array(100_000).fill('request') };
       await ledger.start(keyOf('a'), { ...sendingAt(noonMs), evidence }, null);
@@ -672,13 +672,13 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     test.each([
       ['BTC_USD', 'usd'],
       ['BTC_USDT', 'usdt'],
-    ])('of %s are not those of a market whose name begins like it', async (market, signalId) => {
+    ])('of %s do not include those of a market with a similar name', async (market, signalId) => {
       await place('usd', noonMs, { signal: { ...signal, market: 'BTC_USD' } });
       await place('usdt', noonMs + 1, { signal: { ...signal, market: 'BTC_USDT' } });
       expect(await ledger.openOrders('main', market, 100)).toMatchObject([{ signalId }]);
     });
 
-    test('come as many as asked for, however long their stories are', async () => {
+    test('are returned up to the limit, however large the entries are', async () => {
       const evidence = { text: 'x'.repeat(8000), more: ['y'.repeat(8000)] };
       for (let index = 0; index < 100; index += 1) {
         const key = await place(`long-${index}`, noonMs + index);
@@ -696,7 +696,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.openOrders('main', 'BTC_USDT', 90)).toHaveLength(90);
     });
 
-    test('hold an order that is being sent, and no cancellation that is', async () => {
+    test('include an order that is being sent, but no cancellation', async () => {
       await acceptOne(ledger, orderEntry('a'), null);
       await acceptOne(ledger, cancelEntry('cancel'), null);
       for (const id of ['a', 'cancel']) await ledger.start(keyOf(id), sendingAt(noonMs), null);
@@ -706,7 +706,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.read(keyOf('cancel'))).toMatchObject({ status: 'sending', orderOpen: false });
     });
 
-    test('hold an order whose response was lost until it is found not to exist', async () => {
+    test('include an order whose response was lost until lookups prove that it does not exist', async () => {
       await bringTo(ledger, 'sending', 'a');
       const lost = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
       await ledger.move(keyOf('a'), { from: 'sending', step: lost, orderOpen: true });
@@ -734,7 +734,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(await ledger.list({ limit: 10 })).toEqual({ entries: [], cursors: [], next: null });
     });
 
-    test('shows whole entries, newest first', async () => {
+    test('returns complete entries, newest first', async () => {
       for (const [id, atMs] of [
         ['b', noonMs + 2],
         ['c', noonMs + 3],
@@ -747,10 +747,10 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
 
     test.each([1, 3, 23, 24, 100])(
-      'misses and doubles nothing by pages of %i while more arrives',
+      'returns each entry once in pages of %i while more arrive',
       async (limit) => {
         const ids = Array.from({ length: 23 }, (_, i) => `s-${i}`);
-        // Some of them came in the same millisecond.
+        // Some of them arrived in the same millisecond.
         for (const [i, id] of ids.entries())
           await acceptOne(ledger, orderEntry(id, { atMs: noonMs + Math.floor(i / 5) }), null);
         let late = 0;
@@ -768,7 +768,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       },
     );
 
-    test('shows one account by pages, whatever the others have', async () => {
+    test('returns the pages of one account, whatever the others have', async () => {
       for (const [index, account] of ['main', 'second', 'main', 'second', 'main'].entries())
         await acceptOne(ledger, orderEntry(`s-${index}`, { account, atMs: noonMs + index }), null);
       await ledger.refuse({
@@ -782,7 +782,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(rest).toMatchObject({ entries: [{ signalId: 's-0' }], next: null });
     });
 
-    test('shows one status of one account', async () => {
+    test('returns one status of one account', async () => {
       await acceptOne(ledger, orderEntry('a', { account: 'second' }), null);
       await acceptOne(ledger, orderEntry('b'), null);
       await bringTo(ledger, 'denied', 'c');
@@ -790,7 +790,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       expect(entries.map(({ account, signalId }) => `${account} ${signalId}`)).toEqual(['main b']);
     });
 
-    test('shows one status by pages, as it is now', async () => {
+    test('returns the pages of one status, with the current entries', async () => {
       for (const id of ['u-1', 'u-2', 'u-3']) await bringTo(ledger, 'unknown', id);
       for (const id of ['p-1', 'p-2']) await bringTo(ledger, 'placed', id);
       await ledger.move(keyOf('u-2'), {
@@ -815,7 +815,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   });
 
   describe(`${name}: pause`, () => {
-    test('is off at first, can be set, changed and lifted, by account', async () => {
+    test('is off at first, and can be set, changed and lifted for each account', async () => {
       expect(await ledger.readPause('main')).toBeNull();
       await ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });
       await ledger.writePause('main', { sinceMs: noonMs + 1, reason: 'more news' });
@@ -828,7 +828,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   });
 
   describe(`${name}: restart`, () => {
-    test('forgets nothing', async () => {
+    test('loses nothing', async () => {
       await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 });
       await bringTo(ledger, 'invalid', 'b');
       await ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });

@@ -6,7 +6,7 @@ import { type LedgerFixture, orderEntry } from './ledger-contract.ts';
 
 const noonMs = 1_767_268_800_000;
 
-/** What every ledger keeps to when orders are looked for, and when what waits is gone through from its oldest. */
+/** The contract of every ledger for due lookups, and for lists from the oldest entry on. */
 export function describeLookups(name: string, openFixture: () => Promise<LedgerFixture>): void {
   let fixture: LedgerFixture;
   let ledger: Ledger;
@@ -66,8 +66,8 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
 
   const settled = { status: 'placed', atMs: noonMs + 9, note: 'found' } as const;
 
-  describe(`${name}: looks that are due`, () => {
-    test('come whole, longest due first, and not before their time', async () => {
+  describe(`${name}: due lookups`, () => {
+    test('are complete entries, longest due first, and none before its time', async () => {
       await lose('second', noonMs + 2);
       await lose('third', noonMs + 3);
       await lose('first', noonMs + 1);
@@ -78,13 +78,13 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect((await ledger.dueLookups(noonMs + 1, 10))[0]).toStrictEqual(await ledger.read(keyOf('first')));
     });
 
-    test('are at most as many as asked for', async () => {
+    test('are at most as many as the limit', async () => {
       for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) await lose(id, noonMs + index);
 
       expect(await idsDue(noonMs + 100, 3)).toEqual(['a', 'b', 'c']);
     });
 
-    test('are those of unknown entries alone', async () => {
+    test('are those of unknown entries only', async () => {
       await acceptOne(ledger, orderEntry('accepted'), null);
       await start('sending');
       const found = await lose('found', noonMs);
@@ -94,7 +94,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await idsDue(noonMs + 3_600_000)).toEqual(['lost']);
     });
 
-    test('begin as somebody was told, with nothing seen', async () => {
+    test('begin with the alarm raised and no result', async () => {
       const key = await lose('a', noonMs + 5);
 
       expect(await lookupOf(key)).toStrictEqual({
@@ -108,7 +108,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       });
     });
 
-    test('stay with an entry that is settled, for its reader', async () => {
+    test('stay readable in a settled entry', async () => {
       const key = await lose('a', noonMs);
       const lookup = addLookup(await lookupOf(key), noonMs + 60_000);
       await ledger.postpone(key, await lookupOf(key), lookup);
@@ -120,10 +120,10 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
     });
   });
 
-  describe(`${name}: looks that a clock put off which was ahead`, () => {
+  describe(`${name}: lookups postponed before a clock was set back`, () => {
     const twoHoursMs = 2 * 60 * 60_000;
 
-    test('are due when they lie more than two hours ahead, behind those that are due by time', async () => {
+    test('are due when they lie more than two hours ahead, after the others that are due', async () => {
       for (const [id, dueAtMs] of [
         ['far', noonMs + twoHoursMs + 1],
         ['near', noonMs + twoHoursMs],
@@ -140,8 +140,8 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
     });
   });
 
-  describe(`${name}: a look put off`, () => {
-    test('is due when it says, and changes nothing else of its entry', async () => {
+  describe(`${name}: a postponed lookup`, () => {
+    test('is due at the new time, and changes nothing else of its entry', async () => {
       const key = await lose('a', noonMs);
       const before = await read(key);
       const lookup = addLookup(await lookupOf(key), noonMs + 60_000);
@@ -153,7 +153,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await idsDue(noonMs + 60_000)).toEqual(['a']);
     });
 
-    test('goes behind those that wait longer', async () => {
+    test('comes after those that are due longer', async () => {
       const key = await lose('a', noonMs);
       await lose('b', noonMs + 1);
       await ledger.postpone(key, await lookupOf(key), addLookup(await lookupOf(key), noonMs + 2));
@@ -161,7 +161,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await idsDue(noonMs + 2)).toEqual(['b', 'a']);
     });
 
-    test('is put off once by two that looked at the same time', async () => {
+    test('is postponed by only one of two concurrent lookups', async () => {
       const key = await lose('a', noonMs);
       const seen = await lookupOf(key);
       const looks = [addLookup(seen, noonMs + 60_000), addLookup(seen, noonMs + 60_001)] as const;
@@ -172,7 +172,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await lookupOf(key)).toStrictEqual(done[0] ? looks[0] : looks[1]);
     });
 
-    test('is left as it is when somebody has looked since', async () => {
+    test('does not change when another lookup was recorded since', async () => {
       const key = await lose('a', noonMs);
       const seen = await lookupOf(key);
       const newer = addLookup(seen, noonMs + 60_000);
@@ -182,7 +182,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await lookupOf(key)).toStrictEqual(newer);
     });
 
-    test('does not come back when the entry was settled meanwhile', async () => {
+    test('is not due again when the entry was settled meanwhile', async () => {
       const key = await lose('a', noonMs);
       const seen = await lookupOf(key);
       const moved = await ledger.move(key, { from: 'unknown', step: settled });
@@ -192,14 +192,14 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await idsDue(noonMs + 3_600_000)).toEqual([]);
     });
 
-    test('of an entry that never was there is none', async () => {
+    test('does not exist for an unknown entry', async () => {
       const seen = await lookupOf(await lose('a', noonMs));
 
       expect(await ledger.postpone(keyOf('nobody'), seen, addLookup(seen, noonMs + 60_000))).toBe(false);
       expect(await ledger.read(keyOf('nobody'))).toBeNull();
     });
 
-    test('outlives a restart', async () => {
+    test('survives a restart', async () => {
       const key = await lose('a', noonMs);
       const lookup = addLookup(await lookupOf(key), noonMs + 60_000);
       await ledger.postpone(key, await lookupOf(key), lookup);
@@ -214,7 +214,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
   describe(`${name}: list, oldest first`, () => {
     const ids = Array.from({ length: 7 }, (_, index) => `s-${index}`);
 
-    /** In an order of their own; every other one is on its way. */
+    /** Stored in their own order; every second one is being sent. */
     async function arrive(): Promise<void> {
       for (const index of [3, 0, 6, 2, 5, 1, 4]) {
         const key = keyOf(`s-${index}`);
@@ -231,14 +231,14 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       return next === null ? found : [...found, ...(await readPages({ ...query, cursor: next }, onPage))];
     }
 
-    test.each([1, 2, 3, 7, 100])('shows all by pages of %i', async (limit) => {
+    test.each([1, 2, 3, 7, 100])('returns all in pages of %i', async (limit) => {
       await arrive();
 
       expect(await readPages({ limit, oldestFirst: true })).toEqual(ids);
       expect(await readPages({ limit })).toEqual(ids.toReversed());
     });
 
-    test.each([1, 2, 3, 4])('shows one status by pages of %i', async (limit) => {
+    test.each([1, 2, 3, 4])('returns one status in pages of %i', async (limit) => {
       await arrive();
       const query = { limit, status: 'sending', oldestFirst: true } as const;
 
@@ -246,13 +246,13 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await readPages({ ...query, oldestFirst: false })).toEqual(['s-5', 's-3', 's-1']);
     });
 
-    test('shows what came in the same millisecond once each', async () => {
+    test('returns each entry of the same millisecond once', async () => {
       for (const id of ids) await acceptOne(ledger, orderEntry(id), null);
 
       expect(await readPages({ limit: 2, oldestFirst: true })).toEqual(ids);
     });
 
-    test('misses nothing while what is shown moves on', async () => {
+    test('misses nothing while listed entries change their status', async () => {
       for (const [index, id] of ids.entries())
         await acceptOne(ledger, orderEntry(id, { atMs: noonMs + index }), null);
       const waiting = [...ids];
@@ -267,7 +267,7 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       expect(await readPages({ limit: 2, status: 'accepted', oldestFirst: true }, deny)).toEqual(ids);
     });
 
-    test('takes a cursor of the other direction from the same place', async () => {
+    test('continues from a cursor of the other direction at the same position', async () => {
       await arrive();
       const { next } = await ledger.list({ limit: 3, oldestFirst: true });
 

@@ -5,9 +5,9 @@ import type { MarketCopies, MarketsCopy } from '../../lib/ledger/market-copies.t
 import type { Market } from '../../lib/model/market.ts';
 
 export interface MarketCopiesFixture {
-  /** Another process on the same store, for the exchange at that address. */
+  /** Opens the store as another process does, for the exchange at the given address. */
   open(exchange: string): MarketCopies;
-  /** Puts a text where the copy is kept, as another release might have left it. */
+  /** Writes a text in place of the copy, as another release may have left it. */
   write(text: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export const market: Market = {
 };
 const bounded: Market = { ...market, name: 'ETH_USDT', maxTotal: parseDecimal('1e40'), isCollateral: true };
 
-/** What every store of the market list's copy does. */
+/** The contract of every store of the market list. */
 export function describeMarketCopies(name: string, openFixture: () => Promise<MarketCopiesFixture>): void {
   describe(name, () => {
     let fixture: MarketCopiesFixture;
@@ -40,11 +40,11 @@ export function describeMarketCopies(name: string, openFixture: () => Promise<Ma
     });
     afterEach(() => fixture.close());
 
-    test('has nothing before anything was saved', async () => {
+    test('is empty before the first save', async () => {
       expect(await fixture.open(exchange).load()).toBeNull();
     });
 
-    test('gives back what another process saved, exactly', async () => {
+    test('returns exactly what another process saved', async () => {
       const copy = { readAtMs: noonMs, markets: [market, bounded] };
 
       await fixture.open(exchange).save(copy);
@@ -52,7 +52,7 @@ export function describeMarketCopies(name: string, openFixture: () => Promise<Ma
       expect(await fixture.open(exchange).load()).toEqual(copy);
     });
 
-    test('keeps the copy that was saved last', async () => {
+    test('keeps only the copy saved last', async () => {
       const copies = fixture.open(exchange);
       await copies.save({ readAtMs: noonMs, markets: [market] });
       const last = { readAtMs: noonMs - 1, markets: [bounded] };
@@ -62,7 +62,7 @@ export function describeMarketCopies(name: string, openFixture: () => Promise<Ma
       expect(await copies.load()).toEqual(last);
     });
 
-    test('gives no copy of one exchange to a relay that trades on another', async () => {
+    test('returns no copy of another exchange', async () => {
       await fixture.open('http://127.0.0.1:8090').save({ readAtMs: noonMs, markets: [market] });
 
       expect(await fixture.open(exchange).load()).toBeNull();
@@ -89,7 +89,7 @@ export function describeMarketCopies(name: string, openFixture: () => Promise<Ma
       );
     });
 
-    test('leaves out what no longer fits, and keeps the rest', async () => {
+    test('leaves out the markets that do not fit, and keeps the rest', async () => {
       const vast = { ...market, name: 'VAST_USDT', base: 'ß'.repeat(200_000) };
       const many = Array.from({ length: 5_000 }, (_, i) => ({ ...market, name: `N${i}_USDT` }));
       const copies = fixture.open(exchange);
@@ -107,20 +107,20 @@ export function describeMarketCopies(name: string, openFixture: () => Promise<Ma
       ['of another form', '{"readAtMs":1,"list":{}}'],
       ['dated with a word', `{"exchange":"${exchange}","readAtMs":"noon","markets":[]}`],
       [
-        'made of markets of another form',
+        'made of markets in another format',
         `{"exchange":"${exchange}","readAtMs":1,"markets":[{"name":"BTC_USDT","step":"1"}]}`,
       ],
       [
         'made of numbers instead of decimals',
         `{"exchange":"${exchange}","readAtMs":1,"markets":[{"name":"BTC_USDT","amountStep":1}]}`,
       ],
-    ])('takes a copy that is %s for none', async (_, text) => {
+    ])('returns null for a copy that is %s', async (_, text) => {
       await fixture.write(text);
 
       expect(await fixture.open(exchange).load()).toBeNull();
     });
 
-    test('reads the markets whose form it knows, of a copy that has others too', async () => {
+    test('returns only the readable markets of a copy', async () => {
       const markets = [{ name: 'ODD_ONE' }, { ...market, added: 'by a newer release' }];
       await fixture.write(JSON.stringify({ exchange, readAtMs: noonMs, markets }));
 

@@ -16,7 +16,7 @@ import { ledgerScripts, queueScripts } from '../support/older-scripts.ts';
 import { orderEntry, signal } from './ledger-contract.ts';
 
 const noonMs = 1_767_268_800_000;
-/** Under the names that files keep it by. */
+/** With the field names that files use. */
 const storedLookup = {
   count: 2,
   misses: 1,
@@ -50,7 +50,7 @@ const rows: readonly (readonly [string, Status, number | null])[] = [
   ['waiting-2', 'accepted', null],
 ];
 
-/** A file as a release wrote it whose ledger's tables were of that version. */
+/** Creates a file as a release with that version of the ledger's tables wrote it. */
 function writeOlderFile(path: string, version: number): void {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL');
@@ -100,11 +100,11 @@ function writeOlderFile(path: string, version: number): void {
   database.close();
 }
 
-test('the scripts that files in use were made with are the ones that upgrade them', () => {
+test('the migration scripts of earlier releases are unchanged', () => {
   expect(migrations.slice(0, ledgerScripts.length)).toEqual(ledgerScripts);
 });
 
-describe.each([1, 2])('a data file whose ledger is of version %i', (version) => {
+describe.each([1, 2])('a data file with version %i of the ledger', (version) => {
   let folder: string;
   let file: SqliteFile;
   let queue: SqliteQueue;
@@ -162,7 +162,7 @@ describe.each([1, 2])('a data file whose ledger is of version %i', (version) => 
     });
   });
 
-  test('hands out what waits, once, and keeps limits and resends', async () => {
+  test('delivers waiting signals once, and keeps limits and resends', async () => {
     expect(idsOf(await queue.receive(10))).toEqual(['waiting-1', 'waiting-2']);
     expect(await queue.receive(10)).toEqual([]);
     const atMs = noonMs + 100;

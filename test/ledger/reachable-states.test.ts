@@ -2,22 +2,22 @@ import { describe, expect, test } from '@jest/globals';
 import { transitions } from '../../lib/model/outcome.ts';
 import { namedMoves, reachableStates } from './reachable-states.ts';
 
-test('the moves of the state machine are those listed', () => {
+test('the moves of the state machine are the listed ones', () => {
   expect(transitions.map(({ name, from, to }) => `${name}: ${from} → ${to}`)).toEqual(namedMoves);
 });
 
 describe('of the reachable states', () => {
   const namesOf = (pattern: RegExp) => Object.keys(reachableStates).filter((state) => pattern.test(state));
 
-  test('only what was placed, or may have been, has an open order', () => {
+  test('only sending, placed and unknown entries have an open order', () => {
     expect(namesOf(/, open/).filter((state) => !/^(sending|placed|unknown),/.test(state))).toEqual([]);
   });
 
-  test('every unknown one is to be looked for, and no other', () => {
-    expect(namesOf(/, look (due|to come)$/)).toEqual(namesOf(/^unknown/));
+  test('every unknown entry has a lookup due now or later, and no other entry has', () => {
+    expect(namesOf(/, lookup (due|later)$/)).toEqual(namesOf(/^unknown/));
   });
 
-  test('nothing is known of an order before it is on its way', () => {
+  test('an accepted entry has no order', () => {
     expect(namesOf(/^accepted/)).toEqual(['accepted, waiting']);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The ledger's state machine, written out by hand: what the stores are held to, so that a change of either shows.
+ * The ledger's state machine, written out literally: tests compare the code and the stores with it.
  *
- * First every move, by its name.
+ * First every move with its name.
  */
 export const namedMoves = [
   'deny: accepted → denied',
@@ -22,8 +22,9 @@ export const namedMoves = [
 ];
 
 /**
- * Then every state an entry can reach, with the first of the shortest ways to it. A state is a status; whether an
- * order is open and its id known; and whether a look for it is due now or later, or is no longer due (`looked for`).
+ * Then every state an entry can reach, with the first of the shortest paths to
+ * it. A state is a status, whether an order is open and its id known, and whether
+ * a lookup is due now (`lookup due`), later, or no longer (`lookup over`).
  */
 export const reachableStates: Readonly<Record<string, string>> = {
   'accepted, waiting': 'accept',
@@ -45,25 +46,25 @@ export const reachableStates: Readonly<Record<string, string>> = {
   'placed, open, id': 'accept › start › hear of the order (with id)',
   rejected: 'accept › start › hear a refusal',
   'rejected, id': 'accept › start › hear a refusal (with id)',
-  'unknown, look due': 'accept › start › lose the response (not open)',
-  'unknown, id, look due': 'accept › start › lose the response (not open, with id)',
-  'unknown, open, look due': 'accept › start › lose the response',
-  'unknown, open, id, look due': 'accept › start › lose the response (with id)',
-  'unknown, look to come': 'accept › start › lose the response (not open) › postpone the look',
-  'unknown, id, look to come': 'accept › start › lose the response (not open, with id) › postpone the look',
-  'unknown, open, look to come': 'accept › start › lose the response › postpone the look',
-  'unknown, open, id, look to come': 'accept › start › lose the response (with id) › postpone the look',
-  'placed, looked for': 'accept › start › lose the response › find the order (not open)',
-  'placed, id, looked for': 'accept › start › lose the response › find the order (not open, with id)',
-  'placed, open, looked for': 'accept › start › lose the response › find the order',
-  'placed, open, id, looked for': 'accept › start › lose the response › find the order (with id)',
-  'cancelled, looked for': 'accept › start › lose the response › find it cancelled',
-  'cancelled, id, looked for': 'accept › start › lose the response › find it cancelled (with id)',
-  'rejected, looked for': 'accept › start › lose the response › find it refused',
-  'rejected, id, looked for': 'accept › start › lose the response › find it refused (with id)',
-  'not_placed, looked for': 'accept › start › lose the response › find no order',
-  'not_placed, id, looked for': 'accept › start › lose the response › find no order (with id)',
-  'not_sent, looked for': 'accept › start › lose the response › prove late that it never left',
-  'not_sent, id, looked for': 'accept › start › lose the response › prove late that it never left (with id)',
+  'unknown, lookup due': 'accept › start › lose the response (not open)',
+  'unknown, id, lookup due': 'accept › start › lose the response (not open, with id)',
+  'unknown, open, lookup due': 'accept › start › lose the response',
+  'unknown, open, id, lookup due': 'accept › start › lose the response (with id)',
+  'unknown, lookup later': 'accept › start › lose the response (not open) › postpone the lookup',
+  'unknown, id, lookup later': 'accept › start › lose the response (not open, with id) › postpone the lookup',
+  'unknown, open, lookup later': 'accept › start › lose the response › postpone the lookup',
+  'unknown, open, id, lookup later': 'accept › start › lose the response (with id) › postpone the lookup',
+  'placed, lookup over': 'accept › start › lose the response › find the order (not open)',
+  'placed, id, lookup over': 'accept › start › lose the response › find the order (not open, with id)',
+  'placed, open, lookup over': 'accept › start › lose the response › find the order',
+  'placed, open, id, lookup over': 'accept › start › lose the response › find the order (with id)',
+  'cancelled, lookup over': 'accept › start › lose the response › find it cancelled',
+  'cancelled, id, lookup over': 'accept › start › lose the response › find it cancelled (with id)',
+  'rejected, lookup over': 'accept › start › lose the response › find it refused',
+  'rejected, id, lookup over': 'accept › start › lose the response › find it refused (with id)',
+  'not_placed, lookup over': 'accept › start › lose the response › find no order',
+  'not_placed, id, lookup over': 'accept › start › lose the response › find no order (with id)',
+  'not_sent, lookup over': 'accept › start › lose the response › prove late that it never left',
+  'not_sent, id, lookup over': 'accept › start › lose the response › prove late that it never left (with id)',
   invalid: 'refuse',
 };

@@ -43,7 +43,7 @@ describeLedger('a ledger on the disk', openOnDisk);
 describeLookups('a ledger on the disk', openOnDisk);
 describeFinding('a ledger on the disk', openOnDisk);
 
-/** As the relay and the operator's tool have it open, each for itself. */
+/** Two open ledgers on one file, as the relay and the CLI have. */
 async function openTwice(): Promise<SharedLedger> {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   const files = [openSqlite(join(folder, 'relay.db')), openSqlite(join(folder, 'relay.db'))] as const;
@@ -68,7 +68,7 @@ describeDamage('a ledger on SQLite', async () => {
   };
 });
 
-/** Every statement the ledger prepares, with SQLite's plan for it. */
+/** Every statement that the ledger prepares, with SQLite's query plan. */
 function plansOfLedger(): readonly { readonly sql: string; readonly plan: readonly string[] }[] {
   const file = openSqlite(':memory:');
   const prepared: string[] = [];
@@ -101,7 +101,7 @@ function plansOfLedger(): readonly { readonly sql: string; readonly plan: readon
 describe('the cost of a statement', () => {
   const plans = plansOfLedger();
 
-  test('never grows with the ledger: no statement scans a table or sorts by itself', () => {
+  test('does not grow with the ledger: no statement scans a table or sorts', () => {
     expect(plans.length).toBeGreaterThanOrEqual(12);
     const steps = plans.flatMap(({ sql, plan }) => plan.map((detail) => ({ sql, detail })));
     expect(
@@ -144,13 +144,13 @@ describe('the cost of a statement', () => {
       /^UPDATE entries SET status = 'sending'/,
       'SEARCH entries USING COVERING INDEX orders_by_account (account=? AND ordered_at_ms>? AND ordered_at_ms<?)',
     ],
-  ])('%s goes by its index', (sql, detail) => {
+  ])('%s uses its index', (sql, detail) => {
     expect(plans.find((candidate) => sql.test(candidate.sql))?.plan).toContain(detail);
   });
 });
 
 describe('a ledger on SQLite', () => {
-  test('shows what came in the same millisecond with the latest first', async () => {
+  test('lists entries of the same millisecond with the latest first', async () => {
     const { ledger, close } = await openInMemory();
     for (const id of ['first', 'second', 'third']) await acceptOne(ledger, orderEntry(id), null);
     const pages = [await ledger.list({ limit: 2 })];
@@ -163,14 +163,14 @@ describe('a ledger on SQLite', () => {
     await close();
   });
 
-  test('ends a page that is exactly full with no cursor', async () => {
+  test('gives no cursor after a last page that is exactly full', async () => {
     const { ledger, close } = await openInMemory();
     for (const id of ['a', 'b']) await acceptOne(ledger, orderEntry(id), null);
     expect(await ledger.list({ limit: 2 })).toMatchObject({ entries: { length: 2 }, next: null });
     await close();
   });
 
-  test('is seen by another process as soon as it acknowledges', async () => {
+  test('shows a write to another process as soon as it is acknowledged', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
     const [relay, tool] = [openSqlite(join(folder, 'relay.db')), openSqlite(join(folder, 'relay.db'))];
     const [writer, reader] = [createSqliteLedger(relay), createSqliteLedger(tool)];
@@ -183,7 +183,7 @@ describe('a ledger on SQLite', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('says so when it can be neither written nor read', async () => {
+  test('throws when it can be neither written nor read', async () => {
     const file = openSqlite(':memory:');
     const ledger = createSqliteLedger(file);
     file.close();

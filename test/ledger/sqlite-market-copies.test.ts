@@ -29,7 +29,7 @@ describeMarketCopies('the copy of the market list on the disk', async () => {
   };
 });
 
-test('a database that is gone is told as the catalogue has it', async () => {
+test('a missing database is store_unavailable', async () => {
   const file = openSqlite(':memory:');
   const copies = createSqliteMarketCopies(file, 'any');
   file.close();

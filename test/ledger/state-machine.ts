@@ -4,7 +4,7 @@ import { isFinal, type Status, statuses, transitions } from '../../lib/model/out
 import { namedMoves, reachableStates } from './reachable-states.ts';
 import { enact, findReachable, moveBy, readEntry, statusOf, stepTo } from './state-search.ts';
 
-/** A ledger, and another one over the same data, as another process has it. */
+/** A ledger, and another one over the same data, as in another process. */
 export interface SharedLedger {
   readonly ledger: Ledger;
   readonly other: Ledger;
@@ -21,12 +21,12 @@ function isNamed(from: Status, to: Status): boolean {
 function wayTo(status: Status): string {
   const states: Partial<Record<Status, string>> = {
     accepted: 'accepted, waiting',
-    unknown: 'unknown, open, look due',
+    unknown: 'unknown, open, lookup due',
   };
   return reachableStates[states[status] ?? status] ?? '';
 }
 
-/** Every reachable state, every move from every status to every status, and writers that meet. */
+/** Tests every reachable state, every move from every status to every status, and concurrent writers. */
 export function describeStateMachine(name: string, openLedger: () => Promise<SharedLedger>): void {
   describe(`${name}: its state machine`, () => {
     let shared: SharedLedger;
@@ -39,11 +39,14 @@ export function describeStateMachine(name: string, openLedger: () => Promise<Sha
     });
     afterAll(() => shared.close());
 
-    test('leads an entry to the states that are listed, and to no other', async () => {
+    test('leads an entry to the listed states and no others', async () => {
       expect(await findReachable(ledger)).toEqual(reachableStates);
     });
 
-    /** The guard in the code turns away pairs without a name; the store's own condition, named ones from elsewhere. */
+    /**
+     * The code refuses moves that are not transitions; the store's
+     * condition refuses transitions from another status.
+     */
     describe('of the moves from every status to every status', () => {
       const onTheWay = states.filter(([state]) => !isFinal(statusOf(state)));
 

@@ -8,25 +8,25 @@ const noonMs = 1_767_268_800_000;
 const laterMs = noonMs + 60_000;
 const foreverMs = noonMs + 365 * 86_400_000;
 
-/** Something a caller of the ledger can do to an entry; `from`: the only status in which it does anything. */
+/** An operation on an entry; `from`: the only status in which it has an effect, null: any. */
 interface Operation {
   readonly name: string;
   readonly from: Status | null;
   run(ledger: Ledger, key: EntryKey): Promise<unknown>;
 }
 
-/** Every way to tell a move of the order. */
-const tellings = [{}, { orderOpen: true }, { orderOpen: false }].flatMap((open) => [
+/** Every combination of the order facts of a move. */
+const orderFacts = [{}, { orderOpen: true }, { orderOpen: false }].flatMap((open) => [
   open,
   { ...open, orderId: 5 },
 ]);
 
 function nameOf({ name }: Transition, { orderOpen, orderId }: Pick<Move, 'orderOpen' | 'orderId'>): string {
-  const told = [
+  const facts = [
     ...(orderOpen === undefined ? [] : [orderOpen ? 'open' : 'not open']),
     ...(orderId === undefined ? [] : ['with id']),
   ];
-  return told.length === 0 ? name : `${name} (${told.join(', ')})`;
+  return facts.length === 0 ? name : `${name} (${facts.join(', ')})`;
 }
 
 const operations: readonly Operation[] = [
@@ -38,12 +38,12 @@ const operations: readonly Operation[] = [
   { name: 'refuse', from: null, run: (ledger, key) => ledger.refuse(refusalOf(key)) },
   { name: 'start', from: null, run: (ledger, key) => ledger.start(key, stepTo('sending'), null) },
   { name: 'close the order', from: null, run: (ledger, key) => ledger.closeOrder(key) },
-  { name: 'postpone the look', from: null, run: postpone },
+  { name: 'postpone the lookup', from: null, run: postpone },
   ...transitions.flatMap((transition) =>
-    tellings.map((telling) => ({
-      name: nameOf(transition, telling),
+    orderFacts.map((facts) => ({
+      name: nameOf(transition, facts),
       from: transition.from,
-      run: (ledger: Ledger, key: EntryKey) => ledger.move(key, { ...moveBy(transition), ...telling }),
+      run: (ledger: Ledger, key: EntryKey) => ledger.move(key, { ...moveBy(transition), ...facts }),
     })),
   ),
 ];
@@ -72,7 +72,7 @@ export async function readEntry(ledger: Ledger, key: EntryKey): Promise<Entry> {
   return entry;
 }
 
-/** Accounts whose entry is due at that time. */
+/** The accounts whose entry is due at the given time. */
 async function accountsDue(ledger: Ledger, nowMs: number): Promise<ReadonlySet<string>> {
   const due = await ledger.dueLookups(nowMs, 10_000);
   return new Set(due.map(({ account }) => account));
@@ -97,19 +97,19 @@ async function describeStates(ledger: Ledger, keys: readonly EntryKey[]): Promis
 }
 
 function describeLookup({ lookup }: Entry, isDueNow: boolean, isDueEver: boolean): readonly string[] {
-  if (isDueEver) return [isDueNow ? 'look due' : 'look to come'];
-  return lookup === null ? [] : ['looked for'];
+  if (isDueEver) return [isDueNow ? 'lookup due' : 'lookup later'];
+  return lookup === null ? [] : ['lookup over'];
 }
 
 let accounts = 0;
 
-/** Every entry has an account of its own, so that no minute is counted for two. */
+/** Every entry has its own account, so that no limit counts two entries. */
 function createKey(): EntryKey {
   accounts += 1;
   return { account: `account-${accounts}`, signalId: 'a' };
 }
 
-/** @param path names of operations, joined by ` › `; a conflict on the way is part of it */
+/** @param path names of operations, joined by ` › `; operations may end in a conflict */
 export async function enact(ledger: Ledger, path: string): Promise<EntryKey> {
   const key = createKey();
   for (const name of path.split(' › ')) {
@@ -120,7 +120,7 @@ export async function enact(ledger: Ledger, path: string): Promise<EntryKey> {
   return key;
 }
 
-/** Every state that operations lead to, with the first shortest path there is. */
+/** Every state that operations lead to, with the first of its shortest paths. */
 export async function findReachable(ledger: Ledger): Promise<Readonly<Record<string, string>>> {
   const found = new Map<string, string>();
   let paths = ['accept', 'refuse'];
@@ -137,7 +137,7 @@ export async function findReachable(ledger: Ledger): Promise<Readonly<Record<str
   return Object.fromEntries(found);
 }
 
-/** Moves from another status are left out: that they do nothing is shown of every state, by itself. */
+/** Leaves out moves from another status: a separate test proves for every state that they have no effect. */
 function nextPaths(state: string, path: string): readonly string[] {
   return operations
     .filter(({ from }) => from === null || from === statusOf(state))

@@ -39,7 +39,8 @@ describe('an alert that could not be stored as a whole', () => {
     expect(JSON.parse(first.body)).toMatchObject({
       error: {
         code: 'not_stored',
-        message: 'the alert was not completely taken in (the disk is full): send the same bytes again',
+        message:
+          'the alert was not completely stored and queued (the disk is full): send the same bytes again',
       },
     });
     expect(queue.enqueued).toEqual([{ account: 'main', signalId: 'buy-1', market: 'BTC_USDT' }]);

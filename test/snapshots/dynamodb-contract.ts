@@ -15,7 +15,7 @@ import {
   snapshotAt,
 } from './snapshots-contract.ts';
 
-/** What every store of snapshots keeps to, and what only one on DynamoDB does. */
+/** The contract of every snapshot store, and what holds for the one on DynamoDB only. */
 export function describeDynamodbSnapshots(name: string, start: () => Promise<DynamodbFixture>): void {
   let dynamodb: DynamodbFixture;
   let client: DynamoDBClient;
@@ -43,7 +43,7 @@ export function describeDynamodbSnapshots(name: string, start: () => Promise<Dyn
 
   describeSnapshots(name, open);
 
-  test(`${name}: the kinds of things in one table do not get into each other`, async () => {
+  test(`${name}: a list of one kind of item returns no items of another kind`, async () => {
     const { store, close } = await open();
     await store.balances.write('main', snapshotAt(noonMs));
     await store.fees.append('main', null, { ticker: 'BTC', fromMs: noonMs, fees: feesOf('1') });
@@ -75,7 +75,7 @@ export function describeDynamodbSnapshots(name: string, start: () => Promise<Dyn
     await close();
   });
 
-  test(`${name}: a store without its table says that it can be neither read nor written, and names nothing`, async () => {
+  test(`${name}: reads and writes without a table fail with an error that does not name the table`, async () => {
     const store = createDynamodbSnapshots({ client, tableName: 'gone' });
     const failure = (done: string) => ({
       code: 'store_unavailable',

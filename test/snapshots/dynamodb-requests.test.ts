@@ -26,8 +26,8 @@ const balanceItem = (slotMs: number) => ({
   main: { S: '{"BTC":"1.5"}' },
 });
 
-describe('a list that DynamoDB answers in pieces', () => {
-  test('goes on until it says that there is no more, also behind an empty piece', async () => {
+describe('a list that DynamoDB returns in pages', () => {
+  test('continues to the last page, even after an empty one', async () => {
     const key = { account: { S: 'main' }, item: { S: 'balance#x' } };
     const store = await open(
       answers({ Items: [balanceItem(1)], LastEvaluatedKey: key }),
@@ -39,7 +39,7 @@ describe('a list that DynamoDB answers in pieces', () => {
     expect(seenBodies().map(({ ExclusiveStartKey }) => ExclusiveStartKey)).toEqual([undefined, key, key]);
   });
 
-  test('asks for the keys of its period and no others, and sees every write', async () => {
+  test('queries only the keys of its period, strongly consistently', async () => {
     const store = await open(answers({ Items: [] }));
     await collect(store.interest.list('main', { fromMs: noonMs, untilMs: noonMs + 1000 }));
     expect(seenBodies()[0]).toMatchObject({
@@ -53,7 +53,7 @@ describe('a list that DynamoDB answers in pieces', () => {
     });
   });
 
-  test('of balances at a time is one item', async () => {
+  test('of the balances at a time reads one item', async () => {
     const store = await open(answers({ Items: [balanceItem(7)] }));
     expect(await store.balances.readAt('main', 9)).toMatchObject({ slotMs: 7, takenAtMs: 5 });
     expect(seenBodies()[0]).toMatchObject({ Limit: 1, ScanIndexForward: false });
@@ -63,7 +63,7 @@ describe('a list that DynamoDB answers in pieces', () => {
 describe('a write that DynamoDB refuses', () => {
   const version = { ticker: 'BTC', fromMs: 2, fees: feesOf('1') };
 
-  test('because its condition does not hold is told as that', async () => {
+  test('because its condition does not hold returns false', async () => {
     const refused = { CancellationReasons: [{ Code: 'ConditionalCheckFailed' }, { Code: 'None' }] };
     const store = await open(
       fails('ConditionalCheckFailedException'),
@@ -80,12 +80,12 @@ describe('a write that DynamoDB refuses', () => {
     CancellationReasons: [{ Code: 'TransactionConflict' }, { Code: 'None' }],
   });
 
-  test('because another one was under way is asked for again', async () => {
+  test('because of a conflicting transaction is retried', async () => {
     const store = await open(conflict, conflict, answers({}));
     expect(await store.fees.append('main', null, version)).toBe(true);
   });
 
-  test('for any other reason, or for ever, is a failure, for the run to come again', async () => {
+  test('for any other reason, or in every retry, throws', async () => {
     const store = await open(
       ...Array.from({ length: 6 }, () => conflict),
       fails('TransactionCanceledException', { CancellationReasons: [{ Code: 'ThrottlingError' }] }),
@@ -106,7 +106,7 @@ describe('a write that DynamoDB refuses', () => {
 });
 
 describe('what is written', () => {
-  test('of a change is both the history and what holds now, or neither', async () => {
+  test('for a change is both the history item and the current item, or neither', async () => {
     const store = await open(answers({}));
     const known = { ticker: 'BTC', fromMs: 1, fees: null };
     expect(await store.fees.append('main', known, { ticker: 'BTC', fromMs: 2, fees: null })).toBe(true);
@@ -124,7 +124,7 @@ describe('what is written', () => {
     ]);
   });
 
-  test('of one payment is the same item each time, and of another another', async () => {
+  test('for one payment is the same item each time, and a different item for another payment', async () => {
     const store = await open(...Array(3).fill(answers({})));
     await store.interest.write('main', [paymentAt(noonMs)]);
     await store.interest.write('main', [paymentAt(noonMs)]);
@@ -136,7 +136,7 @@ describe('what is written', () => {
     expect(first.payment.S).toBe('["plan-1","investment-1","USDT","12.34","1"]');
   });
 
-  test('of the progress counts on from the version that was read', async () => {
+  test('for the progress has the version after the one that was read', async () => {
     const progress = '{"completeUntilMs":7,"gaps":[],"refusal":null}';
     const store = await open(
       answers({ Item: { version: { N: '4' }, progress: { S: progress } } }),

@@ -12,7 +12,7 @@ afterEach(() => world.close());
 
 const firstSecond = 1_800_000_000;
 
-/** Pays as chance will have it: often the same again, sometimes a crowd, sometimes a little late. */
+/** Makes random payments: often equal ones, sometimes many at once, sometimes with a slightly past time. */
 function createPayer(random: Random) {
   const paid: Record<string, number> = {};
   let second = firstSecond;
@@ -43,7 +43,7 @@ function createPayer(random: Random) {
   };
 }
 
-/** What the store holds of those payments, counted; numbers of payments alike must run from 1 without a gap. */
+/** Counts the stored payments; equal payments must be numbered from 1 without a gap. */
 async function countStored(): Promise<Readonly<Record<string, number>>> {
   const numbers: Record<string, number[]> = {};
   const period = { fromMs: (firstSecond - 3600) * 1000, untilMs: 10 ** 14 };
@@ -84,7 +84,7 @@ describe('imports, while payments arrive and processes die', () => {
       pay(30);
       world.beforeCall = () => (random() < 0.4 ? pay(10) : undefined);
       writesLeft = random() < 0.5 ? Math.floor(random() * 60) : Number.POSITIVE_INFINITY;
-      // Some are cut off, and some overlap.
+      // Some imports are interrupted, and some overlap.
       await Promise.allSettled([
         importInterest(services),
         ...(random() < 0.3 ? [importInterest(services)] : []),

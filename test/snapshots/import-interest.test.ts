@@ -58,7 +58,7 @@ describe('an import of interest', () => {
     });
   });
 
-  test('again adds nothing, and reads no further than it must', async () => {
+  test('adds nothing when repeated, and reads no further than it must', async () => {
     await importMain();
     const callsBefore = world.callsOf('main', 'interest-payments');
     await importMain();
@@ -80,7 +80,7 @@ describe('an import of interest', () => {
     expect(written).toEqual([1]);
   });
 
-  test('adds what came since', async () => {
+  test('adds the payments since the last import', async () => {
     await importMain();
     for (const second of [1, 2, 2, 3]) pay(firstNewSecond + second);
     await importMain();
@@ -92,7 +92,7 @@ describe('an import of interest', () => {
     ]);
   });
 
-  test('adds one more of payments alike that were taken before', async () => {
+  test('adds one more payment that equals stored ones', async () => {
     pay(firstNewSecond);
     pay(firstNewSecond);
     await importMain();
@@ -105,7 +105,7 @@ describe('an import of interest', () => {
     ]);
   });
 
-  test('finds a payment that was entered late, with a time of the last day', async () => {
+  test('finds a payment added late, with a time of the last day', async () => {
     pay(firstNewSecond);
     await importMain();
     pay(firstNewSecond - 86_399);
@@ -118,7 +118,7 @@ describe('an import of interest', () => {
     ]);
   });
 
-  test('finds a payment that was entered days late, though pages of newer ones were stored before', async () => {
+  test('finds a payment added days late, though pages of newer ones are stored', async () => {
     const day = 86_400;
     // Sixty days, a payment every hour: 31 days are eight pages.
     const history = createHistory(Array.from({ length: 60 * 24 }, (_, hour) => listed(hour * 3600)));
@@ -130,12 +130,12 @@ describe('an import of interest', () => {
     expect(late.map(({ paidAtMs }) => paidAtMs / 1000)).toEqual([29 * day + 1, 57 * day + 1]);
   });
 
-  test('does not look for a payment that was entered with a time beyond its look-back', async () => {
+  test('does not find a payment added with a time before its look-back of 31 days', async () => {
     const day = 86_400;
     const history = createHistory(Array.from({ length: 60 * 24 }, (_, hour) => listed(hour * 3600)));
     const importAll = () => importMain({ exchangeFor: async () => clientOf(history) });
     await importAll();
-    // More than a page lies between the two: the older one is in none that shows the end of the look-back.
+    // More than a page lies between the two payments, so no page that the import reads has the older one.
     history.add(listed(30 * day + 1, 'late'), listed(20 * day + 1, 'late'));
     await importAll();
     const late = (await stored()).filter(({ investmentId }) => investmentId === 'late');
@@ -148,7 +148,7 @@ describe('an import of interest', () => {
     expect((await world.store.interest.readProgress('main')).version).toBe(1);
   });
 
-  test('of an account that was paid nothing yet is no failure, and has ended', async () => {
+  test('completes for an account without any payment', async () => {
     await importMain({ exchangeFor: async () => clientOf(createHistory([])), clock: clockAt(7) });
     expect(await stored()).toEqual([]);
     expect(await world.store.interest.readProgress('main')).toMatchObject({
@@ -157,7 +157,7 @@ describe('an import of interest', () => {
     });
   });
 
-  test('keeps when it began, though nothing new was paid', async () => {
+  test('stores its start time even without new payments', async () => {
     await importMain({ clock: clockAt(5) });
     let nowMs = 8;
     world.beforeCall = () => {
@@ -167,7 +167,7 @@ describe('an import of interest', () => {
     expect((await world.store.interest.readProgress('main')).importedAtMs).toBe(8);
   });
 
-  test('that fails leaves the time of the last that ended', async () => {
+  test('that fails leaves the start time of the last complete import', async () => {
     await importMain({ clock: clockAt(5) });
     world.beforeCall = () => {
       throw new Error('no response came');
@@ -177,9 +177,9 @@ describe('an import of interest', () => {
   });
 
   test.each([
-    ['pages', { limit: 50 }],
-    ['places', { offset: 7 }],
-  ])('does not trust answers with other %s than were asked for', async (_, echo) => {
+    ['limit', { limit: 50 }],
+    ['offset', { offset: 7 }],
+  ])('rejects a response with another %s than it requested', async (_, echo) => {
     const history = createHistory(Array.from({ length: 150 }, (_, index) => listed(index + 1)));
     const importing = importMain({ exchangeFor: async () => clientOf(history, echo) });
     await expect(importing).rejects.toMatchObject({ cause: { code: 'history_unreadable' } });
@@ -187,7 +187,7 @@ describe('an import of interest', () => {
   });
 });
 
-describe('an import that is cut off', () => {
+describe('an interrupted import', () => {
   /** The world's store, which breaks at the n-th write: payments one by one, then the progress. */
   function breakAt(nth: number): SnapshotStore {
     let writes = 0;
@@ -213,10 +213,10 @@ describe('an import that is cut off', () => {
     };
   }
 
-  test('at any write leaves no hole, whatever comes before the next', async () => {
+  test('leaves no hole, at whichever write it stops and whatever arrives before the next import', async () => {
     await importMain();
     const expected: (readonly [number, number])[] = [];
-    // 6 payments and the progress are 7 writes; each break is followed by a new payment and a good import.
+    // 6 payments and the progress are 7 writes. A new payment and a complete import follow each interruption.
     for (let nth = 1; nth <= 7; nth += 1) {
       for (const second of [1, 2, 2, 3, 4, 4]) pay(firstNewSecond + nth * 10 + second);
       await expect(importMain({ store: breakAt(nth) })).rejects.toThrow();
@@ -234,7 +234,7 @@ describe('an import that is cut off', () => {
   });
 
   test.each([1, 2, 50, 125, 249, 250, 251])(
-    'is the first, at write %i, is completed by the next',
+    'that stops the first import at write %i is completed by the next',
     async (nth) => {
       await expect(importMain({ store: breakAt(nth) })).rejects.toThrow();
       expect((await stored()).length).toBe(Math.min(nth - 1, 250));
@@ -244,7 +244,7 @@ describe('an import that is cut off', () => {
     },
   );
 
-  test('at any request stores nothing by halves', async () => {
+  test('leaves no hole, at whichever request it stops', async () => {
     for (const fault of [1, 2, 3]) {
       let asked = 0;
       world.beforeCall = () => {
@@ -265,7 +265,7 @@ describe('an account that is no business partner', () => {
   const asked = () => world.callsOf('second', 'interest-payments');
   const warnings = () => world.logged.filter(({ level }) => level !== 'info');
 
-  test('is told once, and not asked again', async () => {
+  test('is logged once, and the exchange is not asked again', async () => {
     for (let day = 0; day < 3; day += 1) await importSecond();
     expect(asked()).toBe(1);
     expect(warnings()).toMatchObject([{ level: 'warn', facts: { account: 'second' } }]);
@@ -274,12 +274,12 @@ describe('an account that is no business partner', () => {
     );
   });
 
-  test('keeps nobody else from being imported, and is no failure', async () => {
+  test('does not stop the import of other accounts and is no failure', async () => {
     await importInterest(world.services);
     expect([(await stored()).length, (await stored('second')).length]).toEqual([250, 0]);
   });
 
-  test('is asked again when its key is another one', async () => {
+  test('is tried again with another key', async () => {
     await importSecond();
     world.setKey('second', 'paper-key', 'paper-secret');
     await importSecond();
@@ -287,16 +287,16 @@ describe('an account that is no business partner', () => {
     expect((await world.store.interest.readProgress('second')).refusal).toBeNull();
   });
 
-  test('is told again when its new key is refused too', async () => {
+  test('is logged again when its new key is refused too', async () => {
     await importSecond();
     world.setKey('second', 'paper-key-3', 'paper-secret-3');
-    // This one is disabled, which may change any day: no reason to give up asking.
+    // This key is disabled. It may be enabled any day, so the import keeps asking.
     await expect(importSecond()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     await expect(importSecond()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     expect(asked()).toBe(3);
   });
 
-  test('is asked again when somebody wants so', async () => {
+  test('is tried again when the operator asks for a retry', async () => {
     await importSecond();
     await retryRefusedImport(world.store.interest, 'second');
     await importSecond();
@@ -304,14 +304,14 @@ describe('an account that is no business partner', () => {
     expect(warnings()).toHaveLength(2);
   });
 
-  test('needs not be forgiven when it was never refused', async () => {
+  test('stays unchanged when the operator asks for a retry without a refusal', async () => {
     await retryRefusedImport(world.store.interest, 'main');
     expect((await world.store.interest.readProgress('main')).version).toBe(0);
   });
 });
 
-describe('what is told of an import', () => {
-  /** The progress is stored, and then this happens instead of its response. */
+describe('an import logs', () => {
+  /** The progress is stored, and then `afterwards` runs instead of the response. */
   function writtenAnd(afterwards: () => boolean): SnapshotStore {
     const { interest } = world.store;
     return {
@@ -336,7 +336,7 @@ describe('what is told of an import', () => {
   test.each([
     ['breaks', breaks],
     ['has its response lost', isLost],
-  ])('is its gap, though it %s when its progress is stored', async (_, afterwards) => {
+  ])('its gap, though it %s when its progress is stored', async (_, afterwards) => {
     const changes = { exchangeFor: async () => tooLong() };
     await importMain({ ...changes, store: writtenAnd(afterwards) }).catch(() => undefined);
     await importMain(changes);
@@ -347,7 +347,7 @@ describe('what is told of an import', () => {
   test.each([
     ['breaks', breaks],
     ['has its response lost', isLost],
-  ])('is the refusal, though it %s when that is stored', async (_, afterwards) => {
+  ])('the refusal, though it %s when the refusal is stored', async (_, afterwards) => {
     const accounts = ['second'];
     await importMain({ accounts, store: writtenAnd(afterwards) }).catch(() => undefined);
     await importMain({ accounts });
@@ -355,12 +355,12 @@ describe('what is told of an import', () => {
     expect(told('warn')).toHaveLength(1);
   });
 
-  test('is how many payments were new, though the response of the store is lost', async () => {
+  test('the number of new payments, though the response of the store is lost', async () => {
     await importMain({ store: writtenAnd(isLost) });
     expect(told('info')).toEqual([{ account: 'main', payments: 250 }]);
   });
 
-  test('is not what another import, which was quicker, has told', async () => {
+  test('nothing that a faster, overlapping import has logged', async () => {
     const { interest } = world.store;
     const overtaken = override(interest, {
       async writeProgress(account, progress) {
@@ -374,7 +374,7 @@ describe('what is told of an import', () => {
   });
 });
 
-/** A client whose exchange lists that history, all of it or one plan's. */
+/** A client whose exchange lists the given history, all of it or one plan's. */
 function clientOf(history: ListedHistory, echo: { limit?: number; offset?: number } = {}): ExchangeClient {
   const call = async (_: unknown, params: { offset: number; limit: number; planId?: string }) => {
     const { offset, limit, planId: asked } = params;
@@ -395,9 +395,10 @@ describe('a history longer than the exchange shows', () => {
   const importFrom = (history: ListedHistory) => importMain({ exchangeFor: async () => clientOf(history) });
   const countOf = async (plan: string) => (await stored()).filter(({ planId }) => planId === plan).length;
 
-  test('is asked for plan by plan, and what may still be missing is kept as a gap', async () => {
+  test('is read plan by plan, and the period that may lack payments is stored as a gap', async () => {
     await importFrom(createHistory(payFor(1, 20_000)));
-    // All of plan 2, which pays seldom, and of plan 1 what is shown of it alone.
+    // All payments of plan 2, which pays rarely, and those of plan
+    // 1 that the exchange shows for the plan alone.
     expect(await countOf('plan-2')).toBe(200);
     expect(await countOf('plan-1')).toBe(10_099);
     const { gaps, completeUntilMs } = await world.store.interest.readProgress('main');
@@ -406,7 +407,7 @@ describe('a history longer than the exchange shows', () => {
     expect(world.raised).toHaveLength(1);
   });
 
-  test('is read on from there, and tells of the gap once', async () => {
+  test('is read on from there, and its gap is logged once', async () => {
     const history = createHistory(payFor(1, 20_000));
     await importFrom(history);
     history.add(...payFor(20_001, 20_050));
@@ -416,7 +417,7 @@ describe('a history longer than the exchange shows', () => {
     expect(world.raised).toHaveLength(1);
   });
 
-  test('has a gap where more came since the last import than is shown', async () => {
+  test('has a gap when more payments arrived since the last import than the exchange shows', async () => {
     const day = 86_400;
     const history = createHistory([listed(day, 'c', 'plan-3')]);
     await importFrom(history);
@@ -427,7 +428,7 @@ describe('a history longer than the exchange shows', () => {
     expect(await countOf('plan-3')).toBe(1);
   });
 
-  test('has none when all that came since the last import is shown, though not all it looks back to', async () => {
+  test('has no gap when all payments since the last import are shown, though not the whole look-back', async () => {
     const day = 86_400;
     const history = createHistory(payFor(day, day + 9_000));
     await importFrom(history);
@@ -437,7 +438,7 @@ describe('a history longer than the exchange shows', () => {
     expect(await countOf('plan-1')).toBe(12_001);
   });
 
-  test('is filled as far as it can be when the exchange knows a plan no more', async () => {
+  test('is read as far as possible when the exchange no longer knows a plan', async () => {
     const client = clientOf(createHistory(payFor(1, 20_000)));
     const failure = {
       kind: 'rejected',
@@ -458,7 +459,7 @@ describe('a history longer than the exchange shows', () => {
     expect(await countOf('plan-1')).toBe(9_999);
   });
 
-  test('has its newest payments kept though a plan cannot be read', async () => {
+  test('has its newest payments stored though a plan cannot be read', async () => {
     const history = createHistory(payFor(1, 20_000));
     const client = clientOf(history);
     const stuck = override(client, {
@@ -473,13 +474,13 @@ describe('a history longer than the exchange shows', () => {
     history.add(...payFor(20_001, 20_050));
     await expect(importing()).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     expect((await stored()).at(-1)?.paidAtMs).toBe(20_050_000);
-    // What is older than that is still to come: the import has not ended, and begins again.
+    // Older payments are still missing: the import is not complete and starts again.
     expect((await world.store.interest.readProgress('main')).version).toBe(0);
     await importFrom(history);
     expect(await countOf('plan-2')).toBe(200);
   });
 
-  test('that is one second alone cannot be read', async () => {
+  test('that lies in a single second cannot be read', async () => {
     const history = createHistory(Array.from({ length: 10_200 }, () => listed(5)));
     await expect(importFrom(history)).rejects.toMatchObject({ cause: { code: 'history_unreadable' } });
   });

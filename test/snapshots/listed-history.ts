@@ -2,13 +2,13 @@ import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ListedPayment } from '../../lib/snapshots/read-payments.ts';
 import type { InterestPayment } from '../../lib/snapshots/snapshot-store.ts';
 
-/** A payment of a second; those of the same second and kind are alike in every field. */
+/** A payment of a second; payments of the same second and kind are equal in every field. */
 export function listed(second: number, kind = 'a', planId = 'plan-1'): ListedPayment {
   const amount = parseDecimal('1.5');
   return { planId, investmentId: kind, ticker: 'USDT', amount, paidAtMs: second * 1000 };
 }
 
-/** Several payments alike in every field. */
+/** Several payments that are equal in every field. */
 export function alike(count: number, second: number, kind = 'a'): readonly ListedPayment[] {
   return Array.from({ length: count }, () => listed(second, kind));
 }
@@ -17,14 +17,14 @@ export function alike(count: number, second: number, kind = 'a'): readonly Liste
 export interface ListedHistory {
   /** Newest first. */
   readonly payments: ListedPayment[];
-  /** Where each page began that was asked for. */
+  /** The offset of each requested page. */
   readonly asked: readonly number[];
-  /** Puts payments in where their time belongs, before those as old. */
+  /** Inserts payments in order of time, before those of the same time. */
   add(...payments: readonly ListedPayment[]): void;
   ask(offset: number): Promise<readonly ListedPayment[]>;
 }
 
-/** @param beforeResponse is told how many pages were asked for before */
+/** @param beforeResponse called with the number of pages requested before */
 export function createHistory(
   payments: readonly ListedPayment[],
   beforeResponse: (history: ListedHistory, count: number) => void = () => {},
@@ -34,7 +34,7 @@ export function createHistory(
     payments: [],
     asked,
     add(...added) {
-      // The last to come stands first among those of its second: the sort is stable.
+      // The newest payment comes first within its second, because the sort is stable.
       const all = [...added.toReversed(), ...history.payments];
       history.payments.splice(0, history.payments.length, ...all.sort((a, b) => b.paidAtMs - a.paidAtMs));
     },

@@ -21,7 +21,7 @@ const HistoryArb = fc
       Array.from({ length: size }, (_, index) => listed(second + 1, `kind-${index % kinds}`)),
     ),
   );
-/** Before each response so many payments arrive: in the newest second that there is, or in newer ones. */
+/** The number of payments that arrive before each response, in the newest second or in newer ones. */
 const ArrivalsArb = fc.array(
   fc.record({ count: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 130 })), isNewer: fc.boolean() }),
   { maxLength: 12 },
@@ -41,7 +41,7 @@ describe('reading a history', () => {
         const found = countPayments((await readPayments(history.ask, 0)).payments);
 
         const after = countPayments(history.payments);
-        // What was there at the beginning is found; what came meanwhile may be, and nothing else is.
+        // Payments from before the reading must be found; those that arrive during it may be; no others are.
         const isEverythingThere = Object.entries(before).every(
           ([name, count]) => (found[name] ?? 0) >= count,
         );
@@ -52,7 +52,7 @@ describe('reading a history', () => {
     );
   });
 
-  test('back to a time finds everything after it', async () => {
+  test('back to a given time finds every payment after that time', async () => {
     await fc.assert(
       fc.asyncProperty(HistoryArb, fc.integer({ min: 0, max: 120 }), async (payments, since) => {
         const isAfter = ({ paidAtMs }: { paidAtMs: number }) => paidAtMs > since * 1000;

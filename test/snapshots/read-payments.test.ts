@@ -11,7 +11,7 @@ async function read(history: ListedHistory, sinceSecond = 0) {
   return { ...rest, counts: countPayments(payments), count: payments.length, payments };
 }
 
-describe('a history that stands still', () => {
+describe('a history that does not change', () => {
   test('is read in one page when it is short', async () => {
     const history = createHistory([listed(5), listed(7), listed(7, 'b')]);
     expect(await read(history)).toMatchObject({
@@ -36,7 +36,7 @@ describe('a history that stands still', () => {
     expect(await read(createHistory(seconds(1, count)))).toMatchObject({ isComplete: true, count });
   });
 
-  test('is read back to the time asked for, and no further', async () => {
+  test('is read back to the requested time and no further', async () => {
     const history = createHistory(seconds(1, 1000));
     const reading = await read(history, 850);
     expect(reading.isComplete).toBe(true);
@@ -44,7 +44,7 @@ describe('a history that stands still', () => {
     expect(history.asked).toEqual([0, 98]);
   });
 
-  test('numbers payments that are alike in every field', async () => {
+  test('numbers payments that are equal in every field', async () => {
     const { payments } = await read(createHistory([...alike(3, 5), ...alike(2, 5, 'b'), listed(6)]));
     const numbers = payments.map(({ paidAtMs, investmentId, nth }) => [paidAtMs / 1000, investmentId, nth]);
     expect(numbers.sort()).toEqual([
@@ -77,7 +77,7 @@ describe('a history that stands still', () => {
   });
 });
 
-describe('a history that goes on while it is read', () => {
+describe('a history that grows while it is read', () => {
   const newSecond = (history: ListedHistory, count: number) => listed(1000 + history.payments.length + count);
 
   test('gives each payment once though every page shifts', async () => {
@@ -96,7 +96,7 @@ describe('a history that goes on while it is read', () => {
       expect([second, reading.counts[`${second} plan-1 a`]]).toEqual([second, 1]);
   });
 
-  test('leaves a second that arrived meanwhile to the next reading when it saw only its end', async () => {
+  test('leaves a second that arrived during the reading to the next one when it read only its end', async () => {
     const history = createHistory(seconds(1, 150), (self, count) => {
       if (count === 1) self.add(...alike(130, 2000));
     });
@@ -105,17 +105,17 @@ describe('a history that goes on while it is read', () => {
     expect(reading.count).toBe(150);
   });
 
-  test('counts payments alike exactly when another of them arrives between two pages', async () => {
+  test('counts equal payments exactly when another one arrives between two pages', async () => {
     const history = createHistory([...seconds(1, 50), ...alike(60, 100)], (self, count) => {
       if (count === 1) self.add(...alike(5, 100));
     });
     const counts = (await read(history)).counts;
-    // The second was whole in the first page: what comes later is for the next reading.
+    // The first page had the complete second: the next reading finds the later payment.
     expect(counts['100 plan-1 a']).toBe(60);
     expect((await read(history)).counts['100 plan-1 a']).toBe(65);
   });
 
-  test('reads a crowded second again until nothing arrives meanwhile', async () => {
+  test('reads a second of many payments again until nothing arrives during the reading', async () => {
     const history = createHistory([...seconds(1, 10), ...alike(250, 100)], (self, count) => {
       if (count < 12) self.add(listed(100));
     });
@@ -124,12 +124,12 @@ describe('a history that goes on while it is read', () => {
     expect(reading.count).toBe(272);
   });
 
-  test('is given up when it moves faster than it can be read', async () => {
+  test('fails when it changes faster than it can be read', async () => {
     const history = createHistory(alike(250, 100), (self) => self.add(listed(100)));
     await expect(read(history)).rejects.toMatchObject({
       code: 'history_unreadable',
       message:
-        'the interest payments cannot be read: payments of one second arrive faster than they can be read, or change their order from request to request',
+        'the interest payments cannot be read: payments of one second arrive faster than they can be read, or change their order between requests',
     });
   });
 });
@@ -179,7 +179,7 @@ describe('a history whose order within a second is not always the same', () => {
   });
 });
 
-describe('a history that is not as it should be', () => {
+describe('an invalid history', () => {
   test('is refused when it is not sorted newest first', async () => {
     const history = createHistory([]);
     history.payments.push(listed(1), listed(2));
@@ -201,30 +201,30 @@ describe('a history that is not as it should be', () => {
 });
 
 describe('a history longer than the exchange shows', () => {
-  test('is read as far as that goes, and said to be incomplete', async () => {
+  test('is read as far as the exchange shows it, and reported as incomplete', async () => {
     const history = createHistory(seconds(1, 10_101));
     const reading = await read(history);
-    // 10 100 payments are shown; the oldest of them may have had company.
+    // 10 100 payments are shown; the oldest second of them may be incomplete.
     expect(reading).toMatchObject({ isComplete: false, oldestMs: 3000, count: 10_099 });
     expect(Math.max(...history.asked)).toBe(10_000);
   });
 
-  test('is complete when its last payment is the last that is shown', async () => {
+  test('is complete when its last payment is the last one shown', async () => {
     const history = createHistory(seconds(1, 10_099));
     expect(await read(history)).toMatchObject({ isComplete: true, oldestMs: 1000, count: 10_099 });
   });
 
-  test('is complete when what is asked for is shown', async () => {
+  test('is complete when everything back to the requested time is shown', async () => {
     const history = createHistory(seconds(1, 20_000));
     expect(await read(history, 9_950)).toMatchObject({ isComplete: true });
   });
 
-  test('ends before a crowded second that goes on beyond what is shown', async () => {
+  test('ends before a second of many payments that continues beyond what is shown', async () => {
     const history = createHistory([...alike(200, 5), ...seconds(10, 9_950)]);
     expect(await read(history)).toMatchObject({ isComplete: false, oldestMs: 10_000, count: 9_941 });
   });
 
-  test('may be a single second, of which nothing can be said', async () => {
+  test('has no complete second when it lies in a single one', async () => {
     const history = createHistory(alike(10_200, 5));
     expect(await read(history)).toMatchObject({ isComplete: false, oldestMs: null, count: 0 });
   });

@@ -31,7 +31,7 @@ describe('a sample of balances', () => {
     ]);
   });
 
-  test('has nothing before the first snapshot, and nothing twice', async () => {
+  test('has no entry before the first snapshot, and no snapshot twice', async () => {
     expect(await sample([10, 50], [0, 10, 20, 30, 60, 70])).toEqual([
       [10, 10],
       [60, 50],
@@ -44,7 +44,7 @@ describe('a sample of balances', () => {
     expect(await sample(slots, times)).toEqual(times.map((atMs) => [atMs, atMs - 5]));
   });
 
-  test('reads once for each time, and not what lies between', async () => {
+  test('reads once for each time, and no snapshot in between', async () => {
     const store = storeOf(Array.from({ length: 10_000 }, (_, index) => index));
     await collect(sampleBalances(store, 'main', [100, 5000, 9999]));
     expect(store.reads).toBe(3);

@@ -20,7 +20,7 @@ const period = { fromMs: 0, untilMs: 10 ** 14 };
 const readAll = async (account = 'main') => toJson(await collect(world.store.balances.list(account, period)));
 
 describe('a snapshot of balances', () => {
-  test('keeps exactly what each account holds, main and collateral, under its slot', async () => {
+  test('stores the exact main and collateral balances of each account under its slot', async () => {
     const clock = createManualClock(noonMs + 1500);
     await snapshotBalances({ ...world.services, clock: override(clock, {}) }, noonMs);
     const collateral = { USDT: '1000000', BTC: '10', ETH: '100', SOL: '1000' };
@@ -35,7 +35,7 @@ describe('a snapshot of balances', () => {
     expect(await readAll('second')).toMatchObject([{ main: { USDT: '500' }, collateral }]);
   });
 
-  test('leaves out what is not held any more', async () => {
+  test('leaves out a ticker whose balance is zero', async () => {
     world.paper.control.setBalance('main', 'ETH', parseDecimal('0'));
     world.paper.control.setBalance('main', 'UAH', parseDecimal('0.000000001'));
     await snapshotBalances(world.services, noonMs);
@@ -44,7 +44,7 @@ describe('a snapshot of balances', () => {
     ]);
   });
 
-  test('is one for each slot, however often and late the schedule comes', async () => {
+  test('is stored once for each slot, however often and late the schedule runs', async () => {
     await snapshotBalances(world.services, noonMs);
     world.paper.control.setBalance('main', 'BTC', parseDecimal('2'));
     await snapshotBalances(world.services, noonMs + hourMs);
@@ -56,13 +56,13 @@ describe('a snapshot of balances', () => {
     expect(world.callsOf('main', 'main-balance')).toBe(2);
   });
 
-  test('is one when the schedule comes twice at once', async () => {
+  test('is stored once when the schedule runs twice at the same time', async () => {
     await Promise.all([1, 2, 3].map(() => snapshotBalances(world.services, noonMs)));
     expect(await readAll()).toHaveLength(1);
     expect(await readAll('second')).toHaveLength(1);
   });
 
-  test('of one account fails alone, and is completed by the next try of the same slot', async () => {
+  test('that fails for one account is stored for the others, and a retry of the slot completes it', async () => {
     world.setKey('main', 'paper-key', 'mistyped');
     await expect(snapshotBalances(world.services, noonMs)).rejects.toMatchObject({
       code: 'snapshot_incomplete',
@@ -76,14 +76,14 @@ describe('a snapshot of balances', () => {
     expect(world.callsOf('second', 'main-balance')).toBe(1);
   });
 
-  test('is not taken by halves: without the collateral’s response there is none', async () => {
+  test('is not stored when the collateral balance fails', async () => {
     world.paper.control.addFault({ fault: 'drop_after', endpoint: 'collateral-balance', probability: 1 });
     const services = { ...world.services, accounts: ['main'], exchangeTimeoutMs: 300 };
     await expect(snapshotBalances(services, noonMs)).rejects.toMatchObject({ code: 'snapshot_incomplete' });
     expect(await readAll()).toEqual([]);
   });
 
-  /** Main's own client, and an exchange that refuses it the collateral balance. */
+  /** A client of account main whose exchange denies the collateral balance. */
   const refusing = (httpStatus: number, exchangeCode: number | null): SnapshotServices => ({
     ...world.services,
     accounts: ['main'],
@@ -99,12 +99,12 @@ describe('a snapshot of balances', () => {
     },
   });
 
-  test.each([0, 4])('goes without the collateral where HTTP 403, code %d, denies it', async (code) => {
+  test.each([0, 4])('is stored without collateral when HTTP 403 with code %d denies it', async (code) => {
     await snapshotBalances(refusing(403, code), noonMs);
     expect(await readAll()).toMatchObject([{ main: { BTC: '1.25' }, collateral: null }]);
   });
 
-  test('says once why there is no collateral, and again when the reason is another one', async () => {
+  test('logs once why there is no collateral, and again when the reason changes', async () => {
     for (const [hour, code] of [0, 0, 4, 0, 4].entries())
       await snapshotBalances(refusing(403, code), noonMs + hour * hourMs);
     expect(world.logged.filter(({ level }) => level === 'warn').map(({ facts }) => facts['account'])).toEqual(
@@ -136,7 +136,7 @@ describe('a snapshot of balances', () => {
   });
 });
 
-test('in the documented dialect the collateral is not asked for', async () => {
+test('the collateral is not requested in the documented dialect', async () => {
   const documented = await openSnapshotWorld('documented');
   await snapshotBalances(documented.services, noonMs);
   const snapshot = await documented.store.balances.readAt('main', noonMs);

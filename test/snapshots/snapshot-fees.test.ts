@@ -30,7 +30,7 @@ const notices = () =>
   world.logged.flatMap(({ facts }) => (typeof facts['note'] === 'string' ? [facts['note']] : []));
 
 describe('a snapshot of fees', () => {
-  test('keeps every currency at first, and then nothing for as long as nothing changes', async () => {
+  test('stores every currency at first, and then nothing until a fee changes', async () => {
     for (let day = 0; day < 5; day += 1) await takeAt(noonMs + day * 86_400_000);
     const versions = await collect(world.store.fees.list('main'));
     expect(versions.map(({ ticker, untilMs }) => [ticker, untilMs])).toEqual([
@@ -43,7 +43,7 @@ describe('a snapshot of fees', () => {
     expect(notices()).toEqual([]);
   });
 
-  test('keeps a change as a version, and tells it once', async () => {
+  test('stores a change as a version and logs it once', async () => {
     await takeAt(noonMs);
     world.paper.control.setFee('BTC', { withdraw: { fixed: '0.0005' } });
     await takeAt(noonMs + 10);
@@ -56,14 +56,14 @@ describe('a snapshot of fees', () => {
     expect(notices()).toEqual(['BTC withdraw fixed 0.0004 → 0.0005']);
   });
 
-  test('does not take another way to write a number for a change', async () => {
+  test('does not treat another notation of the same number as a change', async () => {
     await takeAt(noonMs);
     world.paper.control.setFee('BTC', { withdraw: { fixed: '0.00040' } });
     await takeAt(noonMs + 10);
     expect(await historyOf('BTC')).toHaveLength(1);
   });
 
-  test('tells all that changed of a currency in one line', async () => {
+  test('logs all changes of a currency in one line', async () => {
     await takeAt(noonMs);
     world.paper.control.setFee('USDT', {
       canWithdraw: false,
@@ -79,7 +79,7 @@ describe('a snapshot of fees', () => {
     ]);
   });
 
-  test('tells and keeps a change once when runs overlap', async () => {
+  test('stores and logs a change once when runs overlap', async () => {
     await takeAt(noonMs);
     world.paper.control.setFee('BTC', { withdraw: { fixed: '0.0005' } });
     nowMs += 10;
@@ -88,11 +88,11 @@ describe('a snapshot of fees', () => {
     expect(notices()).toHaveLength(1);
   });
 
-  test('does not put a response that is out of date over a newer one', async () => {
+  test('does not overwrite a newer version with an outdated response', async () => {
     await takeAt(noonMs);
     world.paper.control.setFee('BTC', { withdraw: { fixed: '0.0005' } });
     await takeAt(noonMs + 20);
-    // A run that was asked before, and is slow to write.
+    // A run that requested the fees earlier and is slow to write.
     world.paper.control.setFee('BTC', { withdraw: { fixed: '0.0004' } });
     await takeAt(noonMs + 10);
     expect(await historyOf('BTC')).toEqual([
@@ -101,7 +101,7 @@ describe('a snapshot of fees', () => {
     ]);
   });
 
-  test('tells a change that was written when another could not be, and the other once it is', async () => {
+  test('logs a change that was written though another write failed, and logs the other once it is written', async () => {
     await takeAt(noonMs);
     world.paper.control.setFee('BTC', { withdraw: { fixed: '0.0005' } });
     world.paper.control.setFee('ETH', { withdraw: { fixed: '0.003' } });
@@ -127,7 +127,7 @@ describe('a snapshot of fees', () => {
     expect(notices()).toEqual(['ETH withdraw fixed 0.002 → 0.003', 'BTC withdraw fixed 0.0004 → 0.0005']);
   });
 
-  test('completes what a crash left half written', async () => {
+  test('writes the changes that a crash left unwritten', async () => {
     let appended = 0;
     const fees = override(world.store.fees, {
       append(...args) {
@@ -150,7 +150,7 @@ describe('a snapshot of fees', () => {
   });
 });
 
-/** The exchange's list as it really came, changed. */
+/** A real response of the exchange, with changes. */
 function takeListed(change: (listed: readonly { readonly ticker: string }[]) => readonly unknown[]) {
   return snapshotFees({
     ...world.services,
@@ -173,7 +173,7 @@ describe('a list of fees', () => {
   const withoutBitcoin = (listed: readonly { readonly ticker: string }[]) =>
     listed.filter(({ ticker }) => ticker !== 'BTC');
 
-  test('that lacks a currency ends its version; when it comes back another begins', async () => {
+  test('without a known currency ends its version; when it is listed again, another version begins', async () => {
     await takeAt(noonMs);
     nowMs = noonMs + 10;
     await takeListed(withoutBitcoin);
@@ -188,14 +188,14 @@ describe('a list of fees', () => {
     expect(notices()).toEqual(['BTC is no longer listed', 'BTC is listed again']);
   });
 
-  test('that has a new currency begins its history', async () => {
+  test('with a new currency begins its history', async () => {
     await takeListed(withoutBitcoin);
     await takeAt(noonMs + 10);
     expect(await historyOf('BTC')).toEqual([[10, null, '0.0004']]);
     expect(notices()).toEqual(['BTC is listed']);
   });
 
-  test('that is empty is not believed', async () => {
+  test('that is empty is an error and changes nothing', async () => {
     await takeAt(noonMs);
     nowMs = noonMs + 10;
     await expect(takeListed(() => [])).rejects.toMatchObject({
@@ -205,7 +205,7 @@ describe('a list of fees', () => {
     expect(await historyOf('BTC')).toEqual([[0, null, '0.0004']]);
   });
 
-  test('that names a currency twice is read by the first, again and again', async () => {
+  test('with a currency listed twice uses the first record in every run', async () => {
     const twice = (listed: readonly { readonly ticker: string }[]) => [
       ...listed,
       ...listed.filter(({ ticker }) => ticker === 'ETH').map((record) => ({ ...record, ticker: 'BTC' })),

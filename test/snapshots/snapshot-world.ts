@@ -17,7 +17,10 @@ export interface LoggedLine {
   readonly facts: LogFacts;
 }
 
-/** The stories' own surroundings: a paper exchange over HTTP, a store in memory, keys that a test may change. */
+/**
+ * The services of the snapshot jobs: a paper exchange over
+ * HTTP, a store in memory, keys that a test may change.
+ */
 export interface SnapshotWorld {
   readonly paper: PaperExchange;
   readonly store: SnapshotStore;

@@ -10,10 +10,10 @@ import type {
   SnapshotStore,
 } from '../../lib/snapshots/snapshot-store.ts';
 
-/** A store with nothing in it. */
+/** An empty store. */
 export interface SnapshotsFixture {
   readonly store: SnapshotStore;
-  /** A store made anew over the same data, as after a restart. */
+  /** Opens a new store over the same data, as after a restart. */
   reopen(): Promise<SnapshotStore>;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]>
 
 const always = { fromMs: 0, untilMs: 10 ** 14 };
 
-/** What every store of snapshots keeps to, whatever it keeps them in. */
+/** The contract of every snapshot store. */
 export function describeSnapshots(name: string, openFixture: () => Promise<SnapshotsFixture>): void {
   let fixture: SnapshotsFixture;
   let store: SnapshotStore;
@@ -101,20 +101,20 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
       expect(toJson(await collect(reopened.balances.list('main', always)))).toEqual([expected]);
     });
 
-    test('tell an empty account from one without collateral', async () => {
+    test('distinguish empty collateral from none', async () => {
       await store.balances.write('main', { slotMs: 1, takenAtMs: 2, main: {}, collateral: {} });
       await store.balances.write('main', { slotMs: 2, takenAtMs: 2, main: {}, collateral: null });
       const [first, second] = await collect(store.balances.list('main', always));
       expect([first?.collateral, second?.collateral]).toEqual([{}, null]);
     });
 
-    test('take a slot once: the first snapshot stays', async () => {
+    test('are stored once for each slot: the first snapshot stays', async () => {
       await store.balances.write('main', snapshotAt(noonMs, '1'));
       expect(await store.balances.write('main', snapshotAt(noonMs, '2'))).toBe('known');
       expect(toJson(await store.balances.readAt('main', noonMs))).toMatchObject({ main: { BTC: '1' } });
     });
 
-    test('take a slot once when twenty runs come at the same time', async () => {
+    test('are stored once for a slot when twenty runs write at the same time', async () => {
       const results = await Promise.all(
         Array.from({ length: 20 }, (_, i) => store.balances.write('main', snapshotAt(noonMs, String(i)))),
       );
@@ -146,7 +146,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
       expect(await slotsOf(fromMs, untilMs)).toEqual([]);
     });
 
-    test('are found at or before a time, however long before', async () => {
+    test('are found at or before a time, however old they are', async () => {
       for (const hours of [0, 1]) await store.balances.write('main', snapshotAt(noonMs + hours * hourMs));
       const slotAt = async (atMs: number) => (await store.balances.readAt('main', atMs))?.slotMs ?? null;
       expect(await slotAt(-1)).toBeNull();
@@ -157,7 +157,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
       expect(await slotAt(10 ** 14)).toBe(noonMs + hourMs);
     });
 
-    test('of one account are not seen by another, whatever its name', async () => {
+    test('of one account are not listed for another, whatever its name', async () => {
       await store.balances.write('main', snapshotAt(noonMs));
       await store.balances.write('main-2', snapshotAt(noonMs + hourMs));
       expect(await slotsOf(0, 10 ** 14)).toEqual([noonMs]);
@@ -250,7 +250,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
       ]);
     });
 
-    test('are added to what the caller knows, or not at all', async () => {
+    test('are added only if the stored version is the one the caller knows', async () => {
       const [first, second] = [version('BTC', 10, '1'), version('BTC', 20, '2')];
       await store.fees.append('main', null, first);
       expect(await store.fees.append('main', null, version('BTC', 15, '3'))).toBe(false);
@@ -265,7 +265,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
     test('are added once when ten runs see the same change', async () => {
       const first = version('BTC', 10, '1');
       await store.fees.append('main', null, first);
-      // Conflicting transactions may be turned away whole; whoever is, comes again.
+      // DynamoDB may cancel all conflicting transactions; those callers try again.
       const append = async (fromMs: number) => {
         const added = await store.fees.append('main', first, version('BTC', fromMs, '2')).catch(() => null);
         return added ?? (await store.fees.append('main', first, version('BTC', fromMs, '2')));
@@ -286,7 +286,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
       expect(await listed('BT')).toEqual([]);
     });
 
-    test('keep a currency that is gone among the current ones', async () => {
+    test('keep a delisted currency among the current ones', async () => {
       const first = version('BTC', 10, '1');
       await store.fees.append('main', null, first);
       await store.fees.append('main', first, version('BTC', 20, null));
@@ -322,7 +322,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
       ]);
     });
 
-    test('are there once, however often they are written', async () => {
+    test('are stored once, however often they are written', async () => {
       const payments = [paymentAt(noonMs), paymentAt(noonMs, { nth: 2 })];
       await store.interest.write('main', payments);
       await Promise.all([
@@ -368,7 +368,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
   });
 
   describe(`${name}: the progress of an import`, () => {
-    test('is none before the first', async () => {
+    test('is empty before the first import', async () => {
       expect(await store.interest.readProgress('main')).toEqual({
         version: 0,
         completeUntilMs: null,
@@ -391,7 +391,7 @@ export function describeSnapshots(name: string, openFixture: () => Promise<Snaps
       expect((await reopened.interest.readProgress('other')).version).toBe(0);
     });
 
-    test('is written by one of those who know the same version', async () => {
+    test('is written by only one of several writers that know the same version', async () => {
       const write = (version: number, completeUntilMs: number) =>
         store.interest.writeProgress('main', { version, completeUntilMs, gaps: [], refusal: null });
       const first = await Promise.all([write(0, 1), write(0, 1), write(0, 1)]);

@@ -24,7 +24,7 @@ describeSnapshots('snapshots on the disk', async () => {
   };
 });
 
-/** Every statement the store prepares, with SQLite's plan for it. */
+/** Every statement that the store prepares, with SQLite's query plan. */
 function plansOfStore(): readonly { readonly sql: string; readonly plan: readonly string[] }[] {
   const file = openSqlite(':memory:');
   const prepared: string[] = [];
@@ -49,7 +49,7 @@ function plansOfStore(): readonly { readonly sql: string; readonly plan: readonl
 describe('the cost of a statement', () => {
   const plans = plansOfStore();
 
-  test('never grows with what is kept: no statement scans a table or sorts by itself', () => {
+  test('does not grow with the size of a table: no statement scans or sorts', () => {
     expect(plans.length).toBeGreaterThanOrEqual(13);
     const steps = plans.flatMap(({ sql, plan }) => plan.map((detail) => ({ sql, detail })));
     expect(steps.filter(({ detail }) => !detail.startsWith('SEARCH '))).toEqual([]);
@@ -61,14 +61,14 @@ describe('the cost of a statement', () => {
     [/^SELECT \* FROM fee_versions .* ticker = /, '(account=? AND ticker=? AND from_ms>?)'],
     [/^SELECT \* FROM fee_versions .*\(ticker/, '(account=? AND (ticker,from_ms)>(?,?))'],
     [/^SELECT \* FROM interest_payments/, '(account=? AND (paid_at_ms,'],
-  ])('%s goes by its key', (sql, detail) => {
+  ])('%s uses its key', (sql, detail) => {
     const [plan = ''] = plans.find((candidate) => sql.test(candidate.sql))?.plan ?? [];
     expect(plan).toContain(detail);
   });
 });
 
 describe('snapshots on SQLite', () => {
-  test('live in the file of the ledger', async () => {
+  test('are stored in the file of the ledger', async () => {
     const file = openSqlite(':memory:');
     createSqliteLedger(file);
     const store = createSqliteSnapshots(file);
@@ -76,7 +76,7 @@ describe('snapshots on SQLite', () => {
     file.close();
   });
 
-  test('take payments all together or not at all', async () => {
+  test('store all payments of a call or none', async () => {
     const file = openSqlite(':memory:');
     const store = createSqliteSnapshots(file);
     file.database.exec(
@@ -102,7 +102,7 @@ describe('snapshots on SQLite', () => {
     file.close();
   });
 
-  test('say so when they can be neither written nor read', async () => {
+  test('throw when they can be neither written nor read', async () => {
     const file = openSqlite(':memory:');
     const store = createSqliteSnapshots(file);
     file.close();

@@ -114,7 +114,7 @@ describe('npm start', () => {
       expect(statSync(join(data, name)).mode & 0o777).toBe(0o600);
       expect(said).toContain(join(data, name));
     }
-    expect(said).toContain('secrets.json.new was left over');
+    expect(said).toContain('secrets.json.new was left by');
     expect(statSync(join(data, 'secrets.json.new'), { throwIfNoEntry: false })).toBeUndefined();
   });
 
@@ -216,7 +216,7 @@ describe('npm start', () => {
     async (folder) => {
       const { exitCode, said } = await startInVain(folder);
 
-      expect([exitCode, said]).toEqual([1, expect.stringContaining(`"${folder}" cannot be made`)]);
+      expect([exitCode, said]).toEqual([1, expect.stringContaining(`"${folder}" cannot be created`)]);
       expect(said).toContain('--data');
     },
   );
