@@ -15,7 +15,7 @@ import { findOrderContradictions, type ReportedOrder } from './find-contradictio
 import { foundOutcome } from './look-up.ts';
 import type { ExecuteServices } from './services.ts';
 
-/** Sizes an order, holds it against the account's limits and builds its request. */
+/** Sizes an order, checks it against the account's limits and builds its request. */
 export async function planOrder(
   services: ExecuteServices,
   account: Account,
@@ -48,16 +48,16 @@ export async function planOrder(
   };
 }
 
-/** What would go on the wire, for people and dry runs. */
+/** The request without key, nonce and signature, as dry runs store it. */
 export function describeRequest({ method, path, fields }: PreparedRequest<unknown>): Json {
   return { method, path, fields };
 }
 
 /**
- * HTTP 429 is no proof that nothing was taken in: the order is looked for before it is sent again, and sent again only
- * when it is in none of the lists that hold every order. Where the lists do not hold every order it is not sent again, nor
- * if it may have filled before they show it: only an order that is still open keeps the exchange from taking another of
- * its client order id.
+ * Sends the order. HTTP 429 does not prove that the exchange dropped it, so the order is looked up before it
+ * is sent again. It is sent again only when the lists hold every order and this one is not among them. An
+ * order that may fill before a list shows it is never sent again: the exchange refuses a second order with
+ * the same client order id only while the first one is open.
  */
 async function placeOrder(
   client: ExchangeClient,
@@ -79,7 +79,7 @@ async function placeOrder(
   }
 }
 
-/** Null when the lists cannot be read. */
+/** @returns null when the lists cannot be read */
 async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: SendOptions) {
   try {
     return await findOrder(client, asked, limits);
@@ -96,7 +96,7 @@ function foundOrder(found: FoundOrder, asked: OrderRequest): Outcome {
 function placed(order: Order, asked: OrderRequest): Outcome {
   const contradicted = contradictedOutcome(asked, order);
   if (contradicted !== null) return contradicted;
-  const alarm = alarmOfEcho(order, asked);
+  const alarm = alarmOfMissingId(order, asked);
   return {
     status: 'placed',
     note: `${describeOrder(asked)}, ${describeState(order)} as order ${order.orderId}`,
@@ -107,7 +107,7 @@ function placed(order: Order, asked: OrderRequest): Outcome {
   };
 }
 
-/** How the order stood when the exchange answered: it may have filled, or ended, at once. */
+/** The state of the order in the exchange's response: it may have filled, or ended, at once. */
 function describeState({ status, endReason, filled }: Order): string {
   switch (status) {
     case 'open':
@@ -117,7 +117,7 @@ function describeState({ status, endReason, filled }: Order): string {
     case 'filled':
       return 'filled at once by the exchange';
     case 'cancelled':
-      return `taken by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(filled)} of it filled)`;
+      return `accepted by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(filled)} of it filled)`;
   }
 }
 
@@ -126,13 +126,15 @@ function describeOrder(order: OrderRequest): string {
 }
 
 /**
- * A response about another order than the one that was asked for proves nothing of it: it is an alarm, and the order is
- * looked for by its own id. Null when there is no contradiction.
+ * A response that reports another order proves nothing about the requested one. It raises an alarm, and
+ * lookups search for the requested order by its own client order id.
+ *
+ * @returns null when the reported order is the requested one
  */
 function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outcome | null {
   const contradictions = findOrderContradictions(asked, answered);
   if (contradictions.length === 0) return null;
-  const alarm = `the exchange answered ${describeOrder(asked)} with another order (${contradictions.join(', ')}): look at the account at once`;
+  const alarm = `the response to ${describeOrder(asked)} reports another order (${contradictions.join(', ')}): check the account at once`;
   return {
     status: 'unknown',
     note: alarm,
@@ -142,13 +144,16 @@ function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outc
   };
 }
 
-/** An exchange that speaks another dialect drops the id in silence, and with it the way to find the order again. */
-function alarmOfEcho(order: Order, asked: OrderRequest): string | undefined {
+/**
+ * An exchange that speaks another dialect ignores the client order id, so that no lookup could find the
+ * order.
+ */
+function alarmOfMissingId(order: Order, asked: OrderRequest): string | undefined {
   if (order.clientOrderId === asked.clientOrderId) return undefined;
-  return `the exchange answered with client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that the configured dialect is the one it speaks`;
+  return `the exchange reports client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that relay.config.ts names the dialect of this exchange`;
 }
 
-/** What a failed sending of an order proves. */
+/** The status of an order whose request failed, by the kind of failure. */
 const orderStatusOfFailure: Readonly<Record<Failure['kind'], Status>> = {
   not_sent: 'not_sent',
   rate_limited: 'unknown',
@@ -162,12 +167,12 @@ function failedOrder(error: ExchangeError): Outcome {
     status,
     note: error.message,
     evidence: evidenceOf(error),
-    // An order that may exist is one to cancel, until it is known not to.
+    // An order that may exist counts as open, so that a cancellation includes it.
     orderOpen: status === 'unknown',
   };
 }
 
-/** Every attempt with its failure, and what to do. */
+/** Every attempt with its failure, and the action of the error catalogue. */
 export function evidenceOf(error: ExchangeError): Json {
   return toJson({ failure: error.failure, attempts: error.attempts, action: error.row.action });
 }

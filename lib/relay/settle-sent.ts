@@ -4,10 +4,12 @@ import { type Status, statusTransitions } from '../model/outcome.ts';
 import type { Outcome } from './action.ts';
 import { isConflict, logOutcome, type SettleServices, settleEntry } from './settle-entry.ts';
 
-/** Long enough for a neighbour's lock or a throttled table; after that, the next delivery finds `sending`. */
+/**
+ * Outlasts another process's lock or a throttled table; if it does not, the next delivery finds `sending`.
+ */
 const settlePausesMs = [100, 300, 1000];
 
-/** What is known of a sent order must not be forgotten because the ledger is busy for a moment. */
+/** Stores the outcome of a sent signal, with retries: a short failure of the ledger must not lose it. */
 export async function settleSent(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
   for (const pauseMs of settlePausesMs) {
     try {
@@ -28,14 +30,17 @@ export async function settleSent(services: SettleServices, sent: Entry, outcome:
   return await settleOver(services, sent, outcome);
 }
 
-/** Another worker may have taken this one for dead and written `unknown`; it lived, and knows better. */
+/**
+ * The reconciler may have taken this worker for dead and stored `unknown`, which the known outcome then
+ * replaces.
+ */
 async function settleOver(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
   try {
     return await settleEntry(services, sent, outcome);
   } catch (error) {
     const found = isConflict(error) ? await services.ledger.read(sent) : null;
     if (found === null) throw error;
-    // Our own write, whose response was lost: it stands, and only its telling is left to do.
+    // This worker's own write succeeded and its response was lost: only the log line is missing.
     if (found.status === outcome.status) return logOutcome(services, found, outcome);
     if (statusTransitions[found.status].includes(outcome.status))
       return await settleEntry(services, found, outcome);
@@ -44,9 +49,12 @@ async function settleOver(services: SettleServices, sent: Entry, outcome: Outcom
   }
 }
 
-/** Somebody gave this worker up and settled the signal otherwise: what it knows must not be lost with it. */
+/**
+ * The signal was settled with a different outcome meanwhile: the alarm keeps the outcome that this worker
+ * knows.
+ */
 function alarmContradiction({ log }: SettleServices, found: Entry, { status, note, orderId }: Outcome): void {
-  log.error('an outcome came after the signal was settled otherwise: compare with the exchange', {
+  log.error('the signal was already settled with another outcome: compare both with the exchange', {
     account: found.account,
     signalId: found.signalId,
     settledAs: found.status,

@@ -13,7 +13,7 @@ import { override } from '../support/override.ts';
 
 const createPath = '/api/v4/order/collateral/stop-limit';
 const cancelPath = '/api/v4/order/cancel';
-/** Staleness is not what is tested here. */
+/** Not stale within an hour. */
 const patient = { time: new Date(noonMs).toISOString(), maxLag: 3600 };
 
 let relay: Aftermath;
@@ -24,7 +24,7 @@ const statuses = async (id: string) => (await relay.entry(id)).steps.map(({ stat
 describe('the kill switch', () => {
   const pause = { sinceMs: noonMs, reason: 'news' };
 
-  /** Somebody pauses the account while its signal is being prepared. */
+  /** Executes the signal while an operator pauses its account between preparation and sending. */
   async function executeWhilePausing(key: EntryKey): Promise<void> {
     const { services } = relay;
     const exchangeFor: AftermathServices['exchangeFor'] = async (account) => {
@@ -34,7 +34,7 @@ describe('the kill switch', () => {
     await executeSignal({ ...services, exchangeFor }, key);
   }
 
-  test('stops an order that was being prepared when it was thrown', async () => {
+  test('stops an order that was being prepared when the account was paused', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert({ id: 'before' }));
     const before = relay.asked.length;
@@ -51,7 +51,7 @@ describe('the kill switch', () => {
     { action: 'cancel_all' },
     { action: 'cancel', signalId: 'before' },
     { action: 'cancel', orderId: 1 },
-  ])('lets %o through, before it is prepared and after', async (cancel) => {
+  ])('does not stop %o, whether paused before or after it is prepared', async (cancel) => {
     relay = await openAftermath();
     const { orderId } = await relay.send(buyAlert({ id: 'before' }));
     await relay.services.ledger.writePause('main', pause);
@@ -80,7 +80,7 @@ describe('a worker that is frozen after it wrote `sending`', () => {
     await executeSignal({ ...services, ledger }, key);
   }
 
-  test('sends nothing half a minute later', async () => {
+  test('sends nothing if it wakes half a minute later', async () => {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert(patient));
 
@@ -91,7 +91,7 @@ describe('a worker that is frozen after it wrote `sending`', () => {
     expect(relay.paper.control.state().orders).toEqual([]);
   });
 
-  test('sends what goes out a moment before', async () => {
+  test('sends the order if it wakes a millisecond earlier', async () => {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert(patient));
 
@@ -113,7 +113,7 @@ describe('a worker that is frozen after it wrote `sending`', () => {
     expect(relay.asked).not.toContain(cancelPath);
   });
 
-  test('writes over what the reconciler made of it: it knows that nothing was sent', async () => {
+  test('replaces the `unknown` of the reconciler, because it knows that nothing was sent', async () => {
     relay = await openAftermath();
     const { services } = relay;
     const key = await relay.receive(buyAlert(patient));
@@ -134,7 +134,7 @@ describe('a worker that is frozen after it wrote `sending`', () => {
   });
 });
 
-test('an order that finds no connection again and again is not sent later than half a minute after `sending`', async () => {
+test('an order is not retried later than half a minute after `sending` when no connection can be made', async () => {
   const sentAtMs: number[] = [];
   relay = await openAftermath('live', (clock) => sentAtMs.push(clock.nowMs()));
   const key = await relay.receive(buyAlert(patient));
