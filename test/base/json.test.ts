@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { toJson } from '../../lib/base/json.ts';
 
-test('decimals become plain text and absent fields disappear, at every depth', () => {
+test('decimals become plain text and undefined fields are dropped, at every depth', () => {
   const value = {
     price: parseDecimal('1e-7'),
     list: [{ amount: parseDecimal('2.50'), note: undefined }],
