@@ -80,7 +80,7 @@ function withdrawnOutcome(withdrawn: readonly string[]): Outcome {
   return { status: 'cancelled', note, evidence: { withdrawn } };
 }
 
-/** A signal that was cancelled or only ran dry has no order at the exchange to cancel. */
+/** A signal that was cancelled, or was a dry run, has no order at the exchange to cancel. */
 function outcomeWithoutOrder({ status }: Entry, signalId: string): Outcome {
   const reason = status === 'dry_run' ? 'was a dry run' : 'was cancelled before';
   return { status, note: `signal "${signalId}" ${reason}: nothing was sent`, evidence: { signalId } };

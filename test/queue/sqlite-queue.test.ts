@@ -184,20 +184,20 @@ describe('a queue on SQLite', () => {
   });
 
   test('reports each message that becomes a dead letter, and no other', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const strict = createSqliteQueue(file, {
       clock,
       maxReceives: 2,
-      onDeadLetter: ({ group }) => told.push(group),
+      onDeadLetter: ({ group }) => reported.push(group),
     });
     await strict.enqueue(message('poison'));
 
     await strict.release(receiptsOf(await strict.receive(1)));
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await clock.wakeAll();
     await strict.release(receiptsOf(await strict.receive(1)));
 
-    expect(told).toEqual(['main.BTC_USDT']);
+    expect(reported).toEqual(['main.BTC_USDT']);
   });
 
   test('lists dead letters newest first, as many as asked for', async () => {

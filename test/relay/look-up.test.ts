@@ -15,10 +15,10 @@ describe('looking up the outcome of an entry', () => {
   });
   afterEach(() => relay.close());
 
-  const look = (changes: Partial<Entry>) => lookUp(relay.services, { ...entry, ...changes }, options);
+  const lookUpNow = (changes: Partial<Entry>) => lookUp(relay.services, { ...entry, ...changes }, options);
 
   test('finds an open order, which stays open in the ledger', async () => {
-    expect(await look({})).toEqual({
+    expect(await lookUpNow({})).toEqual({
       kind: 'found',
       outcome: {
         status: 'placed',
@@ -31,7 +31,7 @@ describe('looking up the outcome of an entry', () => {
   });
 
   test('does not find an order under another client order id', async () => {
-    expect(await look({ clientOrderId: 'tr-of-nobody' })).toMatchObject({
+    expect(await lookUpNow({ clientOrderId: 'tr-of-nobody' })).toMatchObject({
       kind: 'not_found',
       outcome: { status: 'not_placed', orderOpen: false },
     });
@@ -41,7 +41,10 @@ describe('looking up the outcome of an entry', () => {
     ['a refused alert', { signal: null, clientOrderId: null }],
     ['an order without a client order id', { clientOrderId: null }],
   ])('is inconclusive for %s', async (_, changes) => {
-    expect(await look(changes)).toEqual({ kind: 'inconclusive', finding: 'the ledger entry names no order' });
+    expect(await lookUpNow(changes)).toEqual({
+      kind: 'inconclusive',
+      finding: 'the ledger entry names no order',
+    });
   });
 
   test('is inconclusive for the cancellation of a signal that placed no order', async () => {
@@ -52,12 +55,14 @@ describe('looking up the outcome of an entry', () => {
     if (signal?.action !== 'cancel') throw new Error('it is no cancellation');
     const ofItself = { ...signal, target: { by: 'signalId', signalId: 'undo' } } as const;
 
-    expect(await look({ signal: ofItself, clientOrderId: null })).toMatchObject({ kind: 'inconclusive' });
+    expect(await lookUpNow({ signal: ofItself, clientOrderId: null })).toMatchObject({
+      kind: 'inconclusive',
+    });
   });
 
   test('requests only the lists', async () => {
     const before = relay.asked.length;
-    await look({});
+    await lookUpNow({});
 
     expect(relay.asked.slice(before)).toEqual(['/api/v4/orders', '/api/v4/trade-account/order/history']);
   });

@@ -20,9 +20,9 @@ const orders = () => relay.paper.control.state().orders;
 const creates = () => relay.paper.control.state().acceptedCreates;
 const entry = () => relay.entry('buy-1');
 
-async function look(): Promise<LookupProgress> {
+async function readLookup(): Promise<LookupProgress> {
   const found = (await entry()).lookup;
-  if (found === null) throw new Error('the entry has no look');
+  if (found === null) throw new Error('the entry has no lookup');
   return found;
 }
 
@@ -117,7 +117,7 @@ describe('an order that was placed, but whose response was lost', () => {
     expect(await minutesOfLookups(10)).toEqual(minutes);
 
     expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
-    expect((await look()).notFound).toBe(minutes.length - 1);
+    expect((await readLookup()).notFound).toBe(minutes.length - 1);
     expect(creates()).toBe(1);
   });
 
@@ -213,11 +213,11 @@ describe('while the exchange cannot be reached', () => {
       relay.paper.control.addFault({ fault: 'garbage', probability: 1 });
       return {};
     },
-    'one of its lists is out of order': () => {
+    'one of its lists fails': () => {
       relay.paper.control.addFault({ fault: 'error_before', endpoint: 'ended-order', probability: 1 });
       return {};
     },
-    'it turns requests away': () => {
+    'it refuses requests': () => {
       relay.paper.control.addFault({ fault: 'rate_429', probability: 1 });
       return {};
     },
@@ -237,7 +237,7 @@ describe('while the exchange cannot be reached', () => {
         throw new RelayError('store_unavailable', 'the secret could not be read: AccessDeniedException');
       },
     }),
-    'something breaks that nobody thought of': () => ({
+    'an unexpected error occurs': () => ({
       exchangeFor: async () => {
         throw new TypeError('x is not a function');
       },
@@ -245,7 +245,7 @@ describe('while the exchange cannot be reached', () => {
   };
 
   test.each(Object.keys(obstacles))(
-    'because %s, the outcome stays unknown and no look is a miss',
+    'because %s, the outcome stays unknown and no lookup counts as "not found"',
     async (name) => {
       relay = await openAftermath();
       await relay.send(buyAlert(), lostOnItsWay);
@@ -265,8 +265,8 @@ describe('while the exchange cannot be reached', () => {
           finding: expect.stringMatching(/^could not be looked up: ./),
         },
       });
-      expect((await look()).count).toBeGreaterThanOrEqual(4);
-      expect((await look()).finding).not.toContain('x is not a function');
+      expect((await readLookup()).count).toBeGreaterThanOrEqual(4);
+      expect((await readLookup()).finding).not.toContain('x is not a function');
       expect(creates()).toBe(0);
     },
   );
@@ -302,7 +302,7 @@ describe('while the exchange cannot be reached', () => {
       status: 'not_placed',
       evidence: { notFound: 4, firstNotFoundAtMs: noonMs },
     });
-    expect((await look()).count).toBe(5);
+    expect((await readLookup()).count).toBe(5);
   });
 
   test('for one account, the orders of the others are settled', async () => {
@@ -377,7 +377,7 @@ describe('lookups of an outcome that stays unknown', () => {
     const pausesMs: number[] = [];
     for (let count = 0; count < 12; count += 1) {
       await relay.reconcile({ ...relay.services, settings });
-      const { dueAtMs } = await look();
+      const { dueAtMs } = await readLookup();
       // Due a little early, so that the run of that minute finds it.
       const pauseMs = dueAtMs + 10_000 - relay.clock.nowMs();
       pausesMs.push(pauseMs);

@@ -8,7 +8,7 @@ import { override } from '../support/override.ts';
 
 const key = { account: 'main', signalId: 'buy-1' };
 const plainAlert = buyAlert({ stopLoss: undefined, takeProfit: undefined });
-const looking: Approach = { kind: 'look' };
+const byLookup: Approach = { kind: 'look' };
 const cancelling: Approach = { kind: 'cancel' };
 
 let relay: Aftermath;
@@ -26,7 +26,7 @@ describe('an operator who settles a signal', () => {
   test('by a lookup stores what the lists prove, under the name given', async () => {
     await lose('drop_after');
 
-    const { result, entry } = await resolve(looking);
+    const { result, entry } = await resolve(byLookup);
 
     expect(result).toBe('settled');
     expect(entry).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: true });
@@ -36,7 +36,7 @@ describe('an operator who settles a signal', () => {
   test('by a lookup gets the finding when it proves nothing yet', async () => {
     await lose('drop_before');
 
-    expect(await resolve(looking)).toMatchObject({
+    expect(await resolve(byLookup)).toMatchObject({
       result: 'open_question',
       entry: { status: 'unknown' },
       finding: 'the order is neither open nor in the history',
@@ -137,7 +137,7 @@ describe('an operator who settles a signal', () => {
       },
     };
 
-    const { result, entry } = await resolve(looking, services);
+    const { result, entry } = await resolve(byLookup, services);
 
     expect(result).toBe('was_settled');
     expect(entry.steps.at(-1)).toMatchObject({ status: 'placed', by: 'reconcile-signals' });
@@ -146,7 +146,7 @@ describe('an operator who settles a signal', () => {
   test('finds no signal of an unknown id', async () => {
     relay = await openAftermath();
 
-    await expect(resolve(looking)).rejects.toMatchObject({ code: 'entry_conflict' });
+    await expect(resolve(byLookup)).rejects.toMatchObject({ code: 'entry_conflict' });
   });
 });
 
@@ -163,7 +163,7 @@ describe('a signal that the relay is still working on', () => {
     await leaveSending();
     relay.clock.advance(minuteMs - 1);
 
-    await expect(resolve(looking)).rejects.toMatchObject({ code: 'signal_under_way' });
+    await expect(resolve(byLookup)).rejects.toMatchObject({ code: 'signal_under_way' });
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'sending' });
   });
 
@@ -172,7 +172,7 @@ describe('a signal that the relay is still working on', () => {
     await relay.receive(buyAlert());
     relay.clock.advance(60 * minuteMs);
 
-    await expect(resolve(looking)).rejects.toMatchObject({ code: 'signal_under_way' });
+    await expect(resolve(byLookup)).rejects.toMatchObject({ code: 'signal_under_way' });
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'accepted' });
   });
 
