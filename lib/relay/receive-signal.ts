@@ -130,7 +130,7 @@ async function refuseStale(services: ReceiveServices, entries: readonly NewEntry
       hint: 'raise "maxLag" (seconds) in the alert, or maxLagSeconds in relay.config.ts, if this delay is acceptable',
     });
   }
-  if (issues.length > 0) throw new RelayError('stale', 'the alert arrived too late', { issues });
+  if (issues.length > 0) throw new RelayError('stale', 'the alert was too late', { issues });
 }
 
 /** Stores all signals of the alert, or none of them. */

@@ -92,7 +92,7 @@ describe('signals', () => {
         'cancel signal demo-1',
         'cancel order tr-1',
         'cancel order 42',
-        'the alert arrived too late',
+        'the alert was too late',
         'buy for 500 at 60500',
       ]),
     );
@@ -186,7 +186,7 @@ describe('signal', () => {
     expect(byId).toMatchObject({
       signalId: 'late-1@refused-0123456789ab',
       status: 'invalid',
-      steps: [{ note: 'the alert arrived too late' }],
+      steps: [{ note: 'the alert was too late' }],
       refusals: [],
     });
     expect(stdout).toMatch(/^ticker +SOLUSDT$/m);
