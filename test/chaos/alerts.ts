@@ -14,7 +14,7 @@ export interface PlannedOrder {
   readonly amount: string;
   readonly stopPrice: string;
   readonly limitPrice: string;
-  readonly exits: { readonly stopLoss: string; readonly takeProfit: string } | null;
+  readonly stopLossAndTakeProfit: { readonly stopLoss: string; readonly takeProfit: string } | null;
 }
 
 export interface PlannedCancel {
@@ -63,8 +63,16 @@ function fieldsOf(signal: PlannedSignal): Record<string, string> {
   const { ticker } = signal;
   const named = signal.id === null ? {} : { id: signal.id };
   if (signal.action === 'order') {
-    const { side, amount, stopPrice, limitPrice, exits } = signal;
-    return { ...named, ticker, action: side, quantity: amount, stopPrice, limitPrice, ...exits };
+    const { side, amount, stopPrice, limitPrice, stopLossAndTakeProfit } = signal;
+    return {
+      ...named,
+      ticker,
+      action: side,
+      quantity: amount,
+      stopPrice,
+      limitPrice,
+      ...stopLossAndTakeProfit,
+    };
   }
   return {
     ...named,

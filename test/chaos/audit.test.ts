@@ -20,7 +20,7 @@ function planOrder(id: string, limitPrice: string): PlannedOrder {
     amount: '0.0001',
     stopPrice: '60000',
     limitPrice,
-    exits: null,
+    stopLossAndTakeProfit: null,
   };
 }
 

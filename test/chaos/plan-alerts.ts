@@ -127,7 +127,7 @@ function planOrder(random: Random, ticker: string, index: number, id: string | n
     amount: found.amount,
     stopPrice: formatDecimal(price.minus(away.times(parseDecimal('5')))),
     limitPrice: formatDecimal(price),
-    exits: hasPlanned
+    stopLossAndTakeProfit: hasPlanned
       ? { stopLoss: formatDecimal(price.minus(gain)), takeProfit: formatDecimal(price.plus(gain)) }
       : null,
   };

@@ -166,7 +166,7 @@ export class AlertDraw {
     const kind = reach === undefined ? pickOne(random, this.#kinds) : this.#kindWithReach();
     const prices = drawPrices[kind]({ random, isBuy, price, cents, reach });
     const size = rollChance(random, 0.25) ? { quoteQuantity: '100' } : { quantity };
-    const exits = isBuy
+    const stopLossAndTakeProfit = isBuy
       ? { stopLoss: String(price * 0.9), takeProfit: String(price * 1.1) }
       : { stopLoss: String(price * 1.1), takeProfit: String(price * 0.9) };
     return {
@@ -175,7 +175,7 @@ export class AlertDraw {
       action: isBuy ? 'buy' : 'sell',
       ...size,
       ...prices,
-      ...(rollChance(random, 0.5) ? exits : {}),
+      ...(rollChance(random, 0.5) ? stopLossAndTakeProfit : {}),
       comment: bodyMarker,
       ...changes,
     };

@@ -56,14 +56,14 @@ function ruleOf({ status, steps }: Entry): Json {
     : null;
 }
 
-const comesToNothing: ReadonlySet<string> = new Set(['denied', 'not_sent']);
+const cancelsNothing: ReadonlySet<string> = new Set(['denied', 'not_sent']);
 
 /**
  * Finds cancellations without effect and without alarm: their owner would believe that the orders are
  * cancelled.
  */
 function findSilence({ history }: Facts, cancel: Entry): readonly Violation[] {
-  if (!comesToNothing.has(cancel.status) || history.hasAlarm(cancel)) return [];
+  if (!cancelsNothing.has(cancel.status) || history.hasAlarm(cancel)) return [];
   return [broken('silent', `${keyText(cancel)} is ${cancel.status}, and no alarm was raised`)];
 }
 

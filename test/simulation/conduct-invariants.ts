@@ -89,7 +89,7 @@ function findUnreportedContradictions({ history }: Facts): readonly Violation[] 
     .map((key) => ({
       invariant: 'I14',
       harm: 'silent',
-      text: `${keyText(key)} was answered with another order than it asked for, and no alarm was raised`,
+      text: `${keyText(key)} got a response that reports another order, and no alarm was raised`,
     }));
 }
 
@@ -116,7 +116,7 @@ function keysOf(key: Parameters<typeof keyText>[0] | null): readonly string[] {
   return key === null ? [] : [keyText(key)];
 }
 
-/** The pause is read, and then `sending` is written: so long can lie between the two. */
+/** The longest time between reading the pause and writing `sending`. */
 const pauseSlackMs = slowestStepMs + 100;
 
 function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly Violation[] {

@@ -71,7 +71,7 @@ export async function runFaultMatrix(): Promise<readonly MatrixRow[]> {
 
 async function listInjections(dialect: Dialect, scene: Scene): Promise<readonly Injection[]> {
   const plan = new ScriptedPlan(null, losses[scene]);
-  await live(plan, new History(), dialect);
+  await runOnce(plan, new History(), dialect);
   return plan.reached
     .filter(({ step }) => scene !== 'missing' || step === 'ledger.postpone')
     .flatMap((point) => faultsAt(point).map(([fault, isThroughout]) => ({ point, fault, isThroughout })));
@@ -113,7 +113,7 @@ async function runInjection(injection: Injection, dialect: Dialect, scene: Scene
   const plan = new ScriptedPlan(injection, losses[scene], () => {
     if (statusBefore === undefined) statusBefore = statusNow();
   });
-  const { orders } = await live(plan, history, dialect);
+  const { orders } = await runOnce(plan, history, dialect);
   return {
     injection,
     dialect,
@@ -127,7 +127,7 @@ async function runInjection(injection: Injection, dialect: Dialect, scene: Scene
 }
 
 /** Runs one simulation: a relay starts, one alert fires, and time passes until everything has settled. */
-async function live(plan: ScriptedPlan, history: History, dialect: Dialect): Promise<{ orders: number }> {
+async function runOnce(plan: ScriptedPlan, history: History, dialect: Dialect): Promise<{ orders: number }> {
   const loop = new EventLoop(startMs);
   const stage = { loop, random: createRandom(seed), faults: plan, history };
   const outages = { isExchangeDown: false, marketList: null, failingSteps: null };

@@ -82,7 +82,7 @@ function scheduleTokenRotation(world: SimulatedWorld, delayMs: number): void {
   });
 }
 
-/** Until it is replaced, the exchange refuses the key. */
+/** The exchange refuses the key until it is replaced. */
 function scheduleKeyRotation(world: SimulatedWorld, delayMs: number): void {
   const { stage, secrets } = world;
   const account = pickOne(stage.random, ['main', 'second'] as const);
