@@ -11,10 +11,7 @@ export function numberOf(item: Item, name: string): number {
   return Number(item[name]?.N);
 }
 
-/**
- * Collects the attribute names of expressions. They are all written as `#name`, because many words are
- * reserved.
- */
+/** Collects the attribute names of expressions; all are written as `#name`, as many words are reserved. */
 export function namesIn(...expressions: readonly string[]): Record<string, string> {
   const names = expressions.join(' ').matchAll(/#(\w+)/g);
   return Object.fromEntries([...names].map(([alias, name = '']) => [alias, name]));

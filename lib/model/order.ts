@@ -35,20 +35,14 @@ const attachments = {
  * reports errors in them.
  */
 export const orderSchemas = {
-  /**
-   * Waits for the trigger price, then rests as a limit order; stop-loss and take-profit are placed when it
-   * fills.
-   */
+  /** Waits for the trigger price, then rests as a limit order; its fill places stop-loss and take-profit. */
   stop_limit: z.strictObject({
     ...placement,
     price: DecimalValue,
     activationPrice: DecimalValue,
     ...attachments,
   }),
-  /**
-   * Fills at its price or better, at once or after resting; stop-loss and take-profit are placed when it
-   * fills.
-   */
+  /** Fills at its price or better, at once or after resting; its fill places stop-loss and take-profit. */
   limit: z.strictObject({ ...placement, price: DecimalValue, ...attachments }),
 };
 

@@ -16,10 +16,7 @@ interface SignalBase {
   readonly market: string;
   /** When the alert fired; null when the alert does not say so and carries its own id instead. */
   readonly timeMs: number | null;
-  /**
-   * The highest age of the alert when its order is sent; null: the configured age, counted from the alert's
-   * arrival.
-   */
+  /** The highest age of the alert when its order is sent; null: the configured age, from its arrival on. */
   readonly maxLagMs: number | null;
   readonly strategy?: string;
   readonly interval?: string;
@@ -61,10 +58,7 @@ export interface LimitSignal extends OrderSignalBase {
   readonly limitPrice: DecimalText;
 }
 
-/**
- * The size: an amount of the base currency, or an amount of the quote currency, which is divided by the limit
- * price.
- */
+/** The size: a base amount, or a quote amount, which is divided by the limit price. */
 export type OrderSize =
   | { readonly unit: 'base'; readonly quantity: DecimalText }
   | { readonly unit: 'quote'; readonly quoteQuantity: DecimalText };
@@ -74,10 +68,7 @@ export interface CancelSignal extends SignalBase {
   readonly target: CancelTarget;
 }
 
-/**
- * Which order to cancel: by the exchange's id, by its client order id, or by the id of the signal that placed
- * it.
- */
+/** The order to cancel: by the exchange's id, its client order id, or the id of the signal that placed it. */
 export type CancelTarget =
   | { readonly by: 'orderId'; readonly orderId: number }
   | { readonly by: 'clientOrderId'; readonly clientOrderId: string }

@@ -73,10 +73,7 @@ export interface LimitDistance {
   readonly referenceName: string;
 }
 
-/**
- * The fields that a request and a response share, without `positionSide`, which depends on the account's
- * mode.
- */
+/** The fields that requests and responses share, but `positionSide`, which depends on the account's mode. */
 export type ComparedField<Name extends OrderKindName = OrderKindName> = {
   [Kind in Name]: Exclude<keyof RequestOf<Kind> & keyof Order, 'positionSide'>;
 }[Name];

@@ -67,10 +67,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     `${side} ${formatDecimal(amount)} ${market} at ${formatDecimal(price)}`,
 };
 
-/**
- * A default limit price is computed from the rounded stop price, so that it never exceeds the account's
- * offset.
- */
+/** A default limit price starts at the rounded stop price, so that it never exceeds the account's offset. */
 function limitPriceOf(
   { limitPrice, side }: StopLimitSignal,
   { limitOffsetRate: rate }: Account,
@@ -81,10 +78,7 @@ function limitPriceOf(
   return activationPrice.times(side === 'buy' ? one.plus(rate) : one.minus(rate));
 }
 
-/**
- * The webhook refuses alerts without a limit price, so this occurs only when the account's offset was removed
- * since.
- */
+/** The webhook refuses such alerts, so this occurs only when the account's offset was removed since. */
 function denyMissingLimit({ name }: Account): Denial {
   return {
     rule: 'limit_price_missing',

@@ -5,8 +5,8 @@ export interface BuriedMessage {
 }
 
 /**
- * The dead-letter queue: it keeps messages that could not be handled, until an operator has removed the
- * cause.
+ * The dead-letter queue: failed messages wait here until the operator has removed the cause and redrives
+ * them.
  */
 export interface DeadLetters {
   /**

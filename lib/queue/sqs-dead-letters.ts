@@ -9,10 +9,7 @@ import {
 import { createStoreFailure } from '../base/store-failure.ts';
 import type { BuriedMessage, DeadLetters } from './dead-letters.ts';
 
-/**
- * Long enough to put a batch back, and short enough to start over after a crash. Nothing else reads dead
- * letters.
- */
+/** Long enough to put a batch back, short enough to start over after a crash; there is no other reader. */
 const visibilitySeconds = 60;
 const waitSeconds = 2;
 const batchSize = 10;
@@ -20,8 +17,7 @@ const batchSize = 10;
 /**
  * The dead letters of an SQS FIFO queue.
  *
- * Each message goes back with a new deduplication id: with its old one, the queue would drop it as a
- * duplicate.
+ * * Each message goes back with a new deduplication id: with its old one, SQS would drop it as a duplicate.
  */
 export function createSqsDeadLetters(options: {
   readonly client: SQSClient;

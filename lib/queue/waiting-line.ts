@@ -19,10 +19,7 @@ interface Group {
   resting: number;
 }
 
-/**
- * The order of deliveries, in memory: first in, first out within a group, and one delivery per group at a
- * time.
- */
+/** The order of deliveries, in memory: FIFO within a group, and one delivery per group at a time. */
 export class WaitingLine {
   readonly #groups = new Map<string, Group>();
   readonly #ids = new Set<string>();

@@ -25,8 +25,7 @@ export function placedByEvidence(placedBy: readonly Entry[]): Json {
 }
 
 /**
- * @returns the ids of the signals that placed the orders of the cancellation; incomplete when there are very
- * many
+ * @returns ids of the signals that placed the orders of the cancellation; incomplete if there are very many
  */
 export function allPlacedByOf(steps: readonly Step[]): ReadonlySet<string> {
   const placedBy = placedByIn(steps);

@@ -18,10 +18,7 @@ export interface CloseServices {
 
 /** Longer than any list of the exchange lags behind a placed order. */
 export const longestLagMs = 10 * 60_000;
-/**
- * The most open orders read from the ledger at once; the read takes milliseconds, however large the ledger
- * is.
- */
+/** The most open orders read at once; the read takes milliseconds, however large the ledger is. */
 export const mostBelieved = 1000;
 /** The most entries one run closes, because its time is short; the next run closes the rest. */
 const mostClosed = 200;
@@ -81,8 +78,7 @@ async function closeInMarket(
 }
 
 /**
- * Closes the entries that were placed so long ago that the list of open orders must show them if they are
- * open.
+ * * Closes the entries placed so long ago that the list of open orders must show them if they are open.
  *
  * @param missing entries that the list of open orders does not show
  * @returns how many it closed

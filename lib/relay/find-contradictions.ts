@@ -16,8 +16,8 @@ export interface CancelledName {
 }
 
 /**
- * Compares a reported order with the request. Each field that differs gives one text; no text means the same
- * order.
+ * * Compares a reported order with the request. Each field that differs gives one text; no text means
+ * equality.
  *
  * A field that is absent or empty does not count as different: the exchange may leave out the trigger price,
  * and the client order id when it has dropped it. Numbers are compared by value, because "3.00" comes back as

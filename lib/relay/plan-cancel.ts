@@ -126,10 +126,7 @@ export function ready(
   };
 }
 
-/**
- * The cancellations of one signal together take at most this many request timeouts: a function's time is
- * limited.
- */
+/** The cancellations of one signal take at most this many request timeouts: a function's time is limited. */
 const actionTimeouts = 2;
 
 async function cancelTargets(

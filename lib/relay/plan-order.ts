@@ -144,10 +144,7 @@ function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outc
   };
 }
 
-/**
- * An exchange that speaks another dialect ignores the client order id, so that no lookup could find the
- * order.
- */
+/** An exchange of another dialect ignores the client order id, and then no lookup could find the order. */
 function alarmOfMissingId(order: Order, asked: OrderRequest): string | undefined {
   if (order.clientOrderId === asked.clientOrderId) return undefined;
   return `the exchange reports client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that relay.config.ts names the dialect of this exchange`;

@@ -51,15 +51,9 @@ export const reconciler = 'reconcile-signals';
  * Entries younger than this are left alone: receive-signal enqueues an entry within seconds of storing it.
  */
 const youngestMs = 30_000;
-/**
- * Entries older than this are not enqueued again: their messages have failed repeatedly, or no reconciler
- * ran.
- */
+/** Older entries are not enqueued again: their messages have failed repeatedly, or no reconciler ran. */
 const oldestMs = 15 * 60_000;
-/**
- * A worker that wrote `sending` this long ago is dead, and its request was sent: twice the time limit of a
- * function.
- */
+/** A worker that wrote `sending` this long ago is dead: this is twice the time limit of a function. */
 const leaseMs = 60_000;
 /** No lookup starts later than this in a run, so that the run ends before the next one starts. */
 const lastLookupMs = 30_000;
@@ -162,8 +156,7 @@ async function lookUpEntry(
 }
 
 /**
- * A damaged entry does not say what to look up. It stays `unknown`, with an alarm in every run until it is
- * repaired.
+ * A damaged entry cannot be looked up. It stays `unknown`, with an alarm in every run until it is repaired.
  */
 function alarmDamaged({ log }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
   const alarm = 'an entry with an unknown outcome is damaged: compare it with the exchange by hand';
@@ -208,10 +201,7 @@ function withLookups(outcome: Outcome, { notFound, firstNotFoundAtMs, lastAtMs }
   return { ...outcome, evidence: { notFound, firstNotFoundAtMs, lastAtMs, found: outcome.evidence } };
 }
 
-/**
- * The alarm is logged before its time is stored: an alarm too many is better than one that is lost in a
- * crash.
- */
+/** Logs the alarm before its time is stored: an alarm too many is better than one lost in a crash. */
 function remind(
   services: ReconcileServices,
   entry: Entry,

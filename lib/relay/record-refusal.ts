@@ -56,8 +56,7 @@ function namesIn({ body, secrets }: Arrived): readonly RefusedName[] {
 }
 
 /**
- * Returns `rate_limited`, which asks for another try, or `flooded` beyond a bound or when a retry can never
- * succeed.
+ * Returns `rate_limited`, which asks for a retry, or `flooded` beyond a bound, or if no retry can succeed.
  */
 function judgeOverload(
   { clock, log, overload }: ReceiveServices,
@@ -85,8 +84,7 @@ function judgeOverload(
 }
 
 /**
- * Stores one entry for each id in the alert, so that each signal can be found, or one for the alert without
- * ids.
+ * Stores one entry per id in the alert, so that each signal can be found, or one for an alert without ids.
  */
 async function record(
   services: ReceiveServices,

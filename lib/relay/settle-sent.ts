@@ -30,10 +30,7 @@ export async function settleSent(services: SettleServices, sent: Entry, outcome:
   return await settleOver(services, sent, outcome);
 }
 
-/**
- * The reconciler may have taken this worker for dead and stored `unknown`, which the known outcome then
- * replaces.
- */
+/** Also replaces an `unknown` that the reconciler stored when it wrongly took this worker for dead. */
 async function settleOver(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
   try {
     return await settleEntry(services, sent, outcome);
@@ -49,10 +46,7 @@ async function settleOver(services: SettleServices, sent: Entry, outcome: Outcom
   }
 }
 
-/**
- * The signal was settled with a different outcome meanwhile: the alarm keeps the outcome that this worker
- * knows.
- */
+/** The signal was settled otherwise meanwhile: the alarm keeps the outcome that this worker knows. */
 function alarmContradiction({ log }: SettleServices, found: Entry, { status, note, orderId }: Outcome): void {
   log.error('the signal was already settled with another outcome: compare both with the exchange', {
     account: found.account,
