@@ -17,7 +17,7 @@ const batchSize = 10;
 /**
  * The dead letters of an SQS FIFO queue.
  *
- * * Each message goes back with a new deduplication id: with its old one, SQS would drop it as a duplicate.
+ * Each message goes back with a new deduplication id: with its old one, SQS would drop it as a duplicate.
  */
 export function createSqsDeadLetters(options: {
   readonly client: SQSClient;

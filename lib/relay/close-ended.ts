@@ -78,7 +78,7 @@ async function closeInMarket(
 }
 
 /**
- * * Closes the entries placed so long ago that the list of open orders must show them if they are open.
+ * Closes the entries placed so long ago that the list of open orders must show them if they are open.
  *
  * @param missing entries that the list of open orders does not show
  * @returns how many it closed

@@ -20,7 +20,7 @@ import { withdrawWaiting } from './withdraw-waiting.ts';
  * Executes one stored signal, at most once, and stores its outcome. Signals of the same market that were
  * stored before it and still wait are executed first.
  *
- * * It may be called again for the same signal at any time: a signal past `accepted` is never sent again.
+ * It may be called again for the same signal at any time: a signal past `accepted` is never sent again.
  *
  * @returns the status that the entry has now
  * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait`

@@ -16,7 +16,7 @@ export interface CancelledName {
 }
 
 /**
- * * Compares a reported order with the request. Each field that differs gives one text; no text means
+ * Compares a reported order with the request. Each field that differs gives one text; no text means
  * equality.
  *
  * A field that is absent or empty does not count as different: the exchange may leave out the trigger price,

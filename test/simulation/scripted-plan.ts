@@ -37,7 +37,7 @@ export class ScriptedPlan implements FaultPlan {
   readonly #onNextLookup: () => void;
 
   /**
-   * * @param loss how the create is lost, so that the order must be looked up; then only points of the first
+   * @param loss how the create is lost, so that the order must be looked up; then only points of the first
    * lookup are counted. Null: the create is not lost
    * @param onNextLookup called when the reconciler next runs after the fault has struck
    */
