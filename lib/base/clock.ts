@@ -1,4 +1,4 @@
-/** Where the time comes from; injected, so that tests and simulations own it. */
+/** The source of the time; injected, so that tests and simulations control it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;

@@ -1,8 +1,8 @@
 import BigJs, { type Big } from 'big.js';
 
 /**
- * An exact decimal number. Money, amounts, prices and rates are decimals from the first byte to the last;
- * a JavaScript number never enters one (strict mode throws).
+ * An exact decimal number. All amounts, prices and rates are decimals throughout the relay. None is ever made
+ * from a JavaScript number (strict mode throws).
  *
  * Serialises to JSON as plain text: `0.0000001`, never `1e-7`.
  */
@@ -10,18 +10,19 @@ export type Decimal = Big;
 
 const Exact = BigJs();
 Exact.strict = true;
-// Quotients carry 40 places and are cut, never rounded up: a size that is bought with an amount must not exceed it.
+// Quotients have 40 decimal places and are truncated, so that an order sized by its cost never exceeds that
+// cost.
 Exact.DP = 40;
 Exact.RM = 0;
 Exact.NE = -1000;
 Exact.PE = 1000;
 
-/** A decimal in plain or exponent notation, as JSON and people write it: `-1`, `0.5`, `.5`, `1e-7`, `2.5E+3`. */
+/** A decimal in plain or exponent notation: `-1`, `0.5`, `.5`, `1e-7`, `2.5E+3`. */
 const decimalPattern = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
 const maximumTextLength = 64;
 const maximumExponent = 40;
 
-/** Whether {@link parseDecimal} would take the text. */
+/** Whether {@link parseDecimal} accepts the text. */
 export function isDecimalText(text: string): boolean {
   return decimalOrUndefined(text) !== undefined;
 }
@@ -42,7 +43,7 @@ export function parseDecimal(text: string): Decimal {
 function decimalOrUndefined(text: string): Decimal | undefined {
   if (text.length > maximumTextLength || !decimalPattern.test(text)) return undefined;
   const value = new Exact(text.startsWith('+') ? text.slice(1) : text);
-  // A huge exponent would turn into megabytes of zeros as soon as somebody prints it.
+  // In plain notation, a huge exponent would become megabytes of zeros.
   return Math.abs(value.e) > maximumExponent ? undefined : value;
 }
 
@@ -54,13 +55,14 @@ export function formatDecimal(value: Decimal): string {
   return value.toFixed();
 }
 
-/** A rate as people write it: 0.001 is `0.1%`. */
+/** A rate as a percentage: 0.001 is `0.1%`. */
 export function formatPercent(rate: Decimal): string {
   return `${formatDecimal(rate.times(new Exact('100')))}%`;
 }
 
 /**
- * The multiple of the step at or below the value, exactly: by remainder, as a cut quotient could lie on the wrong side.
+ * The multiple of the step at or below the value. It is computed from the remainder, which is exact; a
+ * truncated quotient could give the wrong multiple.
  *
  * @param step positive, for example 0.001
  * @throws RangeError when the step is not positive
@@ -76,12 +78,12 @@ export function ceilToStep(value: Decimal, step: Decimal): Decimal {
   return floorToStep(value.neg(), step).neg();
 }
 
-/** `10^-places`: the step of a market that states its precision as a count of decimals. */
+/** `10^-places`: the step of a market that states its precision as a number of decimal places. */
 export function stepOfPlaces(places: number): Decimal {
   return new Exact(`1e-${places}`);
 }
 
-/** How many decimals the value needs in plain notation. */
+/** The number of decimal places of the value in plain notation. */
 export function decimalPlaces(value: Decimal): number {
   return Math.max(0, value.c.length - 1 - value.e);
 }

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
-/** An item, or a part of one, as DynamoDB's own client takes and gives it. */
+/** An item, or a part of one, in the format of DynamoDB's own client. */
 export type Item = Record<string, AttributeValue>;
 
 export function textOf(item: Item, name: string): string {
@@ -11,7 +11,7 @@ export function numberOf(item: Item, name: string): number {
   return Number(item[name]?.N);
 }
 
-/** The attribute names of expressions, in which every name is written `#name`: many words are reserved. */
+/** Collects the attribute names of expressions; all are written as `#name`, as many words are reserved. */
 export function namesIn(...expressions: readonly string[]): Record<string, string> {
   const names = expressions.join(' ').matchAll(/#(\w+)/g);
   return Object.fromEntries([...names].map(([alias, name = '']) => [alias, name]));

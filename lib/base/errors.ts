@@ -1,18 +1,18 @@
 export type LogLevel = 'info' | 'warn' | 'error';
 
 interface CatalogueRow {
-  /** What an HTTP caller is answered when this error ends a request. */
+  /** The HTTP status of a response to a request that ends with this error. */
   readonly httpStatus: number;
   readonly logLevel: LogLevel;
-  /** Whether the same request can succeed later without anybody changing it. */
+  /** Whether the same request can succeed later, unchanged. */
   readonly retryMayHelp: boolean;
-  /** After how long the sender is asked to come again. Absent: it is not told, or had better not. */
+  /** The `Retry-After` of the response; absent when the sender is not asked to wait and try again. */
   readonly retryAfterSeconds?: number;
-  /** What the person running the relay should do. */
+  /** What the operator should do. */
   readonly action: string;
 }
 
-/** Every broken thing the relay can report: one row each, stable codes. */
+/** Every error that the relay can report, one row each. The codes are stable. */
 export const catalogue = {
   unauthorized: {
     httpStatus: 401,
@@ -36,13 +36,13 @@ export const catalogue = {
     httpStatus: 408,
     logLevel: 'info',
     retryMayHelp: true,
-    action: 'Nothing of it was taken in: send headers and body without a pause.',
+    action: 'Nothing was stored: send headers and body without a pause.',
   },
   body_too_large: {
     httpStatus: 413,
     logLevel: 'warn',
     retryMayHelp: false,
-    action: 'Shorten the alert message; 16 KiB is the most a signal may take.',
+    action: 'Shorten the alert message to at most 16 KiB.',
   },
   invalid_json: {
     httpStatus: 400,
@@ -60,16 +60,16 @@ export const catalogue = {
     httpStatus: 400,
     logLevel: 'warn',
     retryMayHelp: false,
-    action: 'The alert came too late to act on; raise maxLag if that delay is acceptable.',
+    action: 'The alert arrived too late; raise maxLag if that delay is acceptable.',
   },
-  /** TradingView sends again after a 503, every 5 s and three times at most; after a 429 it does not. */
+  /** TradingView retries after a 503, every 5 s and at most three times; after a 429 it does not. */
   rate_limited: {
     httpStatus: 503,
     logLevel: 'warn',
     retryMayHelp: true,
     retryAfterSeconds: 5,
     action:
-      'Send the same alert again: it is taken as soon as the minute has room; else slow the alerts down, or raise maxSignalsPerMinute of the account.',
+      'Send the same alert again: it is accepted once fewer signals came in the last minute. If this happens often, send fewer alerts, or raise maxSignalsPerMinute of the account.',
   },
   flooded: {
     httpStatus: 429,
@@ -77,25 +77,25 @@ export const catalogue = {
     retryMayHelp: true,
     retryAfterSeconds: 60,
     action:
-      'Stop the sender, or raise maxSignalsPerMinute of the account; no order came of the alerts refused.',
+      'Stop the sender, or raise maxSignalsPerMinute of the account; the refused alerts led to no order.',
   },
   not_stored: {
     httpStatus: 503,
     logLevel: 'error',
     retryMayHelp: true,
-    action: 'Send the same bytes again: that completes what is missing and never doubles an order.',
+    action: 'Send the same bytes again: that completes what is missing and never creates a second order.',
   },
   config_invalid: {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action: 'Correct relay.config.ts at each path named.',
+    action: 'Correct relay.config.ts at each path that the message names.',
   },
   config_missing: {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action: 'Do as it says: without its configuration the relay does not know what it may do.',
+    action: 'Follow the message: the relay does not start without its configuration.',
   },
   secrets_missing: {
     httpStatus: 500,
@@ -107,8 +107,7 @@ export const catalogue = {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action:
-      'Do as the message says; replace the tokens and keys if others on this machine may have read them.',
+    action: 'Follow the message; replace the tokens and keys if others on this machine may have read them.',
   },
   data_folder_newer: {
     httpStatus: 500,
@@ -126,25 +125,25 @@ export const catalogue = {
     httpStatus: 409,
     logLevel: 'warn',
     retryMayHelp: false,
-    action: 'Nothing: another worker moved this signal on; its entry tells the outcome.',
+    action: 'Nothing: another worker changed this signal meanwhile; its ledger entry shows the outcome.',
   },
   earlier_signals_wait: {
     httpStatus: 503,
     logLevel: 'warn',
     retryMayHelp: true,
-    action: 'Nothing: signals of a market are carried out in the order in which they were stored.',
+    action: 'Nothing: signals of a market are executed in the order in which they were stored.',
   },
   signal_under_way: {
     httpStatus: 409,
     logLevel: 'warn',
     retryMayHelp: true,
-    action: 'Wait a minute and look at the signal again: it ends by itself, or becomes unknown.',
+    action: 'Wait a minute and check the signal again: it is then settled or unknown.',
   },
   message_invalid: {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action: 'Find out who wrote to the queue; only the relay should.',
+    action: 'Find out what else writes to the queue; only the relay may.',
   },
   store_unavailable: {
     httpStatus: 503,
@@ -156,27 +155,26 @@ export const catalogue = {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action: 'Restore the ledger from a copy, or compare this signal with the exchange by hand.',
+    action: 'Restore the ledger from a backup, or compare this signal with the exchange by hand.',
   },
   snapshot_incomplete: {
     httpStatus: 502,
     logLevel: 'error',
     retryMayHelp: true,
-    action:
-      'Nothing is lost: what is missing is taken with the next run; the log tells why for each account.',
+    action: 'Nothing is lost: the next run takes what is missing; the log says why it is, for each account.',
   },
   history_unreadable: {
     httpStatus: 502,
     logLevel: 'error',
     retryMayHelp: true,
     action:
-      'Nothing of it was kept: the next run reads anew. If it stays so, the exchange has changed its list.',
+      'Nothing of it was stored: the next run reads it again. If this persists, the exchange has changed its list.',
   },
   exchange_request_invalid: {
     httpStatus: 500,
     logLevel: 'error',
     retryMayHelp: false,
-    action: 'Nothing was sent: correct each field named.',
+    action: 'Nothing was sent: correct each field that the message names.',
   },
   exchange_not_sent: {
     httpStatus: 502,
@@ -188,13 +186,14 @@ export const catalogue = {
     httpStatus: 502,
     logLevel: 'warn',
     retryMayHelp: true,
-    action: 'The exchange turned the request away unread: send less, or check the clock of this machine.',
+    action:
+      'The exchange refused the request before reading it: send fewer, or check the clock of this machine.',
   },
   exchange_rejected: {
     httpStatus: 502,
     logLevel: 'warn',
     retryMayHelp: false,
-    action: 'The exchange refused the request: its code and texts say why.',
+    action: 'The exchange rejected the request: its code and messages say why.',
   },
   exchange_ambiguous: {
     httpStatus: 502,
@@ -206,7 +205,7 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** One thing wrong with an input: where, what, and how to mend it. */
+/** One validation issue of an input: where it is, what is wrong, and how to correct it. */
 export interface Issue {
   /** For example `quantity` or `[1].stopLoss`; empty for the whole input. */
   readonly path: string;
@@ -214,7 +213,7 @@ export interface Issue {
   readonly hint: string;
 }
 
-/** Something broken, under one of the catalogue's codes. Messages never hold secrets or raw bodies. */
+/** An error with a code of the catalogue. Messages never contain secrets or raw bodies. */
 export class RelayError extends Error {
   override readonly name = 'RelayError';
   readonly code: ErrorCode;

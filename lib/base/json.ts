@@ -1,7 +1,7 @@
-/** What JSON can hold; decimals travel as text. */
+/** A JSON value; decimals are stored as text. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** The value as JSON would carry it: decimals become plain text, absent fields disappear. */
+/** Converts the value to JSON: decimals become plain text, and fields that are undefined are dropped. */
 export function toJson(value: unknown): Json {
   return parseOwnJson(JSON.stringify(value));
 }

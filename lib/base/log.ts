@@ -1,6 +1,6 @@
 import type { Json } from './json.ts';
 
-/** Where the relay says what it does: one line per event, facts beside the message. Never a secret, never a raw body. */
+/** The relay's log: one line per event, with a message and facts. It never holds a secret or a raw body. */
 export interface Log {
   info(message: string, facts: LogFacts): void;
   warn(message: string, facts: LogFacts): void;

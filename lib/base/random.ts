@@ -1,8 +1,8 @@
-/** A source of numbers in [0, 1); injected wherever chance plays a part. */
+/** A source of random numbers in [0, 1); injected, so that tests and simulations control it. */
 export type Random = () => number;
 
 /**
- * A repeatable source: the same seed gives the same numbers on every machine.
+ * Creates a repeatable source: the same seed gives the same numbers on every machine.
  *
  * @see https://github.com/bryc/code/blob/master/jshash/PRNGs.md the mulberry32 generator
  */

@@ -8,20 +8,20 @@ export interface SqliteFile {
   /**
    * Runs the operation inside a transaction and resolves once it is on the disk.
    *
-   * Writes asked for within two turns of the event loop share one transaction, and so one disk flush, in the order
-   * they were asked for. An operation that throws changes nothing, and its neighbours run again without it; so an
-   * operation must touch nothing but the database.
+   * Writes requested within two turns of the event loop share one transaction, and so one disk flush, in the
+   * order of the requests. An operation that throws changes nothing, and the others of its transaction run
+   * again without it. So an operation must change nothing but the database.
    *
-   * @throws RelayError `store_unavailable` when the database cannot take the write; what else the operation throws
+   * @throws RelayError `store_unavailable` when the write fails; any other error that the operation throws
    */
   write<T>(operation: () => T): Promise<T>;
   /**
-   * Runs a query, which sees every acknowledged write and no half of another.
+   * Runs a query. It sees every acknowledged write and no partial one.
    *
    * @throws RelayError `store_unavailable` when the database cannot be read
    */
   read<T>(query: () => T): T;
-  /** Completes the writes already asked for, then closes; a second call does nothing. */
+  /** Completes the writes already requested, then closes; a second call does nothing. */
   close(): void;
 }
 
@@ -31,24 +31,24 @@ interface PendingWrite {
   reject(error: unknown): void;
 }
 
-/** Why a transaction did not commit; `guilty` is the operation that threw, where one did. */
+/** Why a transaction did not commit; `guilty` is the operation that threw, if one did. */
 interface FailedCommit {
   readonly error: unknown;
   readonly guilty: PendingWrite | null;
 }
 
 /**
- * How long to wait, on the only thread, for another process's lock: several waits in a row must stay below the 3 s
- * after which TradingView gives up, so that the sender still gets a response.
+ * How long to wait for another process's lock. The wait blocks the only thread, and TradingView gives up
+ * after 3 s, so several waits in a row must stay below that.
  */
 const lockTimeoutMs = 250;
 
 /**
- * Opens (or creates) the file with a write-ahead log that is flushed at every commit, so that neither `kill -9` nor
- * a power cut takes back what was acknowledged.
+ * Opens or creates the file with a write-ahead log that is flushed at every commit, so that neither `kill -9`
+ * nor a power cut loses an acknowledged write.
  *
  * @param path a file path, `:memory:`, or a URI (`file:…`) as SQLite reads it
- * @throws RelayError `store_unavailable` when there is no such folder, or the file is no database
+ * @throws RelayError `store_unavailable` when the folder does not exist, or the file is not a database
  * @see https://www.sqlite.org/wal.html
  * @see https://www.sqlite.org/pragma.html#pragma_synchronous
  */
@@ -68,7 +68,8 @@ export function openSqlite(path: string): SqliteFile {
     write<T>(operation: () => T): Promise<T> {
       return new Promise<T>((resolve, reject) => {
         let result: T;
-        // The second turn reads what has arrived meanwhile: a few microseconds that spare whole flushes under load.
+        // The second turn costs microseconds, and collects writes that have arrived meanwhile: fewer flushes
+        // under load.
         if (pending.length === 0) setImmediate(() => setImmediate(flush));
         pending.push({
           run: () => {
@@ -94,7 +95,7 @@ export function openSqlite(path: string): SqliteFile {
 }
 
 /**
- * Brings the tables of one store up to date, all of the way or not at all.
+ * Migrates the tables of one store to the newest version, completely or not at all.
  *
  * @param store names the store within the file
  * @param migrations one SQL script per version, oldest first; a published one never changes
@@ -132,18 +133,18 @@ function openDatabase(path: string): DatabaseSync {
 }
 
 /**
- * Makes an empty database file that only its owner can read, where there is none; SQLite gives the files beside it the
- * same mode.
+ * Creates an empty database file that only its owner can read, if there is none. SQLite gives the same mode
+ * to the files beside it.
  *
- * A file that is there is not even opened: closing it would let go of the locks this process has on it.
+ * An existing file is not opened: closing it would release the locks that this process holds on it.
  */
 export function createForOwner(path: string): void {
-  // Neither is the path of a file.
+  // These are not paths of files.
   if (path === ':memory:' || path.startsWith('file:')) return;
   try {
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
-    // It is there, or SQLite says why it cannot be.
+    // The file exists, or SQLite reports why it cannot be created.
   }
 }
 
@@ -161,7 +162,8 @@ function createSettler(database: DatabaseSync): (writes: readonly PendingWrite[]
       commit.run();
       return null;
     } catch (error) {
-      // A full disk or an I/O error has already rolled the transaction back, and would meet every neighbour too.
+      // A full disk or an I/O error has already rolled the transaction back, and the other operations would
+      // fail too.
       if (!database.isOpen || !database.isTransaction) return { error, guilty: null };
       rollback.run();
       return { error, guilty: running };
@@ -182,14 +184,14 @@ function createSettler(database: DatabaseSync): (writes: readonly PendingWrite[]
   };
 }
 
-/** SQLite's own errors become the catalogue's; anything else an operation throws passes through. */
+/** SQLite's own errors become `store_unavailable`; all other errors pass through. */
 function storeError(done: string, error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   const message = `the database could not be ${done}: ${error.message}`;
   return new RelayError('store_unavailable', message, { cause: error });
 }
 
-/** By code, not by class: an error of Node's own may come from another realm. */
+/** By code, not by class: an error of Node.js may come from another realm. */
 function isSqliteError(error: unknown): error is { readonly message: string } {
   if (typeof error !== 'object' || error === null || !('code' in error) || !('message' in error))
     return false;
@@ -199,6 +201,6 @@ function isSqliteError(error: unknown): error is { readonly message: string } {
 function newerFile(store: string, found: number, known: number): RelayError {
   return new RelayError(
     'store_unavailable',
-    `the ${store} tables are of version ${found}, this release knows ${known}: run the newer release that wrote them`,
+    `the ${store} tables have version ${found}, and this release knows version ${known}: run the newer release that wrote them`,
   );
 }

@@ -1,10 +1,10 @@
 import { RelayError } from './errors.ts';
 
 /**
- * What a service that keeps things throws to the relay when it did not do as asked.
+ * The error for a failed request to an AWS service that stores data.
  *
- * Only the kind of the failure is told: a service's own words may name the account and its resources, and callers
- * of the webhook read this.
+ * Callers of the webhook see its message, so it names only the kind of the failure: the service's own message
+ * may contain account ids and resource names.
  *
  * @param done for example `the ledger could not be read`
  */

@@ -16,7 +16,7 @@ export function findRehearsalReason(mode: AccountMode, isPaperExchange: boolean)
   return "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy)";
 }
 
-/** One trading account and the rules its owner set for it. */
+/** One trading account and the rules that its owner set for it. */
 export interface Account {
   /** As it appears in the webhook URL. */
   readonly name: string;
@@ -24,12 +24,11 @@ export interface Account {
   /** How far beyond the stop price the limit is set when an alert gives none, as a rate (0.001 = 0.1 %). */
   readonly limitOffsetRate: Decimal | null;
   /**
-   * How far a limit price may lie beyond its stop price on the side that costs, above it for a buy and below it for a
-   * sell, as a rate; null for any distance. A plain limit order names no price that its limit could be held against, and
-   * is not held against any.
+   * How far a limit price may lie beyond its stop price, above it for a buy and below it for a sell, as a
+   * rate; null for any distance. A plain limit order has no stop price, so this does not apply to it.
    */
   readonly maxLimitDistanceRate: Decimal | null;
-  /** Markets the account may trade; any other is denied. */
+  /** The markets that the account may trade; signals for any other market are denied. */
   readonly markets: Readonly<Record<string, MarketLimits>>;
   readonly maxOrdersPerMinute: number | null;
   readonly maxSignalsPerMinute: number | null;
@@ -39,6 +38,6 @@ export interface MarketLimits {
   readonly sides: readonly Side[];
   /** The largest order, in base units. */
   readonly maxAmount: Decimal | null;
-  /** The most an order may be worth, in the quote currency. */
+  /** The largest notional of an order, in the quote currency. */
   readonly maxNotional: Decimal | null;
 }

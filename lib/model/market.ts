@@ -1,6 +1,6 @@
 import type { Decimal } from '../base/decimal.ts';
 
-/** What an exchange says of one market. Fees are rates (0.001 = 0.1 %), not per cents. */
+/** The rules of one market, as the exchange states them. Fees are rates (0.001 = 0.1 %), not percentages. */
 export interface Market {
   /** `<BASE>_<QUOTE>`, for example `BTC_USDT`; perpetuals end in `_PERP`. */
   readonly name: string;
@@ -11,9 +11,9 @@ export interface Market {
   /** The smallest difference between two prices. */
   readonly priceStep: Decimal;
   readonly minAmount: Decimal;
-  /** The least an order may be worth, in the quote currency. */
+  /** The smallest notional of an order, in the quote currency. */
   readonly minTotal: Decimal;
-  /** The most an order may be worth, in the quote currency; null where there is no such limit. */
+  /** The largest notional of an order, in the quote currency; null when there is no such limit. */
   readonly maxTotal: Decimal | null;
   readonly makerFeeRate: Decimal;
   readonly takerFeeRate: Decimal;

@@ -16,7 +16,7 @@ export const DecimalValue = z.custom<Decimal>(
   'must be a decimal',
 );
 
-/** What every order begins with. */
+/** The first fields of every order. */
 const placement = {
   market: z.string(),
   side: z.enum(sides),
@@ -24,7 +24,7 @@ const placement = {
   amount: DecimalValue,
 };
 
-/** What every order ends with. */
+/** The last fields of every order. */
 const attachments = {
   stopLoss: DecimalValue.optional(),
   takeProfit: DecimalValue.optional(),
@@ -33,25 +33,26 @@ const attachments = {
 };
 
 /**
- * The fields of an order, kind by kind: the one definition from which requests, the checks of the paper exchange and
- * its journal are made. Prices are in the quote currency. Fields stand in the order in which the exchange complains of them.
+ * The fields of each kind of order. Requests, the validation of the paper exchange and its journal all derive
+ * from this definition. Prices are in the quote currency. The fields are in the order in which the exchange
+ * reports errors in them.
  */
 export const orderSchemas = {
-  /** Waits for the activation price, then rests as a limit order; exits are placed when it fills. */
+  /** Waits for the trigger price, then rests as a limit order; its fill places stop-loss and take-profit. */
   stop_limit: z.strictObject({
     ...placement,
     price: DecimalValue,
     activationPrice: DecimalValue,
     ...attachments,
   }),
-  /** Fills at its price or better, at once or after resting; exits are placed when it fills. */
+  /** Fills at its price or better, at once or after resting; its fill places stop-loss and take-profit. */
   limit: z.strictObject({ ...placement, price: DecimalValue, ...attachments }),
 };
 
 export type OrderKindName = keyof typeof orderSchemas;
 export const orderKindNames = Object.keys(orderSchemas) as OrderKindName[];
 
-/** An order of these kinds, as asked for, sized and rounded to its market. */
+/** The request for an order of these kinds, sized and rounded to its market. */
 export type RequestOf<Name extends OrderKindName> = {
   [Kind in Name]: Readonly<{ kind: Kind } & z.output<(typeof orderSchemas)[Kind]>>;
 }[Name];
@@ -61,7 +62,7 @@ export type OrderRequest = RequestOf<OrderKindName>;
 export const orderStatuses = ['open', 'partially_filled', 'filled', 'cancelled'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 
-/** From each status, where an order can go; the last two are ends. */
+/** The statuses that can follow each status; `filled` and `cancelled` are final. */
 export const orderTransitions: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
   open: ['partially_filled', 'filled', 'cancelled'],
   partially_filled: ['partially_filled', 'filled', 'cancelled'],
@@ -80,10 +81,10 @@ export interface Order {
   readonly clientOrderId: string;
   readonly market: string;
   readonly side: Side;
-  /** `stop_limit` or `limit`; any other word of the exchange is kept as it came. */
+  /** `stop_limit` or `limit`; any other type is kept as the exchange writes it. */
   readonly type: string;
   readonly status: OrderStatus;
-  /** Why it ended, in the exchange's own word, where that is more than "cancelled". */
+  /** Why it ended, in the exchange's own word, if that says more than "cancelled". */
   readonly endReason?: string | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs?: number | undefined;
@@ -105,18 +106,21 @@ export interface Order {
   readonly stp?: string | undefined;
   readonly takerFeeRate?: Decimal | undefined;
   readonly makerFeeRate?: Decimal | undefined;
-  /** StopLossAndTakeProfit that will be placed when the order fills. */
+  /** The stop-loss and take-profit that will be placed when the order fills. */
   readonly oto?: PlannedPrices | undefined;
 }
 
-/** StopLossAndTakeProfit that an order carries until it fills. */
+/** The prices of the stop-loss and take-profit that an order carries until it fills. */
 export interface PlannedPrices {
   readonly otoId: number;
   readonly stopLoss?: Decimal | undefined;
   readonly takeProfit?: Decimal | undefined;
 }
 
-/** A pair of orders where one's execution ends the other, or an order with exits still to be placed. */
+/**
+ * A pair of orders where the fill of one cancels the other, or an order whose stop-loss and take-profit are
+ * not placed yet.
+ */
 export type ConditionalOrder = OcoOrder | OtoOrder;
 
 export interface OcoOrder {

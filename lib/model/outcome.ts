@@ -1,7 +1,7 @@
 /**
- * What can become of a signal.
+ * The statuses of a ledger entry.
  *
- * `accepted` and `sending` are on the way, `unknown` waits to be settled, the others are final.
+ * `accepted` and `sending` are in progress, `unknown` waits to be settled, all others are final.
  */
 export const statuses = [
   'accepted',
@@ -18,60 +18,63 @@ export const statuses = [
 ] as const;
 export type Status = (typeof statuses)[number];
 
-/** One legal move of an entry. */
+/** One legal change of an entry's status. */
 export interface Transition {
   readonly name: string;
   readonly from: Status;
   readonly to: Status;
 }
 
-/** The ledger's state machine: every legal move, and no other. Stores refuse the rest. */
+/** The ledger's state machine: the complete list of legal moves. Stores refuse every other move. */
 export const transitions: readonly Transition[] = [
   { name: 'deny', from: 'accepted', to: 'denied' },
   { name: 'rehearse', from: 'accepted', to: 'dry_run' },
   { name: 'fail to prepare', from: 'accepted', to: 'not_sent' },
-  // An order by a later cancellation, before it was sent; a cancellation that found nothing more to do than that.
+  // For an order: a cancellation withdrew it before it was sent. For a cancellation: it only withdrew waiting
+  // orders.
   { name: 'withdraw', from: 'accepted', to: 'cancelled' },
   { name: 'start sending', from: 'accepted', to: 'sending' },
-  { name: 'hear of the order', from: 'sending', to: 'placed' },
-  { name: 'hear of the cancellation', from: 'sending', to: 'cancelled' },
-  { name: 'hear a refusal', from: 'sending', to: 'rejected' },
-  { name: 'prove it never left', from: 'sending', to: 'not_sent' },
+  { name: 'confirm the order', from: 'sending', to: 'placed' },
+  { name: 'confirm the cancellation', from: 'sending', to: 'cancelled' },
+  { name: 'receive a rejection', from: 'sending', to: 'rejected' },
+  { name: 'prove it was not sent', from: 'sending', to: 'not_sent' },
   { name: 'lose the response', from: 'sending', to: 'unknown' },
   { name: 'find the order', from: 'unknown', to: 'placed' },
   { name: 'find it cancelled', from: 'unknown', to: 'cancelled' },
   { name: 'find it refused', from: 'unknown', to: 'rejected' },
   { name: 'find no order', from: 'unknown', to: 'not_placed' },
-  // By a worker that was taken for dead, but lived.
-  { name: 'prove late that it never left', from: 'unknown', to: 'not_sent' },
+  // By a worker that was wrongly taken for dead.
+  { name: 'prove late that it was not sent', from: 'unknown', to: 'not_sent' },
 ];
 
-/** From each status, where an entry can go. */
+/** The statuses that can follow each status. */
 export const statusTransitions = Object.fromEntries(
   statuses.map((from) => [from, transitions.filter((move) => move.from === from).map(({ to }) => to)]),
 ) as unknown as Readonly<Record<Status, readonly Status[]>>;
 
-/** Whether nothing can change this status any more. */
+/** Whether the status can no longer change. */
 export function isFinal(status: Status): boolean {
   return statusTransitions[status].length === 0;
 }
 
-/** What each status tells the person who reads it. */
+/** What each status means, in the words of the operator's tool. */
 export const statusMeanings: Readonly<Record<Status, string>> = {
   accepted: 'stored and queued; not yet executed',
   sending: 'about to be, or being, sent to the exchange',
-  placed: 'the exchange took the order',
-  cancelled: 'cancelled, or withdrawn before it was sent; what a cancel_all found gone counts as done',
-  denied: 'one of your own rules stopped it, or it could not be carried out in its turn; nothing was sent',
-  dry_run: 'everything but the wire; nothing was sent',
-  rejected: 'the exchange refused it, or it was a cancellation without effect',
-  not_sent: 'it provably never became an order; nothing to clean up',
-  unknown: 'sent, but the response was lost; it is being looked for',
-  not_placed: 'looked up: there is no such order',
-  invalid: 'refused at the door, with the reasons; nothing was sent',
+  placed: 'the exchange accepted the order',
+  cancelled:
+    'cancelled, or withdrawn before it was sent; for a cancel_all, orders already gone count as cancelled',
+  denied: 'stopped by one of your own rules, or not executable when it was due; nothing was sent',
+  dry_run:
+    'the account only rehearses: its mode is dry-run, or paper without a paper exchange; nothing was sent',
+  rejected: 'rejected by the exchange, or a cancellation without effect',
+  not_sent: 'provably never executed by the exchange; there is nothing to clean up',
+  unknown: 'sent, but no response proves the outcome; the relay is looking it up',
+  not_placed: 'repeated lookups proved that there is no such order',
+  invalid: 'the alert was refused, for the reasons given; nothing was sent',
 };
 
-/** One of the owner's rules, broken: which, what it allows, and what was asked. */
+/** A violation of one of the owner's rules: the rule, what it allows, and the actual value. */
 export interface Denial {
   /** A stable name, for example `max_notional`. */
   readonly rule: string;

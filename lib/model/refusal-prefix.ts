@@ -1,7 +1,7 @@
-/** Stands in no id that an alert may choose. */
+/** A character that no id of an alert may contain. */
 const refusalMark = '@';
 
-/** What the ids of all refused alerts that carried this id begin with, and those of nothing else. */
+/** The prefix of the entry ids of all refused alerts that carried this id; no other entry id has it. */
 export function refusalPrefixOf(alertId: string): string {
   return `${alertId}${refusalMark}`;
 }

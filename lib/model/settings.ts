@@ -1,17 +1,17 @@
 import type { Account } from './account.ts';
 
-/** What the owner decided, read once from the configuration. */
+/** The owner's settings, read once from the configuration. */
 export interface Settings {
   /** Ticker as alerts write it → the exchange's market. */
   readonly tickers: Readonly<Record<string, string>>;
-  /** How old an alert may be when it says nothing of it itself. */
+  /** The highest age of an alert that sets no `maxLag` itself. */
   readonly defaultMaxLagMs: number;
-  /** While an outcome stays unknown, the alarm is raised again each time this has passed. */
+  /** While an outcome stays unknown, the alarm is repeated at this interval. */
   readonly unknownAlarmAfterMs: number;
   readonly accounts: Readonly<Record<string, Account>>;
 }
 
-/** Every market that a signal may be about. */
+/** Every market that a signal may name. */
 export function tradedMarkets({ tickers, accounts }: Settings): ReadonlySet<string> {
   const allowed = Object.values(accounts).flatMap(({ markets }) => Object.keys(markets));
   return new Set([...Object.values(tickers), ...allowed]);

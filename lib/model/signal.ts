@@ -1,10 +1,12 @@
 import type { Json } from '../base/json.ts';
 import type { OrderKindName, PositionSide, Side, TriggerSide } from './order.ts';
 
-/** A decimal in plain notation. Signals are stored as JSON, so their numbers stay text until they are sized. */
+/**
+ * A decimal in plain notation. Signals are stored as JSON, so their numbers stay text until they are sized.
+ */
 export type DecimalText = string;
 
-/** One instruction of an alert, in the relay's own words. */
+/** One instruction of an alert, in the relay's own terms. */
 export type Signal = OrderSignal | CancelSignal | CancelAllSignal;
 
 interface SignalBase {
@@ -12,9 +14,9 @@ interface SignalBase {
   readonly ticker: string;
   /** The exchange's name, for example `BTC_PERP`. */
   readonly market: string;
-  /** When the alert fired; null when the alert says nothing of it and carries its own id instead. */
+  /** When the alert fired; null when the alert does not say so and carries its own id instead. */
   readonly timeMs: number | null;
-  /** How old the alert may be when its order is sent; null: as old as the configuration says, from its arrival on. */
+  /** The highest age of the alert when its order is sent; null: the configured age, from its arrival on. */
   readonly maxLagMs: number | null;
   readonly strategy?: string;
   readonly interval?: string;
@@ -22,9 +24,9 @@ interface SignalBase {
   readonly extras?: Json;
 }
 
-/** What every signal says, whatever its action. */
+/** The fields of every signal, whatever its action. */
 export type CommonPart = Pick<Signal, keyof SignalBase>;
-/** What signals of one action, or of one kind of order, say beyond that. */
+/** The further fields of signals of one action, or of one kind of order. */
 export type OwnPart<Variant extends Signal> = Variant extends Signal
   ? Omit<Variant, keyof SignalBase>
   : never;
@@ -58,7 +60,7 @@ export interface LimitSignal extends OrderSignalBase {
   readonly limitPrice: DecimalText;
 }
 
-/** How much: a count of the base currency, or an amount of the quote currency, which is divided by the limit price. */
+/** The size: a base amount, or a quote amount, which is divided by the limit price. */
 export type OrderSize =
   | { readonly unit: 'base'; readonly quantity: DecimalText }
   | { readonly unit: 'quote'; readonly quoteQuantity: DecimalText };
@@ -68,7 +70,7 @@ export interface CancelSignal extends SignalBase {
   readonly target: CancelTarget;
 }
 
-/** Which order to cancel: by the exchange's id, by its client order id, or by the id of the signal that placed it. */
+/** The order to cancel: by the exchange's id, its client order id, or the id of the signal that placed it. */
 export type CancelTarget =
   | { readonly by: 'orderId'; readonly orderId: number }
   | { readonly by: 'clientOrderId'; readonly clientOrderId: string }

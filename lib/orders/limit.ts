@@ -13,8 +13,8 @@ export const limitKind: OrderKind<'limit'> = {
     stopPrice: {
       use: 'forbidden',
       complaint: {
-        message: 'a limit order waits for no price',
-        hint: 'remove it, or write "orderType": "stop_limit" for an order that waits until the market is there',
+        message: 'a limit order has no stop price',
+        hint: 'remove it, or write "orderType": "stop_limit" for an order that waits for a stop price',
       },
     },
     limitPrice: {
@@ -45,7 +45,7 @@ export const limitKind: OrderKind<'limit'> = {
     draft: { kind: 'limit', price: roundPrice(parseDecimal(limitPrice)) },
   }),
   valuationPrice: ({ price }) => price,
-  // The relay is told no prices of the market, and the order names no other price of its own.
+  // The relay does not know market prices, and the order has no other price to compare with.
   limitDistance: () => null,
   trigger: () => null,
   prepare(client, { kind: _, ...params }) {

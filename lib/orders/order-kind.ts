@@ -15,7 +15,7 @@ import type {
 import type { Denial } from '../model/outcome.ts';
 import type { DecimalText, OrderSize, OwnPart, SignalOf } from '../model/signal.ts';
 
-/** The fields of an alert that say more of an order than its side and kind. */
+/** The fields of an alert that describe an order, besides its side and kind. */
 export const orderFieldNames = [
   'quantity',
   'quoteQuantity',
@@ -28,7 +28,7 @@ export const orderFieldNames = [
 ] as const;
 export type OrderFieldName = (typeof orderFieldNames)[number];
 
-/** What is wrong with an alert, and how to mend it. */
+/** What is wrong with an alert, and how to correct it. */
 export interface Complaint {
   readonly message: string;
   readonly hint: string;
@@ -39,12 +39,12 @@ export type FieldRule =
   | { readonly use: 'optional' }
   | {
       readonly use: 'required';
-      /** Null where the account's settings stand in for the field. */
+      /** Returns null when the account's settings replace the missing field. */
       readonly complain: (account: Account) => Complaint | null;
     }
   | { readonly use: 'forbidden'; readonly complaint: Complaint };
 
-/** What an alert said of an order, read; a field it did not have is absent. */
+/** The parsed order fields of an alert; a field that it does not have is absent. */
 export interface OrderValues {
   readonly side: Side;
   readonly size: OrderSize;
@@ -56,7 +56,7 @@ export interface OrderValues {
   readonly expectTrigger?: TriggerSide;
 }
 
-/** What every request has; the rest of it, with the name of its kind, is its draft. */
+/** The fields of every request; its other fields, with the name of its kind, are its draft. */
 type SharedFields =
   | 'market'
   | 'side'
@@ -75,7 +75,7 @@ export type Drafted<Name extends OrderKindName> =
   | { readonly ok: true; readonly draft: DraftOf<Name> }
   | { readonly ok: false; readonly denial: Denial };
 
-/** What the owner's largest limit distance is held against. */
+/** The prices that are compared with the account's `maxLimitDistance`. */
 export interface LimitDistance {
   readonly limitPrice: Decimal;
   readonly reference: Decimal;
@@ -83,13 +83,13 @@ export interface LimitDistance {
   readonly referenceName: string;
 }
 
-/** The price that wakes an order, and on which side of the last price its alert expects it; null: on either. */
+/** The trigger price of an order, and the side of the last price on which its alert expects it; null: either side. */
 export interface Trigger {
   readonly stopPrice: DecimalText;
   readonly expected: TriggerSide | null;
 }
 
-/** What a response tells of an order asked for. The side of the position it tells in the terms of the account's mode. */
+/** The fields that requests and responses share, but `positionSide`, which depends on the account's mode. */
 export type ComparedField<Name extends OrderKindName = OrderKindName> = {
   [Kind in Name]: Exclude<keyof RequestOf<Kind> & keyof Order, 'positionSide'>;
 }[Name];
@@ -101,33 +101,36 @@ export type CreateEndpoint<Name extends OrderKindName> = Endpoint<
 >;
 
 /**
- * Everything the relay knows of one kind of order.
+ * Everything that the relay knows about one kind of order.
  *
- * What takes an order or a signal is written as a method, so that the kind of any order can be asked about that order.
+ * Members that take an order or a signal are methods: their parameters are bivariant, so that code which
+ * handles any kind can call them.
  */
 export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   readonly name: Name;
-  /** For people: `stop-limit order`. */
+  /** For display: `stop-limit order`. */
   readonly title: string;
-  /** What an alert's `orderType` may call it, in lower case. */
+  /** The values of an alert's `orderType` that mean this kind, in lower case. */
   readonly words: readonly string[];
-  /** What its alerts must, may and must not have; where both sizes are optional, one of them is required. */
+  /**
+   * Which fields its alerts must, may and must not have; if both sizes are optional, one of them is required.
+   */
   readonly fields: Readonly<Record<OrderFieldName, FieldRule>>;
   readonly endpoint: CreateEndpoint<Name>;
   /**
-   * Whether it can be filled before any list shows it. Its client order id is free again then, and the exchange would
-   * take the same order a second time.
+   * Whether it can fill before any list shows it. Once it has filled, its client order id is free again, and
+   * the exchange would accept the same order a second time.
    */
   readonly mayFillAtOnce: boolean;
-  /** The fields of a response that must be those of the order asked for, where the response has them. */
+  /** The fields that must be the same in the request and in the response, if the response has them. */
   readonly compared: readonly ComparedField<Name>[];
 
-  /** The signal of an alert; undefined when a required field is missing. */
+  /** Builds the signal of an alert; undefined when a required field is missing. */
   createSignal(values: OrderValues): OwnPart<SignalOf<Name>> | undefined;
   /**
    * Sets the order's own prices.
    *
-   * @param roundPrice to the market's step, toward the side that costs less
+   * @param roundPrice rounds to the market's price step, down for a buy and up for a sell
    */
   draftOrder(
     signal: SignalOf<Name>,
@@ -136,17 +139,17 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   ): Drafted<Name>;
   /** The price at which one base unit is valued; an amount of the quote currency is divided by it. */
   valuationPrice(draft: DraftOf<Name>): Decimal;
-  /** Null where the relay knows no price to hold the limit price against. */
+  /** Null when the order has no price to compare the limit price with. */
   limitDistance(order: RequestOf<Name>): LimitDistance | null;
   /** What the order waits for; null where it waits for no price. */
   trigger(signal: SignalOf<Name>): Trigger | null;
   /** Builds the request that places it; nothing is sent yet. */
   prepare(client: ExchangeClient, order: RequestOf<Name>): PreparedRequest<Order>;
 
-  /** What a signal asks for beside side and size, for a line of a table: `at 60000`. */
+  /** The prices of a signal in short, for a table: `at 60000`. */
   summarise(signal: SignalOf<Name>): string;
-  /** The same in full, one text for each price. */
+  /** The prices of a signal in full, one text for each price. */
   describePrices(signal: SignalOf<Name>): readonly string[];
-  /** An order in a sentence: `buy 0.01 BTC_USDT at 60000`. */
+  /** An order as part of a sentence: `buy 0.01 BTC_USDT at 60000`. */
   describeOrder(order: RequestOf<Name>): string;
 }

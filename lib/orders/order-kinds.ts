@@ -4,7 +4,7 @@ import { limitKind } from './limit.ts';
 import type { OrderKind } from './order-kind.ts';
 import { stopLimitKind } from './stop-limit.ts';
 
-/** Every kind of order there is: one that is missing here is an error of types. */
+/** All kinds of orders; a kind that is missing here is a type error. */
 const kinds: { readonly [Name in OrderKindName]: OrderKind<Name> } = {
   stop_limit: stopLimitKind,
   limit: limitKind,
@@ -16,7 +16,7 @@ export function kindNamed(name: OrderKindName): OrderKind {
   return kinds[name];
 }
 
-/** Whether orders of this kind exist in the dialect that the exchange is spoken to in. */
+/** Whether the dialect has orders of this kind. */
 export function isCarried({ endpoint }: OrderKind, dialect: Dialect): boolean {
   return dialect === 'live' || endpoint.availability !== 'live-only';
 }

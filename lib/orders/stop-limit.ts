@@ -16,8 +16,8 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     stopPrice: {
       use: 'required',
       complain: () => ({
-        message: 'a stop-limit order needs the price that activates it',
-        hint: 'add "stopPrice"; "price" alone could mean either price, and is the limit price here',
+        message: 'a stop-limit order needs its stop price',
+        hint: 'add "stopPrice"; "price" means the limit price here',
       }),
     },
     limitPrice: {
@@ -26,7 +26,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
         limitOffsetRate !== null
           ? null
           : {
-              message: `the order has no limit price, and account ${name} sets no limit offset to work one out with`,
+              message: `the order has no limit price, and account ${name} has no limit offset to compute one from`,
               hint: 'add "limitPrice", or give the account a limit offset in relay.config.ts',
             },
     },
@@ -70,7 +70,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     `${side} ${formatDecimal(amount)} ${market} at ${formatDecimal(price)}`,
 };
 
-/** Without a limit price it lies beyond the rounded stop price by the account's rate, and so never further. */
+/** A default limit price starts at the rounded stop price, so that it never exceeds the account's offset. */
 function limitPriceOf(
   { limitPrice, side }: StopLimitSignal,
   { limitOffsetRate: rate }: Account,
@@ -81,12 +81,12 @@ function limitPriceOf(
   return activationPrice.times(side === 'buy' ? one.plus(rate) : one.minus(rate));
 }
 
-/** Alerts without a limit price are refused at the door, unless the account's offset was taken away since. */
+/** The webhook refuses such alerts, so this occurs only when the account's offset was removed since. */
 function denyMissingLimit({ name }: Account): Denial {
   return {
     rule: 'limit_price_missing',
     limit: 'a limit price or an offset',
     actual: 'neither',
-    message: `the order has no limit price, and account ${name} sets no limit offset any more; add one of them`,
+    message: `the order has no limit price, and account ${name} no longer has a limit offset; add one of them`,
   };
 }

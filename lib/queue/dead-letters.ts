@@ -1,18 +1,21 @@
-/** A message that was handed out too often. */
+/** A message that was delivered too often without being handled. */
 export interface BuriedMessage {
   readonly group: string;
   readonly body: string;
 }
 
-/** Where messages end that could not be handled, until a person has mended the cause. */
+/**
+ * The dead-letter queue: failed messages wait here until the operator has removed the cause and redrives
+ * them.
+ */
 export interface DeadLetters {
   /**
-   * Puts every dead letter back at the end of its group, oldest first, to be handed out anew.
+   * Puts every dead letter back at the end of its group, oldest first, to be delivered again.
    *
-   * A crash half-way leaves a message in both places at worst, and handing a signal out twice does no harm.
+   * At worst a crash leaves a message in both queues, and delivering a signal twice is harmless.
    *
-   * @returns what went back, in that order
-   * @throws RelayError `store_unavailable` when the rest could not be put back
+   * @returns the messages that were put back, in that order
+   * @throws RelayError `store_unavailable` when a message could not be put back; those before it are back
    */
   redrive(): Promise<readonly BuriedMessage[]>;
 }

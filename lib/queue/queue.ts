@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { RelayError } from '../base/errors.ts';
 import { readJson } from '../base/json.ts';
 
-/** A pointer to a stored signal; the ledger has the rest. */
+/** A pointer to a signal that the ledger stores. */
 export interface SignalMessage {
   readonly account: string;
   readonly signalId: string;
@@ -18,7 +18,7 @@ const SignalMessageSchema = z.strictObject({
 /**
  * Reads the body of a message.
  *
- * @throws RelayError `message_invalid` when it is none of ours; it will end as a dead letter
+ * @throws RelayError `message_invalid` when the relay did not write it; it will become a dead letter
  */
 export function parseSignalMessage(body: string): SignalMessage {
   const { data, error } = SignalMessageSchema.safeParse(readJson(body));
@@ -26,46 +26,46 @@ export function parseSignalMessage(body: string): SignalMessage {
   throw new RelayError('message_invalid', 'the message is not a pointer to a signal', { cause: error });
 }
 
-/** Where signals wait between the door and the exchange. */
+/** The queue of stored signals that wait to be executed. */
 export interface SignalQueue {
   /**
-   * Puts the message at the end of its group (account and market). A message with the same account and signal id
-   * that still waits is not doubled. When this resolves, the message survives a crash.
+   * Puts the message at the end of its group (account and market), unless a message with the same account and
+   * signal id is still waiting. Once this resolves, the message survives a crash.
    *
    * @throws RelayError `store_unavailable` when it was not stored
    */
   enqueue(message: SignalMessage): Promise<void>;
 }
 
-/** A message handed out, until it is deleted or released. */
+/** One delivery of a message to a worker, until the message is removed or released. */
 export interface Delivery {
   readonly receipt: string;
   readonly group: string;
   readonly body: string;
-  /** 1 at the first hand-out. */
+  /** 1 at the first delivery. */
   readonly receiveCount: number;
   readonly sentAtMs: number;
 }
 
 /**
- * The other end of the queue: what hands messages to the worker. On AWS the service does this; in a local run the
- * relay does.
+ * The consuming end of the queue. On AWS, SQS delivers messages to the worker; in a local run the relay does.
  */
 export interface SignalSource {
-  /** The oldest free messages of one free group, in order; empty when no group has any. */
+  /** Delivers the oldest messages of one group that no worker holds, in order; empty when there is none. */
   receive(maxMessages: number): Promise<readonly Delivery[]>;
-  /** Takes handled messages off the queue. */
+  /** Deletes handled messages from the queue. */
   remove(receipts: readonly string[]): Promise<void>;
-  /** Puts messages back in their places; after too many hand-outs they become dead letters instead. */
+  /** Puts messages back in their places; after too many deliveries they become dead letters instead. */
   release(receipts: readonly string[]): Promise<void>;
-  /** Resolves as soon as `receive` may have something to hand out, or when the signal aborts. */
+  /** Resolves as soon as `receive` may have a message to deliver, or when the signal aborts. */
   waitForWork(signal?: AbortSignal): Promise<void>;
 }
 
 /**
- * Has a message that was handed out, and not handled, come again after that pause instead of the queue's own.
+ * Sets the pause after which a message that was delivered but not handled is delivered again.
  *
- * @throws RelayError `store_unavailable` when the queue could not be told; the message comes again all the same, later
+ * @throws RelayError `store_unavailable` when the pause could not be set; the queue's own, longer pause
+ * applies then
  */
 export type PostponeMessage = (receipt: string, pauseMs: number) => Promise<void>;
 
@@ -74,7 +74,7 @@ export function groupOf(message: SignalMessage): string {
   return `${message.account}.${message.market}`;
 }
 
-/** One string per signal, for the queue to tell doubles by. */
+/** One id per signal, by which the queue recognises duplicates. */
 export function deduplicationIdOf(message: SignalMessage): string {
   return `${message.account}.${message.signalId}`;
 }

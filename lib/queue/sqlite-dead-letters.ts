@@ -3,7 +3,7 @@ import type { SqliteFile } from '../base/sqlite.ts';
 import type { BuriedMessage, DeadLetters } from './dead-letters.ts';
 import { migrateQueueTables } from './sqlite-queue.ts';
 
-/** What waits in the queue of a file, seen from beside it. */
+/** The message counts of an embedded queue, as another process reads them. */
 export interface QueueCounts {
   readonly waiting: number;
   readonly deadLetters: number;
@@ -12,8 +12,8 @@ export interface QueueCounts {
 }
 
 /**
- * The dead letters of an embedded queue, for a process beside the one that owns the queue. The owner takes in what
- * was put back when it next looks at the file.
+ * The dead letters of an embedded queue, for a process other than the one that owns the queue. The owner
+ * loads the messages that were put back when it next checks the file.
  *
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */

@@ -12,15 +12,15 @@ import { type Waiting, WaitingLine } from './waiting-line.ts';
 
 export interface SqliteQueueOptions {
   readonly clock: Clock;
-  /** After this many hand-outs without an acknowledgement a message becomes a dead letter. */
+  /** After this many deliveries without an acknowledgement a message becomes a dead letter. */
   readonly maxReceives: number;
-  /** How long a group rests after one of its messages was released; 2 seconds unless told otherwise. */
+  /** How long a group pauses after one of its messages was released; 2 seconds by default. */
   readonly retryDelayMs?: number;
-  /** Told of every message that has become a dead letter: its signal waits for a person now. */
+  /** Called for every message that becomes a dead letter: its signal now waits for the operator. */
   readonly onDeadLetter?: (message: { readonly group: string }) => void;
 }
 
-/** A message that was handed out too often, kept for a person to look at. */
+/** A message that was delivered too often, kept for the operator to inspect. */
 export interface DeadLetter {
   readonly group: string;
   readonly body: string;
@@ -31,16 +31,16 @@ export interface DeadLetter {
 
 export interface SqliteQueue extends SignalQueue, SignalSource {
   /**
-   * Puts messages at the ends of their groups, inside a transaction of the caller's on the same file, which may run
-   * more than once before it is on the disk.
+   * Puts messages at the ends of their groups, inside a transaction of the caller on the same file, which may
+   * run more than once before it is committed.
    *
-   * @returns what hands them out: to be called once they are on the disk
+   * @returns a function that makes them available for delivery, to be called after the commit
    */
   stage(messages: readonly SignalMessage[]): () => void;
   /** At most this many, newest first. */
   deadLetters(limit: number): Promise<readonly DeadLetter[]>;
   /**
-   * Takes in what another process put into the file, as a redrive does; cheap when nobody did.
+   * Loads messages that another process put into the file, as a redrive does; cheap when there are none.
    *
    * @throws RelayError `store_unavailable`
    */
@@ -73,10 +73,10 @@ export function migrateQueueTables(file: SqliteFile): void {
 }
 
 /**
- * The queue in an embedded database that one process owns.
+ * Creates the queue in an embedded database that one process owns.
  *
- * What waits is on the disk; who works on what is in memory, so after a crash everything that was not acknowledged
- * is handed out again at once, and the hand-out that crashed does not count.
+ * Messages are on the disk; the deliveries in progress are only in memory. So after a crash every message
+ * that was not acknowledged is delivered again at once, and the delivery that crashed is not counted.
  *
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
@@ -113,8 +113,8 @@ class EmbeddedQueue implements SqliteQueue {
 
   async enqueue(message: SignalMessage): Promise<void> {
     if (this.#line.has(deduplicationIdOf(message))) return;
-    const handOut = await this.#file.write(() => this.stage([message]));
-    handOut();
+    const makeAvailable = await this.#file.write(() => this.stage([message]));
+    makeAvailable();
   }
 
   stage(messages: readonly SignalMessage[]): () => void {
@@ -124,7 +124,7 @@ class EmbeddedQueue implements SqliteQueue {
     };
   }
 
-  /** @returns nothing when it waits already */
+  /** @returns an empty list when the message is already waiting */
   #insert(message: SignalMessage): readonly Waiting[] {
     const id = deduplicationIdOf(message);
     const group = groupOf(message);
@@ -192,7 +192,7 @@ class EmbeddedQueue implements SqliteQueue {
     return { receipt, group, body, sentAtMs, receiveCount: failedCount + 1 };
   }
 
-  /** Receipts that were used before name nothing any more and are passed over. */
+  /** Receipts that were already used are ignored. */
   #giveUpClaims(receipts: readonly string[]): readonly Waiting[] {
     const messages: Waiting[] = [];
     for (const receipt of receipts) {
@@ -222,7 +222,7 @@ function prepareStatements({ database }: SqliteFile) {
          failed_count AS failedCount
        FROM messages ORDER BY position`,
     ),
-    // Changes when another connection has written, and only then.
+    // Changes only when another connection has written.
     dataVersion: database.prepare('PRAGMA data_version'),
     insert: database.prepare(
       `INSERT INTO messages (deduplication_id, group_name, body, sent_at_ms) VALUES (?, ?, ?, ?)

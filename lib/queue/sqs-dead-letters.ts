@@ -9,7 +9,7 @@ import {
 import { createStoreFailure } from '../base/store-failure.ts';
 import type { BuriedMessage, DeadLetters } from './dead-letters.ts';
 
-/** Nobody else reads dead letters: long enough to put a batch back, short enough to start over after a crash. */
+/** Long enough to put a batch back, short enough to start over after a crash; there is no other reader. */
 const visibilitySeconds = 60;
 const waitSeconds = 2;
 const batchSize = 10;
@@ -17,7 +17,7 @@ const batchSize = 10;
 /**
  * The dead letters of an SQS FIFO queue.
  *
- * Each goes back under an id of its own: the queue would take the id it had for a double, and drop it.
+ * Each message goes back with a new deduplication id: with its old one, SQS would drop it as a duplicate.
  */
 export function createSqsDeadLetters(options: {
   readonly client: SQSClient;
@@ -32,7 +32,8 @@ export function createSqsDeadLetters(options: {
         QueueUrl: deadLetterUrl,
         MaxNumberOfMessages: batchSize,
         VisibilityTimeout: visibilitySeconds,
-        // Without waiting only some servers are asked, and the response may be empty while letters wait elsewhere.
+        // Without a wait, SQS asks only some of its servers, and the response may be empty although messages
+        // exist.
         WaitTimeSeconds: waitSeconds,
         MessageSystemAttributeNames: ['MessageGroupId'],
       }),
@@ -50,7 +51,7 @@ export function createSqsDeadLetters(options: {
         MessageDeduplicationId: randomUUID(),
       }),
     );
-    // Only now: a crash in between leaves it in both queues, never in none.
+    // Deleted last: a crash in between leaves the message in both queues, never in none.
     await client.send(new DeleteMessageCommand({ QueueUrl: deadLetterUrl, ReceiptHandle }));
     return { group, body: Body };
   }
@@ -60,11 +61,11 @@ export function createSqsDeadLetters(options: {
       const redriven: BuriedMessage[] = [];
       try {
         for (let batch = await receive(); batch.length > 0; batch = await receive())
-          // One by one: within a group the order is what counts.
+          // One by one, to keep the order within a group.
           for (const message of batch) redriven.push(await putBack(message));
       } catch (error) {
         throw createStoreFailure(
-          `after ${redriven.length} dead letters the next could not be put back`,
+          `${redriven.length} dead letters were put back, and the next one could not be`,
           error,
         );
       }

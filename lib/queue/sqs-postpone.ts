@@ -3,7 +3,8 @@ import { createStoreFailure } from '../base/store-failure.ts';
 import type { PostponeMessage } from './queue.ts';
 
 /**
- * Postpones messages of an SQS queue, whose own pause has to outlast every function that may still be at work on one.
+ * Sets the pause before the next delivery of an SQS message. The queue's own pause is much longer, because it
+ * must outlast every function that may still be working on a message.
  *
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
  */

@@ -3,9 +3,9 @@ import { createStoreFailure } from '../base/store-failure.ts';
 import { deduplicationIdOf, groupOf, type SignalQueue } from './queue.ts';
 
 /**
- * The queue on SQS FIFO. Its other end is the event source mapping, which hands messages to the function.
+ * The queue on SQS FIFO. The event source mapping delivers its messages to the function.
  *
- * A double is dropped for five minutes after the first one was sent, also when that one is gone by then.
+ * SQS drops a duplicate within five minutes of the first message, even if that one has already been handled.
  *
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/using-messagededuplicationid-property.html
  */

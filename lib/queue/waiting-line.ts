@@ -1,40 +1,40 @@
-/** A message in its place; the same object for as long as it waits. */
+/** A waiting message; one object represents it until it is removed. */
 export interface Waiting {
-  /** Tells it from every other message. */
+  /** Unique among all messages. */
   readonly id: string;
-  /** Where it stands among all messages: the smaller, the older. */
+  /** Its place among all messages: the smaller, the older. */
   readonly position: number;
   readonly group: string;
   readonly body: string;
   readonly sentAtMs: number;
-  /** Hand-outs that ended without an acknowledgement. */
+  /** Deliveries that ended without an acknowledgement. */
   failedCount: number;
 }
 
 interface Group {
-  /** Oldest first; those handed out stay in front until they are settled. */
+  /** Oldest first; delivered messages stay in front until they are removed or put back. */
   readonly messages: Waiting[];
-  handedOut: number;
-  /** Returned messages rest before they are handed out again. */
+  delivered: number;
+  /** The number of released messages whose pause has not ended; until then the group delivers nothing. */
   resting: number;
 }
 
-/** The order of hand-outs, in memory: first in, first out within a group, and one hand-out per group at a time. */
+/** The order of deliveries, in memory: FIFO within a group, and one delivery per group at a time. */
 export class WaitingLine {
   readonly #groups = new Map<string, Group>();
   readonly #ids = new Set<string>();
   readonly #waiters = new Set<() => void>();
 
-  /** Takes its place by position, but never before one that was handed out. */
+  /** Inserts the message by its position, but never before a delivered one. */
   add(message: Waiting): void {
     this.#ids.add(message.id);
     const group = this.#groups.get(message.group);
     if (group === undefined)
-      this.#groups.set(message.group, { messages: [message], handedOut: 0, resting: 0 });
+      this.#groups.set(message.group, { messages: [message], delivered: 0, resting: 0 });
     else {
-      const { messages, handedOut } = group;
+      const { messages, delivered } = group;
       const last = messages.findLastIndex(({ position }) => position < message.position);
-      messages.splice(Math.max(last + 1, handedOut), 0, message);
+      messages.splice(Math.max(last + 1, delivered), 0, message);
     }
     this.#wakeWaiters();
   }
@@ -47,26 +47,26 @@ export class WaitingLine {
   take(maxMessages: number): readonly Waiting[] {
     const group = this.#longestWaiting();
     const taken = group?.messages.slice(0, maxMessages) ?? [];
-    if (group !== null) group.handedOut = taken.length;
+    if (group !== null) group.delivered = taken.length;
     return taken;
   }
 
-  /** Takes a message that was handed out off the line. */
+  /** Removes a delivered message. */
   remove(message: Waiting): void {
     const group = this.#groups.get(message.group);
     if (group === undefined) return;
     this.#ids.delete(message.id);
     group.messages.splice(group.messages.indexOf(message), 1);
-    group.handedOut -= 1;
+    group.delivered -= 1;
     if (group.messages.length === 0) this.#groups.delete(message.group);
     this.#wakeWaiters();
   }
 
-  /** Puts a message that was handed out back in its place; its group rests until the promise resolves. */
+  /** Puts a delivered message back in its place; its group delivers nothing until the promise resolves. */
   putBack(message: Waiting, rested: Promise<void>): void {
     const group = this.#groups.get(message.group);
     if (group === undefined) return;
-    group.handedOut -= 1;
+    group.delivered -= 1;
     group.resting += 1;
     void rested.then(() => {
       group.resting -= 1;
@@ -88,7 +88,7 @@ export class WaitingLine {
     });
   }
 
-  /** Everybody who waits looks again: several groups may have become free for several workers. */
+  /** Wakes all waiters, because several groups may have become free. */
   #wakeWaiters(): void {
     if (this.#waiters.size === 0 || this.#longestWaiting() === null) return;
     for (const wake of [...this.#waiters]) wake();
@@ -99,7 +99,7 @@ export class WaitingLine {
     let oldest = Number.POSITIVE_INFINITY;
     for (const group of this.#groups.values()) {
       const position = group.messages[0]?.position ?? Number.POSITIVE_INFINITY;
-      if (group.handedOut > 0 || group.resting > 0 || position >= oldest) continue;
+      if (group.delivered > 0 || group.resting > 0 || position >= oldest) continue;
       longest = group;
       oldest = position;
     }

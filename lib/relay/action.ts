@@ -3,33 +3,33 @@ import type { Json } from '../base/json.ts';
 import type { SendOptions } from '../exchange/client.ts';
 import type { Denial, Status } from '../model/outcome.ts';
 
-/** What executing a signal comes down to, decided before anything is sent. */
+/** How a signal will be executed, decided before anything is sent. */
 export type Plan =
   | { readonly verdict: 'denied'; readonly denial: Denial }
-  /** It ends here: nothing is sent. */
+  /** The outcome is already known; nothing is sent. */
   | { readonly verdict: 'ended'; readonly outcome: Outcome }
   | { readonly verdict: 'ready'; readonly action: Action };
 
-/** Requests that are ready to go: nothing that can fail is left but the wire. */
+/** Requests that are ready to send: only the network or the exchange can still fail. */
 export interface Action {
-  /** Orders count against the account's rate; cancellations never do. */
+  /** Orders count against `maxOrdersPerMinute`; cancellations never do. */
   readonly isOrder: boolean;
-  /** The requests as a dry run shows them, without key, nonce or signature. */
+  /** The requests as a dry run stores them, without key, nonce or signature. */
   readonly requests: readonly Json[];
-  /** What the `sending` step keeps for whoever must look for its outcome. */
+  /** Stored with the `sending` step, for the reconciler's lookups. */
   readonly evidence?: Json;
-  /** Goes on the wire and tells the outcome; failures of the exchange are outcomes too. */
+  /** Sends the requests and returns the outcome; failures of the exchange are outcomes too. */
   send(options: SendOptions): Promise<Outcome>;
 }
 
-/** How an action ended. */
+/** The result of an action, as the ledger stores it. */
 export interface Outcome {
   readonly status: Status;
   readonly note: string;
   readonly evidence: Json;
   readonly orderId?: number;
   readonly orderOpen?: boolean;
-  /** Something a person must look into, whatever the status. */
+  /** An alarm that the operator must look into, whatever the status. */
   readonly alarm?: Alarm;
 }
 

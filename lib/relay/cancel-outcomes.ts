@@ -1,20 +1,20 @@
-import type { Alarm } from '../base/alarms.ts';
+import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Outcome } from './action.ts';
 
-/** What became of one target. */
+/** The outcome of the cancellation of one order. */
 export interface TargetOutcome {
   readonly status: Status;
-  /** Whether the exchange held no such open order any more. */
+  /** Whether the exchange reported that no such order is open. */
   readonly wasGone: boolean;
   readonly note: string;
   readonly evidence: Json;
   readonly alarm?: Alarm;
 }
 
-/** The response is about another order than the one to cancel: what became of that one is to be looked up. */
+/** The outcome when the response names another order than the one to cancel: a lookup must settle it. */
 export function contradictedCancel(order: Order, contradictions: readonly string[]): TargetOutcome {
   const alarm = otherOrderAlarm(contradictions);
   const { message } = alarm;
@@ -28,39 +28,39 @@ export function contradictedCancel(order: Order, contradictions: readonly string
 }
 
 export function otherOrderAlarm(contradictions: readonly string[]): Alarm {
-  const message = `the exchange answered a cancellation with another order (${contradictions.join(', ')}): look at the account at once`;
+  const message = `the response to a cancellation names another order (${contradictions.join(', ')}): check the account at once`;
   return { name: 'order_contradicted', message };
 }
 
-/** What a cancellation comes to beside its targets. */
+/** What the outcome of a cancellation reports besides its targets. */
 export interface Beside {
-  /** How many more orders may be open that there is no time for. */
+  /** How many more orders may be open but were left out, because there is no time to cancel them. */
   readonly leftOut: number;
-  /** Signals that it ended before they were sent. */
+  /** Ids of the order signals that it withdrew before they were sent. */
   readonly withdrawn: readonly string[];
 }
 
-/** How a cancellation ended that had several orders to cancel, or one. */
+/** Joins the outcomes of all targets into the outcome of the signal. */
 export function joinOutcomes(outcomes: readonly TargetOutcome[], beside: Beside): Outcome {
   const mayLeaveOpen = beside.leftOut > 0 || outcomes.some(leavesOpen);
-  const alarms = [...outcomes.flatMap(({ alarm }) => alarm ?? []), ...(mayLeaveOpen ? [leftOpenAlarm] : [])];
-  const [first] = alarms;
-  if (first === undefined) return endOf(outcomes, beside);
-  const message = alarms.map((alarm) => alarm.message).join('; ');
-  return { ...endOf(outcomes, beside), alarm: { name: first.name, message } };
+  const alarm = joinAlarms([
+    ...outcomes.map((outcome) => outcome.alarm),
+    mayLeaveOpen ? leftOpenAlarm : undefined,
+  ]);
+  return { ...joinStatuses(outcomes, beside), ...(alarm === undefined ? {} : { alarm }) };
 }
 
 const leftOpenAlarm: Alarm = {
   name: 'orders_left_open',
-  message: 'a cancellation was not carried out in full: orders may still be open',
+  message: 'a cancellation was only partly carried out: orders may still be open',
 };
 
-/** An outcome that nobody knows has an alarm of its own. */
+/** `unknown` is left out: it has its own alarm. */
 function leavesOpen({ status, wasGone }: TargetOutcome): boolean {
   return status === 'not_sent' || (status === 'rejected' && !wasGone);
 }
 
-function endOf(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Beside): Outcome {
+function joinStatuses(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Beside): Outcome {
   const [only] = outcomes;
   if (only !== undefined && outcomes.length === 1 && leftOut === 0 && withdrawn.length === 0) {
     const { status, note, evidence } = only;
@@ -79,7 +79,7 @@ function evidenceOf({ alarm, ...outcome }: TargetOutcome): Json {
   return { ...outcome, ...(alarm === undefined ? {} : { alarm: alarm.message }) };
 }
 
-/** Several cancellations in one signal end as the one that needs most attention. */
+/** A signal with several cancellations gets the status that needs the most attention. */
 const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cancelled'];
 
 function summarise(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Beside): string {
@@ -88,8 +88,8 @@ function summarise(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: B
   return [
     ...(withdrawn.length === 0 ? [] : [`${withdrawn.length} signals were withdrawn before they were sent`]),
     outcomes.length === 0
-      ? 'nothing was open in this market, as far as the ledger knows'
+      ? 'the ledger knows no open order in this market'
       : `of ${outcomes.length} orders: ${counts}`,
-    ...(leftOut === 0 ? [] : [`${leftOut} older ones were not asked for: send the cancellation again`]),
+    ...(leftOut === 0 ? [] : [`${leftOut} older orders were left out: send the cancellation again`]),
   ].join('; ');
 }

@@ -1,37 +1,39 @@
 import type { Json } from '../base/json.ts';
 import type { Entry, Step } from '../ledger/entry.ts';
 
-/** When the entry was sent, or was about to be; infinite before that. */
+/** When the entry's `sending` step was written; infinity when it has none. */
 export function sentAtMs({ steps }: Entry): number {
   return steps.find(({ status }) => status === 'sending')?.atMs ?? Number.POSITIVE_INFINITY;
 }
 
-/** Nothing is sent later than half of this after `sending`, and what was sent arrives within the other half. */
-const longestWayMs = 60_000;
+/** A request is sent within the first half of this after `sending`, and arrives within the second half. */
+const longestTransitMs = 60_000;
 
-/** Whether the order of an entry may come to the exchange yet, although it is not there. */
+/** Whether an order that the exchange does not have now may still arrive there. */
 export function mayStillArrive(entry: Entry, nowMs: number): boolean {
-  // Times ahead were written before a clock was set back, and tell nothing of how long ago that was.
-  return entry.status !== 'placed' && Math.abs(nowMs - sentAtMs(entry)) < longestWayMs;
+  // A time in the future was written before the clock was set back; how long ago that was is not known.
+  return entry.status !== 'placed' && Math.abs(nowMs - sentAtMs(entry)) < longestTransitMs;
 }
 
 /**
- * What the `sending` step of a cancellation keeps: the signal that placed the order, which nothing else may tell, or
- * those that placed all of its orders.
+ * The evidence that the `sending` step of a cancellation stores: the id of the signal that placed the order,
+ * or the ids for all of its orders. It may be the only record of which signals those were.
  */
 export function placedByEvidence(placedBy: readonly Entry[]): Json {
   const ids = placedBy.map(({ signalId }) => signalId);
   return { placedBy: ids.length === 1 ? (ids[0] ?? null) : ids };
 }
 
-/** @returns the ids of the signals that placed its orders; where there are very many, not of all of them */
+/**
+ * @returns ids of the signals that placed the orders of the cancellation; incomplete if there are very many
+ */
 export function allPlacedByOf(steps: readonly Step[]): ReadonlySet<string> {
   const placedBy = placedByIn(steps);
   const ids: readonly Json[] = Array.isArray(placedBy) ? placedBy : [placedBy];
   return new Set(ids.filter((id) => typeof id === 'string'));
 }
 
-/** @returns the id of the signal that placed the order, or null when the steps do not tell */
+/** @returns the id of the signal that placed the order, or null when the steps do not name one */
 export function placedByOf(steps: readonly Step[]): string | null {
   const placedBy = placedByIn(steps);
   return typeof placedBy === 'string' ? placedBy : null;

@@ -17,24 +17,24 @@ export interface CloseServices {
   exchangeFor(account: string): Promise<ExchangeClient>;
 }
 
-/** Longer than any list lags behind an order that was placed. */
+/** Longer than any list of the exchange lags behind a placed order. */
 export const longestLagMs = 10 * 60_000;
-/** As many open orders as the ledger is asked for at once: milliseconds, whatever else it holds. */
+/** The most open orders read at once; the read takes milliseconds, however large the ledger is. */
 export const mostBelieved = 1000;
-/** A run has little time; what is left is closed by the next one. */
+/** The most entries one run closes, because its time is short; the next run closes the rest. */
 const mostClosed = 200;
 
-/** Whether an order was placed so long ago that a list of open orders shows it, if it is open. */
+/** Whether an order was placed so long ago that a list of open orders must show it if it is open. */
 export function wasPlacedLongAgo({ status, updatedAtMs }: Entry, nowMs: number): boolean {
   return status === 'placed' && updatedAtMs <= nowMs - longestLagMs;
 }
 
 /**
- * Closes entries whose orders have ended at the exchange: orders that fill leave no other trace in the ledger, and
- * what is believed open for ever would have to be asked for by every later cancellation.
+ * Closes entries whose orders have ended at the exchange. The relay is not told when an order fills. Without
+ * this, the entry would count as open for ever, and every later `cancel_all` would try to cancel its order.
  *
- * Only the live service lists what is open; without such a list nothing is closed. Nothing is asked while nothing is
- * believed open for long.
+ * Only the live dialect lists all open orders; in the other one nothing is closed. A market without an order
+ * that has been open for long causes no request.
  *
  * @returns how many it closed
  * @throws RelayError `store_unavailable`
@@ -68,8 +68,8 @@ async function closeInMarket(
     );
   } catch (error) {
     if (error instanceof RelayError && error.code === 'store_unavailable') throw error;
-    // Another account's key, or a list that cannot be read now, must not keep the others from being closed.
-    services.log.warn('orders that ended could not be told from open ones; the next run tries again', {
+    // A missing key or an unreadable list of one account must not stop the other accounts.
+    services.log.warn('entries of ended orders could not be closed; the next run tries again', {
       account,
       market,
       reason: describeSafely(error),
@@ -79,9 +79,9 @@ async function closeInMarket(
 }
 
 /**
- * Closes those entries that are in no list of open orders although they were placed long ago.
+ * Closes the entries placed so long ago that the list of open orders must show them if they are open.
  *
- * @param missing entries that the list does not show
+ * @param missing entries that the list of open orders does not show
  * @returns how many it closed
  */
 export async function closeMissing(

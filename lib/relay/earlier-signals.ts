@@ -4,19 +4,19 @@ import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
 import type { ExecuteServices } from './services.ts';
 import { denialOutcome, settleEntry, unlessMoved } from './settle-entry.ts';
 
-/** A page of what waits in one market; mostly there is nothing but the signal itself. */
+/** The most waiting signals of a market read at once; usually only the signal itself waits. */
 const pageSize = 50;
 /**
- * A function has 30 s, and one signal may take 25 of them, a cancellation of many orders. So nothing is begun later than
- * this: it is left to the next delivery.
+ * No signal is started later than this; the next delivery takes the rest. A Lambda function has 30 s, and one
+ * signal may take 25 s when it cancels many orders.
  */
-const latestBeginningMs = 4_000;
+const latestStartMs = 4_000;
 
 /**
- * Signals of the same market that were stored before this one and are still to be carried out, oldest first.
+ * Lists the signals of the same market that were stored before this one and still wait, oldest first.
  *
- * A signal can be stored without its message: the relay died in between, or the queue was out of order. Its message
- * comes later then, and must not let the signal be overtaken by the ones after it.
+ * A signal can be stored without a message, when the relay dies in between or the queue fails. Its message is
+ * then enqueued later, behind those of younger signals, which must not be executed before it.
  */
 export async function listEarlier(
   { ledger }: Pick<ExecuteServices, 'ledger'>,
@@ -33,12 +33,13 @@ export function mayHaveMore(earlier: readonly Entry[]): boolean {
 }
 
 /**
- * Carries those signals out first, each by itself.
+ * Executes the earlier signals one after the other.
  *
- * One that cannot be carried out is ended as `denied`, with an alarm: the ones after it would wait for ever, and must
- * not overtake it.
+ * A signal that cannot be executed is settled as `denied`, with an alarm. Otherwise the later signals, which
+ * must not overtake it, would wait for ever.
  *
- * @throws RelayError of a kind that may pass, for example `store_unavailable`: then all of them wait
+ * @throws RelayError that a retry may cure, for example `store_unavailable`: all signals keep waiting;
+ * `earlier_signals_wait` when there are too many for one delivery
  */
 export async function carryOutEarlier(
   services: ExecuteServices,
@@ -53,16 +54,17 @@ export async function carryOutEarlier(
       if (error instanceof RelayError && error.row.retryMayHelp) throw error;
       await giveUp(services, entry, error);
     }
-    if (services.clock.nowMs() - startedAtMs > latestBeginningMs) throw createEarlierWait(entry);
+    if (services.clock.nowMs() - startedAtMs > latestStartMs) throw createEarlierWait(entry);
   }
   const [first] = earlier;
+  // A full page: the ledger may hold more earlier signals.
   if (first !== undefined && mayHaveMore(earlier)) throw createEarlierWait(first);
 }
 
 function createEarlierWait({ account, signal }: Entry): RelayError {
   return new RelayError(
     'earlier_signals_wait',
-    `more signals of ${account} were stored before this one in ${signal?.market ?? 'its market'}; they are carried out first`,
+    `account ${account} has earlier signals in ${signal?.market ?? 'its market'}; they are executed before this one`,
   );
 }
 
@@ -74,10 +76,10 @@ async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): 
   const outcome = {
     ...denialOutcome({
       rule: 'overtaken',
-      limit: 'in the order in which signals were stored',
+      limit: 'execution in the order in which signals were stored',
       actual: error instanceof RelayError ? error.code : 'unexpected failure',
       message:
-        'it could not be carried out in its turn, and later signals of its market must not wait for it',
+        'the signal could not be executed when it was due, and later signals of its market must not wait for it',
     }),
     alarm,
   };

@@ -18,20 +18,20 @@ import { settleSent } from './settle-sent.ts';
 import { withdrawWaiting } from './withdraw-waiting.ts';
 
 /**
- * Carries one stored signal out, at most once, and writes down how it ended. Signals of its market that were stored
- * before it and still wait go first.
+ * Executes one stored signal, at most once, and stores its outcome. Signals of the same market that were
+ * stored before it and still wait are executed first.
  *
- * Safe to call again for the same signal at any time: a signal that is past `accepted` is never sent again.
+ * It may be called again for the same signal at any time: a signal past `accepted` is never sent again.
  *
- * @returns the status the entry has now
- * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait` when those
- * before it are too many for one delivery; the message should come again
+ * @returns the status that the entry has now
+ * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait`
+ * when there are too many earlier signals for one delivery; in both cases the message must be delivered again
  */
 export async function executeSignal(services: ExecuteServices, key: EntryKey): Promise<Status> {
   const entry = await readSignal(services, key);
   if (entry.status !== 'accepted') return await executeAlone(services, entry, []);
   const earlier = await listEarlier(services, entry);
-  // Cancellations first of all, so that no order is sent that one of them is about.
+  // Cancellations withdraw waiting orders before anything is sent, so that no cancelled order goes out.
   const withdrawn = new Map<string, readonly string[]>();
   let before: readonly Entry[] = [];
   for (const waiting of [...earlier, entry]) {
@@ -58,7 +58,7 @@ async function readSignal({ ledger }: ExecuteServices, key: EntryKey): Promise<S
   );
 }
 
-/** Whether it is a cancellation that none of the account's rules stops. */
+/** Whether the entry is a cancellation that no rule of the account denies. */
 function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
   if (!isSignal(entry) || entry.signal.action === 'order') return false;
   const account = findAccount(services.settings, entry.account);
@@ -70,14 +70,14 @@ function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntr
   );
 }
 
-/** @param withdrawn the signals that it has withdrawn, if it is a cancellation */
+/** @param withdrawn ids of the signals that this cancellation has withdrawn; empty for an order */
 async function executeAlone(
   services: ExecuteServices,
   entry: SignalEntry,
   withdrawn: readonly string[],
 ): Promise<Status> {
   if (entry.status === 'sending') return await settleEntry(services, entry, lostResponseOutcome(entry));
-  if (entry.status !== 'accepted') return retell(services, entry);
+  if (entry.status !== 'accepted') return repeatUnknownAlarm(services, entry);
   const account = findAccount(services.settings, entry.account);
   if (account === null) return await settleUnsent(services, entry, unknownAccountOutcome(entry.account));
   const plan = await planSafely(services, account, entry, withdrawn);
@@ -86,9 +86,11 @@ async function executeAlone(
   return await carryOut(services, account, entry, plan.action);
 }
 
-/** A cancellation that comes to nothing may leave something open that its owner wants closed. */
+/**
+ * A cancellation that is not sent raises an alarm: it may leave an order open that the owner wants closed.
+ */
 function settleUnsent(services: ExecuteServices, entry: SignalEntry, outcome: Outcome): Promise<Status> {
-  const isHarmless = entry.signal.action === 'order' || !comesToNothing.has(outcome.status);
+  const isHarmless = entry.signal.action === 'order' || !cancelsNothing.has(outcome.status);
   return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm: notCancelledAlarm });
 }
 
@@ -97,10 +99,10 @@ const notCancelledAlarm: Alarm = {
   message: 'a cancellation was not carried out: orders may still be open',
 };
 
-const comesToNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
+const cancelsNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
 
-/** The worker that wrote `unknown` may have died before it said so, and its alarm is owed. */
-function retell(services: ExecuteServices, entry: Entry): Status {
+/** The worker that wrote `unknown` may have died before it raised the alarm. */
+function repeatUnknownAlarm(services: ExecuteServices, entry: Entry): Status {
   if (entry.status === 'unknown')
     logOutcome(services, entry, {
       status: 'unknown',
@@ -110,7 +112,7 @@ function retell(services: ExecuteServices, entry: Entry): Status {
   return entry.status;
 }
 
-/** What cannot be prepared was provably not sent. */
+/** A signal whose request cannot be prepared was provably not sent. */
 async function planSafely(
   services: ExecuteServices,
   account: Account,
@@ -127,12 +129,12 @@ async function planSafely(
   }
 }
 
-/** Whether preparing again would meet the same wall; a store out of order is worth another delivery. */
+/** Whether another delivery would fail in the same way; after a failure of the store it may succeed. */
 function endsPlanning(error: RelayError): boolean {
   return (
     error instanceof ExchangeError ||
     error.code === 'secrets_missing' ||
-    // The signal that a cancellation names.
+    // The damaged entry is the one whose order the cancellation names.
     error.code === 'entry_damaged' ||
     error.code === 'exchange_request_invalid'
   );
@@ -160,7 +162,7 @@ async function planSignal(
   }
 }
 
-/** The kill switch stops what may open risk; a cancellation never does, and always goes through. */
+/** The kill switch stops orders only: a cancellation opens no position. */
 async function checkKillSwitch(
   { ledger }: ExecuteServices,
   { account, signal }: SignalEntry,
@@ -168,7 +170,10 @@ async function checkKillSwitch(
   return signal.action === 'order' ? checkPause(await ledger.readPause(account)) : null;
 }
 
-/** Preparing took its time: check age and kill switch once more, write `sending`, send, write the outcome. */
+/**
+ * Writes `sending`, sends the requests and stores the outcome. Age and kill switch are checked a second time,
+ * because preparing took time.
+ */
 async function carryOut(
   services: ExecuteServices,
   account: Account,
@@ -197,24 +202,25 @@ async function carryOut(
       entry,
       denialOutcome(denyOrderRate(started.count + 1, maxPerMinute ?? 0)),
     );
-  // A retry must not send what grew stale meanwhile. One more millisecond: the check lets the last fresh one pass,
-  // sending stops short of its limit. Nor may a worker that was frozen send what others have looked for since.
+  // A retry must not send a signal that has become stale, and a worker that was frozen must not send an order
+  // that has been looked up since. One millisecond is added because the signal is still fresh at
+  // `lastFreshMs` itself, while nothing is sent at `notAfterMs` itself.
   const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs);
   const isStillOwn = () => isSending(services, entry);
   const outcome = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs, isStillOwn });
   return await settleSent(services, { ...entry, status: 'sending' }, outcome);
 }
 
-/** Another worker may have taken this one for dead, and a cancellation may have gone out since. */
+/** The reconciler may have taken this worker for dead, and a cancellation may have been sent since. */
 async function isSending({ ledger }: ExecuteServices, entry: Entry): Promise<boolean> {
   const now = await ledger.read(entry).catch(() => null);
   return now?.status === 'sending';
 }
 
-/** Nothing goes on the wire later than this after `sending`; whoever looks for an order begins well after it. */
+/** Nothing is sent later than this after `sending`; lookups of an order start well after it. */
 export const sendWindowMs = 30_000;
 
-/** The account was taken out of the configuration while its signal waited. */
+/** The account was removed from the configuration while its signal waited. */
 function unknownAccountOutcome(account: string): Outcome {
   return denialOutcome({
     rule: 'unknown_account',
@@ -227,7 +233,7 @@ function unknownAccountOutcome(account: string): Outcome {
 function dryRunOutcome(reason: string, action: Action): Outcome {
   return {
     status: 'dry_run',
-    note: `${reason}: nothing was sent; these requests would have gone`,
+    note: `${reason}: nothing was sent; these requests would have been sent`,
     evidence: { requests: action.requests },
   };
 }

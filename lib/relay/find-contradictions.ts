@@ -3,45 +3,49 @@ import type { Order, OrderRequest } from '../model/order.ts';
 import type { ComparedField } from '../orders/order-kind.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
 
-/** What a report of an order tells of what was asked for; lists tell less than answers. */
+/** The fields of a reported order that are compared with the request; lists report fewer than responses. */
 export type ReportedOrder = Pick<Order, 'clientOrderId' | 'side' | 'amount' | 'price'> &
   Partial<Pick<Order, 'market' | 'activationPrice'>>;
 
-/** How a cancellation named its order. */
+/** The ids of the order that a cancellation names. */
 export interface CancelledName {
   readonly market: string;
-  /** Null where it is not known. */
+  /** Null when it is not known. */
   readonly orderId: number | null;
   readonly clientOrderId: string | null;
 }
 
 /**
- * Where a report of an order is not about the order that was asked for, one text for each field; none when it is.
+ * Compares a reported order with the request. Each field that differs gives one text; no text means
+ * equality.
  *
- * What the exchange may leave out (the activation price; the client order id, when it dropped it) contradicts nothing
- * by being absent, and numbers are compared by value: "3.00" comes back as "3".
+ * A field that is absent or empty does not count as different: the exchange may leave out the trigger price,
+ * and the client order id when it has dropped it. Numbers are compared by value, because "3.00" comes back as
+ * "3".
  */
-export function findOrderContradictions(asked: OrderRequest, answered: ReportedOrder): readonly string[] {
+export function findOrderContradictions(asked: OrderRequest, reported: ReportedOrder): readonly string[] {
   const fields: Partial<Readonly<Record<ComparedField, Decimal | string>>> = asked;
   return kindNamed(asked.kind)
-    .compared.map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(answered[field])))
+    .compared.map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(reported[field])))
     .filter((text) => text !== null);
 }
 
-/** `activationPrice` in words: `activation price`. */
+/** A field name in words: `clientOrderId` becomes `client order id`. */
 function wordsOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** The same for the response to a cancellation, which names the order that was cancelled. */
+/**
+ * Compares the response to a cancellation, which reports the cancelled order, with the order that was named.
+ */
 export function findCancelContradictions(
   asked: CancelledName,
-  answered: Pick<Order, 'market' | 'orderId' | 'clientOrderId'>,
+  reported: Pick<Order, 'market' | 'orderId' | 'clientOrderId'>,
 ): readonly string[] {
   return [
-    differ('market', asked.market, answered.market),
-    differ('order id', asked.orderId?.toString() ?? null, answered.orderId.toString()),
-    differ('client order id', asked.clientOrderId, answered.clientOrderId),
+    differ('market', asked.market, reported.market),
+    differ('order id', asked.orderId?.toString() ?? null, reported.orderId.toString()),
+    differ('client order id', asked.clientOrderId, reported.clientOrderId),
   ].filter((text) => text !== null);
 }
 
@@ -51,7 +55,7 @@ function textOf(value: Decimal | string | undefined): string | undefined {
 
 const longestQuote = 64;
 
-function differ(field: string, asked: string | null, answered: string | undefined): string | null {
-  if (asked === null || answered === undefined || answered === '') return null;
-  return asked === answered ? null : `${field} ${answered.slice(0, longestQuote)} instead of ${asked}`;
+function differ(field: string, asked: string | null, reported: string | undefined): string | null {
+  if (asked === null || reported === undefined || reported === '') return null;
+  return asked === reported ? null : `${field} ${reported.slice(0, longestQuote)} instead of ${asked}`;
 }

@@ -11,13 +11,13 @@ import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
 import { longestLagMs } from './close-ended.ts';
 import { judgeTrigger } from './judge-trigger.ts';
 
-/** What looking tells of an entry whose response was lost. */
+/** The result of looking up an entry whose response was lost. */
 export type LookupResult =
-  /** It is proven how it ended. */
+  /** The outcome is proven. */
   | { readonly kind: 'found'; readonly outcome: Outcome }
-  /** Nothing shows, yet: lists lag. If it stays so, that is how it ended. */
+  /** No list shows the effect. Lists lag; `outcome` holds once enough lookups have given this result. */
   | { readonly kind: 'not_found'; readonly finding: string; readonly outcome: Outcome }
-  /** Looking proves nothing here. */
+  /** The lists cannot prove anything about this entry. */
   | { readonly kind: 'inconclusive'; readonly finding: string };
 
 export interface LookupServices {
@@ -28,9 +28,10 @@ export interface LookupServices {
 }
 
 /**
- * Looks up what became of an entry; nothing is sent that changes anything.
+ * Looks up the outcome of an entry with requests that only read.
  *
- * @throws ExchangeError when the exchange's lists cannot be read; RelayError `secrets_missing`, `store_unavailable`
+ * @throws ExchangeError when the exchange's lists cannot be read; RelayError `secrets_missing`,
+ * `store_unavailable`
  */
 export async function lookUp(
   services: LookupServices,
@@ -42,24 +43,24 @@ export async function lookUp(
   if (signal?.action === 'cancel') return await lookUpCancel(services, client, entry, signal, options);
   if (signal?.action === 'cancel_all') return await lookUpCancelAll(services, client, entry, signal, options);
   if (signal === null || clientOrderId === null)
-    return { kind: 'inconclusive', finding: 'the entry names no order' };
+    return { kind: 'inconclusive', finding: 'the ledger entry names no order' };
   const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
       return { kind: 'found', outcome: foundOutcome(place, signal) };
     case 'not_found':
-      return { kind: 'not_found', finding: 'neither among the open nor the ended orders', outcome: noOrder };
+      return { kind: 'not_found', finding: 'the order is neither open nor in the history', outcome: noOrder };
     case 'not_listed':
       return { kind: 'inconclusive', finding: notListed };
   }
 }
 
 const notListed =
-  'not among the orders that are listed, which are not all there are; look at the exchange itself';
+  'the order is not listed, but the lists do not hold every order; check it on the exchange itself';
 
 const noOrder: Outcome = {
   status: 'not_placed',
-  note: 'looked for again and again, and found neither among the open nor the ended orders: it was never placed',
+  note: 'the order was never placed: repeated lookups found it neither open nor in the history',
   evidence: null,
   orderOpen: false,
 };
@@ -73,7 +74,7 @@ export function foundOutcome({ order, isOpen, others }: FoundOrder, signal: Orde
       ? undefined
       : {
           name: 'order_contradicted',
-          message: `the exchange shows ${others + 1} orders of client order id "${order.clientOrderId}": look at them at once`,
+          message: `the exchange lists ${others + 1} orders with client order id "${order.clientOrderId}": check them at once`,
         };
   const alarm = joinAlarms([double, trigger.alarm]);
   return {
@@ -88,13 +89,13 @@ export function foundOutcome({ order, isOpen, others }: FoundOrder, signal: Orde
 
 function describeState({ status, endReason, filled, amount }: ListedOrder): string {
   const state = endReason ?? status.replace('_', ' ');
-  return `${state} (${filled.toFixed()} of ${amount.toFixed()} executed)`;
+  return `${state} (${filled.toFixed()} of ${amount.toFixed()} filled)`;
 }
 
-/** How an order that was to be cancelled stands now. */
+/** The present state of an order that was to be cancelled; `gone`: it has ended, but no list shows how. */
 type TargetState = 'cancelled' | 'executed' | 'gone' | 'open' | 'not_found' | 'not_listed';
 
-/** How an order can be known to be open no more. */
+/** The states that prove that an order is no longer open. */
 const endStates: ReadonlySet<TargetState> = new Set(['cancelled', 'executed', 'gone']);
 
 interface LookedUpTarget {
@@ -109,7 +110,7 @@ interface NamedTarget {
   readonly placedBy: Entry | null;
 }
 
-/** What is seen to have ended is closed in the ledger, so that later looks have fewer to see. */
+/** Closes the ledger entry of an order that has ended, so that later lookups need not ask for it. */
 async function lookUpTarget(
   { ledger, clock }: LookupServices,
   client: ExchangeClient,
@@ -126,8 +127,8 @@ async function lookUpTarget(
 function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): TargetState {
   if (place.kind === 'found')
     return place.isOpen ? 'open' : place.order.status === 'cancelled' ? 'cancelled' : 'executed';
-  // Whether the service lists orders that were cancelled before anything was executed is not certain, and it forgets
-  // after months: one that was there for long and is in no list is open no more.
+  // The service may not list orders that were cancelled before any fill, and it drops old orders after
+  // months. So an order that was placed long ago and is in no list is no longer open.
   const wasThere =
     placedBy !== null && placedBy.orderId !== null && placedBy.updatedAtMs <= nowMs - longestLagMs;
   return place.kind === 'not_found' && wasThere ? 'gone' : place.kind;
@@ -144,7 +145,7 @@ async function lookUpCancel(
   if (named === null)
     return {
       kind: 'inconclusive',
-      finding: 'the order to cancel is none of this ledger; look at the exchange',
+      finding: 'the ledger does not know the order to cancel; check it on the exchange itself',
     };
   const target = await lookUpTarget(services, client, signal.market, named, options);
   const evidence = toJson({ target });
@@ -156,18 +157,18 @@ async function lookUpCancel(
         kind: 'found',
         outcome: {
           status: 'cancelled',
-          note: 'the order is open no more; no list tells how it ended',
+          note: 'the order is no longer open; no list shows how it ended',
           evidence,
         },
       };
     case 'executed':
-      return { kind: 'found', outcome: refused('the order was executed before it could be cancelled') };
+      return { kind: 'found', outcome: refused('the order was filled before it could be cancelled') };
     case 'open':
       return missing('the order is still open', 'the order is still open: it was not cancelled');
     case 'not_found':
       return missing(
         'the order is in no list',
-        'neither among the open nor the ended orders: nothing shows that it was cancelled',
+        'the order is neither open nor in the history: nothing proves that it was cancelled',
       );
     case 'not_listed':
       return { kind: 'inconclusive', finding: notListed };
@@ -182,14 +183,14 @@ async function lookUpCancel(
   }
 }
 
-/** The target by its client order id; null when neither the signal nor the ledger tells it. */
+/** The client order id of the order to cancel; null when neither the signal nor the ledger holds it. */
 async function nameTarget(
   ledger: Ledger,
   { account, steps }: Entry,
   { market, target }: CancelSignal,
 ): Promise<NamedTarget | null> {
   if (target.by === 'clientOrderId') return { clientOrderId: target.clientOrderId, placedBy: null };
-  // An order that is named by the exchange's id was looked up when the cancellation was sent.
+  // For an order named by the exchange's id, the `sending` step holds the id of the signal that placed it.
   const signalId = target.by === 'signalId' ? target.signalId : placedByOf(steps);
   let placedBy: Entry | null = null;
   if (signalId !== null) placedBy = await ledger.read({ account, signalId });
@@ -198,11 +199,14 @@ async function nameTarget(
   return { clientOrderId: placedBy.clientOrderId, placedBy };
 }
 
-/** A function's time is limited; what is found ended is closed in the ledger, so the next look has fewer. */
+/**
+ * The most orders one lookup asks for, because a function's time is limited. Orders found ended are closed in
+ * the ledger, so the next lookup has fewer.
+ */
 const mostTargets = 25;
 const mostBelieved = 200;
 
-/** It is done when none of the orders is open any more that the ledger believed open when it was sent. */
+/** It has succeeded when none of the orders is open that the ledger counted as open when it was sent. */
 async function lookUpCancelAll(
   services: LookupServices,
   client: ExchangeClient,
@@ -212,7 +216,7 @@ async function lookUpCancelAll(
 ): Promise<LookupResult> {
   const open = await services.ledger.openOrders(entry.account, market, mostBelieved);
   const named = allPlacedByOf(entry.steps);
-  // Times do not tell alone: the clock may have been set back in between.
+  // Times alone do not decide it: the clock may have been set back in between.
   const isAbout = (order: Entry) => named.has(order.signalId) || sentAtMs(order) <= sentAtMs(entry);
   const believed = open.flatMap((placedBy) =>
     isAbout(placedBy) && placedBy.clientOrderId !== null
@@ -225,25 +229,29 @@ async function lookUpCancelAll(
   return judgeTargets(targets, believed.length - targets.length);
 }
 
-/** @param unseen how many orders were not looked for yet */
-function judgeTargets(targets: readonly LookedUpTarget[], unseen: number): LookupResult {
+/** @param unchecked how many orders were not looked up yet */
+function judgeTargets(targets: readonly LookedUpTarget[], unchecked: number): LookupResult {
   const left = targets.filter(({ state }) => !endStates.has(state));
   const open = left.filter(({ state }) => state === 'open').length;
   const evidence = toJson({ targets });
-  const done: Outcome = { status: 'cancelled', note: 'no order of it is open any more', evidence };
+  const done: Outcome = { status: 'cancelled', note: 'none of its orders is still open', evidence };
   if (left.some(({ state }) => state === 'not_listed')) return { kind: 'inconclusive', finding: notListed };
-  if (open === 0 && unseen > 0)
+  if (open === 0 && unchecked > 0)
     return {
       kind: 'inconclusive',
-      finding: `of ${targets.length} orders none is open; ${unseen} more are to be looked for yet`,
+      finding: `none of ${targets.length} orders is open; ${unchecked} more are still to be looked up`,
     };
   if (left.length === 0) return { kind: 'found', outcome: done };
   return {
     kind: 'not_found',
-    finding: `${left.length} of its orders are not seen to have ended, ${open} of them are open`,
+    finding: `${left.length} of its orders are not known to have ended; ${open} of them are open`,
     outcome:
       open === 0
         ? done
-        : { status: 'rejected', note: `${open} of its orders are still open: send another cancel`, evidence },
+        : {
+            status: 'rejected',
+            note: `${open} of its orders are still open: send another cancellation`,
+            evidence,
+          },
   };
 }

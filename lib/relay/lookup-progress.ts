@@ -2,13 +2,13 @@ import type { LookupProgress } from '../ledger/entry.ts';
 import type { LookupResult } from './look-up.ts';
 
 const notFoundNeeded = 4;
-/** Lists lag by seconds; an order that is in none of them for minutes is not coming. */
+/** Lists lag by seconds; an order that no list shows for this long does not exist. */
 const notFoundSpreadMs = 5 * 60_000;
 
-/** Lookups become ever more seldom, but are never later than the alarm they may have to raise. */
+/** The pause doubles after each lookup, up to the longest; a lookup also happens whenever an alarm is due. */
 const firstPauseMs = 60_000;
 const longestPauseMs = 60 * 60_000;
-/** A run begins on the minute and its lookups come a little later: what is due by then must be due to the run. */
+/** Subtracted from due times: runs start on the minute, but write due times some seconds after it. */
 const earlyMs = 10_000;
 
 /** The progress after one more lookup that did not find the order. */
@@ -28,7 +28,7 @@ export function addLookup(
   };
 }
 
-/** Whether the order was not found often enough, and for long enough, to be sure that it does not exist. */
+/** Whether enough lookups over enough time did not find the order, which proves that it does not exist. */
 export function provesAbsence({ notFound, firstNotFoundAtMs, lastAtMs }: LookupProgress): boolean {
   return notFound >= notFoundNeeded && (lastAtMs ?? 0) - (firstNotFoundAtMs ?? 0) >= notFoundSpreadMs;
 }
@@ -40,7 +40,7 @@ export function scheduleLookup(lookup: LookupProgress, alarmAfterMs: number, now
   return { ...lookup, dueAtMs: Math.max(nextMs, nowMs + firstPauseMs) - earlyMs };
 }
 
-/** Whether the alarm of the unknown outcome is to be raised again. */
+/** Whether it is time to repeat the alarm about the unknown outcome. */
 export function isAlarmDue(lookup: LookupProgress, alarmAfterMs: number, nowMs: number): boolean {
   return nowMs - lookup.alarmedAtMs >= alarmAfterMs - earlyMs;
 }

@@ -11,7 +11,7 @@ export interface MarketCatalogue {
   /**
    * The market's rules; null when the exchange lists no such market.
    *
-   * @throws ExchangeError when no copy at hand lists the market, and the exchange cannot be asked now
+   * @throws ExchangeError when no copy lists the market and the exchange's list cannot be read now
    */
   find(name: string): Promise<Market | null>;
 }
@@ -20,43 +20,43 @@ export interface CatalogueOptions {
   readonly client: ExchangeClient;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where the newest copy outlives this process. */
+  /** The store of the newest copy, which outlives this process. */
   readonly copies: MarketCopies;
-  /** The markets that are worth keeping. */
+  /** The markets whose rules are stored. */
   readonly traded: ReadonlySet<string>;
-  /** How long one reading may hold up a signal of a market that no copy lists. */
+  /** How long a signal may wait for one reading. */
   readonly timeoutMs: number;
 }
 
-/** Precision and minima change rarely; an outdated one is refused by the exchange, never wrongly filled. */
+/** Precision and minima change rarely. If they are outdated, the exchange refuses the order. */
 const refreshAfterMs = 10 * 60_000;
 const saveAfterMs = 10 * 60_000;
-/** What a copy of this age does not list may have been listed since. */
+/** After this age, a copy no longer proves that a market is not listed, or that it is closed. */
 const newListingAfterMs = 60_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 5 * 60_000;
-/** Nobody waits for a reading behind, and pauses of its own follow it: no attempt of it starts later than this. */
-const behindAttemptsMs = 1_000;
-/** By then a reading has ended, unless its process was frozen. */
+/** No attempt of a background reading starts later than this: no signal waits for it. */
+const backgroundAttemptsMs = 1_000;
+/** A reading that still runs this long after its timeout belongs to a process that was frozen. */
 const readingGraceMs = 1_000;
 
 /**
- * Answers from a copy of the exchange's list: the kept one at first, then the one read last, whatever its age. A copy
- * that is older than ten minutes is read anew behind the response, one reading at a time, and less and less often while
- * the exchange does not answer. Only a signal of a market that no copy lists waits for a reading, or of one that an
- * older copy shows closed.
+ * Serves market rules from a copy of the exchange's list, whatever its age: the stored copy at first, then
+ * the latest reading. A copy older than ten minutes is refreshed in the background, one reading at a time,
+ * with growing pauses while readings fail. A signal waits for a reading only when no copy lists its market,
+ * or when a copy older than a minute shows the market closed.
  */
 export function createMarketCatalogue(options: CatalogueOptions): MarketCatalogue & {
-  /** Resolves once nothing goes on behind any more. */
+  /** Resolves once no background task is running. */
   settle(): Promise<void>;
 } {
   return new Catalogue(options);
 }
 
 interface Copy {
-  /** When its reading began: what was frozen in between is not newer than that. */
+  /** When its reading started: after a freeze in between, the list is no newer than that. */
   readonly readAtMs: number;
-  /** Readings are numbered as they begin; a kept copy has 0. */
+  /** The number of its reading, in the order in which readings start; 0 for the stored copy. */
   readonly number: number;
   readonly markets: ReadonlyMap<string, Market>;
 }
@@ -74,10 +74,10 @@ class Catalogue implements MarketCatalogue {
   #reading: Reading | null = null;
   #readings = 0;
   #failedAtMs = 0;
-  /** How long after the last failure nothing is read behind; 0 after a success. */
+  /** How long background readings pause after the last failure; 0 after a success. */
   #pauseMs = 0;
   #savedAtMs: number | null = null;
-  readonly #behind = new Set<Promise<unknown>>();
+  readonly #background = new Set<Promise<unknown>>();
 
   constructor(options: CatalogueOptions) {
     this.#options = options;
@@ -86,37 +86,38 @@ class Catalogue implements MarketCatalogue {
   async find(name: string): Promise<Market | null> {
     const copy = this.#copy ?? (await this.#open());
     const market = copy.markets.get(name);
-    // A market that is closed is refused here and not by the exchange, which may have opened it since.
+    // The relay itself refuses orders in a closed market, and the market may have opened since the copy was
+    // read.
     if (market?.tradesEnabled === false && this.#hasPassed(copy.readAtMs, newListingAfterMs))
       return await this.#readClosed(market);
     if (market !== undefined) {
-      this.#refreshBehind(copy);
+      this.#refreshInBackground(copy);
       return market;
     }
-    // A kept copy has not all markets, and proves nothing of those it does not list.
+    // The stored copy holds only some markets, so it does not prove that a market is not listed.
     const isConclusive = copy.number > 0 && !this.#hasPassed(copy.readAtMs, newListingAfterMs);
     if (isConclusive) return null;
     return (await this.#readForSignal()).markets.get(name) ?? null;
   }
 
-  /** While the list is silent, it is closed as far as anybody knows. */
+  /** When the list cannot be read, the market still counts as closed. */
   async #readClosed(market: Market): Promise<Market | null> {
     const reading = await this.#readForSignal().catch(() => null);
     return reading === null ? market : (reading.markets.get(market.name) ?? null);
   }
 
   async settle(): Promise<void> {
-    while (this.#behind.size > 0) await Promise.allSettled(this.#behind);
+    while (this.#background.size > 0) await Promise.allSettled(this.#background);
   }
 
-  /** The first copy: the kept one, else the list itself. */
+  /** The first copy: the stored one, else the exchange's list. */
   async #open(): Promise<Copy> {
     await this.#loadOnce();
     if (this.#copy !== null) return this.#copy;
     try {
       return await this.#readForSignal();
     } catch (error) {
-      // Another signal may have found one meanwhile.
+      // Another signal may have obtained a copy meanwhile.
       if (this.#copy !== null) return this.#copy;
       throw error;
     }
@@ -134,25 +135,25 @@ class Catalogue implements MarketCatalogue {
       const kept = await this.#options.copies.load();
       if (kept !== null) this.#copy ??= { readAtMs: kept.readAtMs, number: 0, markets: byName(kept.markets) };
     } catch (error) {
-      this.#options.log.warn('the kept copy of the market list could not be loaded', {
+      this.#options.log.warn('the stored copy of the market list could not be loaded', {
         reason: describeError(error),
       });
     }
   }
 
-  /** What was begun before may fail of something that is over by now: who only joined it has a try left. */
+  /** Joins a running reading. If that one fails, one more is tried: the cause may have passed. */
   async #readForSignal(): Promise<Copy> {
     const joined = await this.#running()?.done.catch(() => null);
     return joined ?? (await (this.#running() ?? this.#begin()).done);
   }
 
-  #refreshBehind({ readAtMs }: Copy): void {
+  #refreshInBackground({ readAtMs }: Copy): void {
     if (!this.#hasPassed(readAtMs, refreshAfterMs) || this.#running() !== null) return;
     if (this.#hasPassed(this.#failedAtMs, this.#pauseMs))
-      this.#begin({ notAfterMs: this.#options.clock.nowMs() + behindAttemptsMs });
+      this.#begin({ notAfterMs: this.#options.clock.nowMs() + backgroundAttemptsMs });
   }
 
-  /** A process that was frozen after it had answered finds a reading whose time is long up: it has failed. */
+  /** A reading far beyond its timeout counts as failed: the process was frozen after its response. */
   #running(): Reading | null {
     const reading = this.#reading;
     if (reading === null) return null;
@@ -160,7 +161,7 @@ class Catalogue implements MarketCatalogue {
     if (elapsedMs <= this.#options.timeoutMs + readingGraceMs) return reading;
     this.#noteFailure(
       reading,
-      `no response after ${elapsedMs} ms, for most of which this process may have been frozen`,
+      `no response after ${elapsedMs} ms; this process may have been frozen for most of that time`,
     );
     return null;
   }
@@ -181,7 +182,7 @@ class Catalogue implements MarketCatalogue {
       ),
     };
     this.#reading = reading;
-    this.#goOnBehind(reading.done);
+    this.#runInBackground(reading.done);
     return reading;
   }
 
@@ -189,15 +190,15 @@ class Catalogue implements MarketCatalogue {
     if (this.#reading === reading) this.#reading = null;
     const { startedAtMs, number } = reading;
     const copy: Copy = { readAtMs: startedAtMs, number, markets: byName(list) };
-    // A reading that was frozen may end after one that began later.
+    // A reading that was frozen may finish after one that started later.
     if (number < (this.#copy?.number ?? 0)) return copy;
     this.#copy = copy;
     this.#pauseMs = 0;
-    this.#saveBehind(copy);
+    this.#saveInBackground(copy);
     return copy;
   }
 
-  /** Once for each reading: one that was given up before may still fail by itself. */
+  /** Counts each reading once: a reading that was already given up may still fail by itself. */
   #noteFailure(reading: Reading, reason: string): void {
     if (this.#reading !== reading) return;
     const { clock, log } = this.#options;
@@ -205,30 +206,30 @@ class Catalogue implements MarketCatalogue {
     this.#failedAtMs = clock.nowMs();
     this.#pauseMs = this.#pauseMs === 0 ? firstPauseMs : Math.min(this.#pauseMs * 2, longestPauseMs);
     if (this.#copy === null) return;
-    log.warn('the market list could not be read; orders go on with the copy of it', {
+    log.warn('the market list could not be read; orders use the last copy of it', {
       copyOf: new Date(this.#copy.readAtMs).toISOString(),
       reason,
     });
   }
 
-  #saveBehind({ readAtMs, markets }: Copy): void {
+  #saveInBackground({ readAtMs, markets }: Copy): void {
     const { clock, copies, log, traded } = this.#options;
     if (this.#savedAtMs !== null && !this.#hasPassed(this.#savedAtMs, saveAfterMs)) return;
     const worthKeeping = [...markets.values()].filter(({ name }) => traded.has(name));
     if (worthKeeping.length === 0) return;
     this.#savedAtMs = clock.nowMs();
     const saving = copies.save({ readAtMs, markets: worthKeeping }).catch((error: unknown) => {
-      log.warn('the market list could not be kept for the next start', { reason: describeError(error) });
+      log.warn('the market list could not be stored for the next start', { reason: describeError(error) });
     });
-    this.#goOnBehind(saving);
+    this.#runInBackground(saving);
   }
 
-  #goOnBehind(task: Promise<unknown>): void {
-    const ended = task.catch(() => undefined).finally(() => this.#behind.delete(ended));
-    this.#behind.add(ended);
+  #runInBackground(task: Promise<unknown>): void {
+    const ended = task.catch(() => undefined).finally(() => this.#background.delete(ended));
+    this.#background.add(ended);
   }
 
-  /** What lies in the future was written by a clock that has been set back since: nobody knows how long ago. */
+  /** A time in the future was noted before the clock was set back; it counts as passed. */
   #hasPassed(sinceMs: number, durationMs: number): boolean {
     const elapsedMs = this.#options.clock.nowMs() - sinceMs;
     return elapsedMs < 0 || elapsedMs > durationMs;

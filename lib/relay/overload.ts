@@ -1,10 +1,10 @@
 import type { Account } from '../model/account.ts';
 
-/** What is to be made of one more alert over its account's limit. */
+/** How to treat one more alert over its account's limit of signals. */
 export interface Overload {
-  /** Whether the sender keeps coming far beyond the limit, so that asking it to come again only feeds the flood. */
+  /** Whether so many alerts are over the limit that asking the sender to try again would only add to them. */
   readonly isFlood: boolean;
-  /** Whether nobody was told for a while. */
+  /** Whether no alarm was raised within the last five minutes. */
   readonly isNews: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface OverloadWatch {
 }
 
 const windowMs = 60_000;
-/** A run of refusals is one alarm. */
+/** Refusals within this time of an alarm raise no other. */
 const alarmPauseMs = 5 * 60_000;
 
 interface Seen {
@@ -22,7 +22,7 @@ interface Seen {
   alarmedAtMs: number | null;
 }
 
-/** The bound of a minute: as many refused alerts as the account takes signals. */
+/** It is a flood once the refused alerts of a minute are as many as the signals that the account takes. */
 export function createOverloadWatch(): OverloadWatch {
   const seenByAccount = new Map<string, Seen>();
   return {
@@ -32,7 +32,7 @@ export function createOverloadWatch(): OverloadWatch {
       const most = maxSignalsPerMinute ?? Number.POSITIVE_INFINITY;
       const recent = seen.refusedAtMs.filter((atMs) => isWithin(windowMs, atMs, nowMs));
       const isFlood = recent.length >= most;
-      // Beyond the bound a further one changes nothing: what is kept stays small.
+      // Beyond the bound, further times would change nothing and are not kept, so that memory stays bounded.
       seen.refusedAtMs = isFlood ? recent : [...recent, nowMs];
       const isNews = seen.alarmedAtMs === null || !isWithin(alarmPauseMs, seen.alarmedAtMs, nowMs);
       if (isNews) seen.alarmedAtMs = nowMs;
@@ -41,7 +41,7 @@ export function createOverloadWatch(): OverloadWatch {
   };
 }
 
-/** What lies in the future was written before the clock was set back, and proves nothing. */
+/** A time in the future was noted before the clock was set back, and does not count. */
 function isWithin(durationMs: number, atMs: number, nowMs: number): boolean {
   return atMs <= nowMs && nowMs - atMs < durationMs;
 }

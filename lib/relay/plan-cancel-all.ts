@@ -10,19 +10,19 @@ import { closeMissing, mostBelieved, wasPlacedLongAgo } from './close-ended.ts';
 import { ready, targetOf } from './plan-cancel.ts';
 import type { ExecuteServices } from './services.ts';
 
-/** Orders to cancel, newest first, and how many more there may be that nobody has the time to ask for. */
+/** Orders to cancel, newest first, and how many more may be open but are left out for lack of time. */
 interface Chosen {
   readonly entries: readonly Entry[];
   readonly leftOut: number;
 }
 
-/** As many as are asked for one by one where the exchange has no list of what is open. */
+/** The most orders to cancel one by one when no list shows which of them are open. */
 const mostGuessed = 100;
 
 /**
- * Builds the requests that cancel every order of this account that is open in the market.
+ * Builds the requests that cancel every open order of this account in the market.
  *
- * @param withdrawn signals that were still waiting and were ended for this
+ * @param withdrawn ids of the waiting signals that this cancellation withdrew
  */
 export async function planCancelAll(
   services: ExecuteServices,
@@ -32,7 +32,8 @@ export async function planCancelAll(
 ): Promise<Plan> {
   const client = await services.exchangeFor(account.name);
   const believed = await services.ledger.openOrders(account.name, market, mostBelieved);
-  // What the ledger takes for ended may be open all the same; an account that only rehearses has nothing at the exchange.
+  // An order may be open although the ledger counts it as ended. An account that only rehearses has no orders at the
+  // exchange.
   const mayBeOpen =
     believed.length > 0 || findRehearsalReason(account.mode, services.isPaperExchange) === null;
   const open = mayBeOpen ? await listSafely(services, client, market) : null;
@@ -43,13 +44,13 @@ export async function planCancelAll(
   return ready(
     services,
     'cancelled',
-    // Newest first: what was placed long ago has most likely been filled, and time may run out.
+    // Newest first: time may run out, and the oldest orders have most likely been filled.
     entries.map((entry) => targetOf(client, entry, market)),
     { leftOut, withdrawn },
   );
 }
 
-/** @returns null where the exchange lists too little, or nothing now: then the ledger's belief has to do */
+/** @returns null when the list is incomplete or cannot be read; the ledger's open orders are used instead */
 async function listSafely(
   services: ExecuteServices,
   client: ExchangeClient,
@@ -67,7 +68,7 @@ async function listSafely(
   }
 }
 
-/** Of what the exchange holds open, the account's own; and what is too young to show in a list that lags. */
+/** Picks this relay's own among the listed open orders, and adds those too young for a list that lags. */
 async function chooseListed(
   services: ExecuteServices,
   account: string,

@@ -17,7 +17,7 @@ import { describeRequest, evidenceOf } from './plan-order.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
 
-/** One order to cancel: how the exchange knows it, and the entry that placed it, if one did. */
+/** One order to cancel: the request, its ids, and the ledger entry that placed it, if there is one. */
 interface Target {
   readonly request: PreparedRequest<Order>;
   readonly name: CancelledName;
@@ -25,9 +25,9 @@ interface Target {
 }
 
 /**
- * Finds the one order an alert names and builds the request that cancels it.
+ * Finds the order that a signal names and builds the request that cancels it.
  *
- * @param withdrawn the signal of that order, if it was still waiting and was ended for this
+ * @param withdrawn ids of the waiting signals that this cancellation withdrew; if any, nothing is sent
  */
 export async function planCancel(
   services: ExecuteServices,
@@ -63,13 +63,13 @@ export async function planCancel(
           `the ledger knows no order signal "${target.signalId}" of ${market}; nothing was cancelled`,
         );
       if (placedBy.status === 'cancelled' || placedBy.status === 'dry_run')
-        return { verdict: 'ended', outcome: endedLike(placedBy, target.signalId) };
+        return { verdict: 'ended', outcome: outcomeWithoutOrder(placedBy, target.signalId) };
       if (!mayExist(placedBy.status))
         return deny(
           'cancel_target',
           'a signal whose order was sent',
           placedBy.status,
-          `signal "${target.signalId}" ended as ${placedBy.status}: there is no order to cancel`,
+          `signal "${target.signalId}" has the status ${placedBy.status}: there is no order to cancel`,
         );
       return ready(services, 'rejected', [targetOf(client, placedBy, market)]);
     }
@@ -81,17 +81,17 @@ function withdrawnOutcome(withdrawn: readonly string[]): Outcome {
   return { status: 'cancelled', note, evidence: { withdrawn } };
 }
 
-/** What was withdrawn before it was sent, or only rehearsed, leaves nothing for the exchange to cancel. */
-function endedLike({ status }: Entry, signalId: string): Outcome {
-  const end = status === 'dry_run' ? 'was only rehearsed' : 'was cancelled before';
-  return { status, note: `signal "${signalId}" ${end}: nothing was sent`, evidence: { signalId } };
+/** A signal that was cancelled, or was a dry run, has no order at the exchange to cancel. */
+function outcomeWithoutOrder({ status }: Entry, signalId: string): Outcome {
+  const reason = status === 'dry_run' ? 'was a dry run' : 'was cancelled before';
+  return { status, note: `signal "${signalId}" ${reason}: nothing was sent`, evidence: { signalId } };
 }
 
 function mayExist(status: Status): boolean {
   return status === 'placed' || status === 'unknown' || status === 'sending';
 }
 
-/** The client order id names the order even when the response that held the exchange's own id was lost. */
+/** Without the exchange's order id, because its response was lost, the client order id names the order. */
 export function targetOf(client: ExchangeClient, entry: Entry, market: string): Target {
   const { orderId, clientOrderId } = entry;
   const request =
@@ -101,14 +101,14 @@ export function targetOf(client: ExchangeClient, entry: Entry, market: string): 
   return { request, name: nameOf(market, orderId, entry), placedBy: entry };
 }
 
-/** Every name of the order that is known: a response may hold both ids, whichever was sent. */
+/** Both ids, as far as they are known: a response may hold both, whichever one was sent. */
 function nameOf(market: string, orderId: number | null, placedBy: Entry | null): CancelledName {
   return { market, orderId, clientOrderId: placedBy?.clientOrderId ?? null };
 }
 
 const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
 
-/** @param goneStatus what it means when the exchange holds no such open order */
+/** @param goneStatus the status of the outcome when the exchange has no such open order */
 export function ready(
   services: ExecuteServices,
   goneStatus: Status,
@@ -127,7 +127,7 @@ export function ready(
   };
 }
 
-/** All cancellations of one signal together take no longer than this many requests may: a function's time is limited. */
+/** The cancellations of one signal take at most this many request timeouts: a function's time is limited. */
 const actionTimeouts = 2;
 
 async function cancelTargets(
@@ -141,7 +141,7 @@ async function cancelTargets(
   for (const target of targets) {
     const leftMs = deadlineMs - services.clock.nowMs();
     const timeoutMs = Math.min(services.exchangeTimeoutMs, leftMs);
-    // With no time left the request is not sent, and says so.
+    // With no time left, the client does not send the request, and its error says so.
     outcomes.push(await cancelTarget(services, goneStatus, target, { ...options, timeoutMs }));
   }
   return joinOutcomes(outcomes, beside);
@@ -171,14 +171,15 @@ async function cancelTarget(
 }
 
 /**
- * Whether the ledger can note it or not, the cancellation happened and the other ones must go on.
+ * Closes the ledger entry of an order that is no longer open. A failure of the ledger is only logged: the
+ * cancellation has happened, and the other ones must be sent.
  *
- * @param order as it answered, which proves that it was there; null when it did not
+ * @param order as the exchange reported it, which proves that it existed; null when it was not reported
  */
 async function noteGone(services: ExecuteServices, { placedBy }: Target, order: Order | null): Promise<void> {
   if (placedBy === null) return;
   await closePlacedBy(services, placedBy, order).catch((error: unknown) => {
-    services.log.error('an order that is gone could not be marked as closed', {
+    services.log.error('the entry of an order that is no longer open could not be closed', {
       account: placedBy.account,
       signalId: placedBy.signalId,
       reason: describeError(error),
@@ -189,7 +190,7 @@ async function noteGone(services: ExecuteServices, { placedBy }: Target, order: 
 async function closePlacedBy(services: ExecuteServices, placedBy: Entry, order: Order | null): Promise<void> {
   if (order !== null && placedBy.status === 'unknown') {
     const { orderId } = order;
-    const note = `its order ${orderId} answered to a cancellation: it was there, and is cancelled`;
+    const note = `a cancellation found its order ${orderId}: it existed, and is cancelled`;
     const evidence = toJson({ order });
     const outcome: Outcome = { status: 'placed', note, evidence, orderId, orderOpen: false };
     await unlessMoved(() => settleEntry(services, placedBy, outcome));
@@ -204,9 +205,10 @@ async function failedCancel(
   error: ExchangeError,
 ): Promise<TargetOutcome> {
   const isGone = isOrderNotOpen(error);
-  // An order whose response was lost may still be on its way in: "not found" today does not close it.
+  // An order whose response was lost may still arrive, so "not found" does not close its entry.
   if (isGone && target.placedBy?.status === 'placed') await noteGone(services, target, null);
-  // After a lost response, "not found" cannot tell our own cancellation from a fill that came first.
+  // After a lost response, "not found" may mean that the cancellation worked, or that the order was filled
+  // before.
   const isLost = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
   if (isGone && target.placedBy !== null && mayStillArrive(target.placedBy, services.clock.nowMs()))
     return { status: 'unknown', wasGone: false, note: goneNotes.early, evidence: evidenceOf(error) };
@@ -221,10 +223,10 @@ async function failedCancel(
 }
 
 const goneNotes = {
-  early: 'the order is not there, but was sent a moment ago without a response: it may still arrive',
+  early: 'the exchange does not have the order, but it was sent a moment ago: it may still arrive',
   plain: 'the order is not open: it was filled, cancelled before, or never placed',
   afterLostResponse:
-    'the order is no longer open, but a response was lost: it was cancelled, or filled before that',
+    'the order is no longer open, but a response was lost: it was either cancelled or filled before',
 };
 
 function statusOfRefusal({ failure }: ExchangeError): Status {

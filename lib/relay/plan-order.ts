@@ -17,7 +17,7 @@ import { checkTriggerTold, judgeTrigger } from './judge-trigger.ts';
 import { foundOutcome } from './look-up.ts';
 import type { ExecuteServices } from './services.ts';
 
-/** Sizes an order, holds it against the account's limits and builds its request. */
+/** Sizes an order, checks it against the account's limits and builds its request. */
 export async function planOrder(
   services: ExecuteServices,
   account: Account,
@@ -51,22 +51,22 @@ export async function planOrder(
   };
 }
 
-/** An order as it is asked for, and the signal it is asked for by. */
+/** A requested order and its signal. */
 interface Asked {
   readonly signal: OrderSignal;
   readonly order: OrderRequest;
 }
 
-/** What would go on the wire, for people and dry runs. */
+/** The request without key, nonce and signature, as dry runs store it. */
 export function describeRequest({ method, path, fields }: PreparedRequest<unknown>): Json {
   return { method, path, fields };
 }
 
 /**
- * HTTP 429 is no proof that nothing was taken in: the order is looked for before it is sent again, and sent again only
- * when it is in none of the lists that hold every order. Where the lists do not hold every order it is not sent again, nor
- * if it may have filled before they show it: only an order that is still open keeps the exchange from taking another of
- * its client order id.
+ * Sends the order. HTTP 429 does not prove that the exchange dropped it, so the order is looked up before it
+ * is sent again. It is sent again only when the lists hold every order and this one is not among them. An
+ * order that may fill before a list shows it is never sent again: the exchange refuses a second order with
+ * the same client order id only while the first one is open.
  */
 async function placeOrder(
   client: ExchangeClient,
@@ -88,7 +88,7 @@ async function placeOrder(
   }
 }
 
-/** Null when the lists cannot be read. */
+/** @returns null when the lists cannot be read */
 async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: SendOptions) {
   try {
     return await findOrder(client, asked, limits);
@@ -106,7 +106,7 @@ function placed(order: Order, asked: Asked): Outcome {
   const contradicted = contradictedOutcome(asked.order, order);
   if (contradicted !== null) return contradicted;
   const trigger = judgeTrigger(asked.signal, order);
-  const alarm = joinAlarms([alarmOfEcho(order, asked.order), trigger.alarm]);
+  const alarm = joinAlarms([alarmOfMissingId(order, asked.order), trigger.alarm]);
   const note = `${describeOrder(asked.order)}, ${describeState(order)} as order ${order.orderId}`;
   return {
     status: 'placed',
@@ -118,7 +118,7 @@ function placed(order: Order, asked: Asked): Outcome {
   };
 }
 
-/** How the order stood when the exchange answered: it may have filled, or ended, at once. */
+/** The state of the order in the exchange's response: it may have filled, or ended, at once. */
 function describeState({ status, endReason, filled }: Order): string {
   switch (status) {
     case 'open':
@@ -128,7 +128,7 @@ function describeState({ status, endReason, filled }: Order): string {
     case 'filled':
       return 'filled at once by the exchange';
     case 'cancelled':
-      return `taken by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(filled)} of it filled)`;
+      return `accepted by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(filled)} of it filled)`;
   }
 }
 
@@ -137,13 +137,15 @@ function describeOrder(order: OrderRequest): string {
 }
 
 /**
- * A response about another order than the one that was asked for proves nothing of it: it is an alarm, and the order is
- * looked for by its own id. Null when there is no contradiction.
+ * A response that reports another order proves nothing about the requested one. It raises an alarm, and
+ * lookups search for the requested order by its own client order id.
+ *
+ * @returns null when the reported order is the requested one
  */
 function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outcome | null {
   const contradictions = findOrderContradictions(asked, answered);
   if (contradictions.length === 0) return null;
-  const message = `the exchange answered ${describeOrder(asked)} with another order (${contradictions.join(', ')}): look at the account at once`;
+  const message = `the response to ${describeOrder(asked)} reports another order (${contradictions.join(', ')}): check the account at once`;
   return {
     status: 'unknown',
     note: message,
@@ -153,14 +155,14 @@ function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outc
   };
 }
 
-/** An exchange that speaks another dialect drops the id in silence, and with it the way to find the order again. */
-function alarmOfEcho(order: Order, asked: OrderRequest): Alarm | undefined {
+/** An exchange of another dialect ignores the client order id, and then no lookup could find the order. */
+function alarmOfMissingId(order: Order, asked: OrderRequest): Alarm | undefined {
   if (order.clientOrderId === asked.clientOrderId) return undefined;
-  const message = `the exchange answered with client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that the configured dialect is the one it speaks`;
+  const message = `the exchange reports client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that relay.config.ts names the dialect of this exchange`;
   return { name: 'order_contradicted', message };
 }
 
-/** What a failed sending of an order proves. */
+/** The status of an order whose request failed, by the kind of failure. */
 const orderStatusOfFailure: Readonly<Record<Failure['kind'], Status>> = {
   not_sent: 'not_sent',
   rate_limited: 'unknown',
@@ -174,12 +176,12 @@ function failedOrder(error: ExchangeError): Outcome {
     status,
     note: error.message,
     evidence: evidenceOf(error),
-    // An order that may exist is one to cancel, until it is known not to.
+    // An order that may exist counts as open, so that a cancellation includes it.
     orderOpen: status === 'unknown',
   };
 }
 
-/** Every attempt with its failure, what to do, and what follows from it. */
+/** Every attempt with its failure, the action of the error catalogue, and the given findings. */
 export function evidenceOf(error: ExchangeError, findings: Readonly<Record<string, Json>> = {}): Json {
   return toJson({ failure: error.failure, attempts: error.attempts, action: error.row.action, ...findings });
 }

@@ -20,23 +20,24 @@ export interface AlertDelivery {
   readonly body: Buffer;
 }
 
-/** What the sender is told. */
+/** The response to the sender. */
 export interface Receipt {
-  /** 202 when something new was accepted, 200 when all of it was known. */
+  /** 202 when at least one signal is new, 200 when all of them were stored before. */
   readonly httpStatus: 200 | 202;
   readonly body: Json;
 }
 
-/** TradingView's clock and ours need not agree to the second. */
+/** How far an alert's time may lie in the future: TradingView's clock and the relay's may differ. */
 const futureAllowanceMs = 5_000;
 
 /**
- * Takes one alert in: authenticate, parse, identify, store, enqueue.
+ * Receives one alert: authenticates it, parses it, gives its signals their ids, stores and enqueues them.
  *
- * Resending the same bytes completes what is missing and never doubles a signal.
+ * Sending the same bytes again completes what is missing and never creates a second signal.
  *
- * @throws RelayError `unauthorized`; a row of 4xx for an alert that can never succeed, `rate_limited` for one that is to
- * come again, both after they were recorded as `invalid`; `store_unavailable` when something was not stored or enqueued
+ * @throws RelayError `unauthorized`; an error with HTTP status 4xx for an alert that can never succeed, or
+ * `rate_limited` for one that should be sent again, both after the alert was recorded as `invalid`;
+ * `store_unavailable` when a signal was not stored or not enqueued
  */
 export async function receiveSignal(services: ReceiveServices, delivery: AlertDelivery): Promise<Receipt> {
   const account = await authenticate(services, delivery);
@@ -45,7 +46,7 @@ export async function receiveSignal(services: ReceiveServices, delivery: AlertDe
   try {
     const alert = readAlert(services, arrived);
     const entries = identify(alert, account, fingerprintOf(body), services.clock.nowMs());
-    await refuseLateComers(services, entries);
+    await refuseStale(services, entries);
     const stored = await accept(services, account, entries);
     await enqueueWaiting(services, stored);
     return receiptOf(alert, stored);
@@ -54,23 +55,29 @@ export async function receiveSignal(services: ReceiveServices, delivery: AlertDe
   }
 }
 
-/** An unknown account gets the same response, and costs the same questions and comparisons, as a wrong token. */
+/**
+ * An unknown account gets the same response as a wrong token, after the same secret reads and comparisons.
+ */
 async function authenticate(services: ReceiveServices, delivery: AlertDelivery): Promise<Account> {
   const account = findAccount(services.settings, delivery.account);
   const isLive = async (age: SecretAge): Promise<boolean> =>
     checkToken(
       delivery.token,
-      account === null ? await askForStandIn(services, age) : await services.webhookTokens(account.name, age),
+      account === null
+        ? await readDecoyTokens(services, age)
+        : await services.webhookTokens(account.name, age),
     );
-  // A token that was replaced a moment ago must open at once, whatever is remembered.
+  // A new token must work at once, although older ones are still cached.
   const isAuthentic = (await isLive('remembered')) || (await isLive('newest'));
   if (!isAuthentic || account === null)
     throw new RelayError('unauthorized', 'the account or the token in the URL is not known');
   return account;
 }
 
-/** The tokens of some account, compared in vain; that they cannot be read is no concern of a stranger. */
-async function askForStandIn(services: ReceiveServices, age: SecretAge): Promise<readonly string[]> {
+/**
+ * The tokens of another account, read for an equal response time only; so a failure to read them is ignored.
+ */
+async function readDecoyTokens(services: ReceiveServices, age: SecretAge): Promise<readonly string[]> {
   const [name = ''] = Object.keys(services.settings.accounts);
   return await services.webhookTokens(name, age).catch(() => []);
 }
@@ -81,14 +88,14 @@ function readAlert(services: ReceiveServices, { account, body, secrets }: Arrive
       'body_too_large',
       `the alert has ${body.byteLength} bytes; at most ${maximumBodyBytes} are taken`,
     );
-  // The message is stored and shown, and its faults are quoted: no secret must travel with it.
+  // The message is stored and shown, and validation issues quote it, so it must not contain a secret.
   if (holdsSecret(body.toString(), secrets))
     throw new RelayError('invalid_signal', 'the alert message contains a secret of the relay', {
       issues: [
         {
           path: '',
-          message: 'the message contains a webhook token, or a key of the exchange',
-          hint: 'remove it, and replace that token or key if others can read the alert; the token belongs into the webhook URL only',
+          message: 'the message contains a webhook token or an exchange key',
+          hint: 'remove it, and replace that token or key if others can read the alert; the token belongs only in the webhook URL',
         },
       ],
     });
@@ -109,8 +116,10 @@ function identify(alert: Alert, account: Account, fingerprint: string, atMs: num
   });
 }
 
-/** A late resend of a signal that is already known is no late signal. */
-async function refuseLateComers(services: ReceiveServices, entries: readonly NewEntry[]): Promise<void> {
+/**
+ * Refuses stale signals. A resend of a signal that is already stored is not stale, however late it arrives.
+ */
+async function refuseStale(services: ReceiveServices, entries: readonly NewEntry[]): Promise<void> {
   const issues: Issue[] = [];
   for (const [index, entry] of entries.entries()) {
     const denial = checkStaleness(entry.signal, arrivalOf(services, entry.atMs), entry.atMs);
@@ -121,10 +130,10 @@ async function refuseLateComers(services: ReceiveServices, entries: readonly New
       hint: 'raise "maxLag" (seconds) in the alert, or maxLagSeconds in relay.config.ts, if this delay is acceptable',
     });
   }
-  if (issues.length > 0) throw new RelayError('stale', 'the alert came too late', { issues });
+  if (issues.length > 0) throw new RelayError('stale', 'the alert was too late', { issues });
 }
 
-/** An alert of several signals is stored as a whole, or not at all. */
+/** Stores all signals of the alert, or none of them. */
 async function accept(
   services: ReceiveServices,
   account: Account,
@@ -139,14 +148,16 @@ async function accept(
     case 'over_limit':
       throw new RelayError(
         'rate_limited',
-        `${accepted.count} signals in the last minute; the account takes ${maxSignalsPerMinute}`,
+        `${accepted.count} signals in the last minute; the account accepts ${maxSignalsPerMinute}`,
       );
     case 'id_taken':
       throw createIdTaken(accepted.by);
   }
 }
 
-/** The same id on other bytes is another signal in disguise: neither a resend nor safe to send. */
+/**
+ * The same id with other bytes is a different signal: it is not a resend, and its id cannot be used twice.
+ */
 function createIdTaken({ signalId }: Entry): RelayError {
   const message = `"${signalId}" was used before, by a different alert`;
   const hint = 'give every signal an id of its own, or leave "id" out and send "time": "{{timenow}}"';
@@ -154,8 +165,9 @@ function createIdTaken({ signalId }: Entry): RelayError {
 }
 
 /**
- * A known signal that still waits may have lost its message in a crash; queue and executor drop a double. What the
- * queue is not told of now is swept later, and keeps its place: see `executeSignal`.
+ * Enqueues the signals that still wait. A stored signal may have lost its message in a crash; queue and
+ * executor drop duplicates. Signals that are not enqueued here are enqueued by the reconciler, and are still
+ * executed in order: see `executeSignal`.
  */
 async function enqueueWaiting(services: ReceiveServices, stored: readonly StoredSignal[]): Promise<void> {
   for (const { entry, isNew } of stored) {

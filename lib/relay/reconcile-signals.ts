@@ -16,7 +16,7 @@ import {
 } from './settle-entry.ts';
 import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
 
-/** What looking after signals that were left behind needs of the world. */
+/** The services that the reconciler needs. */
 export interface ReconcileServices extends SettleServices {
   readonly settings: Settings;
   readonly queue: SignalQueue;
@@ -26,64 +26,69 @@ export interface ReconcileServices extends SettleServices {
   exchangeFor(account: string): Promise<ExchangeClient>;
 }
 
-/** What one run did, in numbers of signals. */
+/** The results of one run, as numbers of signals. */
 export interface Reconciliation {
-  /** Stored, but perhaps never queued: queued again. */
+  /** Still `accepted`, and perhaps never enqueued: enqueued again. */
   readonly enqueued: number;
-  /** Never carried out, and too old by now: denied. */
+  /** Never executed and stale by now: denied. */
   readonly denied: number;
-  /** Never carried out for long, but not too old yet: their messages were set aside, or are stuck. */
+  /** Not executed for long, but not stale yet: the message is a dead letter, or fails repeatedly. */
   readonly stuck: number;
-  /** Left in `sending` by a worker that died: unknown now. */
+  /** Left in `sending` by a worker that died: now `unknown`. */
   readonly takenOver: number;
-  /** Of those `unknown`: looked for, and settled. */
+  /** `unknown`, and looked up in this run. */
   readonly lookedUp: number;
+  /** Of those looked up: settled. */
   readonly settled: number;
-  /** Believed open, and ended at the exchange: closed. */
+  /** Counted as open, but ended at the exchange: closed. */
   readonly closed: number;
 }
 
-/** Who settles, in the ledger's words. */
+/** The name of the reconciler in the steps that it writes. */
 export const reconciler = 'reconcile-signals';
 
-/** Younger ones are on their way: the door enqueues within seconds of storing. */
+/**
+ * Entries younger than this are left alone: receive-signal enqueues an entry within seconds of storing it.
+ */
 const youngestMs = 30_000;
-/** Older ones were handed out and failed, again and again, or nobody swept for that long. */
+/** Older entries are not enqueued again: their messages have failed repeatedly, or no reconciler ran. */
 const oldestMs = 15 * 60_000;
-/** Twice what a function may take: whoever wrote `sending` longer ago is dead, and its request long on the wire. */
+/** A worker that wrote `sending` this long ago is dead: this is twice the time limit of a function. */
 const leaseMs = 60_000;
-/** A run ends before the next one begins: no lookup begins later than this, */
+/** No lookup starts later than this in a run, so that the run ends before the next one starts. */
 const lastLookupMs = 30_000;
-/** nor any request of the last lookup, which may be many. */
+/** No request starts later than this in a run; the last lookup may need many requests. */
 const lastRequestMs = 40_000;
 const mostLookups = 100;
 
 /**
- * Looks after what was left behind: queues what was stored and forgotten, takes over what a dead worker was sending,
- * and looks for the orders whose responses were lost. It never sends an order.
+ * Settles unfinished signals. It enqueues stored signals that lost their messages, takes over entries that a
+ * dead worker left in `sending`, and looks up the orders whose responses were lost. It never sends an order.
  *
- * Safe to run at any time, also beside itself: every step is a conditional write.
+ * It may run at any time and in several processes at once, because every step is a conditional write.
  *
- * @throws RelayError `store_unavailable`; what was settled until then stays settled
+ * @throws RelayError `store_unavailable`; entries that were already settled stay settled
  */
 export async function reconcileSignals(services: ReconcileServices): Promise<Reconciliation> {
   const startedAtMs = services.clock.nowMs();
-  // Side by side: a queue that is slow or out of order must not keep lost responses from being found.
+  // In parallel: a slow or broken queue must not delay the lookups.
   const [swept, found] = await Promise.allSettled([
     sweep(services, startedAtMs),
     settleLost(services, startedAtMs),
   ]);
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;
-  return { ...swept.value, ...found.value, closed: await closeNowAndThen(services, startedAtMs) };
+  return { ...swept.value, ...found.value, closed: await closeEveryTenMinutes(services, startedAtMs) };
 }
 
 const closeEveryMinutes = 10;
-/** A minute of its own, away from the full hour at which snapshots are taken. */
+/** Away from the full hour, at which snapshots are taken. */
 const closeAtMinute = 7;
 
-/** An order that has ended and is believed open costs time, never money: now and then is enough. */
-async function closeNowAndThen(services: ReconcileServices, startedAtMs: number): Promise<number> {
+/**
+ * An entry that wrongly counts as open costs lookups but no money, so it is checked only every ten minutes.
+ */
+async function closeEveryTenMinutes(services: ReconcileServices, startedAtMs: number): Promise<number> {
   if (Math.floor(startedAtMs / 60_000) % closeEveryMinutes !== closeAtMinute) return 0;
   const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
   return await closeEnded(services, options);
@@ -120,14 +125,14 @@ async function takeOverLost(services: ReconcileServices): Promise<number> {
     limit: mostLookups,
   });
   const nowMs = services.clock.nowMs();
-  // What lies ahead was written before the clock was set back, however long ago that is.
+  // A time in the future was written before the clock was set back; how long ago that was is not known.
   const lost = entries.filter(({ updatedAtMs }) => Math.abs(nowMs - updatedAtMs) >= leaseMs);
   let takenOver = 0;
   for (const entry of lost) if (await settle(services, entry, lostResponseOutcome(entry))) takenOver += 1;
   return takenOver;
 }
 
-/** @returns whether the entry is settled by it */
+/** @returns whether this lookup settled the entry */
 async function lookUpEntry(
   services: ReconcileServices,
   entry: Entry,
@@ -150,9 +155,9 @@ async function lookUpEntry(
   return false;
 }
 
-/** What it was, nobody can look for; it stays unknown, and is told of until somebody mends the store. */
+/** A damaged entry cannot be looked up. It stays `unknown`, with an alarm in every run until it is repaired. */
 function alarmDamaged({ alarms }: ReconcileServices, { account, signalId, clientOrderId }: Entry): false {
-  const message = 'an entry whose outcome is unknown is damaged: compare with the exchange by hand';
+  const message = 'an entry with an unknown outcome is damaged: compare it with the exchange by hand';
   alarms.raise({ name: 'outcome_unknown', message }, { account, signalId, clientOrderId, status: 'unknown' });
   return false;
 }
@@ -161,15 +166,16 @@ async function settle(services: ReconcileServices, entry: Entry, outcome: Outcom
   try {
     return await unlessMoved(() => settleEntry(services, entry, outcome, reconciler));
   } catch (error) {
-    // It may be written all the same, and who comes next finds nothing left to tell.
+    // The write may have succeeded although its response was lost; then the next run would not raise the
+    // alarm.
     if (outcome.status === 'unknown') logOutcome(services, entry, outcome);
     throw error;
   }
 }
 
 /**
- * What cannot be looked up now, for whatever reason, is looked up later: one account's missing key must not keep the
- * others' orders from being found. A ledger that is out of order shows when the lookup is to be written down.
+ * Treats a failed lookup as inconclusive, whatever the reason: one account's missing key must not stop the
+ * lookups of other accounts. A failure of the ledger shows when the progress is written.
  */
 async function lookUpSafely(
   services: ReconcileServices,
@@ -187,7 +193,7 @@ function withLookups(outcome: Outcome, { notFound, firstNotFoundAtMs, lastAtMs }
   return { ...outcome, evidence: { notFound, firstNotFoundAtMs, lastAtMs, found: outcome.evidence } };
 }
 
-/** Said before it is written down: an alarm too many is better than one too few. */
+/** Logs the alarm before its time is stored: an alarm too many is better than one lost in a crash. */
 function remind(
   services: ReconcileServices,
   entry: Entry,

@@ -7,26 +7,29 @@ import { fingerprintOf, refusalIdOf } from '../signals/identity.ts';
 import { type RefusedName, readRefusedNames } from '../signals/refused-names.ts';
 import type { ReceiveServices } from './services.ts';
 
-/** An alert that an authentic sender sent, before anything is known of it. */
+/** An alert of an authenticated sender, not parsed yet. */
 export interface Arrived {
   readonly account: Account;
   readonly body: Buffer;
-  /** What must not be stored, logged or answered. */
+  /** Texts that must not be stored, logged or returned. */
   readonly secrets: readonly string[];
 }
 
-/** TradingView states no limit; real alerts stay far below. What is larger is not read, not even for its id. */
+/**
+ * TradingView states no limit; real alerts stay far below. A larger body is not parsed, not even for its id.
+ */
 export const maximumBodyBytes = 16 * 1024;
-/** As many signals as an alert may hold. */
+/** The most entries one refused alert adds to the ledger: as many as an alert may hold signals. */
 const mostRecords = 10;
 
 /**
- * An authentic alert that is turned away leaves a trace, under its own id where that can be read; what was not stored
- * because something broke comes again, and leaves none.
+ * Records a refused alert of an authenticated sender as `invalid`, under its own id if that can be read.
+ * Nothing is recorded for a server error (5xx other than `rate_limited`), because the sender sends that alert
+ * again.
  *
- * @param error what the story of the alert ended with
- * @returns what its sender is to be told
- * @throws RelayError `store_unavailable` when the trace could not be kept: then the alert must come again
+ * @param error the error that ended the handling of the alert
+ * @returns the error to respond with
+ * @throws RelayError `store_unavailable` when the record could not be stored; the alert must be sent again
  */
 export async function recordRefusal(
   services: ReceiveServices,
@@ -53,7 +56,9 @@ function namesIn({ body, secrets }: Arrived): readonly RefusedName[] {
   }));
 }
 
-/** Below a bound the sender is asked to come again; beyond it, or where that can never help, it is not. */
+/**
+ * Returns `rate_limited`, which asks for a retry, or `flooded` beyond a bound, or if no retry can succeed.
+ */
 function judgeOverload(
   { clock, alarms, overload }: ReceiveServices,
   account: Account,
@@ -62,7 +67,7 @@ function judgeOverload(
 ): RelayError {
   const { isFlood, isNews } = overload.note(account, clock.nowMs());
   const most = account.maxSignalsPerMinute ?? Number.POSITIVE_INFINITY;
-  // Told before it is written: an alarm too many is better than one that a crash in between swallows.
+  // Logged before the record is stored: an alarm too many is better than one that is lost in a crash.
   if (isNews)
     alarms.raise(overLimitAlarm, {
       account: account.name,
@@ -71,7 +76,7 @@ function judgeOverload(
   if (signalCount > most)
     return new RelayError(
       'flooded',
-      `the alert holds ${signalCount} signals; the account takes ${most} in a minute`,
+      `the alert holds ${signalCount} signals; the account accepts ${most} in a minute`,
     );
   if (isFlood)
     return new RelayError('flooded', `${error.message}, and ${most} were refused in that minute already`);
@@ -80,10 +85,10 @@ function judgeOverload(
 
 const overLimitAlarm: Alarm = {
   name: 'signals_over_limit',
-  message: 'alerts are refused: the account is over its signals of a minute',
+  message: 'alerts are refused: the account is over its limit of signals per minute',
 };
 
-/** One record for each id that the alert gives, so that each of its signals is found; else one for its bytes. */
+/** Stores one entry per id in the alert, so that each signal can be found, or one for an alert without ids. */
 async function record(
   services: ReceiveServices,
   { account, body }: Arrived,

@@ -17,17 +17,17 @@ export interface ResolveServices extends SettleServices {
   exchangeFor(account: string): Promise<ExchangeClient>;
 }
 
-/** What an operator can have seen of a signal whose outcome is unknown. */
+/** The outcomes that an operator can observe for a signal whose outcome is unknown. */
 export const observations = ['placed', 'cancelled', 'rejected', 'not_placed'] as const;
 export type Observation = (typeof observations)[number];
 
-/** How the operator goes about it. */
+/** How the operator resolves the signal. */
 export type Approach =
-  /** Looks at the exchange's lists; settles what they prove. */
+  /** Looks the order up in the exchange's lists and settles the entry if they prove an outcome. */
   | { readonly kind: 'look' }
-  /** Cancels by the client order id: an order that answers was there. */
+  /** Cancels the order by its client order id; if the exchange reports it as cancelled, it existed. */
   | { readonly kind: 'cancel' }
-  /** Writes down what the operator saw on the exchange itself. */
+  /** Stores what the operator saw on the exchange itself. */
   | {
       readonly kind: 'saw';
       readonly status: Observation;
@@ -35,12 +35,12 @@ export type Approach =
       readonly orderId: number | null;
     };
 
-/** What can be seen of a signal of that kind: an order, or the end of one. */
+/** The outcomes that are possible for a signal: for a cancellation, only `cancelled` and `rejected`. */
 export function observationsOf(signal: Signal | null): readonly Observation[] {
   return signal?.action === 'order' ? observations : ['cancelled', 'rejected'];
 }
 
-/** How it went: the entry as it is now, and what was found where that settled nothing. */
+/** The result: the entry as it is now, and the finding when the entry is not settled by it. */
 export interface Resolution {
   readonly result: 'settled' | 'was_settled' | 'open_question';
   readonly entry: Entry;
@@ -48,12 +48,12 @@ export interface Resolution {
 }
 
 /**
- * Settles a signal whose outcome is unknown, by an operator's hand. No order is sent, and a settled signal stays as
- * it is.
+ * Settles a signal whose outcome is unknown, on behalf of an operator. It sends no order, and does not change
+ * a signal that is already settled.
  *
- * @param by the operator's name, kept with the step
- * @throws RelayError `entry_conflict` when there is no such entry, `signal_under_way` when it may still end by itself;
- * ExchangeError
+ * @param by the operator's name, stored with the step
+ * @throws RelayError `entry_conflict` when there is no such entry, `signal_under_way` when the relay is still
+ * working on it; ExchangeError
  */
 export async function resolveSignal(
   services: ResolveServices,
@@ -63,18 +63,18 @@ export async function resolveSignal(
   options: SendOptions,
 ): Promise<Resolution> {
   const entry = await readEntry(services, key);
-  // Whether its worker is dead is for the reconciler to say: an operator's clock may be another one.
+  // Only the reconciler decides whether the worker of an entry is dead: the operator's clock may differ.
   if (entry.status === 'accepted' || entry.status === 'sending')
     throw new RelayError(
       'signal_under_way',
-      `signal "${entry.signalId}" is ${entry.status}: it is still on its way`,
+      `signal "${entry.signalId}" is ${entry.status}: the relay is still working on it`,
     );
   if (entry.status !== 'unknown') return { result: 'was_settled', entry, finding: null };
   try {
     return await approachEntry(services, entry, approach, by, options);
   } catch (error) {
     if (!isConflict(error)) throw error;
-    // The reconciler was quicker.
+    // The reconciler settled it first.
     return { result: 'was_settled', entry: await readEntry(services, key), finding: null };
   }
 }
@@ -88,7 +88,7 @@ async function approachEntry(
 ): Promise<Resolution> {
   switch (approach.kind) {
     case 'look':
-      return await look(services, entry, by, options);
+      return await settleByLookup(services, entry, by, options);
     case 'cancel':
       return await cancel(services, entry, by, options);
     case 'saw':
@@ -102,7 +102,7 @@ async function readEntry({ ledger }: ResolveServices, key: EntryKey): Promise<En
   throw new RelayError('entry_conflict', `the ledger holds no signal "${key.signalId}" of ${key.account}`);
 }
 
-async function look(
+async function settleByLookup(
   services: ResolveServices,
   entry: Entry,
   by: string,
@@ -122,7 +122,7 @@ async function cancel(
 ): Promise<Resolution> {
   const { signal, clientOrderId } = entry;
   if (signal === null || clientOrderId === null)
-    return { result: 'open_question', entry, finding: 'this signal placed no order of its own to cancel' };
+    return { result: 'open_question', entry, finding: 'this signal placed no order that could be cancelled' };
   const client = await services.exchangeFor(entry.account);
   try {
     const order = await client.call(cancelOrder, { market: signal.market, clientOrderId }, options);
@@ -140,38 +140,38 @@ async function cancel(
       : {
           result: 'was_settled',
           entry: now,
-          finding: `order ${order.orderId} was there and is cancelled now`,
+          finding: `order ${order.orderId} existed and is cancelled now`,
         };
   } catch (error) {
     if (!(error instanceof ExchangeError) || !isOrderNotOpen(error)) throw error;
-    // Executed, cancelled before, or never there: the lists may tell which.
-    const resolution = await look(services, entry, by, options);
+    // The order was filled, was cancelled before, or never existed: the lists may show which.
+    const resolution = await settleByLookup(services, entry, by, options);
     if (resolution.result === 'settled') return resolution;
     const isPerhapsDone = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
     const nothing = isPerhapsDone
-      ? 'a response was lost, and then no order of it was open: it may have been cancelled by this'
-      : 'no order of it is open to cancel';
+      ? 'a response was lost, and then its order was not open: this command may have cancelled it'
+      : 'its order is not open, so nothing was cancelled';
     return { ...resolution, finding: `${nothing}; ${resolution.finding}` };
   }
 }
 
-/** @returns false when somebody else had settled it meanwhile */
+/** @returns false when the reconciler or another operator settled it meanwhile */
 async function settleCancelled(
   services: ResolveServices,
   entry: Entry,
   order: Order,
   by: string,
 ): Promise<boolean> {
-  const executed = `${order.filled.toFixed()} of ${order.amount.toFixed()} were executed before`;
+  const filled = `${order.filled.toFixed()} of ${order.amount.toFixed()} were filled before`;
   const outcome: Outcome = {
     status: 'cancelled',
-    note: `order ${order.orderId} was there and is cancelled; ${executed}`,
+    note: `order ${order.orderId} existed and is cancelled; ${filled}`,
     evidence: toJson({ order }),
     orderId: order.orderId,
     orderOpen: false,
   };
   const isOurs = await unlessMoved(() => settleEntry(services, entry, outcome, by));
-  // Whoever was quicker may have found it open, which it no longer is.
+  // The other one may have settled it as open, which it no longer is.
   if (!isOurs) await services.ledger.closeOrder(entry);
   return isOurs;
 }
@@ -190,7 +190,7 @@ async function record(
       note: `seen by the operator: ${note}`,
       evidence: { seen: status, orderId },
       ...(orderId === null ? {} : { orderId }),
-      // One that was placed may still be open; the next "cancel all" should try.
+      // A placed order may still be open, and then the next `cancel_all` must cancel it.
       ...(status === 'placed' ? {} : { orderOpen: false }),
     },
     by,

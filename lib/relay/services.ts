@@ -9,15 +9,15 @@ import type { Arrival } from '../signals/staleness.ts';
 import type { MarketCatalogue } from './market-catalogue.ts';
 import type { OverloadWatch } from './overload.ts';
 
-/** What a signal that came at that time is held against when it does not say when it fired. */
+/** The arrival that a signal's age is checked against when the alert does not say when it fired. */
 export function arrivalOf({ settings }: { readonly settings: Settings }, receivedAtMs: number): Arrival {
   return { receivedAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
 }
 
-/** `newest`: what was given before did not open the door; ask whoever keeps it, whatever is remembered. */
+/** `remembered` allows cached tokens; `newest` reads the secret store, because no cached token matched. */
 export type SecretAge = 'remembered' | 'newest';
 
-/** What taking a signal in needs of the world. */
+/** The services that receive-signal needs. */
 export interface ReceiveServices {
   readonly clock: Clock;
   readonly log: Log;
@@ -25,17 +25,18 @@ export interface ReceiveServices {
   readonly settings: Settings;
   readonly ledger: LedgerEntrance;
   readonly queue: SignalQueue;
-  /** The tokens that are valid now, none for an unknown account. */
+  /** The tokens that are valid now; none for an unknown account. */
   webhookTokens(account: string, age: SecretAge): Promise<readonly string[]>;
   /**
-   * Every secret this process holds, of all accounts: none of them may travel with an alert, which is stored and
-   * shown. A function that may not read the keys of the exchange, as on AWS, looks for the webhook tokens alone.
+   * Every secret that this process holds, of all accounts. An alert is stored and shown, so it must contain
+   * none of them. On AWS the function may not read the exchange keys, so only webhook tokens are checked
+   * there.
    */
   heldSecrets(): Promise<readonly string[]>;
   readonly overload: OverloadWatch;
 }
 
-/** What executing a signal needs of the world. */
+/** The services that execute-signal needs. */
 export interface ExecuteServices {
   readonly clock: Clock;
   readonly log: Log;
@@ -48,7 +49,7 @@ export interface ExecuteServices {
   /** How long one request to the exchange may take, retries included. */
   readonly exchangeTimeoutMs: number;
   /**
-   * A client that signs with the account's key.
+   * Creates a client that signs with the account's key.
    *
    * @throws RelayError `secrets_missing` when no key is stored
    */

@@ -8,7 +8,7 @@ import type { Ledger, Move } from '../ledger/ledger.ts';
 import type { Denial, Status } from '../model/outcome.ts';
 import type { Outcome } from './action.ts';
 
-/** What writing an outcome down needs of the world. */
+/** The services that storing an outcome needs. */
 export interface SettleServices {
   readonly clock: Clock;
   readonly log: Log;
@@ -17,10 +17,10 @@ export interface SettleServices {
 }
 
 /**
- * Writes down how an entry ended, if it still has the status the caller saw, and says so.
+ * Stores the outcome of an entry, if it still has the status that the caller read, and logs it.
  *
- * @param by who settles it, where that is not the relay on the signal's way
- * @throws RelayError `entry_conflict` when somebody else moved it; `store_unavailable`
+ * @param by who settles it, if it is not the worker that executes the signal
+ * @throws RelayError `entry_conflict` when the entry has another status by now; `store_unavailable`
  */
 export async function settleEntry(
   services: SettleServices,
@@ -37,14 +37,14 @@ export async function settleEntry(
     ...(orderId === undefined ? {} : { orderId }),
     ...(orderOpen === undefined ? {} : { orderOpen }),
   };
-  // Told before it is written: an alarm too many is better than one that a crash in between swallows.
+  // Logged before the outcome is stored: an alarm too many is better than one that is lost in a crash.
   if (outcome.alarm !== undefined)
     services.alarms.raise(outcome.alarm, { account: entry.account, signalId: entry.signalId });
   await services.ledger.move(entry, move);
   return logOutcome(services, entry, outcome);
 }
 
-/** Says how an entry ended: an outcome nobody can know is an alarm, what came to nothing a warning. */
+/** Logs an outcome: `unknown` as an alarm, an order or cancellation without effect as a warning. */
 export function logOutcome(services: SettleServices, entry: Entry, outcome: Outcome): Status {
   const { status, note, orderId } = outcome;
   const facts: Record<string, Json> = {
@@ -66,11 +66,13 @@ export function logOutcome(services: SettleServices, entry: Entry, outcome: Outc
 
 const troubling: ReadonlySet<Status> = new Set(['rejected', 'not_sent', 'not_placed']);
 
-/** The worker that wrote `sending` died before it wrote an outcome: whether the order exists cannot be told here. */
+/**
+ * The worker that wrote `sending` died before it stored an outcome: it is not known whether the order exists.
+ */
 export function lostResponseOutcome({ clientOrderId }: Entry): Outcome {
   return {
     status: 'unknown',
-    note: 'the relay stopped between sending and hearing the response; it will not be sent again',
+    note: 'the relay stopped after it started to send and before it stored the response; the signal is not sent again',
     evidence: { clientOrderId },
     orderOpen: clientOrderId !== null,
   };
@@ -80,7 +82,7 @@ export function denialOutcome({ rule, limit, actual, message }: Denial): Outcome
   return { status: 'denied', note: message, evidence: { rule, limit, actual } };
 }
 
-/** @returns false when somebody else moved the entry first, which is as good */
+/** @returns false when the entry already had another status, which is no error */
 export async function unlessMoved(settle: () => Promise<unknown>): Promise<boolean> {
   try {
     await settle();

@@ -4,10 +4,12 @@ import { type Status, statusTransitions } from '../model/outcome.ts';
 import type { Outcome } from './action.ts';
 import { isConflict, logOutcome, type SettleServices, settleEntry } from './settle-entry.ts';
 
-/** Long enough for a neighbour's lock or a throttled table; after that, the next delivery finds `sending`. */
+/**
+ * Outlasts another process's lock or a throttled table; if it does not, the next delivery finds `sending`.
+ */
 const settlePausesMs = [100, 300, 1000];
 
-/** What is known of a sent order must not be forgotten because the ledger is busy for a moment. */
+/** Stores the outcome of a sent signal, with retries: a short failure of the ledger must not lose it. */
 export async function settleSent(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
   for (const pauseMs of settlePausesMs) {
     try {
@@ -28,14 +30,14 @@ export async function settleSent(services: SettleServices, sent: Entry, outcome:
   return await settleOver(services, sent, outcome);
 }
 
-/** Another worker may have taken this one for dead and written `unknown`; it lived, and knows better. */
+/** Also replaces an `unknown` that the reconciler stored when it wrongly took this worker for dead. */
 async function settleOver(services: SettleServices, sent: Entry, outcome: Outcome): Promise<Status> {
   try {
     return await settleEntry(services, sent, outcome);
   } catch (error) {
     const found = isConflict(error) ? await services.ledger.read(sent) : null;
     if (found === null) throw error;
-    // Our own write, whose response was lost: it stands, and only its telling is left to do.
+    // This worker's own write succeeded and its response was lost: only the log line is missing.
     if (found.status === outcome.status) return logOutcome(services, found, outcome);
     if (statusTransitions[found.status].includes(outcome.status))
       return await settleEntry(services, found, outcome);
@@ -44,13 +46,13 @@ async function settleOver(services: SettleServices, sent: Entry, outcome: Outcom
   }
 }
 
-/** Somebody gave this worker up and settled the signal otherwise: what it knows must not be lost with it. */
+/** The signal was settled otherwise meanwhile: the alarm keeps the outcome that this worker knows. */
 function alarmContradiction(
   { alarms }: SettleServices,
   found: Entry,
   { status, note, orderId }: Outcome,
 ): void {
-  const message = 'an outcome came after the signal was settled otherwise: compare with the exchange';
+  const message = 'the signal was already settled with another outcome: compare both with the exchange';
   alarms.raise(
     { name: 'outcome_contradicted', message },
     {

@@ -9,24 +9,24 @@ import { messagesOf } from './message-of.ts';
 import { arrivalOf } from './services.ts';
 import { denialOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
-/** Signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`. */
+/** Selects signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`. */
 export interface SweepWindow {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** No clock is that far ahead: what was stored later was stored before the clock was set back. */
+  /** No clock is this far ahead: an entry with a later time was stored before the clock was set back. */
   readonly aheadMs: number;
 }
 
-/** What a sweep found `accepted`. */
+/** The result of a sweep over the `accepted` signals. */
 export interface Sweep {
-  /** How many it enqueued. */
+  /** The number of signals that it enqueued. */
   readonly enqueued: number;
-  /** Those stored before its window, oldest first. */
+  /** The signals stored before its window, oldest first. */
   readonly tooOld: readonly Entry[];
 }
 
 const pageSize = 100;
-/** More are left for the next sweep: by then these have gone on. */
+/** The most signals read by one sweep; the next sweep takes the rest, once these are executed. */
 const mostSwept = 1000;
 const always: SweepWindow = {
   fromMs: Number.NEGATIVE_INFINITY,
@@ -35,10 +35,10 @@ const always: SweepWindow = {
 };
 
 /**
- * Enqueues signals that are stored but still `accepted`, oldest first: a crash between storing and enqueuing must not
- * leave one behind. A message that still waits is not doubled.
+ * Enqueues signals that are still `accepted`, oldest first, because a crash may have come between storing and
+ * enqueuing. The queue drops the message of a signal that is already waiting there.
  *
- * @param window absent: whenever they were stored
+ * @param window which of them, by the time they were stored; all of them if absent
  * @throws RelayError `store_unavailable`
  */
 export async function sweepAccepted(
@@ -58,7 +58,7 @@ async function listAhead(ledger: Ledger, aheadMs: number): Promise<readonly Entr
   return entries.filter(({ createdAtMs }) => createdAtMs > aheadMs).toReversed();
 }
 
-/** @param untilMs only what was stored before */
+/** @param untilMs only signals stored before this time */
 async function listAccepted(ledger: Ledger, untilMs: number): Promise<readonly Entry[]> {
   const found: Entry[] = [];
   let cursor: string | null | undefined;
@@ -71,17 +71,17 @@ async function listAccepted(ledger: Ledger, untilMs: number): Promise<readonly E
     });
     const due = page.entries.filter(({ createdAtMs }) => createdAtMs < untilMs);
     found.push(...due);
-    // Pages follow time: what is too young now is younger from here on.
+    // Pages are sorted by time: all later entries are too young as well.
     cursor = due.length < page.entries.length ? null : page.next;
   }
   return found;
 }
 
 /**
- * Ends signals that were never carried out as `denied` once they are too old to be: whatever became of their
- * messages, nothing is sent for them any more. One that cannot be read cannot be carried out, however young.
+ * Denies signals that were never executed and are stale by now: even if their messages are delivered later,
+ * nothing is sent for them. A damaged entry is denied at any age, because it cannot be executed.
  *
- * @returns how many it ended
+ * @returns how many it denied
  * @throws RelayError `store_unavailable`
  */
 export async function denyForgotten(
@@ -98,7 +98,7 @@ export async function denyForgotten(
         : checkStaleness(signal, arrivalOf(services, createdAtMs), services.clock.nowMs());
     if (denial === null) continue;
     const why = signal === null ? 'is damaged in the store' : 'is too old by now';
-    const message = `a signal was never carried out and ${why}`;
+    const message = `a signal was never executed and ${why}`;
     const outcome: Outcome = {
       ...denialOutcome(denial),
       alarm: { name: 'signal_not_carried_out', message },
@@ -113,6 +113,6 @@ function denyDamaged(): Denial {
     rule: 'damaged',
     limit: 'a signal that can be read',
     actual: 'a damaged entry',
-    message: 'the stored entry is damaged: what it asked for is not known, and nothing was sent',
+    message: 'the stored entry is damaged: its instruction cannot be read, and nothing was sent',
   };
 }

@@ -7,11 +7,10 @@ import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
 
 /**
- * Ends the orders that a cancellation is about and that are still waiting: an order must not go out after its own
- * cancellation. Of a `cancel_all` these are the orders stored before it in its market.
+ * Cancels the waiting order signals that a cancellation names, because an order must not be sent after its
+ * cancellation. A `cancel_all` withdraws the orders that were stored before it in its market.
  *
- * @param earlier what `listEarlier` found waiting before it
- * @returns the signals that are withdrawn by it, now or at an earlier delivery of it
+ * @returns the ids of the signals that this call withdrew
  * @throws RelayError `store_unavailable`
  */
 export async function withdrawWaiting(
@@ -52,7 +51,7 @@ async function findTarget(
   { account, signal: { market } }: SignalEntry,
   { target }: CancelSignal,
 ): Promise<readonly Entry[]> {
-  // The exchange's id is known of orders only that were sent.
+  // A waiting order has no exchange id yet.
   if (target.by === 'orderId') return [];
   if (target.by === 'signalId') {
     const found = await ledger.read({ account, signalId: target.signalId }).catch(passOverDamaged);
@@ -66,7 +65,7 @@ async function findTarget(
 
 const mostWaiting = 1000;
 
-/** What cannot be read is never sent either: its turn ends it. */
+/** A damaged entry is passed over: it is never sent, and is denied when it is due. */
 function passOverDamaged(error: unknown): null {
   if (error instanceof RelayError && error.code === 'entry_damaged') return null;
   throw error;
@@ -84,7 +83,7 @@ async function withdrawAll(
       note: `withdrawn by signal "${signalId}" before it was sent`,
       evidence: { withdrawnBy: signalId },
     };
-    // Somebody else may just be sending it: then there is an order to cancel.
+    // Another worker may be sending it at this moment; then the cancellation is sent to the exchange.
     if (await unlessMoved(() => settleEntry(services, order, outcome))) withdrawn.push(order.signalId);
   }
   return withdrawn;

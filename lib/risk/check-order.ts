@@ -7,7 +7,7 @@ import type { Signal } from '../model/signal.ts';
 import { isCarried, kindNamed, orderKinds } from '../orders/order-kinds.ts';
 
 /**
- * Whether the account is stopped by its kill switch.
+ * Denies the signal while the kill switch of its account is on.
  *
  * @param pause null while the account runs
  */
@@ -24,7 +24,9 @@ export function checkPause(
   };
 }
 
-/** Whether the account may trade the signal's market, and, for an order, on its side. */
+/**
+ * Denies a signal whose market the account may not trade, or an order on a side that it may not trade there.
+ */
 export function checkMarket(signal: Signal, account: Account): Denial | null {
   const limits = limitsOf(account, signal.market);
   if (limits === null) return denyMarket(signal.market, account);
@@ -38,7 +40,7 @@ export function checkMarket(signal: Signal, account: Account): Denial | null {
   };
 }
 
-/** Whether a sized order keeps within the account's limits; what is equal to a limit does. */
+/** Denies a sized order that exceeds the account's limits; a value equal to a limit is allowed. */
 export function checkOrder(order: OrderRequest, account: Account): Denial | null {
   const limits = limitsOf(account, order.market);
   if (limits === null) return denyMarket(order.market, account);
@@ -48,13 +50,13 @@ export function checkOrder(order: OrderRequest, account: Account): Denial | null
       'max_notional',
       notionalOf(order),
       limits.maxNotional,
-      `the worth of an order in ${order.market}`,
+      `the notional of an order in ${order.market}`,
     ) ??
     checkLimitDistance(order, account)
   );
 }
 
-/** Whether orders of this kind exist in the dialect that the exchange is spoken to in. */
+/** Denies an order of a kind that the configured dialect does not have. */
 export function checkDialect({ kind }: OrderRequest, dialect: Dialect): Denial | null {
   const asked = kindNamed(kind);
   if (isCarried(asked, dialect)) return null;
@@ -65,12 +67,12 @@ export function checkDialect({ kind }: OrderRequest, dialect: Dialect): Denial |
     rule: 'order_type_not_in_dialect',
     limit,
     actual: name,
-    message: `the dialect "${dialect}" has ${limit} and no ${title}; send one it has, or set the exchange's dialect in relay.config.ts to "live" if that is what the exchange speaks`,
+    message: `the dialect "${dialect}" has ${limit} and no ${title}; send an order type that it has, or set the exchange's dialect in relay.config.ts to "live" if that is what the exchange speaks`,
   };
 }
 
 /**
- * What the ledger's count of orders comes to, once it is over the limit.
+ * The denial of an order that exceeds the account's rate of orders.
  *
  * @param count orders of the last minute, this one included
  * @param limit orders the account may place in any minute
@@ -84,7 +86,7 @@ export function denyOrderRate(count: number, limit: number): Denial {
   };
 }
 
-/** A market named like a property of every object is no market of the account. */
+/** `hasOwn`, because a market may be named like a property that every object inherits. */
 function limitsOf(account: Account, market: string): MarketLimits | null {
   return Object.hasOwn(account.markets, market) ? (account.markets[market] ?? null) : null;
 }
@@ -99,14 +101,14 @@ function denyMarket(market: string, account: Account): Denial {
   };
 }
 
-/** In the quote currency, as the exchange reckons the total of an order. */
+/** In the quote currency, as the exchange computes the total of an order. */
 function notionalOf(order: OrderRequest): Decimal {
   return order.amount.times(kindNamed(order.kind).valuationPrice(order));
 }
 
 /**
- * Whether the limit price lies too far beyond the reference price on the side that costs: a typing error there is a
- * fill at any price. A limit on the cheaper side costs nothing but the fill.
+ * Denies a limit price too far above the reference price of a buy, or too far below that of a sell: with a
+ * typing error there, the order could fill at any price. An error on the other side only prevents the fill.
  */
 function checkLimitDistance(order: OrderRequest, account: Account): Denial | null {
   const rate = account.maxLimitDistanceRate;

@@ -40,14 +40,14 @@ function floorUnits(units: bigint, step: bigint): bigint {
 }
 
 describe('against whole numbers as the oracle', () => {
-  test('text survives reading and writing exactly', () => {
+  test('a text is parsed and formatted exactly', () => {
     fc.assert(
       fc.property(UnitsArb, (units) => unitsOf(decimalOf(units)) === units),
       settings,
     );
   });
 
-  test('exponent notation reads as the same number', () => {
+  test('exponent notation is parsed as the same number', () => {
     fc.assert(
       fc.property(UnitsArb, (units) => unitsOf(parseDecimal(`${units}e-${scale}`)) === units),
       settings,
@@ -85,7 +85,7 @@ describe('against whole numbers as the oracle', () => {
     );
   });
 
-  test('decimalPlaces is the least scale that holds the value', () => {
+  test('decimalPlaces is the smallest scale that holds the value', () => {
     fc.assert(
       fc.property(UnitsArb, (units) => {
         const places = decimalPlaces(decimalOf(units));
@@ -96,7 +96,7 @@ describe('against whole numbers as the oracle', () => {
     );
   });
 
-  test('whatever text comes, it is read or refused with a RangeError', () => {
+  test('any text is either parsed or refused with a RangeError', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[-+.eE0-9]{1,12}$/)), (text) => {
         try {

@@ -85,16 +85,16 @@ describe('a decimal', () => {
     );
   });
 
-  test('adds what floats cannot', () => {
+  test('adds exactly where floats do not', () => {
     expect(formatDecimal(parseDecimal('0.1').plus(parseDecimal('0.2')))).toBe('0.3');
   });
 
-  test('takes no JavaScript number, and cannot be compared with < by mistake', () => {
+  test('is never made from a JavaScript number, and cannot be compared with < by mistake', () => {
     expect(() => one.plus(0.1)).toThrow();
     expect(() => one < zero).toThrow();
   });
 
-  test('cuts an endless quotient at 40 places and never rounds it up', () => {
+  test('truncates an endless quotient at 40 places and never rounds it up', () => {
     expect(formatDecimal(parseDecimal('2').div(parseDecimal('3')))).toBe(`0.${'6'.repeat(40)}`);
   });
 });
@@ -111,7 +111,7 @@ describe('steps', () => {
     ['10', '3', '9', '12'],
     ['17', '5', '15', '20'],
     ['1194.6000000000001', '0.1', '1194.6', '1194.7'],
-    // The quotients of these lie closer to a whole number than 40 places can tell.
+    // These quotients are closer to a whole number than 40 places can show.
     [`-2.${'0'.repeat(59)}1`, '1', '-3', '-2'],
     [`1.${'9'.repeat(60)}`, '1', '1', '2'],
   ])('of %s by %s are %s below and %s above', (value, step, below, above) => {

@@ -4,7 +4,7 @@ import { catalogue, type ErrorCode, RelayError } from '../../lib/base/errors.ts'
 const codes = Object.keys(catalogue) as ErrorCode[];
 
 describe('the catalogue', () => {
-  test('keeps what callers rely on: status and whether a retry may help', () => {
+  test('keeps the HTTP status and whether a retry may help, on which callers rely', () => {
     const rows = codes.map((code) => [code, [catalogue[code].httpStatus, catalogue[code].retryMayHelp]]);
     expect(Object.fromEntries(rows)).toMatchObject({
       unauthorized: [401, false],
@@ -64,7 +64,7 @@ describe('RelayError', () => {
     expect(error.cause).toBe(cause);
   });
 
-  test('has no issues and no cause unless told', () => {
+  test('has no issues and no cause by default', () => {
     const error = new RelayError('stale', 'too late');
     expect(error.issues).toEqual([]);
     expect('cause' in error).toBe(false);

@@ -27,7 +27,7 @@ function add(text: string | null): Promise<unknown> {
   return file.write(() => file.database.prepare('INSERT INTO notes VALUES (?)').run(text));
 }
 
-/** What another process would see. */
+/** Reads the file over another connection, as another process would. */
 function notesOnDisk(): readonly unknown[] {
   const other = new DatabaseSync(path);
   const rows = other.prepare('SELECT text FROM notes ORDER BY rowid').all();
@@ -56,7 +56,7 @@ describe('openSqlite', () => {
     expect(file.database.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: 2 });
   });
 
-  test('waits for another process for a fraction of the 3 s of an impatient sender', () => {
+  test('waits for another process for a fraction of the 3 s after which a sender gives up', () => {
     expect(file.database.prepare('PRAGMA busy_timeout').get()).toMatchObject({ timeout: 250 });
   });
 
@@ -80,7 +80,7 @@ describe('openSqlite', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test('refuses a file that is no database', () => {
+  test('refuses a file that is not a database', () => {
     const wrong = join(folder, 'notes.txt');
     writeFileSync(wrong, 'no database, but long enough to look at'.repeat(100));
     expect(() => openSqlite(wrong)).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
@@ -96,7 +96,7 @@ describe('write', () => {
     expect(notesOnDisk()).toEqual(['a']);
   });
 
-  test('keeps the order in which writes were asked for', async () => {
+  test('keeps the order in which writes were requested', async () => {
     const order: number[] = [];
     const writes = [1, 2, 3, 4, 5].map((n) => file.write(() => n).then((result) => order.push(result)));
     await Promise.all(writes);
@@ -121,7 +121,7 @@ describe('write', () => {
     expect(logPages()).toBeGreaterThanOrEqual(20);
   });
 
-  test('refuses the one that breaks a rule of the table, not its neighbours', async () => {
+  test('rejects the write that breaks a constraint, and no other of its transaction', async () => {
     const results = await Promise.allSettled([add('a'), add(null), add('b'), add('a'), add('c')]);
     expect(outcomes(results)).toEqual([
       'written',
@@ -133,7 +133,7 @@ describe('write', () => {
     expect(notesOnDisk()).toEqual(['a', 'b', 'c']);
   });
 
-  test('takes back what an operation wrote before it threw', async () => {
+  test('rolls back what an operation wrote before it threw', async () => {
     const half = file.write(() => {
       file.database.exec("INSERT INTO notes VALUES ('half')");
       throw new RelayError('entry_conflict', 'changed its mind');
@@ -143,7 +143,7 @@ describe('write', () => {
     expect(notesOnDisk()).toEqual(['before', 'after']);
   });
 
-  test('passes on a fault of the operation itself as it is', async () => {
+  test('passes on an error of the operation itself unchanged', async () => {
     const fault = new TypeError('not the database');
     const write = file.write(() => {
       throw fault;
@@ -151,7 +151,7 @@ describe('write', () => {
     await expect(write).rejects.toBe(fault);
   });
 
-  test('refuses everybody when the disk is full, promises nothing, and goes on when there is room', async () => {
+  test('rejects all writes while the disk is full, and works again when there is room', async () => {
     await add('first');
     const { page_count: pages } = file.database.prepare('PRAGMA page_count').get() ?? {};
     file.database.exec(`PRAGMA max_page_count = ${Number(pages)}`);
@@ -164,7 +164,7 @@ describe('write', () => {
     expect(notesOnDisk()).toEqual(['first', 'last']);
   });
 
-  test('refuses all that wait, after one try, while another process holds the lock', async () => {
+  test('rejects all waiting writes, after one try, while another process holds the lock', async () => {
     file.database.exec('PRAGMA busy_timeout = 0');
     const other = new DatabaseSync(path);
     other.exec('BEGIN IMMEDIATE');
@@ -180,7 +180,7 @@ describe('write', () => {
     expect(later).toBe(1);
   });
 
-  test('tells why in the message and keeps the cause', async () => {
+  test('gives the reason in the message and keeps the cause', async () => {
     await expect(add(null)).rejects.toMatchObject({
       code: 'store_unavailable',
       message: 'the database could not be written: NOT NULL constraint failed: notes.text',
@@ -190,7 +190,7 @@ describe('write', () => {
 });
 
 describe('read', () => {
-  test('sees an acknowledged write, and none that is still being asked for', async () => {
+  test('sees an acknowledged write, and none that is still pending', async () => {
     const all = () => file.read(() => file.database.prepare('SELECT text FROM notes').all().length);
     const write = add('a');
     const early = all();
@@ -208,7 +208,7 @@ describe('read', () => {
 });
 
 describe('close', () => {
-  test('completes the writes already asked for', async () => {
+  test('completes the writes already requested', async () => {
     const write = add('in time');
     file.close();
     await write;
@@ -255,13 +255,13 @@ describe('migrateTables', () => {
     expect(file.database.prepare('SELECT count(*) AS n FROM birds').get()).toMatchObject({ n: 1 });
   });
 
-  test('leaves alone what a newer release wrote', () => {
+  test('does not change a file of a newer release', () => {
     migrateTables(file, 'birds', [first, second]);
     expect(() => migrateTables(file, 'birds', [first])).toThrow(
       expect.objectContaining({
         code: 'store_unavailable',
         message:
-          'the birds tables are of version 2, this release knows 1: run the newer release that wrote them',
+          'the birds tables have version 2, and this release knows version 1: run the newer release that wrote them',
       }),
     );
     expect(file.database.isTransaction).toBe(false);

@@ -1,20 +1,20 @@
 import type { Side } from '../../lib/model/order.ts';
 
-/** One instruction of a planned alert. Every order has a price of its own, so that no doubled one can hide. */
+/** One instruction of a planned alert. All orders have different prices, so that every duplicate is found. */
 export type PlannedSignal = PlannedOrder | PlannedCancel;
 
 export interface PlannedOrder {
   readonly action: 'order';
-  /** Null: the alert's bytes are its identity. */
+  /** Null: the signal id derives from the alert's bytes. */
   readonly id: string | null;
   readonly ticker: string;
   readonly market: string;
   readonly side: Side;
-  /** In stock units; this and the prices are decimals as text, without trailing zeros. */
+  /** In base units; this and the prices are decimals as text, without trailing zeros. */
   readonly amount: string;
   readonly stopPrice: string;
   readonly limitPrice: string;
-  readonly exits: { readonly stopLoss: string; readonly takeProfit: string } | null;
+  readonly stopLossAndTakeProfit: { readonly stopLoss: string; readonly takeProfit: string } | null;
 }
 
 export interface PlannedCancel {
@@ -22,32 +22,34 @@ export interface PlannedCancel {
   readonly id: string | null;
   readonly ticker: string;
   readonly market: string;
-  /** The id of the signal whose order is to go; null for all of the market. */
+  /** The id of the signal whose order is to be cancelled; null for all orders of the market. */
   readonly target: string | null;
 }
 
-/** What is wrong with an alert that the relay has to refuse. */
+/** The defect of an alert that the relay must refuse. */
 export type Flaw = 'misspelt' | 'cut_short';
 
-/** One alert, and how its sender behaves beyond what every sender does. */
+/** One alert, and the additional deliveries by its sender. */
 export interface PlannedAlert {
-  /** Makes the bytes of every alert its own. */
+  /** Part of the body, so that no two alerts have the same bytes. */
   readonly number: number;
-  /** After the beginning of the run. */
+  /** In milliseconds after the start of the run. */
   readonly atMs: number;
   readonly account: string;
   readonly signals: readonly PlannedSignal[];
   readonly flaw: Flaw | null;
-  /** The same bytes come once more, so long after a response; null: they do not. */
+  /** The same bytes are sent once more this long after a response; null: they are not. */
   readonly copyAfterResponseMs: number | null;
-  /** The same, after a connection that broke or hung. */
+  /**
+   * The same bytes are sent once more this long after a connection that broke or hung; null: they are not.
+   */
   readonly copyAfterSilenceMs: number | null;
 }
 
-/** Travels in every alert; a log that holds it has quoted a body. */
+/** Part of every alert; a log that contains it has quoted a body. */
 export const bodyMark = 'mark-of-a-raw-body-5d41';
 
-/** The bytes of an alert that fires now, as TradingView would post them. */
+/** The body of an alert that fires now, as TradingView would post it. */
 export function writeBody({ number, signals, flaw }: PlannedAlert, nowMs: number): string {
   const time = `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
   const items = signals.map((signal) => ({ ...fieldsOf(signal), time, comment: `${bodyMark} ${number}` }));
@@ -61,8 +63,16 @@ function fieldsOf(signal: PlannedSignal): Record<string, string> {
   const { ticker } = signal;
   const named = signal.id === null ? {} : { id: signal.id };
   if (signal.action === 'order') {
-    const { side, amount, stopPrice, limitPrice, exits } = signal;
-    return { ...named, ticker, action: side, quantity: amount, stopPrice, limitPrice, ...exits };
+    const { side, amount, stopPrice, limitPrice, stopLossAndTakeProfit } = signal;
+    return {
+      ...named,
+      ticker,
+      action: side,
+      quantity: amount,
+      stopPrice,
+      limitPrice,
+      ...stopLossAndTakeProfit,
+    };
   }
   return {
     ...named,

@@ -2,11 +2,11 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import { isOrderEnd } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { OrderState } from '../../lib/paper/state.ts';
-import { contentOf, type Evidence, type Violation, wasAnswered } from './evidence.ts';
+import { describeOrder, logAlert, logEntry } from './describe.ts';
+import { contentOf, type Evidence, hadResponse, type Violation } from './evidence.ts';
 import { tradingAccounts } from './relay-config.ts';
-import { describeOrder, logAlert, logEntry } from './story.ts';
 
-/** The exchange's orders, held against the ledger and the alerts, from both ends. */
+/** Compares the exchange's orders with the ledger and the alerts, in both directions. */
 export function checkOrders(evidence: Evidence): readonly Violation[] {
   return [
     ...evidence.entries.flatMap((entry) => checkEntry(evidence, entry)),
@@ -18,16 +18,16 @@ export function checkOrders(evidence: Evidence): readonly Violation[] {
 
 function checkEntry(evidence: Evidence, entry: Entry): readonly Violation[] {
   const orders = evidence.ordersOf(entry);
-  const story = () => logEntry(evidence, entry);
+  const details = () => logEntry(evidence, entry);
   if (orders.length > 1)
-    return [{ wrong: 'duplicated', what: `one signal made ${orders.length} orders`, story: story() }];
+    return [{ wrong: 'duplicated', what: `one signal led to ${orders.length} orders`, details: details() }];
   const [order = null] = orders;
   const contradictions =
     entry.signal?.action === 'order' ? contradict(evidence, entry, order) : contradictCancel(evidence, entry);
-  return contradictions.map((what) => ({ wrong: 'disagreement', what, story: story() }));
+  return contradictions.map((what) => ({ wrong: 'disagreement', what, details: details() }));
 }
 
-/** What a signal's status says of its order; the others leave it open. */
+/** Whether the status means that the order exists; statuses that are not listed allow both. */
 const promisesOrder: Partial<Readonly<Record<Status, boolean>>> = {
   placed: true,
   accepted: false,
@@ -46,26 +46,24 @@ function contradict(evidence: Evidence, entry: Entry, order: OrderState | null):
   const wasMissedInQuiet = (lookup?.firstNotFoundAtMs ?? 0) >= evidence.quietSinceMs;
   const isOpen = !isOrderEnd(order.status);
   return [
-    ...(promised === false ? [`the ledger says ${status}, and the exchange holds the order`] : []),
+    ...(promised === false ? [`the ledger says ${status}, but the exchange has the order`] : []),
     ...(promised === true && orderId !== order.orderId
-      ? ['ledger and exchange number the order differently']
+      ? ['ledger and exchange have different order ids']
       : []),
-    ...(status === 'unknown' && wasMissedInQuiet
-      ? ['an order was looked for and missed, and it is there']
-      : []),
-    ...(status === 'placed' && !orderOpen && isOpen ? ['the ledger holds an open order for closed'] : []),
+    ...(status === 'unknown' && wasMissedInQuiet ? ['a lookup did not find an order that exists'] : []),
+    ...(status === 'placed' && !orderOpen && isOpen ? ['the ledger counts an open order as closed'] : []),
     ...(tradingAccounts[entry.account] === order.account ? [] : ['the order is in a wrong account']),
   ];
 }
 
-/** An order that a cancellation ended before it was sent. */
+/** Whether a cancellation withdrew the order before it was sent. */
 function isWithdrawn({ signal, status, steps }: Entry): boolean {
   return (
     signal?.action === 'order' && status === 'cancelled' && !steps.some((step) => step.status === 'sending')
   );
 }
 
-/** A cancellation that is confirmed must be true at the exchange. */
+/** Finds cancellations that the ledger counts as done, but whose orders are not cancelled at the exchange. */
 function contradictCancel(evidence: Evidence, { account, signal, status }: Entry): readonly string[] {
   if (signal?.action !== 'cancel' || signal.target.by !== 'signalId' || status !== 'cancelled') return [];
   const target = evidence.entryOf({ account, signalId: signal.target.signalId });
@@ -83,37 +81,37 @@ function checkOrder(evidence: Evidence, order: OrderState): readonly Violation[]
   const found = (what: string): Violation => ({
     wrong: 'disagreement',
     what,
-    story: [
+    details: [
       describeOrder(order),
       ...(alert === null ? [] : logAlert(alert)),
       ...(entry === null ? [] : logEntry(evidence, entry)),
     ],
   });
-  if (alert === null) return [found('the exchange holds an order that nobody wanted')];
-  const isRefused = alert.flaw !== null || wasAnswered(alert, 4);
+  if (alert === null) return [found('the exchange has an order that no alert asked for')];
+  const isRefused = alert.flaw !== null || hadResponse(alert, 4);
   return [
-    ...(isRefused ? [found('the exchange holds an order of a refused alert')] : []),
-    ...(entry === null ? [found('the exchange holds an order that the ledger does not know')] : []),
+    ...(isRefused ? [found('the exchange has an order of a refused alert')] : []),
+    ...(entry === null ? [found('the exchange has an order that the ledger does not know')] : []),
     ...(entry !== null && entry.fingerprint !== alert.fingerprint
-      ? [found('the exchange holds an order under the name of another signal')]
+      ? [found('the exchange has an order with the client order id of another signal')]
       : []),
   ];
 }
 
-/** By content, so that a second order under another name is found too. */
+/** Finds duplicate orders by content, so that one with another client order id is found too. */
 function findTwins(created: readonly OrderState[]): readonly Violation[] {
   return [...Map.groupBy(created, contentOf).values()]
     .filter(({ length }) => length > 1)
     .map((twins) => ({
       wrong: 'duplicated',
-      what: `the same order is at the exchange ${twins.length} times`,
-      story: twins.map(describeOrder),
+      what: `the exchange has the same order ${twins.length} times`,
+      details: twins.map(describeOrder),
     }));
 }
 
-/** What makes orders and what counts them must agree, or the rest of this audit proves nothing. */
+/** The exchange's count of creates must match its orders, or the rest of this audit proves nothing. */
 function checkCount({ created, exchange }: Evidence): readonly Violation[] {
   if (created.length === exchange.acceptedCreates) return [];
-  const what = `the exchange accepted ${exchange.acceptedCreates} creates and shows ${created.length} orders of them`;
-  return [{ wrong: 'disagreement', what, story: [] }];
+  const what = `the exchange accepted ${exchange.acceptedCreates} creates, but lists ${created.length} orders`;
+  return [{ wrong: 'disagreement', what, details: [] }];
 }

@@ -1,29 +1,29 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, statusTransitions } from '../../lib/model/outcome.ts';
+import { logEntry } from './describe.ts';
 import { type Evidence, nameOf, type Violation } from './evidence.ts';
 import type { Writing } from './facts.ts';
-import { logEntry } from './story.ts';
 
-/** Every signal has ended, or somebody was told that its end is not known. */
+/** Checks that every signal is settled, or is unknown with an alarm. */
 export function checkOutcomes(evidence: Evidence): readonly Violation[] {
   const alarmed = findAlarmed(evidence.writings);
   return [
     ...evidence.entries.flatMap((entry) => [
-      ...checkEnding(evidence, entry, alarmed),
+      ...checkOutcome(evidence, entry, alarmed),
       ...checkMoves(evidence, entry),
     ]),
     ...checkQueue(evidence),
   ];
 }
 
-function checkEnding(evidence: Evidence, entry: Entry, alarmed: ReadonlySet<string>): readonly Violation[] {
+function checkOutcome(evidence: Evidence, entry: Entry, alarmed: ReadonlySet<string>): readonly Violation[] {
   if (isFinal(entry.status)) return [];
   if (entry.status === 'unknown' && alarmed.has(nameOf(entry))) return [];
   const what =
     entry.status === 'unknown'
-      ? 'an outcome is unknown, and no alarm says so'
+      ? 'an outcome is unknown, and no alarm was raised'
       : `a signal is still ${entry.status}`;
-  return [{ wrong: 'silent', what, story: logEntry(evidence, entry) }];
+  return [{ wrong: 'silent', what, details: logEntry(evidence, entry) }];
 }
 
 /** The signals that an alarm names. */
@@ -33,19 +33,19 @@ export function findAlarmed(writings: readonly Writing[]): ReadonlySet<string> {
 }
 
 function alarmedBy(line: string): string | null {
-  // Parsing every line of a long log takes many times as long.
+  // Parsing every line of a long log would take many times as long.
   if (!line.includes('"alarm":true')) return null;
   try {
     const { account, signalId, alarm } = JSON.parse(line) as Record<string, unknown>;
     const isOne = alarm === true && typeof account === 'string' && typeof signalId === 'string';
     return isOne ? nameOf({ account, signalId }) : null;
   } catch {
-    // A line that was cut short tells nobody anything.
+    // A line that was cut short is not an alarm.
     return null;
   }
 }
 
-/** An entry goes the ways of the state machine, and into `sending` once. */
+/** Checks that an entry made only legal status changes, and was `sending` at most once. */
 function checkMoves(evidence: Evidence, entry: Entry): readonly Violation[] {
   const path = entry.steps.map(({ status }) => status);
   const isLegal =
@@ -57,8 +57,8 @@ function checkMoves(evidence: Evidence, entry: Entry): readonly Violation[] {
   return [
     {
       wrong: wasSentAgain ? 'duplicated' : 'disagreement',
-      what: `an entry went a way that there is not: ${path.join(', ')}`,
-      story: logEntry(evidence, entry),
+      what: `an entry made an illegal status change: ${path.join(', ')}`,
+      details: logEntry(evidence, entry),
     },
   ];
 }
@@ -66,5 +66,5 @@ function checkMoves(evidence: Evidence, entry: Entry): readonly Violation[] {
 function checkQueue({ queue }: Evidence): readonly Violation[] {
   if (queue.waiting === 0 && queue.deadLetters === 0) return [];
   const what = `the queue still holds ${queue.waiting} messages and ${queue.deadLetters} dead letters`;
-  return [{ wrong: 'silent', what, story: [] }];
+  return [{ wrong: 'silent', what, details: [] }];
 }

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { Evidence, Violation } from './evidence.ts';
 
-/** Whoever watches the terminal saw every alarm, whatever had become of the log file. */
+/** Checks that the terminal showed every alarm, even while the log file could not be written. */
 export function checkTerminal({ writings }: Evidence): readonly Violation[] {
   const shown = writings
     .filter(({ place }) => place === 'terminal')
@@ -16,13 +16,13 @@ export function checkTerminal({ writings }: Evidence): readonly Violation[] {
     const isShown = (shownAt.get(time) ?? []).some((line) => words.every((word) => line.includes(word)));
     return isShown
       ? []
-      : [{ wrong: 'silent' as const, what: 'an alarm did not reach the terminal', story: [alarm] }];
+      : [{ wrong: 'silent' as const, what: 'an alarm did not reach the terminal', details: [alarm] }];
   });
 }
 
 const timeLength = '08:31:45.120'.length;
 
-/** A line that was cut short, or written over by another, is no alarm: the journal has it whole. */
+/** A line that was cut short or overwritten does not count: the journal has the complete line. */
 function isAlarm(line: string): boolean {
   if (!line.includes('"alarm":true')) return false;
   try {
@@ -32,7 +32,7 @@ function isAlarm(line: string): boolean {
   }
 }
 
-/** What somebody who sees it has to go by. */
+/** The parts of an alarm that the terminal must show. */
 interface Alarm {
   readonly timestamp: string | undefined;
   readonly message: string | undefined;

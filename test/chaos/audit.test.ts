@@ -20,7 +20,7 @@ function planOrder(id: string, limitPrice: string): PlannedOrder {
     amount: '0.0001',
     stopPrice: '60000',
     limitPrice,
-    exits: null,
+    stopLossAndTakeProfit: null,
   };
 }
 
@@ -97,7 +97,7 @@ function alarmLine(signalId: string): string {
 
 const shown = ['one', 'two', 'five'].map((signalId) => `08:31:45.120  m  main ${signalId}`);
 
-/** A log file, and a terminal on which every alarm was seen unless told. */
+/** A log file, and a terminal that showed every alarm unless stated otherwise. */
 function writeLog(lines: readonly string[], terminal: readonly string[] = shown): Facts['writings'] {
   return [
     { place: 'relay.log', kind: 'log', text: lines.join('\n') },
@@ -133,7 +133,10 @@ const entryFive = keepEntry('five', ['accepted', 'sending', 'placed'], { orderId
 const orderOne = holdOrder(11, 'one', '60001', 'cancelled');
 const orderFive = holdOrder(15, 'five', '60005', 'open');
 
-/** A placed order that was cancelled, an unknown one with its alarm, a refused alert, and one whose sender heard nothing. */
+/**
+ * A placed order that was cancelled, an unknown one with its alarm, a refused alert, and one without a
+ * response.
+ */
 const sound: Facts = {
   alerts: [one, two, three, four, five],
   entries: [entryOne, entryTwo, entryThree, entryFour, entryFive],
@@ -142,13 +145,13 @@ const sound: Facts = {
   writings: writeLog(['{"level":"INFO"}', alarmLine('two'), '{"cut short']),
   secrets: [
     { name: 'the token of main', value: 'a-token', mayBeStored: false },
-    { name: 'what marks a raw body', value: 'a-mark', mayBeStored: true },
+    { name: 'the mark of a raw body', value: 'a-mark', mayBeStored: true },
   ],
   ownEnds: [{ wasReady: false, diskWasFull: true, exitCode: 1, lastWords: 'no room' }],
   quietSinceMs,
 };
 
-/** The sound facts with some entries in the places of their namesakes. */
+/** The consistent facts, with some entries replaced by changed ones. */
 function withEntries(...changed: readonly Entry[]): Facts {
   const byId = new Map(changed.map((entry) => [entry.signalId, entry]));
   return { ...sound, entries: sound.entries.map((entry) => byId.get(entry.signalId) ?? entry) };
@@ -168,11 +171,11 @@ function judge(facts: Facts): readonly string[] {
 }
 
 describe('the audit of a run', () => {
-  test('finds nothing where everything agrees', () => {
+  test('finds nothing when everything agrees', () => {
     expect(judge(sound)).toEqual([]);
   });
 
-  test('finds nothing where a cancellation withdrew its order before it was sent', () => {
+  test('finds nothing when a cancellation withdrew its order before it was sent', () => {
     const withdrawn = keepEntry('one', ['accepted', 'cancelled']);
     expect(judge({ ...withEntries(withdrawn), exchange: holdOrders(orderFive) })).toEqual([]);
   });
@@ -180,17 +183,17 @@ describe('the audit of a run', () => {
   test('finds an order at the exchange that was withdrawn', () => {
     const withdrawn = keepEntry('one', ['accepted', 'cancelled']);
     expect(judge(withEntries(withdrawn))).toContain(
-      'disagreement: the ledger says cancelled, and the exchange holds the order',
+      'disagreement: the ledger says cancelled, but the exchange has the order',
     );
   });
 
-  test('tells the whole story of a violation', () => {
+  test('prints everything that is known about a violation', () => {
     const [violation] = auditRun({
       ...sound,
       exchange: holdOrders(orderOne, orderFive, { ...orderFive, orderId: 16 }),
     });
 
-    expect(violation?.story).toEqual([
+    expect(violation?.details).toEqual([
       'alert of main: buy 0.0001 BTC_USDT at 60005',
       '  00:00:01.000  posted: no response ',
       'ledger main/five: placed, client order id tr-five, order 15, open true',
@@ -224,38 +227,38 @@ describe('the audit of a run', () => {
       ['lost: an acknowledged alert is not in the ledger'],
     ],
     [
-      'an alert of two signals of which one was kept',
+      'an alert of two signals of which only one was stored',
       withAlert({ ...two, signals: [...two.signals, planOrder('two-b', '60009')] }),
       ['lost: an acknowledged alert is not in the ledger'],
     ],
-    ['a refusal without a trace', withoutEntry('refused-4'), ['lost: a refusal left no trace in the ledger']],
+    ['a refusal without a ledger entry', withoutEntry('refused-4'), ['lost: a refusal is not in the ledger']],
     [
-      'a flawed alert that was taken',
+      'a flawed alert that was accepted',
       withAlert({ ...two, flaw: 'misspelt' }),
       ['disagreement: a flawed alert was acknowledged'],
     ],
     [
-      'a good alert that was refused as well',
+      'a good alert that was accepted and also refused',
       withAlert({ ...two, deliveries: [deliver(202, 'two'), deliver(400)] }),
-      ['disagreement: a good alert was refused', 'lost: a refusal left no trace in the ledger'],
+      ['disagreement: a good alert was refused', 'lost: a refusal is not in the ledger'],
     ],
     [
-      'an entry that nobody sent',
+      'an entry that no sender sent',
       { ...sound, entries: [...sound.entries, keepEntry('six', ['accepted', 'denied'])] },
-      ['disagreement: the ledger has a signal that nobody sent'],
+      ['disagreement: the ledger has a signal that no sender sent'],
     ],
     [
       'an unknown outcome whose alarm is another signal’s',
       { ...sound, writings: writeLog([alarmLine('one')]) },
-      ['silent: an outcome is unknown, and no alarm says so'],
+      ['silent: an outcome is unknown, and no alarm was raised'],
     ],
     [
-      'an unknown outcome in a line that is no alarm',
+      'an unknown outcome in a line that is not an alarm',
       { ...sound, writings: writeLog([alarmLine('two').replace('true', 'false')]) },
-      ['silent: an outcome is unknown, and no alarm says so'],
+      ['silent: an outcome is unknown, and no alarm was raised'],
     ],
     [
-      'a signal that was never carried out, and its message',
+      'a signal that was never executed, and its dead letter',
       {
         ...withEntries(keepEntry('two', ['accepted'])),
         queue: { waiting: 0, deadLetters: 1 },
@@ -270,61 +273,61 @@ describe('the audit of a run', () => {
     [
       'a signal that was sent twice',
       withEntries(keepEntry('two', ['accepted', 'sending', 'unknown', 'sending', 'rejected'])),
-      ['duplicated: an entry went a way that there is not: accepted, sending, unknown, sending, rejected'],
+      ['duplicated: an entry made an illegal status change: accepted, sending, unknown, sending, rejected'],
     ],
     [
-      'a status that no step tells of',
+      'a status without a step',
       withEntries({ ...keepEntry('two', ['accepted', 'sending']), status: 'rejected' }),
-      ['disagreement: an entry went a way that there is not: accepted, sending'],
+      ['disagreement: an entry made an illegal status change: accepted, sending'],
     ],
     [
-      'a second order under the same name and content',
+      'a second order with the same client order id and content',
       { ...sound, exchange: holdOrders(orderOne, orderFive, { ...orderFive, orderId: 16 }) },
-      ['duplicated: one signal made 2 orders', 'duplicated: the same order is at the exchange 2 times'],
+      ['duplicated: one signal led to 2 orders', 'duplicated: the exchange has the same order 2 times'],
     ],
     [
-      'a second order of the same content under another name',
+      'a second order of the same content with another client order id',
       {
         ...sound,
         exchange: holdOrders(orderOne, orderFive, { ...orderFive, orderId: 16, clientOrderId: 'x' }),
       },
       [
-        'disagreement: the exchange holds an order that the ledger does not know',
-        'duplicated: the same order is at the exchange 2 times',
+        'disagreement: the exchange has an order that the ledger does not know',
+        'duplicated: the exchange has the same order 2 times',
       ],
     ],
     [
-      'a placed order that is not there',
+      'a placed order that does not exist',
       { ...sound, exchange: holdOrders(orderOne) },
       ['disagreement: a placed order is not at the exchange'],
     ],
     [
       'an order of a signal that was rejected',
       withEntries(keepEntry('five', ['accepted', 'sending', 'rejected'])),
-      ['disagreement: the ledger says rejected, and the exchange holds the order'],
+      ['disagreement: the ledger says rejected, but the exchange has the order'],
     ],
     [
-      'an order that was found missing',
+      'an existing order that lookups did not find',
       withEntries(keepEntry('five', ['accepted', 'sending', 'unknown', 'not_placed'])),
-      ['disagreement: the ledger says not_placed, and the exchange holds the order'],
+      ['disagreement: the ledger says not_placed, but the exchange has the order'],
     ],
     [
-      'an order that was missed though nothing was broken',
+      'an order that a lookup did not find although there were no faults',
       {
         ...withEntries(keepEntry('five', ['accepted', 'sending', 'unknown'], { lookup })),
         writings: writeLog([alarmLine('two'), alarmLine('five')]),
       },
-      ['disagreement: an order was looked for and missed, and it is there'],
+      ['disagreement: a lookup did not find an order that exists'],
     ],
     [
-      'another number for the same order',
+      'different order ids for the same order',
       withEntries({ ...entryFive, orderId: 99 }),
-      ['disagreement: ledger and exchange number the order differently'],
+      ['disagreement: ledger and exchange have different order ids'],
     ],
     [
-      'an open order that the ledger holds for closed',
+      'an open order that the ledger counts as closed',
       withEntries({ ...entryFive, orderOpen: false }),
-      ['disagreement: the ledger holds an open order for closed'],
+      ['disagreement: the ledger counts an open order as closed'],
     ],
     [
       'an order in another account',
@@ -332,24 +335,24 @@ describe('the audit of a run', () => {
       ['disagreement: the order is in a wrong account'],
     ],
     [
-      'an order that is other than its alert wanted',
+      'an order that differs from its alert',
       { ...sound, exchange: holdOrders(orderOne, { ...orderFive, amount: '0.0002' }) },
-      ['disagreement: the exchange holds an order that nobody wanted'],
+      ['disagreement: the exchange has an order that no alert asked for'],
     ],
     [
-      'an order under the name of another signal',
+      'an order with the client order id of another signal',
       {
         ...withEntries(keepEntry('five', ['accepted', 'denied'])),
         exchange: holdOrders(orderOne, holdOrder(15, 'two', '60005', 'open')),
       },
-      ['disagreement: the exchange holds an order under the name of another signal'],
+      ['disagreement: the exchange has an order with the client order id of another signal'],
     ],
     [
       'an order of a refused alert',
       { ...sound, exchange: holdOrders(orderOne, orderFive, holdOrder(14, 'four', '60004', 'open')) },
       [
-        'disagreement: the exchange holds an order of a refused alert',
-        'disagreement: the exchange holds an order that the ledger does not know',
+        'disagreement: the exchange has an order of a refused alert',
+        'disagreement: the exchange has an order that the ledger does not know',
       ],
     ],
     [
@@ -360,9 +363,9 @@ describe('the audit of a run', () => {
       ],
     ],
     [
-      'creates that left no order',
+      'a create without an order',
       { ...sound, exchange: { ...holdOrders(orderOne, orderFive), acceptedCreates: 3 } },
-      ['disagreement: the exchange accepted 3 creates and shows 2 orders of them'],
+      ['disagreement: the exchange accepted 3 creates, but lists 2 orders'],
     ],
     [
       'an alarm that did not reach the terminal',
@@ -370,7 +373,7 @@ describe('the audit of a run', () => {
       ['silent: an alarm did not reach the terminal'],
     ],
     [
-      'an alarm that reached the terminal once where it was raised twice',
+      'an alarm that reached the terminal once although it was raised twice',
       {
         ...sound,
         writings: writeLog([alarmLine('two'), alarmLine('two').replace('45.120', '46.120')]),
@@ -380,12 +383,12 @@ describe('the audit of a run', () => {
     [
       'a token in a log',
       { ...sound, writings: writeLog([alarmLine('two'), 'POST /signals/main/a-token']) },
-      ['leak: relay.log holds the token of main'],
+      ['leak: relay.log contains the token of main'],
     ],
     [
       'a signature in a log',
       { ...sound, writings: writeLog([alarmLine('two'), '0123456789abcdef'.repeat(8)]) },
-      ['leak: relay.log holds a signature'],
+      ['leak: relay.log contains a signature'],
     ],
     [
       'a raw body in a log, but not in the database, and a token in both',
@@ -396,7 +399,7 @@ describe('the audit of a run', () => {
           { place: 'relay.db', kind: 'store', text: 'a-mark a-token' },
         ],
       },
-      ['leak: relay.log holds what marks a raw body', 'leak: relay.db holds the token of main'],
+      ['leak: relay.log contains the mark of a raw body', 'leak: relay.db contains the token of main'],
     ],
     [
       'a relay that ended by itself, full disk or not',
@@ -404,9 +407,9 @@ describe('the audit of a run', () => {
       ['breakdown: the relay ended by itself, or not when told to'],
     ],
     [
-      'a relay that did not come up though there was room',
+      'a relay that did not start although the disk had room',
       { ...sound, ownEnds: [{ wasReady: false, diskWasFull: false, exitCode: 1, lastWords: '' }] },
-      ['breakdown: the relay did not come up'],
+      ['breakdown: the relay did not start'],
     ],
   ];
 

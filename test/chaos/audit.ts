@@ -6,21 +6,23 @@ import { checkWritings } from './audit-writings.ts';
 import { type Evidence, gatherEvidence, type Violation } from './evidence.ts';
 import type { Facts } from './facts.ts';
 
-/** Holds everything that is known of a run against what the relay promises; empty when it kept its word. */
+/** Checks the facts of a run against the promises of the relay; empty when it kept them all. */
 export function auditRun(facts: Facts): readonly Violation[] {
   const evidence = gatherEvidence(facts);
-  return [checkAlerts, checkOutcomes, checkOrders, checkTerminal, checkWritings, checkEnds].flatMap((check) =>
-    check(evidence),
+  return [checkAlerts, checkOutcomes, checkOrders, checkTerminal, checkWritings, checkExits].flatMap(
+    (check) => check(evidence),
   );
 }
 
-/** A full disk may keep it from coming up; nothing may bring it down, and nothing may keep it up. */
-function checkEnds({ ownEnds }: Evidence): readonly Violation[] {
+/**
+ * Only a full disk may prevent a start. The relay must never end by itself, and must end when it is told to.
+ */
+function checkExits({ ownEnds }: Evidence): readonly Violation[] {
   return ownEnds
     .filter(({ wasReady, diskWasFull }) => wasReady || !diskWasFull)
     .map(({ wasReady, exitCode, lastWords }) => ({
       wrong: 'breakdown',
-      what: wasReady ? 'the relay ended by itself, or not when told to' : 'the relay did not come up',
-      story: [`exit code ${exitCode}`, ...lastWords.trim().split('\n')],
+      what: wasReady ? 'the relay ended by itself, or not when told to' : 'the relay did not start',
+      details: [`exit code ${exitCode}`, ...lastWords.trim().split('\n')],
     }));
 }

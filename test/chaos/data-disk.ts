@@ -3,24 +3,24 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The disk under the relay's data folder, small enough to be filled up. */
+/** The disk that holds the relay's data folder, small enough to be filled. */
 export interface DataDisk {
   /** An empty folder on it. */
   readonly path: string;
   /** Why it cannot be filled; null when it can. */
   readonly obstacle: string | null;
   readonly isFull: boolean;
-  /** Leaves no room at all; again and again, as what is deleted makes room. */
+  /** Fills the disk completely; to be called repeatedly, because deleted files make room again. */
   fill(): void;
   free(): void;
-  /** Takes it away with all that is on it; a second call does nothing. */
+  /** Removes it with all its files; a second call does nothing. */
   remove(): void;
 }
 
 const chunk = Buffer.alloc(64 * 1024);
 const smallestChunkBytes = 512;
 
-/** Mounts a file system in memory; where that is not allowed, a plain folder has to do. */
+/** Mounts a file system in memory, or uses a plain folder if mounting is not allowed. */
 export function openDataDisk(sizeBytes: number): DataDisk {
   const home = mkdtempSync(join(tmpdir(), 'relay-chaos-'));
   const mountPoint = join(home, 'disk');
@@ -61,7 +61,7 @@ export function openDataDisk(sizeBytes: number): DataDisk {
   };
 }
 
-/** @returns why it was not allowed; null when it is mounted */
+/** @returns why it could not be mounted; null when it is */
 function mount(mountPoint: string, sizeBytes: number): string | null {
   const options = `size=${sizeBytes},mode=0700`;
   const { status, stderr, error } = spawnSync('mount', [
@@ -76,7 +76,7 @@ function mount(mountPoint: string, sizeBytes: number): string | null {
   return error?.message ?? stderr.toString().trim();
 }
 
-/** A process that was just killed holds the disk for a moment longer. */
+/** Tries repeatedly, because a process that was just killed holds the disk for a moment longer. */
 function unmount(mountPoint: string): void {
   for (let tries = 0; tries < 40; tries += 1) {
     if (spawnSync('umount', [mountPoint]).status === 0) return;

@@ -4,32 +4,32 @@ import type { PlannedOrder, PlannedSignal } from './alerts.ts';
 import type { Facts } from './facts.ts';
 import type { SentAlert } from './sender.ts';
 
-/** Something that must never be. */
+/** A broken promise. */
 export interface Violation {
   readonly wrong: Wrong;
   /** One sentence. */
   readonly what: string;
-  /** All that is known of it, one line each. */
-  readonly story: readonly string[];
+  /** Everything that is known about it, line by line. */
+  readonly details: readonly string[];
 }
 
 export type Wrong =
-  /** The relay took it, and does not know it. */
+  /** The relay acknowledged it, and its ledger does not have it. */
   | 'lost'
-  /** More than one order, or the chance of it. */
+  /** More than one order, or the possibility of it. */
   | 'duplicated'
   /** Neither an outcome nor an alarm. */
   | 'silent'
-  /** Ledger, exchange and senders do not tell the same. */
+  /** Ledger, exchange and senders contradict each other. */
   | 'disagreement'
-  /** A secret where none may be. */
+  /** A secret in a log or store that must not contain it. */
   | 'leak'
   /** The relay ended by itself. */
   | 'breakdown';
 
-/** The facts, and what belongs together in them. */
+/** The facts, with lookups between alerts, entries and orders. */
 export interface Evidence extends Facts {
-  /** The orders that creates made; exits are not among them. */
+  /** The orders that creates made, without the stop-losses and take-profits that they placed. */
   readonly created: readonly OrderState[];
   alertOf(entry: Entry): SentAlert | null;
   entriesOf(alert: SentAlert): readonly Entry[];
@@ -37,7 +37,7 @@ export interface Evidence extends Facts {
   ordersOf(entry: Entry): readonly OrderState[];
   /** The entry that an order's client order id names. */
   entryOfOrder(order: OrderState): Entry | null;
-  /** The alert that wanted an order of this content, whatever id it carries. */
+  /** The alert that asked for an order of this content, whatever its id. */
   alertOfContent(content: string): SentAlert | null;
 }
 
@@ -66,7 +66,7 @@ export function gatherEvidence(facts: Facts): Evidence {
   };
 }
 
-/** One name for a signal. */
+/** A unique name of a signal. */
 export function nameOf({ account, signalId }: EntryKey): string {
   return `${account}/${signalId}`;
 }
@@ -79,13 +79,13 @@ function isOrder(signal: PlannedSignal): signal is PlannedOrder {
   return signal.action === 'order';
 }
 
-/** What an order is, without its names: no two planned ones are alike. */
+/** The content of an order without its ids; no two planned orders have the same. */
 export function contentOf(order: PlannedOrder | OrderState): string {
   const price = 'limitPrice' in order ? order.limitPrice : order.price;
   return `${order.side} ${order.amount} ${order.market} at ${price}`;
 }
 
-/** Whether any response to the alert was of these HTTP statuses: 2 for 2xx. */
-export function wasAnswered({ deliveries }: SentAlert, hundreds: number): boolean {
+/** Whether any response to the alert had an HTTP status of this class: 2 for 2xx. */
+export function hadResponse({ deliveries }: SentAlert, hundreds: number): boolean {
   return deliveries.some(({ httpStatus }) => Math.floor((httpStatus ?? 0) / 100) === hundreds);
 }

@@ -11,21 +11,21 @@ import { createSqliteDeadLetters, type QueueCounts } from '../../lib/queue/sqlit
 import type { OwnEnd } from './relay-keeper.ts';
 import type { SentAlert } from './sender.ts';
 
-/** Everything that can be known of a run from outside the relay. */
+/** Everything that is known about a run from outside the relay. */
 export interface Facts {
-  /** What the senders were told. */
+  /** The alerts, with the responses to their senders. */
   readonly alerts: readonly SentAlert[];
   readonly entries: readonly Entry[];
-  /** What is left in the queue. */
+  /** The messages that are left in the queue. */
   readonly queue: Pick<QueueCounts, 'waiting' | 'deadLetters'>;
-  /** What the exchange says itself. */
+  /** The state of the exchange. */
   readonly exchange: Pick<PaperState, 'orders' | 'acceptedCreates' | 'acceptedOrderIds'>;
   /** Everything the relay wrote, as text. */
   readonly writings: readonly Writing[];
-  /** What no writing may hold. */
+  /** Texts that no writing may contain. */
   readonly secrets: readonly Secret[];
   readonly ownEnds: readonly OwnEnd[];
-  /** From then on nothing was broken any more. */
+  /** From this time on there were no faults. */
   readonly quietSinceMs: number;
 }
 
@@ -37,14 +37,16 @@ export interface Writing {
 }
 
 export interface Secret {
-  /** What a report may call it. */
+  /** Its name in the report. */
   readonly name: string;
   readonly value: string;
-  /** Signals are kept as they came, comments and all: only a log must not hold what marks a body. */
+  /**
+   * True for the mark of a raw body: a store keeps the comment of a signal, but a log must not contain it.
+   */
   readonly mayBeStored: boolean;
 }
 
-/** The relay's database, seen from beside it. To be opened only while its disk has room. */
+/** The relay's database, over a connection of its own. It must be opened only while the disk has room. */
 export interface RelayRecords {
   readonly ledger: Ledger;
   countQueue(): QueueCounts;
@@ -77,7 +79,7 @@ export async function readExchange(exchangeUrl: string): Promise<PaperState> {
   return (await response.json()) as PaperState;
 }
 
-/** The log file, those that were put aside, and the bytes of the database. */
+/** The log files, including rotated and moved ones, and the bytes of the database. */
 export function readWritings(folder: DataFolder): readonly Writing[] {
   const logs = readdirSync(folder.path).filter((name) => name.startsWith(basename(folder.logPath)));
   return [

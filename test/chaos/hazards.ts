@@ -4,13 +4,16 @@ import type { DataDisk } from './data-disk.ts';
 import type { LogLoss, Span } from './plan.ts';
 import type { RelayKeeper } from './relay-keeper.ts';
 
-/** Resolves so long after the run began. */
+/** Resolves this many milliseconds after the start of the run. */
 export type Until = (atMs: number) => Promise<void>;
 
-/** What the relay deletes while the disk is full makes room, which must not last. */
+/** The disk is filled again at this interval, because files that the relay deletes make room. */
 const refillMs = 20;
 
-/** A relay that is just starting is waited for: it would seldom get as far as being refused a write. */
+/**
+ * Fills the disk in the planned spans. It waits for a relay that is starting, which could not even try to
+ * write.
+ */
 export async function fillOften(
   disk: DataDisk,
   keeper: RelayKeeper,
@@ -29,7 +32,7 @@ export async function fillOften(
   }
 }
 
-/** Takes the log file from under the relay, as somebody who tidies up does, or a program that rotates logs. */
+/** Moves or removes the log file while the relay runs, as an operator or a program that rotates logs does. */
 export async function loseLogOften(
   logPath: string,
   losses: readonly LogLoss[],
@@ -43,7 +46,7 @@ export async function loseLogOften(
       else rmSync(logPath);
       lost += 1;
     } catch (error) {
-      // Nothing was written since the last time, as when the disk is full.
+      // No log line was written since the last time, for example because the disk is full.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }

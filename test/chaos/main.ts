@@ -12,10 +12,10 @@ interface ChaosOptions {
 
 const program = new Command('npm run chaos --')
   .description(
-    'Kills the relay, fills its disk and breaks its exchange while signals come in; then audits what became of them.',
+    'Kills the relay, fills its disk and disturbs its exchange while signals arrive; then audits the outcomes.',
   )
-  .addOption(countOption('--signals <count>', 'how many signals come in').default(20_000))
-  .addOption(countOption('--seed <number>', 'of the plan; by chance unless given'))
+  .addOption(countOption('--signals <count>', 'the number of signals').default(20_000))
+  .addOption(countOption('--seed <number>', 'the seed of the plan; random by default'))
   .action(start);
 
 for (const [signal, exitCode] of [
@@ -29,7 +29,7 @@ function countOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser((text) => {
     const count = Number(text);
     if (!Number.isSafeInteger(count) || count < 1)
-      throw new InvalidArgumentError('It is a whole number above zero.');
+      throw new InvalidArgumentError('It must be a whole number above zero.');
     return count;
   });
 }

@@ -4,20 +4,23 @@ import type { Flaw, PlannedAlert, PlannedOrder, PlannedSignal } from './alerts.t
 import { between, pick } from './chance.ts';
 import { rehearsalAccount, tickers, tradingAccounts } from './relay-config.ts';
 
-/** Alerts come in bursts, as at the close of a bar: at most so many signals a second in the mean. */
+/** The highest mean rate of signals. Alerts come in bursts, as at the close of a bar. */
 const mostPerSecond = 130;
-/** A short run takes its time, so that it meets every kind of fault. */
+/** A run with few signals still takes this long, so that it meets every kind of fault. */
 const shortestRunSeconds = 15;
 const longestPauseMs = 700;
 
-/** What is traded, and so small that thousands of orders can rest side by side. */
+/**
+ * The size and prices of orders for a ticker; sizes are so small that thousands of orders can be open
+ * together.
+ */
 interface Terms {
   readonly amount: string;
-  /** Where the paper exchange's price begins. */
+  /** The first price of the paper exchange. */
   readonly price: Decimal;
-  /** Between the prices of two orders; a multiple of the market's step. */
+  /** The distance between the prices of two orders; a multiple of the market's step. */
   readonly spacing: Decimal;
-  /** From an order's price to its exits. */
+  /** The distance from an order's price to its stop-loss and take-profit. */
   readonly closingDistance: Decimal;
 }
 
@@ -35,7 +38,7 @@ const termsByTicker: Readonly<Record<string, Terms>> = {
   'BTCUSDT.P': terms('0.001', '60000', '0.1', '1000'),
 };
 
-/** @param count of signals; the last alert may bring one or two more */
+/** @param count the number of signals; the last alert may add one or two */
 export function planAlerts(random: Random, count: number): readonly PlannedAlert[] {
   const draw = createDraw(random);
   const signalsPerSecond = Math.min(mostPerSecond, count / shortestRunSeconds);
@@ -77,7 +80,7 @@ function createDraw(random: Random): (atMs: number) => PlannedAlert {
   };
 }
 
-/** A cancellation names one of so many orders before it. */
+/** A cancellation names one of this many orders before it. */
 const remembered = 30;
 
 function createSignalDraw(random: Random) {
@@ -106,7 +109,7 @@ function createSignalDraw(random: Random) {
   };
 }
 
-/** @param index tells the order from every other one of its market, by its price */
+/** @param index a number that gives the order its own price in its market */
 function planOrder(random: Random, ticker: string, index: number, id: string | null): PlannedOrder {
   const found = termsByTicker[ticker];
   if (found === undefined) throw new RangeError(`no terms are set for ${ticker}`);
@@ -124,7 +127,7 @@ function planOrder(random: Random, ticker: string, index: number, id: string | n
     amount: found.amount,
     stopPrice: formatDecimal(price.minus(away.times(parseDecimal('5')))),
     limitPrice: formatDecimal(price),
-    exits: hasPlanned
+    stopLossAndTakeProfit: hasPlanned
       ? { stopLoss: formatDecimal(price.minus(gain)), takeProfit: formatDecimal(price.plus(gain)) }
       : null,
   };

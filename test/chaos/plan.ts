@@ -4,29 +4,29 @@ import type { PlannedAlert } from './alerts.ts';
 import { between } from './chance.ts';
 import { planAlerts } from './plan-alerts.ts';
 
-/** A stretch of the run, in milliseconds after its beginning. */
+/** A span of the run, in milliseconds after its start. */
 export interface Span {
   readonly fromMs: number;
   readonly untilMs: number;
 }
 
-/** What the exchange suffers from for a while. */
+/** The faults of the exchange during one span. */
 export interface Weather extends Span {
   readonly name: string;
   readonly faults: readonly FaultRequest[];
 }
 
-/** The log file is taken from under the relay. */
+/** A time at which the log file is moved or removed while the relay runs. */
 export interface LogLoss {
   readonly atMs: number;
   readonly how: 'moved' | 'removed';
 }
 
-/** What is done when. The same seed makes the same plan; what the processes make of it is up to them. */
+/** The plan of a run. The same seed gives the same plan, but processes do not run the same way twice. */
 export interface Plan {
   readonly durationMs: number;
   readonly alerts: readonly PlannedAlert[];
-  /** When the relay is killed, oldest first. */
+  /** The times at which the relay is killed, earliest first. */
   readonly killsAtMs: readonly number[];
   readonly fullDisks: readonly Span[];
   readonly weathers: readonly Weather[];
@@ -40,7 +40,7 @@ const fewestFullDisks = 2;
 const signalsPerLogLoss = 50;
 const fewestLogLosses = 6;
 
-/** @param signals how many; the last alert may bring one or two more */
+/** @param signals the number of signals; the last alert may add one or two */
 export function createPlan(seed: number, signals: number): Plan {
   const random = createRandom(seed);
   const alerts = planAlerts(random, signals);
@@ -65,7 +65,9 @@ export function createPlan(seed: number, signals: number): Plan {
   };
 }
 
-/** Every other one strikes while a burst of alerts is being handled, every fifth while the relay starts again. */
+/**
+ * Every other kill comes while a burst of alerts is handled, and every fifth one while the relay restarts.
+ */
 function planKills(random: Random, alerts: readonly PlannedAlert[], kills: number): readonly number[] {
   const roomMs = (alerts.at(-1)?.atMs ?? 0) / kills;
   const times: number[] = [];
@@ -79,13 +81,13 @@ function planKills(random: Random, alerts: readonly PlannedAlert[], kills: numbe
   return times.sort((a, b) => a - b);
 }
 
-/** Few relays have to start on a full disk: one that cannot start is not refused anything. */
+/** Moves most kills out of full disks: a relay that cannot start on one has no failing writes to test. */
 function avoidMostly(random: Random, atMs: number, fullDisks: readonly Span[]): number {
   const met = fullDisks.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
   return met === undefined || random() < 0.2 ? atMs : met.untilMs + between(random, 100, 600);
 }
 
-/** None runs into the next. Each lasts until the database has used up the room that it keeps for itself. */
+/** The spans do not overlap. Each is long enough for the database to use up the room that it has reserved. */
 function planFullDisks(random: Random, durationMs: number, episodes: number): readonly Span[] {
   const roomMs = durationMs / episodes;
   return Array.from({ length: episodes }, (_, index) => {
@@ -94,7 +96,7 @@ function planFullDisks(random: Random, durationMs: number, episodes: number): re
   });
 }
 
-/** Moved and removed by turns, so that a short run meets both. */
+/** Alternates between moving and removing, so that a short run has both. */
 function planLogLosses(random: Random, durationMs: number, losses: number): readonly LogLoss[] {
   const roomMs = durationMs / losses;
   return Array.from({ length: losses }, (_, index) => ({
@@ -109,14 +111,14 @@ const byChance = (fault: FaultRequest['fault'], probability: number, delayMs?: n
   ...(delayMs === undefined ? {} : { delayMs }),
 });
 
-/** Every kind of fault there is. Outages last as long as their weather. */
+/** Weathers with every kind of fault. An outage lasts as long as its weather. */
 const climates: Readonly<Record<string, (durationMs: number) => readonly FaultRequest[]>> = {
   calm: () => [],
   'requests lost': () => [byChance('drop_before', 0.1)],
   'answers lost': () => [byChance('drop_after', 0.1)],
   'server errors': () => [byChance('error_before', 0.08), byChance('error_after', 0.08)],
   garbage: () => [byChance('garbage', 0.1)],
-  // Beyond the deadline now and then.
+  // A delay of 3 s exceeds the timeout of a request.
   slow: () => [byChance('delay', 0.01, 3000), byChance('delay', 0.2, 120)],
   throttled: () => [byChance('rate_429', 0.2), byChance('nonce_429', 0.2)],
   refusing: () => [byChance('refuse', 0.1)],
@@ -124,7 +126,7 @@ const climates: Readonly<Record<string, (durationMs: number) => readonly FaultRe
   down: (durationMs) => [{ fault: 'down', durationMs }],
 };
 
-/** All kinds once in random order, then all again: a short run meets each of them too. */
+/** All weathers once in random order, then all again, so that a short run has each of them too. */
 function planWeathers(random: Random, durationMs: number): readonly Weather[] {
   const weathers: Weather[] = [];
   const names = Object.keys(climates);

@@ -1,11 +1,11 @@
 import type { RelayConfig } from '../../lib/host/config.ts';
 
-/** Where orders go: two accounts that trade, each at the paper exchange under the name it has there. */
+/** The two trading accounts of the relay, each with its account name at the paper exchange. */
 export const tradingAccounts: Readonly<Record<string, string>> = { main: 'main', second: 'second' };
-/** Goes all of the way but the wire. */
+/** An account in dry-run mode. */
 export const rehearsalAccount = 'rehearsal';
 
-/** What alerts call a market → what the exchange calls it. */
+/** Tickers of alerts → markets of the exchange. */
 export const tickers: Readonly<Record<string, string>> = {
   BTCUSDT: 'BTC_USDT',
   ETHUSDT: 'ETH_USDT',
@@ -13,13 +13,16 @@ export const tickers: Readonly<Record<string, string>> = {
   'BTCUSDT.P': 'BTC_PERP',
 };
 
-/** How long one request to the exchange may take: short, so that one that hangs does not hold a market for long. */
+/**
+ * The timeout of one request to the exchange; short, so that a hanging request does not block a market for
+ * long.
+ */
 export const exchangeTimeoutMs = 2_000;
 
-/** Small, so that a short run fills many. */
+/** Small, so that a short run fills many log files. */
 export const maximumLogFileBytes = 128 * 1024;
 
-/** No limits: nothing but chance decides what becomes of a signal. */
+/** A configuration without limits, so that only faults decide the outcome of a signal. */
 export function chaosConfig(exchangeUrl: string): RelayConfig {
   const markets = Object.fromEntries(Object.values(tickers).map((market) => [market, {}]));
   const trading = Object.keys(tradingAccounts).map((name) => [name, { mode: 'live' as const, markets }]);

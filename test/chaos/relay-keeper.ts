@@ -5,36 +5,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type DataFolder, readRun } from '../../lib/host/data-folder.ts';
 
-/** A relay that ended though nobody had ended it, or not as it was told to. */
+/** A relay process that ended by itself, or not as it was told to. */
 export interface OwnEnd {
-  /** Whether it had come up. */
+  /** Whether it had started completely. */
   readonly wasReady: boolean;
   /** Whether the disk was full when it started, or when it ended. */
   readonly diskWasFull: boolean;
   readonly exitCode: number | null;
-  /** The last of what it wrote to its standard error. */
+  /** The end of its standard error. */
   readonly lastWords: string;
 }
 
-/** A service manager for the one relay: whatever ends it, it is started again. */
+/** A service manager for one relay: it restarts the process whenever it ends. */
 export interface RelayKeeper {
-  /** Where the last relay that came up listens; it may be gone. */
+  /** The URL of the last relay that started; its process may have ended. */
   url(): string;
   /**
-   * Resolves when a relay is up.
+   * Resolves when a relay has started.
    *
-   * @throws Error when it ends again and again before it is, and not for want of room
+   * @throws Error when starts fail repeatedly, and not because the disk is full
    */
   waitUntilReady(): Promise<void>;
-  /** Ends it the hard way, at whatever it does; resolves when it is gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
-  /** Ends it the soft way, or the hard way when it does not end; resolves when the next one is up. */
+  /** Sends SIGTERM, and SIGKILL if it does not end; resolves when the next one has started. */
   restart(): Promise<void>;
-  /** Lets it look after what was left behind; resolves when it has. */
+  /** Runs its reconciler once; resolves when the run has ended. */
   reconcile(): Promise<void>;
-  /** Ends it as `restart` does, for good. */
+  /** Ends it as `restart` does, without starting another one. */
   stop(): Promise<void>;
-  /** Ends it at once, for good, when there is no time to wait. */
+  /** Sends SIGKILL without waiting, and starts no other one. */
   abandon(): void;
   readonly counts: { readonly kills: number; readonly starts: number };
   readonly ownEnds: readonly OwnEnd[];
@@ -42,7 +42,7 @@ export interface RelayKeeper {
 
 const pauseBeforeRestartMs = 100;
 const mostFailedStarts = 5;
-/** Far longer than a request to the exchange may take. */
+/** The longest time for a shutdown: far longer than a request to the exchange may take. */
 const longestEndMs = 20_000;
 const lastWordsLength = 2000;
 const script = fileURLToPath(new URL('relay-process.ts', import.meta.url));
@@ -51,7 +51,7 @@ export function startKeeper(options: {
   readonly folder: DataFolder;
   readonly exchangeUrl: string;
   readonly isDiskFull: () => boolean;
-  /** Hears every line of the relay's journal, and of its standard error. */
+  /** Called with every line of the relay's standard output and standard error. */
   readonly onLine: (line: string) => void;
 }): RelayKeeper {
   const { folder, exchangeUrl, isDiskFull, onLine } = options;
@@ -78,7 +78,7 @@ export function startKeeper(options: {
     });
     createInterface({ input: relay.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       if (line !== 'ready') return onLine(line);
-      // It may have been killed before its last word was read.
+      // The process may have been killed before this line was read.
       if (child !== relay) return;
       wasReady = true;
       failedStarts = 0;
@@ -91,7 +91,7 @@ export function startKeeper(options: {
       onLine(line);
     });
     const [exitCode] = await exited;
-    // What is told to end is to end well.
+    // After SIGTERM the exit code must be 0.
     if (endedWith === 'SIGKILL' || (endedWith === 'SIGTERM' && exitCode === 0)) return;
     const diskWasFull = wasFullAtStart || isDiskFull();
     ownEnds.push({ wasReady, diskWasFull, exitCode, lastWords });
@@ -99,7 +99,7 @@ export function startKeeper(options: {
     failedStarts += 1;
     if (failedStarts < mostFailedStarts) return;
     isOver = true;
-    ready.reject(new Error(`the relay did not come up ${failedStarts} times in a row: ${lastWords}`));
+    ready.reject(new Error(`the relay did not start ${failedStarts} times in a row: ${lastWords}`));
   }
 
   async function keep(): Promise<void> {
@@ -110,17 +110,17 @@ export function startKeeper(options: {
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {
-    const outcome = child;
-    if (outcome === null) return;
+    const relay = child;
+    if (relay === null) return;
     endedWith = signal;
-    const exited = once(outcome, 'exit');
+    const exited = once(relay, 'exit');
     const patience = setTimeout(() => {
       const lastWords = `it did not end within ${longestEndMs} ms of ${signal}`;
       ownEnds.push({ wasReady: true, diskWasFull: isDiskFull(), exitCode: null, lastWords });
       endedWith = 'SIGKILL';
-      outcome.kill('SIGKILL');
+      relay.kill('SIGKILL');
     }, longestEndMs);
-    outcome.kill(signal);
+    relay.kill(signal);
     await exited;
     clearTimeout(patience);
   }
@@ -139,9 +139,9 @@ export function startKeeper(options: {
     },
     async reconcile() {
       if (child === null) return;
-      const answered = Promise.race([once(child, 'message'), once(child, 'exit')]);
+      const finished = Promise.race([once(child, 'message'), once(child, 'exit')]);
       child.send('reconcile');
-      await answered;
+      await finished;
     },
     async stop() {
       isOver = true;
@@ -158,7 +158,7 @@ export function startKeeper(options: {
   };
 }
 
-/** A promise that may be rejected with nobody waiting. */
+/** Creates a promise that may be rejected while no code waits for it. */
 function createMoment(): PromiseWithResolvers<void> {
   const moment = Promise.withResolvers<void>();
   moment.promise.catch(() => undefined);

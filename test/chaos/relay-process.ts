@@ -11,10 +11,10 @@ import { createLog } from '../../lib/host/log.ts';
 import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-config.ts';
 
 /**
- * The relay as `npm start` composes it, against an exchange elsewhere.
+ * The relay as `npm start` composes it, with an exchange in another process.
  *
- * The standard output is the terminal of whoever starts it. Every log line also goes there as it is: that is a service
- * manager's journal, written before the relay goes on, and none is lost with the disk or the process.
+ * Its standard output serves as the terminal. Every log line is also written there as JSON, as to a service
+ * manager's journal: synchronously, so that no line is lost with the disk or the process.
  */
 const [exchangeUrl = '', dataPath = ''] = process.argv.slice(2);
 const { exchange, settings } = parseConfig(chaosConfig(exchangeUrl));
@@ -27,10 +27,10 @@ const output = new Writable({
   decodeStrings: false,
   write(chunk: string, _encoding, done) {
     try {
-      // First: what stands in the journal was shown, whenever the process is killed.
+      // Before the journal, so that every line in the journal was also shown, whenever the process is killed.
       logOutput.write(chunk);
     } catch {
-      // Nobody hears of it in a relay either; the journal shows what the terminal then lacks.
+      // The local relay ignores this error, too; the journal has the line that the terminal then lacks.
     }
     process.stdout.write(chunk);
     done();
@@ -49,10 +49,10 @@ const relay = await startLocalRelay({
 writeRun(folder, { relayUrl: relay.url, exchangeUrl, dialect: exchange.dialect });
 process.stdout.write('ready\n');
 
-process.on('message', (question) => {
-  if (question === 'reconcile') void relay.reconcile().then(() => process.send?.('reconciled'));
+process.on('message', (message) => {
+  if (message === 'reconcile') void relay.reconcile().then(() => process.send?.('reconciled'));
 });
-// Whoever started this one decides when it ends, and it does not outlive them.
+// The parent process decides when this one ends, and this one does not outlive it.
 process.on('SIGINT', () => undefined);
 for (const end of ['SIGTERM', 'disconnect'] as const) process.once(end, () => void stop());
 let stopping: Promise<void> | null = null;

@@ -1,19 +1,19 @@
 import { isFinal } from '../../lib/model/outcome.ts';
 import { lostResponseOutcome } from '../../lib/relay/settle-entry.ts';
 import { findAlarmed } from './audit-outcomes.ts';
-import { type Violation, wasAnswered } from './evidence.ts';
+import { hadResponse, type Violation } from './evidence.ts';
 import type { Plan } from './plan.ts';
 import type { ChaosRun } from './run.ts';
 import type { SentAlert } from './sender.ts';
 
-/** More stories than these help nobody. */
-const mostStories = 10;
+/** The most violations of one kind that are printed in detail. */
+const mostShown = 10;
 
 export function printPlan(plan: Plan, seed: number): void {
   const { alerts, killsAtMs, fullDisks, logLosses, weathers, durationMs } = plan;
   print(
     `Seed ${seed}: ${alerts.length} alerts in ${seconds(durationMs)} s, ${killsAtMs.length} kills, ${fullDisks.length} full disks, ${logLosses.length} lost log files, ${weathers.length} weathers at the exchange.`,
-    'The seed fixes this plan; what two processes and a disk make of it differs from run to run.',
+    'The seed fixes this plan; the timing of processes and disk differs from run to run.',
     '',
   );
 }
@@ -29,34 +29,34 @@ export function printRun(run: ChaosRun, violations: readonly Violation[]): void 
   const others = violations.length - count('lost') - count('duplicated') - count('silent');
   print(
     `${count('lost')} lost, ${count('duplicated')} duplicated, ${count('silent')} silent; ${others} other violations`,
-    `${seconds(run.tookMs)} s, of which ${seconds(run.busyMs)} s with signals coming: ${Math.round(signals / (run.busyMs / 1000))} signals/s`,
+    `${seconds(run.tookMs)} s, of which signals arrived for ${seconds(run.busyMs)} s: ${Math.round(signals / (run.busyMs / 1000))} signals/s`,
   );
 }
 
 function printSenders(alerts: readonly SentAlert[]): void {
   const deliveries = alerts.flatMap((alert) => alert.deliveries);
-  const answers = (hundreds: number) =>
+  const responses = (hundreds: number) =>
     deliveries.filter(({ httpStatus }) => Math.floor((httpStatus ?? 0) / 100) === hundreds).length;
   const silent = deliveries.filter(({ httpStatus }) => httpStatus === null).length;
-  const neverTaken = alerts.filter((alert) => !wasAnswered(alert, 2) && !wasAnswered(alert, 4)).length;
+  const notAccepted = alerts.filter((alert) => !hadResponse(alert, 2) && !hadResponse(alert, 4)).length;
   row('signals', `${countSignals(alerts)} in ${alerts.length} alerts`);
-  row('posted', `${deliveries.length} times, ${deliveries.length - alerts.length} of them again`);
-  row('answered', `${answers(2)} × 2xx, ${answers(4)} × 4xx, ${answers(5)} × 5xx, ${silent} × not at all`);
-  row('alerts acknowledged', `${alerts.filter((alert) => wasAnswered(alert, 2)).length}`);
-  row('alerts never taken', `${neverTaken}, as their senders know`);
+  row('posted', `${deliveries.length} times, ${deliveries.length - alerts.length} of them resends`);
+  row('responses', `${responses(2)} × 2xx, ${responses(4)} × 4xx, ${responses(5)} × 5xx, ${silent} × none`);
+  row('alerts acknowledged', `${alerts.filter((alert) => hadResponse(alert, 2)).length}`);
+  row('alerts not accepted', `${notAccepted}, as their senders know`);
 }
 
 function printFaults({ kills, starts, facts, fullDisks, logLosses, strikes }: ChaosRun): void {
   const { episodes, refusedWrites, obstacle } = fullDisks;
   row(
     'relay',
-    `killed ${kills} times, came up ${starts} times, failed to come up ${facts.ownEnds.length} times`,
+    `killed ${kills} times, started ${starts} times, failed to start ${facts.ownEnds.length} times`,
   );
   row(
     'full disk',
     obstacle === null
       ? `${episodes} times; ${refusedWrites} refused writes in the journal`
-      : `left out, no small file system can be mounted here: ${obstacle}`,
+      : `skipped, because no small file system can be mounted here: ${obstacle}`,
   );
   row('log file', `moved or removed ${logLosses} times`);
   row(
@@ -83,9 +83,9 @@ function printOutcomes({ facts }: ChaosRun): void {
   const caught = entries.filter((entry) =>
     entry.steps.some(({ note }) => note === lostResponseOutcome(entry).note),
   );
-  row('once unknown', `${unknown.length}, of which settled since: ${settled}`);
+  row('once unknown', `${unknown.length}, of which ${settled} were settled since`);
   row('killed while sending', `${caught.length} signals`);
-  row('signals alarmed of', `${findAlarmed(writings).size} in the journal, ${inFiles} in the log files`);
+  row('signals with alarms', `${findAlarmed(writings).size} in the journal, ${inFiles} in the log files`);
 }
 
 function printViolations(violations: readonly Violation[]): void {
@@ -95,7 +95,7 @@ function printViolations(violations: readonly Violation[]): void {
     (violation) => `${violation.wrong}: ${violation.what}`,
   )) {
     print(`${what} (${alike.length} ×)`);
-    for (const { story } of alike.slice(0, mostStories)) print(...story.map((line) => `    ${line}`), '');
+    for (const { details } of alike.slice(0, mostShown)) print(...details.map((line) => `    ${line}`), '');
   }
 }
 

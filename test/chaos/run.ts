@@ -22,16 +22,16 @@ import { type RelayKeeper, startKeeper } from './relay-keeper.ts';
 import { type SentAlert, sendAlert } from './sender.ts';
 import { playWeathers } from './weather.ts';
 
-/** What a run came to. */
+/** The result of a run. */
 export interface ChaosRun {
   readonly facts: Facts;
   readonly tookMs: number;
-  /** How long the signals were coming. */
+  /** How long signals were arriving. */
   readonly busyMs: number;
   readonly kills: number;
   readonly starts: number;
   readonly fullDisks: FullDisks;
-  /** How often the log file was taken from under the relay. */
+  /** How often the log file was moved or removed. */
   readonly logLosses: number;
   /** How often each kind of fault has struck. */
   readonly strikes: ReadonlyMap<FaultKind, number>;
@@ -39,28 +39,30 @@ export interface ChaosRun {
 
 export interface FullDisks {
   readonly episodes: number;
-  /** Lines in which the relay said that it could not write. */
+  /** The number of log lines about failed writes. */
   readonly refusedWrites: number;
   /** Why the disk could not be filled; null when it could. */
   readonly obstacle: string | null;
 }
 
-/** The world of a run: everything in it is taken away again by `remove`. */
+/** The parts of a run; `runChaos` removes them again at its end. */
 interface Stage {
   readonly disk: DataDisk;
   readonly folder: DataFolder;
   readonly paper: PaperExchange;
   readonly keeper: RelayKeeper;
   readonly journal: string[];
-  /** What whoever started the relay has seen. */
+  /** The lines that the relay's terminal has shown. */
   readonly terminal: string[];
   refusedWrites: number;
 }
 
-/** Room for the log, the one before it and the database's own journal, and for each signal's entry. */
+/** Room for the log, the rotated log, the database's write-ahead log, and the entry of each signal. */
 const diskBytes = { atLeast: 48 * 1024 * 1024, perSignal: 8 * 1024 };
 
-/** Carries a plan out against a relay in a process of its own, waits for quiet, and gathers the evidence. */
+/**
+ * Runs a plan against a relay in its own process, waits until everything is settled, and gathers the facts.
+ */
 export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
   const startedAtMs = performance.now();
   const stage = await openStage(plan, seed);
@@ -94,7 +96,7 @@ export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
 
 async function openStage(plan: Plan, seed: number): Promise<Stage> {
   const disk = openDataDisk(diskBytes.atLeast + plan.alerts.length * diskBytes.perSignal);
-  // However this process ends, as long as it can act at all, nothing of the run outlives it.
+  // Whenever this process exits, the disk of the run is removed.
   process.once('exit', disk.remove);
   const folder = createDataFolder(disk.path);
   completeFileSecrets(folder.secretsPath, accounts, paperKeysOf);
@@ -105,7 +107,7 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
     exchangeUrl: paper.url,
     isDiskFull: () => disk.isFull,
     onLine(line) {
-      // The journal is JSON, the terminal's lines are for people.
+      // Lines of the journal are JSON; all others are lines of the terminal.
       if (!line.startsWith('{')) return void terminal.push(line);
       journal.push(line);
       if (disk.isFull && line.includes('could not be written')) stage.refusedWrites += 1;
@@ -118,10 +120,10 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
 
 const accounts = [...Object.keys(tradingAccounts), rehearsalAccount];
 
-/** Instead of each minute, so that a short run has orders looked for among all the faults. */
+/** Instead of a minute, so that a short run has lookups during the faults. */
 const reconcilePauseMs = 2_000;
 
-/** Everything the plan says, side by side, each at its time. */
+/** Runs all parts of the plan in parallel, each at its time. */
 async function play(stage: Stage, plan: Plan) {
   const { disk, folder, keeper, paper } = stage;
   const startedAtMs = performance.now();
@@ -169,7 +171,9 @@ async function play(stage: Stage, plan: Plan) {
   return { alerts, strikes, logLosses };
 }
 
-/** A start looks after what was left behind; then the queue empties, and what is unknown is looked for. */
+/**
+ * Restarts the relay, which sweeps its stores, and waits until the queue is empty and all lookups are done.
+ */
 async function quieten({ keeper, folder }: Stage): Promise<void> {
   await keeper.waitUntilReady();
   await keeper.restart();
@@ -187,7 +191,7 @@ async function quieten({ keeper, folder }: Stage): Promise<void> {
 }
 
 const pollMs = 100;
-/** Whatever is not at rest by then is for the audit to find. */
+/** What is not settled by then is reported by the audit. */
 const longestWaitMs = 60_000;
 
 async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
@@ -210,7 +214,7 @@ async function gatherFacts(
   const secrets = await collectSecrets(folder);
   const exchange = await readExchange(paper.url);
   await keeper.stop();
-  // With nobody else at the file, closing it leaves nothing in SQLite's own journal.
+  // No other process has the file open, so closing it writes all of SQLite's write-ahead log into it.
   const records = openRecords(folder);
   const [entries, queue] = [await readEntries(records.ledger), records.countQueue()];
   records.close();
@@ -224,7 +228,7 @@ async function gatherFacts(
 
 async function collectSecrets(folder: DataFolder): Promise<readonly Secret[]> {
   const store = createFileSecrets(folder.secretsPath);
-  const secrets: Secret[] = [{ name: 'what marks a raw body', value: bodyMark, mayBeStored: true }];
+  const secrets: Secret[] = [{ name: 'the mark of a raw body', value: bodyMark, mayBeStored: true }];
   for (const account of accounts) {
     const keys = await store.exchangeKeys(account);
     const known = {

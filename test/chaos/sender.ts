@@ -3,35 +3,35 @@ import { request as issueRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PlannedAlert, writeBody } from './alerts.ts';
 
-/** One posting of an alert's bytes. */
+/** One delivery of an alert's bytes. */
 export interface Delivery {
   readonly atMs: number;
   /** Null: the connection was refused, broke or hung. */
   readonly httpStatus: number | null;
-  /** The signals the response names. */
+  /** The signal ids in the response. */
   readonly signalIds: readonly string[];
-  /** Why there was no response, or the code of a refusal; empty where all went well. */
+  /** Why there was no response, or the code of a refusal; empty after a success. */
   readonly reason: string;
 }
 
-/** An alert and what its sender was told. */
+/** An alert and the responses to its sender. */
 export interface SentAlert extends Pick<PlannedAlert, 'account' | 'signals' | 'flaw'> {
   /** SHA-256 of the bytes, in hex. */
   readonly fingerprint: string;
   readonly deliveries: readonly Delivery[];
 }
 
-/** As TradingView sends. @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/ */
+/** TradingView's timeout. @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/ */
 const responseTimeoutMs = 3_000;
 const mostResends = 3;
-/** TradingView's pause is 5 s; here it is shorter, for disks are not full for long either. */
+/** TradingView's pause is 5 s; here it is shorter, because full disks are also short. */
 const resendPauseMs = 1_000;
 
 /**
- * Posts one alert as TradingView does: after an HTTP 5xx but 504 again after a pause, at most three more times; after
- * silence not again, save for the copies that the plan wants to come late.
+ * Posts one alert as TradingView does. After an HTTP 5xx other than 504 it posts again after a pause, at most
+ * three more times. Without a response it does not post again, except for the copies in the plan.
  *
- * @param webhookUrlOf where an account's webhook is at the moment
+ * @param webhookUrlOf returns the present URL of an account's webhook
  */
 export async function sendAlert(
   alert: PlannedAlert,
@@ -48,7 +48,7 @@ export async function sendAlert(
   }
 
   let last = await deliver();
-  for (let resends = 0; resends < mostResends && isToComeAgain(last); resends += 1) {
+  for (let resends = 0; resends < mostResends && isSentAgain(last); resends += 1) {
     await sleep(resendPauseMs);
     last = await deliver();
   }
@@ -61,11 +61,11 @@ export async function sendAlert(
   return { account, signals, flaw, fingerprint, deliveries };
 }
 
-function isToComeAgain({ httpStatus }: Delivery): boolean {
+function isSentAgain({ httpStatus }: Delivery): boolean {
   return httpStatus !== null && httpStatus >= 500 && httpStatus !== 504;
 }
 
-/** Every delivery is a connection of its own, as from a stranger's servers. */
+/** Posts over a new connection, as TradingView's servers do. */
 function post(url: string, body: Buffer): Promise<Delivery> {
   const atMs = Date.now();
   const silence = (reason: string): Delivery => ({ atMs, httpStatus: null, signalIds: [], reason });
@@ -81,7 +81,7 @@ function post(url: string, body: Buffer): Promise<Delivery> {
           .on('error', (error) => resolve(silence(error.message)));
       },
     );
-    // An idle connection is one that hangs: the whole response comes at once or not at all.
+    // An idle connection is a hanging one, because the whole response comes at once.
     request.on('timeout', () => request.destroy(new Error('no response in time')));
     request.on('error', (error) => resolve(silence(error.message)));
     request.end(body);

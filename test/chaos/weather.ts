@@ -2,10 +2,10 @@ import type { PaperControl } from '../../lib/paper/control.ts';
 import type { FaultKind } from '../../lib/paper/faults.ts';
 import type { Weather } from './plan.ts';
 
-/** How often each kind of fault has struck; of `down`, how many outages there were. */
+/** How often each kind of fault has struck; for `down`, the number of outages. */
 export type Strikes = Map<FaultKind, number>;
 
-/** Lets the exchange go through the planned weathers, one after the other, and leaves it without faults. */
+/** Applies the planned weathers to the exchange, one after the other, and leaves it without faults. */
 export async function playWeathers(
   control: PaperControl,
   weathers: readonly Weather[],

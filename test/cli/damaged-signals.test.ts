@@ -51,7 +51,7 @@ test.each(['signal', 'resolve'])('%s says what to do about a damaged one', async
     exitCode: 1,
     code: 'entry_damaged',
     message: 'the entry of signal "demo-1" of account main cannot be read',
-    action: 'Restore the ledger from a copy, or compare this signal with the exchange by hand.',
+    action: 'Restore the ledger from a backup, or compare this signal with the exchange by hand.',
     issues: [],
   });
 });

@@ -129,7 +129,7 @@ describe.each(['live', 'documented'] as const)('an exchange of the %s dialect', 
     expect(failure).toMatchObject({
       exitCode: 1,
       code: 'exchange_rejected',
-      action: 'The exchange refused the request: its code and texts say why.',
+      action: 'The exchange rejected the request: its code and messages say why.',
     });
     expect(failure.message).toContain('The selected planId is invalid.');
   });

@@ -54,7 +54,7 @@ describe('relay resolve', () => {
     const { exitCode, stdout } = await runCli(relay.here('resolve', 'buy-1'));
 
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^buy-1 is still unknown: neither among the open nor the ended orders$/m);
+    expect(stdout).toMatch(/^buy-1 is still unknown: the order is neither open nor in the history$/m);
     expect(stdout).toContain('--saw STATUS --note');
     expect((await entry()).status).toBe('unknown');
     expect(orders()).toEqual([]);
@@ -69,7 +69,7 @@ describe('relay resolve', () => {
     const last = (await entry()).steps.at(-1);
     expect(last).toMatchObject({
       by: 'alice',
-      note: 'order 10000000001 was there and is cancelled; 0 of 0.01 were executed before',
+      note: 'order 10000000001 existed and is cancelled; 0 of 0.01 were filled before',
     });
     expect(orders().map(({ status }) => status)).toEqual(['cancelled']);
   });
@@ -91,7 +91,7 @@ describe('relay resolve', () => {
     expect(response).toMatchObject({ result: 'open_question', entry: { status: 'unknown' } });
     expect(response).toHaveProperty(
       'finding',
-      expect.stringMatching(/^no order of it is open to cancel; not among/),
+      expect.stringMatching(/^its order is not open, so nothing was cancelled; the order is not/),
     );
   });
 
@@ -166,7 +166,7 @@ describe('relay resolve', () => {
     const { stdout } = await runCli(relay.here('resolve', 'buy-1'));
 
     expect(stdout).toMatch(
-      /^the exchange shows 2 orders of client order id "tr-[0-9a-f]+": look at them at once$/m,
+      /^the exchange lists 2 orders with client order id "tr-[0-9a-f]+": check them at once$/m,
     );
     expect((await entry()).steps.at(-1)).toMatchObject({ status: 'placed', evidence: { others: 1 } });
   });

@@ -122,7 +122,7 @@ describe('signal', () => {
       account: 'main',
       signalId: 'demo-1',
       status: 'placed',
-      meaning: 'the exchange took the order',
+      meaning: 'the exchange accepted the order',
       signal: buySignal,
       clientOrderId: 'tr-1',
       fingerprint: 'f1',
@@ -148,7 +148,7 @@ describe('signal', () => {
   test('tells people each step in absolute time and since the first', async () => {
     const { stdout } = await runCli(here('signal', 'demo-1', '--account', 'main'));
 
-    expect(stdout).toMatch(/^status +placed\n +the exchange took the order$/m);
+    expect(stdout).toMatch(/^status +placed\n +the exchange accepted the order$/m);
     expect(stdout).toMatch(/^asked +buy 0.01 of BTC_USDT, stop 60500, limit 60560, stop loss 59000$/m);
     expect(stdout).toMatch(/^fired +2026-11-20 09:59:58.500 UTC$/m);
     expect(stdout).toMatch(/^order +10000000001, open as far as the ledger knows$/m);
@@ -185,7 +185,7 @@ describe('signal', () => {
     expect(byId).toMatchObject({
       signalId: 'late-1@refused-0123456789ab',
       status: 'invalid',
-      steps: [{ note: 'the alert came too late' }],
+      steps: [{ note: 'the alert was too late' }],
       refusals: [],
     });
     expect(stdout).toMatch(/^ticker +SOLUSDT$/m);

@@ -111,7 +111,7 @@ async function storeRefused(ledger: Ledger): Promise<void> {
     step: {
       status: 'invalid',
       atMs: startMs + 2100,
-      note: 'the alert came too late',
+      note: 'the alert was too late',
       evidence: { code: 'stale', ticker: 'SOLUSDT', issues: [] },
     },
   });

@@ -468,7 +468,7 @@ describe('The schedule fires, and', () => {
 
     expect(entry).toMatchObject({
       status: 'unknown',
-      lookup: { notFound: entry.lookup?.count, finding: 'neither among the open nor the ended orders' },
+      lookup: { notFound: entry.lookup?.count, finding: 'the order is neither open nor in the history' },
     });
     expect((await examine()).amiss).toEqual(['outcomes']);
   });

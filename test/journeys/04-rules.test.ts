@@ -111,7 +111,7 @@ describe("the owner's rules", () => {
       status: 'invalid',
       steps: [
         {
-          note: '4 signals in the last minute; the account takes 4; the sender was asked to send it again',
+          note: '4 signals in the last minute; the account accepts 4; the sender was asked to send it again',
           evidence: { code: 'rate_limited', ticker: 'BTCUSDT' },
         },
       ],
@@ -139,7 +139,7 @@ describe("the owner's rules", () => {
     const posted = await world.post(JSON.stringify(items), { account: 'slow' });
 
     expect(posted.status).toBe(429);
-    expect(posted.body.error?.message).toBe('the alert holds 5 signals; the account takes 4 in a minute');
+    expect(posted.body.error?.message).toBe('the alert holds 5 signals; the account accepts 4 in a minute');
     const { entries } = await world.ledger.list({ limit: 10 });
     expect(entries.map(({ status }) => status)).toEqual(Array(5).fill('invalid'));
     for (let index = 0; index < 5; index += 1)

@@ -21,7 +21,7 @@ const order = {
 } as const;
 
 describe('a limit order', () => {
-  test('is sized and rounded toward safety, as a stop-limit order is', () => {
+  test('is sized and rounded as a stop-limit order is', () => {
     expect(size(limitBuy)).toEqual({
       ok: true,
       order: {
@@ -38,13 +38,13 @@ describe('a limit order', () => {
     });
   });
 
-  test('of an amount of money is divided by the rounded limit price', () => {
+  test('sized in the quote currency is divided by the rounded limit price', () => {
     expect(size({ ...limitBuy, size: { unit: 'quote', quoteQuantity: '1000' } })).toMatchObject({
       order: { amount: '0.019', price: '50100' },
     });
   });
 
-  test('is held against the limits of its market', () => {
+  test('is checked against the limits of its market', () => {
     expect(size({ ...limitBuy, limitPrice: '0.1' })).toMatchObject({
       denial: { rule: 'price_rounds_to_zero' },
     });
@@ -53,7 +53,7 @@ describe('a limit order', () => {
     });
   });
 
-  test('is held against the largest amount and notional of its account', () => {
+  test('is checked against the largest amount and notional of its account', () => {
     const limits = { sides: ['buy', 'sell'], maxAmount: null, maxNotional: parseDecimal('19499') } as const;
 
     expect(checkOrder(order, { ...account, markets: { BTC_USDT: limits } })).toMatchObject({
@@ -62,7 +62,7 @@ describe('a limit order', () => {
     });
   });
 
-  test('has no price that its limit could lie too far from: the relay knows none', () => {
+  test('has no limit distance: the relay knows no price to compare with', () => {
     const limits = { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } as const;
     const collared = {
       ...account,
@@ -96,18 +96,18 @@ describe('a limit order', () => {
     });
   });
 
-  test('is for the live dialect alone', () => {
+  test('exists only in the live dialect', () => {
     expect(checkDialect(order, 'live')).toBeNull();
     expect(checkDialect(order, 'documented')).toEqual({
       rule: 'order_type_not_in_dialect',
       limit: 'stop_limit',
       actual: 'limit',
       message:
-        'the dialect "documented" has stop_limit and no limit order; send one it has, or set the exchange\'s dialect in relay.config.ts to "live" if that is what the exchange speaks',
+        'the dialect "documented" has stop_limit and no limit order; send an order type that it has, or set the exchange\'s dialect in relay.config.ts to "live" if that is what the exchange speaks',
     });
   });
 
-  test('is told in words', () => {
+  test('is described in words', () => {
     const kind = kindNamed('limit');
 
     expect(kind.summarise(limitBuy)).toBe('limit 50100.4');

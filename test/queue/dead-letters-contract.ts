@@ -2,23 +2,23 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DeadLetters } from '../../lib/queue/dead-letters.ts';
 import { idsOf, maxReceives, message, type QueueFixture, receiptsOf } from './queue-contract.ts';
 
-/** A queue whose messages may be handed out three times, and its dead letters. */
+/** A queue whose messages may be delivered three times, and its dead letters. */
 export interface DeadLettersFixture extends QueueFixture {
   readonly deadLetters: DeadLetters;
 }
 
-/** What the dead letters of every queue keep to. */
+/** The contract of the dead letters of every queue. */
 export function describeDeadLetters(name: string, openFixture: () => Promise<DeadLettersFixture>): void {
   let fixture: DeadLettersFixture;
 
-  /** Enqueues a message and fails it until it is buried; nothing else must be waiting. */
+  /** Enqueues a message and fails it until it is a dead letter; nothing else must be waiting. */
   async function bury(signalId: string): Promise<void> {
     await fixture.queue.enqueue(message(signalId));
     for (let failure = 0; failure < maxReceives; failure += 1) {
       await fixture.source.release(receiptsOf(await fixture.source.receive(1)));
       await fixture.rest();
     }
-    // SQS buries a message only when it would be handed out once more.
+    // SQS moves a message to the dead-letter queue only when it would be delivered once more.
     expect(await fixture.source.receive(1)).toEqual([]);
   }
 
@@ -55,7 +55,7 @@ export function describeDeadLetters(name: string, openFixture: () => Promise<Dea
       expect(await fixture.deadLetterBodies()).toEqual([]);
     });
 
-    test('have all their hand-outs again', async () => {
+    test('can be delivered as often as new messages', async () => {
       await bury('a');
       await fixture.deadLetters.redrive();
 
@@ -67,7 +67,7 @@ export function describeDeadLetters(name: string, openFixture: () => Promise<Dea
       expect([...first, ...second].map(({ receiveCount }) => receiveCount)).toEqual([1, 2]);
     });
 
-    test('can go back once only', async () => {
+    test('can go back only once', async () => {
       await bury('a');
 
       expect(await fixture.deadLetters.redrive()).toHaveLength(1);

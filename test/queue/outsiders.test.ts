@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Another process on the same file, or the next one. */
+/** Another connection to the same file, as another or the next process has. */
 function open(): Opened {
   const file = openSqlite(join(folder, 'relay.db'));
   const process = { file, queue: createSqliteQueue(file, { clock: createManualClock(0), maxReceives: 5 }) };
@@ -34,7 +34,7 @@ function open(): Opened {
 }
 
 const markets = Array.from({ length: 20 }, (_, index) => `M${index}_USDT`);
-/** Names that run against the order. */
+/** Ids that sort against the order of the messages. */
 const nameOf = (index: number) => `s-${99_999 - index}`;
 const messageOf = (index: number) => message(nameOf(index), markets[index % markets.length]);
 const messagesFrom = (from: number, count: number) =>
@@ -46,7 +46,7 @@ async function put({ file, queue }: Opened, from: number, count: number): Promis
   handOut();
 }
 
-test('ten thousand messages are handed out once each, in their order, while others write to the file', async () => {
+test('ten thousand messages are delivered once each, in their order, while other processes write to the file', async () => {
   const first = open();
   await put(first, 0, 10_000);
   first.file.close();
@@ -56,7 +56,7 @@ test('ten thousand messages are handed out once each, in their order, while othe
   const inFlight: Delivery[] = [];
 
   for (let turn = 0; ; turn += 1) {
-    // New ones, and some that wait or are in flight already.
+    // New messages, and some that are already waiting or in flight.
     if (turn < 20) {
       await put(outsider, 10_000 + 10 * turn, 10);
       await outsider.queue.enqueue(messageOf(9000 + turn));
@@ -66,7 +66,7 @@ test('ten thousand messages are handed out once each, in their order, while othe
     handedOut.push(...deliveries);
     inFlight.push(...deliveries);
     if (deliveries.length === 0 && inFlight.length === 0) break;
-    // What is in flight is settled only after several more were handed out.
+    // Messages in flight are removed or released only after several more deliveries.
     if (turn % 5 === 4 || deliveries.length === 0) await relay.queue.remove(receiptsOf(inFlight.splice(0)));
   }
 
@@ -78,10 +78,10 @@ test('ten thousand messages are handed out once each, in their order, while othe
   expect(relay.file.database.prepare('SELECT count(*) AS n FROM messages').get()).toEqual({ n: 0 });
 });
 
-test('what others put into the file is not handed out before it is taken in, and then once', async () => {
+test('messages of other processes are not delivered before they are loaded, and then once', async () => {
   const [relay, outsider] = [open(), open()];
   await outsider.queue.enqueue(messageOf(1));
-  // The door meets the same message before anybody has looked at the file.
+  // The webhook enqueues the same message before the queue has checked the file.
   await relay.queue.enqueue(messageOf(1));
   expect(await relay.queue.receive(5)).toEqual([]);
 
@@ -94,7 +94,7 @@ test('what others put into the file is not handed out before it is taken in, and
   expect(idsOf(await open().queue.receive(5))).toEqual([]);
 });
 
-test('the file is not read anew after a write of the relay itself', async () => {
+test('the file is not read again after a write of the relay itself', async () => {
   const relay = open();
   await put(relay, 0, 1);
   relay.file.database.exec("UPDATE messages SET deduplication_id = 'written by itself'");
@@ -102,7 +102,7 @@ test('the file is not read anew after a write of the relay itself', async () => 
   expect(await relay.queue.receive(5)).toHaveLength(1);
 });
 
-test('a message that was handed out stays before an older one that was found only then', async () => {
+test('a delivered message stays before an older one that was loaded later', async () => {
   const [relay, outsider] = [open(), open()];
   await outsider.queue.enqueue(message('older'));
   await relay.queue.enqueue(message('newer'));

@@ -7,9 +7,9 @@ export interface QueueEnds {
   readonly source: Pick<SignalSource, 'receive' | 'remove' | 'release'>;
 }
 
-/** A queue with nothing in it, whose messages may be handed out {@link maxReceives} times. */
+/** An empty queue whose messages may be delivered {@link maxReceives} times. */
 export interface QueueFixture extends QueueEnds {
-  /** Lets the time pass after which released messages are handed out again. */
+  /** Lets the pause pass after which released messages are delivered again. */
   rest(): Promise<void>;
   /** The bodies of the dead letters, in any order. */
   deadLetterBodies(): Promise<readonly string[]>;
@@ -34,7 +34,7 @@ export function receiptsOf(deliveries: readonly Delivery[]): readonly string[] {
 
 type Source = QueueEnds['source'];
 
-/** Everything that can be handed out now, without acknowledging any of it. */
+/** Receives everything that can be delivered now, without acknowledging it. */
 async function receiveAll(source: Source, maxMessages = 10): Promise<readonly Delivery[]> {
   const all: Delivery[] = [];
   for (;;) {
@@ -44,7 +44,7 @@ async function receiveAll(source: Source, maxMessages = 10): Promise<readonly De
   }
 }
 
-/** Everything there is, acknowledged as it comes. */
+/** Receives and acknowledges every message. */
 async function drain(source: Source, maxMessages = 10): Promise<readonly Delivery[]> {
   const all: Delivery[] = [];
   for (;;) {
@@ -55,7 +55,7 @@ async function drain(source: Source, maxMessages = 10): Promise<readonly Deliver
   }
 }
 
-/** What every queue keeps to, whatever service stands behind it. */
+/** The contract of every queue, whatever service implements it. */
 export function describeQueue(name: string, openFixture: () => Promise<QueueFixture>): void {
   let fixture: QueueFixture;
   let queue: SignalQueue;
@@ -72,11 +72,11 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
   }
 
   describe(name, () => {
-    test('hands out nothing when there is nothing', async () => {
+    test('delivers nothing when it is empty', async () => {
       expect(await source.receive(10)).toEqual([]);
     });
 
-    test('hands a message out whole, with its group, for the first time', async () => {
+    test('delivers a message complete, with its group, for the first time', async () => {
       await queue.enqueue(message('tv-1', 'BTC_PERP', 'second'));
       expect(await source.receive(10)).toMatchObject([
         {
@@ -87,7 +87,7 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       ]);
     });
 
-    test.each([1, 3, 10])('keeps the order within a group, by hand-outs of %i', async (maxMessages) => {
+    test.each([1, 3, 10])('keeps the order within a group, in deliveries of %i', async (maxMessages) => {
       const ids = Array.from({ length: 12 }, (_, i) => `s-${i}`);
       await enqueueAll(...ids.map((id) => message(id)));
       expect(idsOf(await drain(source, maxMessages))).toEqual(ids);
@@ -106,7 +106,7 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect(ids.filter((id) => id.startsWith('e'))).toEqual(['e1', 'e2']);
     });
 
-    test('hands out nothing more of a group until what is in flight is settled', async () => {
+    test('delivers nothing more of a group until the messages in flight are removed or released', async () => {
       await enqueueAll(message('a'), message('b'));
       const [first, ...rest] = await source.receive(1);
       expect(rest).toEqual([]);
@@ -115,7 +115,7 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect(idsOf(await source.receive(1))).toEqual(['b']);
     });
 
-    test('hands out nothing more of a group while any of what is in flight is not settled', async () => {
+    test('delivers nothing more of a group while one of several messages is still in flight', async () => {
       await enqueueAll(message('a'), message('b'), message('c'), message('d'));
       const inFlight = await source.receive(3);
       await source.remove(receiptsOf(inFlight.slice(0, 2)));
@@ -124,7 +124,7 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect(idsOf(await source.receive(3))).toEqual(['d']);
     });
 
-    test('hands out other groups meanwhile: other markets, and other accounts in the same market', async () => {
+    test('delivers other groups meanwhile: other markets, and other accounts in the same market', async () => {
       await enqueueAll(
         message('a'),
         message('b'),
@@ -135,14 +135,14 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect([...idsOf(inFlight)].sort()).toEqual(['a', 'c', 'd']);
     });
 
-    test('forgets what was removed', async () => {
+    test('does not deliver removed messages again', async () => {
       await enqueueAll(message('a'));
       await drain(source);
       await fixture.rest();
       expect(await source.receive(10)).toEqual([]);
     });
 
-    test('hands released messages out again, in their old order and counted', async () => {
+    test('delivers released messages again, in their old order and with their count', async () => {
       await enqueueAll(message('a'), message('b'), message('c'));
       const first = await source.receive(10);
       await source.remove(receiptsOf(first.slice(0, 1)));
@@ -156,7 +156,7 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect(again.map(({ receiveCount }) => receiveCount)).toEqual([2, 2, 1]);
     });
 
-    test('buries a message that was handed out too often, and its group goes on', async () => {
+    test('makes a message that was delivered too often a dead letter, and its group continues', async () => {
       await enqueueAll(message('poison'), message('next'));
       for (let count = 1; count <= maxReceives; count += 1) {
         const deliveries = await source.receive(1);
@@ -173,17 +173,17 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect(idsOf(await drain(next.source))).toEqual(['next']);
     });
 
-    test('does not double a message that still waits', async () => {
+    test('does not duplicate a message that still waits', async () => {
       await enqueueAll(message('a'), message('b'), message('a'));
       expect(idsOf(await drain(source))).toEqual(['a', 'b']);
     });
 
-    test('does not double a message that comes ten times at once', async () => {
+    test('does not duplicate a message that comes ten times at once', async () => {
       await Promise.all(Array.from({ length: 10 }, () => queue.enqueue(message('a'))));
       expect(idsOf(await drain(source))).toEqual(['a']);
     });
 
-    test('does not double a message that is in flight', async () => {
+    test('does not duplicate a message that is in flight', async () => {
       await enqueueAll(message('a'));
       const deliveries = await source.receive(1);
       await enqueueAll(message('a'));
@@ -198,7 +198,7 @@ export function describeQueue(name: string, openFixture: () => Promise<QueueFixt
       expect([...groups].sort()).toEqual(['main.BTC_USDT', 'second.BTC_USDT']);
     });
 
-    test('forgets nothing in a crash: what was not acknowledged comes again, in order', async () => {
+    test('loses nothing in a crash: messages that were not acknowledged are delivered again, in order', async () => {
       await enqueueAll(message('done'), message('in-flight'), message('waiting'));
       await source.remove(receiptsOf(await source.receive(1)));
       await source.receive(1);

@@ -3,7 +3,7 @@ import { deduplicationIdOf, groupOf, parseSignalMessage } from '../../lib/queue/
 
 const message = { account: 'main', signalId: 'tv-1.a', market: 'BTC_USDT' };
 
-test('a group is an account and a market; a double is an account and a signal', () => {
+test('a group is an account and a market; a duplicate has the same account and signal', () => {
   expect(groupOf(message)).toBe('main.BTC_USDT');
   expect(deduplicationIdOf(message)).toBe('main.tv-1.a');
 });

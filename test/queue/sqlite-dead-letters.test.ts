@@ -11,7 +11,7 @@ import { idsOf, maxReceives, message, receiptsOf } from './queue-contract.ts';
 
 const noonMs = 1_767_268_800_000;
 
-/** A queue, and its dead letters over a connection of their own, as another process has it. */
+/** A queue, and its dead letters over a connection of their own, as in another process. */
 function openBeside(folder: string) {
   const clock = createManualClock(noonMs);
   const path = join(folder, 'relay.db');
@@ -78,7 +78,7 @@ describe('dead letters on SQLite', () => {
     }
   }
 
-  test('are counted beside what waits, with the time of the oldest', async () => {
+  test('are counted next to the waiting messages, with the time of the oldest', async () => {
     const { queue, beside, clock } = opened;
     expect(beside.count()).toEqual({ waiting: 0, deadLetters: 0, oldestSentAtMs: null });
     await bury('dead');
@@ -89,7 +89,7 @@ describe('dead letters on SQLite', () => {
     expect(beside.count()).toEqual({ waiting: 2, deadLetters: 1, oldestSentAtMs: enqueuedAtMs });
   });
 
-  test('wake a worker that waits, and take nothing in twice', async () => {
+  test('wake a worker that waits, and are not loaded twice', async () => {
     const { queue, beside } = opened;
     await bury('dead');
     await beside.redrive();
@@ -103,7 +103,7 @@ describe('dead letters on SQLite', () => {
     expect(await queue.receive(10)).toEqual([]);
   });
 
-  test('stay behind what is in flight and before what came later', async () => {
+  test('stay behind messages in flight and before later ones', async () => {
     const { queue, beside } = opened;
     await bury('dead');
     await queue.enqueue(message('in-flight'));

@@ -16,7 +16,7 @@ import {
 
 const noonMs = 1_767_268_800_000;
 
-/** A clock that stands still; who sleeps is woken by hand. */
+/** A clock that stands still; the test wakes sleepers itself. */
 class StillClock implements Clock {
   readonly sleptMs: number[] = [];
   readonly #sleepers: (() => void)[] = [];
@@ -32,7 +32,7 @@ class StillClock implements Clock {
 
   async wakeAll(): Promise<void> {
     for (const wake of this.#sleepers.splice(0)) wake();
-    // The queue hears of it in the microtasks before the next turn.
+    // The queue learns of it in the microtasks before the next turn.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -98,7 +98,7 @@ describe('a queue on SQLite', () => {
     for (const each of messages) await queue.enqueue(each);
   }
 
-  /** Whether the promise is settled once all that can happen by itself has happened. */
+  /** Whether the promise is settled once all microtasks have run. */
   async function isSettled(promise: Promise<unknown>): Promise<boolean> {
     let settled = false;
     void promise.then(() => {
@@ -108,7 +108,7 @@ describe('a queue on SQLite', () => {
     return settled;
   }
 
-  test('hands out one group at a time, the longest waiting first', async () => {
+  test('delivers one group at a time, the longest waiting first', async () => {
     await enqueueAll(message('b1'), message('e1', 'ETH_USDT'), message('b2'), message('e2', 'ETH_USDT'));
     const first = await queue.receive(10);
     const second = await queue.receive(10);
@@ -135,19 +135,19 @@ describe('a queue on SQLite', () => {
     expect(idsOf(await queue.receive(50))).toEqual(ids);
   });
 
-  test('tells when a message was sent', async () => {
+  test('reports when a message was sent', async () => {
     await enqueueAll(message('a'));
     expect(await queue.receive(1)).toMatchObject([{ sentAtMs: 1_767_268_800_000 }]);
   });
 
-  test('takes a message again once the one before it is removed', async () => {
+  test('accepts a message again once the earlier one is removed', async () => {
     await enqueueAll(message('a'));
     await queue.remove(receiptsOf(await queue.receive(1)));
     await enqueueAll(message('a'));
     expect(idsOf(await queue.receive(1))).toEqual(['a']);
   });
 
-  test('a group rests for the retry delay after a release, and other groups do not', async () => {
+  test('a group pauses for the retry delay after a release, and other groups do not', async () => {
     await enqueueAll(message('a'), message('e', 'ETH_USDT'));
     await queue.release(receiptsOf(await queue.receive(1)));
     expect(clock.sleptMs).toEqual([750]);
@@ -157,14 +157,14 @@ describe('a queue on SQLite', () => {
     expect(idsOf(await queue.receive(1))).toEqual(['a']);
   });
 
-  test('a group rests for 2 seconds unless told otherwise', async () => {
+  test('a group pauses for 2 seconds by default', async () => {
     const other = createSqliteQueue(file, { clock, maxReceives });
     await other.enqueue(message('a'));
     await other.release(receiptsOf(await other.receive(1)));
     expect(clock.sleptMs).toEqual([2000]);
   });
 
-  test('does not rest after a burial', async () => {
+  test('does not pause after a message became a dead letter', async () => {
     const { file: once, queue: impatient } = openQueue(':memory:', clock);
     const strict = createSqliteQueue(once, { clock, maxReceives: 1 });
     await strict.enqueue(message('poison'));
@@ -183,21 +183,21 @@ describe('a queue on SQLite', () => {
     once.close();
   });
 
-  test('tells of each message that becomes a dead letter, and of no other', async () => {
-    const told: string[] = [];
+  test('reports each message that becomes a dead letter, and no other', async () => {
+    const reported: string[] = [];
     const strict = createSqliteQueue(file, {
       clock,
       maxReceives: 2,
-      onDeadLetter: ({ group }) => told.push(group),
+      onDeadLetter: ({ group }) => reported.push(group),
     });
     await strict.enqueue(message('poison'));
 
     await strict.release(receiptsOf(await strict.receive(1)));
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     await clock.wakeAll();
     await strict.release(receiptsOf(await strict.receive(1)));
 
-    expect(told).toEqual(['main.BTC_USDT']);
+    expect(reported).toEqual(['main.BTC_USDT']);
   });
 
   test('lists dead letters newest first, as many as asked for', async () => {
@@ -213,7 +213,7 @@ describe('a queue on SQLite', () => {
     ]);
   });
 
-  test('passes over receipts that were used before or never given', async () => {
+  test('ignores receipts that were used before or never given', async () => {
     await enqueueAll(message('a'), message('b'));
     const receipts = receiptsOf(await queue.receive(1));
     await queue.remove(receipts);
@@ -222,7 +222,7 @@ describe('a queue on SQLite', () => {
     expect(await queue.receive(1)).toMatchObject([{ receiveCount: 1, body: expect.stringContaining('"b"') }]);
   });
 
-  test('counts hand-outs across restarts, but not the one that crashed', async () => {
+  test('counts deliveries across restarts, but not the one that crashed', async () => {
     await enqueueAll(message('a'));
     await queue.release(receiptsOf(await queue.receive(1)));
     await clock.wakeAll();
@@ -231,12 +231,12 @@ describe('a queue on SQLite', () => {
     expect(await next.receive(1)).toMatchObject([{ receiveCount: 2 }]);
   });
 
-  describe('when the disk refuses', () => {
+  describe('when the disk refuses writes', () => {
     function refuseWrites(): void {
       file.database.exec('PRAGMA query_only = ON');
     }
 
-    test('enqueue promises nothing, and a repeat completes it', async () => {
+    test('enqueue rejects, and a repetition completes it', async () => {
       refuseWrites();
       await expect(queue.enqueue(message('a'))).rejects.toMatchObject({ code: 'store_unavailable' });
       expect(await queue.receive(1)).toEqual([]);
@@ -246,7 +246,7 @@ describe('a queue on SQLite', () => {
     });
 
     test.each(['remove', 'release'] as const)(
-      '%s says so, and the message comes again later',
+      '%s rejects, and the message is delivered again later',
       async (settle) => {
         await enqueueAll(message('a'), message('b'));
         const receipts = receiptsOf(await queue.receive(1));
@@ -285,7 +285,7 @@ describe('a queue on SQLite', () => {
       expect(await isSettled(waiting)).toBe(true);
     });
 
-    test('resolves when a group has rested', async () => {
+    test('resolves when the pause of a group ends', async () => {
       await enqueueAll(message('a'));
       await queue.release(receiptsOf(await queue.receive(1)));
       const waiting = queue.waitForWork();
@@ -300,7 +300,7 @@ describe('a queue on SQLite', () => {
       expect(await isSettled(Promise.all(workers))).toBe(true);
     });
 
-    test('resolves when it is called off, before or while it waits', async () => {
+    test('resolves when it is aborted, before or while it waits', async () => {
       const controller = new AbortController();
       const waiting = queue.waitForWork(controller.signal);
       expect(await isSettled(waiting)).toBe(false);

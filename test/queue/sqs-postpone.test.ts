@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { createSqsPostpone } from '../../lib/queue/sqs-postpone.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 
-test('a message is postponed by whole seconds, rounded up; what cannot be told is a failure that names nothing', async () => {
+test('a message is postponed by whole seconds, rounded up; a failure does not name any resource', async () => {
   const gone = {
     status: 400,
     body: '{"__type":"com.amazonaws.sqs#ReceiptHandleIsInvalid","message":"receipt-1 of arn:aws:sqs:eu-central-1"}',

@@ -38,7 +38,7 @@ function idsIn(table: 'entries' | 'messages'): readonly unknown[] {
 }
 
 describe('an alert of three signals', () => {
-  test('is three entries and three messages in its order, by one write', async () => {
+  test('becomes three entries and three messages in its order, in one write', async () => {
     await ledger.accept(alert, null);
 
     expect([idsIn('entries'), idsIn('messages')]).toEqual([
@@ -49,7 +49,7 @@ describe('an alert of three signals', () => {
     expect(writeCount).toBe(1);
   });
 
-  test('adds nothing when it comes again, before it is carried out and after', async () => {
+  test('adds nothing when it comes again, before or after it is executed', async () => {
     await ledger.accept(alert, null);
     await ledger.accept(alert, null);
     expect(idsIn('messages')).toEqual(['a', 'b', 'c']);
@@ -61,7 +61,7 @@ describe('an alert of three signals', () => {
     expect(await queue.receive(10)).toEqual([]);
   });
 
-  test('of which one is there adds messages of the others alone', async () => {
+  test('of which one is already stored adds messages of the others only', async () => {
     await ledger.accept([orderEntry('b')], null);
     await queue.remove(receiptsOf(await queue.receive(10)));
     await ledger.accept(alert, null);
@@ -71,7 +71,7 @@ describe('an alert of three signals', () => {
   test.each([
     ['a share of signals that is used up', alert, { maxPerMinute: 2 }],
     ['an id of another alert', [orderEntry('x'), orderEntry('z', { fingerprint: 'other' })], null],
-  ] as const)('puts nothing into the queue when it is turned away by %s', async (_, entries, limit) => {
+  ] as const)('puts nothing into the queue when it is refused because of %s', async (_, entries, limit) => {
     await ledger.accept([orderEntry('z')], null);
     await queue.remove(receiptsOf(await queue.receive(10)));
 
@@ -84,26 +84,29 @@ describe('an alert of three signals', () => {
 
   test.each([
     ['a message cannot be written', 'BEFORE', "SELECT RAISE(ABORT, 'no room')"],
-    // Of a constraint that is looked at with the commit alone.
+    // By a constraint that is checked only at the commit.
     ['the transaction cannot be committed', 'AFTER', 'INSERT INTO debts VALUES (1)'],
-  ])('leaves neither entry nor message when %s, and is stored whole when it comes again', async (...row) => {
-    const [, when, doing] = row;
-    file.database.exec(
-      `CREATE TABLE none (id INTEGER PRIMARY KEY);
+  ])(
+    'leaves neither entry nor message when %s, and is stored completely when it comes again',
+    async (...row) => {
+      const [, when, doing] = row;
+      file.database.exec(
+        `CREATE TABLE none (id INTEGER PRIMARY KEY);
        CREATE TABLE debts (id INTEGER REFERENCES none (id) DEFERRABLE INITIALLY DEFERRED);
        CREATE TRIGGER refuse ${when} INSERT ON messages WHEN NEW.body LIKE '%"c"%' BEGIN ${doing}; END;`,
-    );
+      );
 
-    await expect(ledger.accept(alert, null)).rejects.toMatchObject({ code: 'store_unavailable' });
+      await expect(ledger.accept(alert, null)).rejects.toMatchObject({ code: 'store_unavailable' });
 
-    expect([idsIn('entries'), idsIn('messages')]).toEqual([[], []]);
-    expect(await queue.receive(10)).toEqual([]);
-    file.database.exec('DROP TRIGGER refuse');
-    await ledger.accept(alert, null);
-    expect(idsOf(await queue.receive(10))).toEqual(['a', 'b', 'c']);
-  });
+      expect([idsIn('entries'), idsIn('messages')]).toEqual([[], []]);
+      expect(await queue.receive(10)).toEqual([]);
+      file.database.exec('DROP TRIGGER refuse');
+      await ledger.accept(alert, null);
+      expect(idsOf(await queue.receive(10))).toEqual(['a', 'b', 'c']);
+    },
+  );
 
-  test('is handed out once although the enqueue that follows finds it waiting, which writes nothing', async () => {
+  test('is delivered once, and the enqueue that follows writes nothing', async () => {
     await ledger.accept(alert, null);
     writeCount = 0;
 

@@ -11,16 +11,16 @@ afterEach(() => relay.close());
 
 const died = new RelayError('store_unavailable', 'the process died here');
 
-/** An alarm too many is better than one that a crash in between swallows. */
-describe('an alarm is told before what it is about is written', () => {
-  test('when an outcome has one', async () => {
+/** An alarm too many is better than one that is lost in a crash. */
+describe('an alarm is logged before the ledger write that it reports', () => {
+  test('when an outcome has an alarm', async () => {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert());
     const entry = await relay.entry(key.signalId);
-    let toldBefore: readonly unknown[] = [];
+    let alarmsBefore: readonly unknown[] = [];
     const ledger = override(relay.services.ledger, {
       move: async () => {
-        toldBefore = [...relay.alarms];
+        alarmsBefore = [...relay.alarms];
         throw died;
       },
     });
@@ -33,10 +33,10 @@ describe('an alarm is told before what it is about is written', () => {
 
     await expect(settleEntry({ ...relay.services, ledger }, entry, outcome)).rejects.toBe(died);
 
-    expect(toldBefore).toEqual([{ name: 'orders_left_open', account: 'main', signalId: 'buy-1' }]);
+    expect(alarmsBefore).toEqual([{ name: 'orders_left_open', account: 'main', signalId: 'buy-1' }]);
   });
 
-  test('when what a dead worker was sending is taken over, and the response to that is lost', async () => {
+  test('when the reconciler takes over an entry of a dead worker, and the response to its write is lost', async () => {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert());
     const sending = { status: 'sending', atMs: relay.clock.nowMs(), note: '' } as const;
@@ -60,16 +60,16 @@ describe('an alarm is told before what it is about is written', () => {
     await relay.send(plain, { fault: 'drop_after' });
     const before = relay.alarms.length;
     relay.clock.advance(60 * minuteMs);
-    let toldBefore = 0;
+    let alarmsBefore = 0;
     const ledger = override(relay.services.ledger, {
       postpone: async () => {
-        toldBefore = relay.alarms.length - before;
+        alarmsBefore = relay.alarms.length - before;
         throw died;
       },
     });
 
     await expect(reconcileSignals({ ...relay.services, ledger })).rejects.toBe(died);
 
-    expect(toldBefore).toBe(1);
+    expect(alarmsBefore).toBe(1);
   });
 });

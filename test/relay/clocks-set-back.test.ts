@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => relay.close());
 
-/** The signals that a run of the reconciler queues, in their order. */
+/** The ids of the signals that one run of the reconciler enqueues, in their order. */
 async function sweptIds(): Promise<readonly string[]> {
   const ids: string[] = [];
   const queue = { enqueue: async ({ signalId }: { readonly signalId: string }) => void ids.push(signalId) };
@@ -18,7 +18,7 @@ async function sweptIds(): Promise<readonly string[]> {
 }
 
 describe('after a clock was set back', () => {
-  test('signals that wait are queued again when they were stored more than a minute ahead, oldest first', async () => {
+  test('waiting signals are enqueued again, oldest first, if their times are more than a minute in the future', async () => {
     for (const id of ['first', 'second']) {
       await relay.receive(buyAlert({ id }));
       relay.clock.advance(1000);
@@ -31,7 +31,7 @@ describe('after a clock was set back', () => {
     expect(await sweptIds()).toEqual(['first', 'second']);
   });
 
-  test('a signal that waited since then is denied with both numbers, for its age is not known', async () => {
+  test('a signal from before is denied with both numbers, because its age is not known', async () => {
     await relay.receive(buyAlert());
     relay.clock.advance(-60 * minuteMs);
 
@@ -48,15 +48,18 @@ describe('after a clock was set back', () => {
     [minuteMs - 1, 0],
     [minuteMs, 1],
     [60 * minuteMs, 1],
-  ])('what was being sent %i ms ahead: taken over are %i', async (aheadMs, takenOver) => {
-    const key = await relay.receive(buyAlert());
-    const step = { status: 'sending', atMs: noonMs + aheadMs, note: '' } as const;
-    await relay.services.ledger.start(key, step, null);
+  ])(
+    'of a signal whose `sending` is %i ms in the future, the reconciler takes over %i',
+    async (aheadMs, takenOver) => {
+      const key = await relay.receive(buyAlert());
+      const step = { status: 'sending', atMs: noonMs + aheadMs, note: '' } as const;
+      await relay.services.ledger.start(key, step, null);
 
-    expect(await relay.reconcile()).toMatchObject({ takenOver });
-  });
+      expect(await relay.reconcile()).toMatchObject({ takenOver });
+    },
+  );
 
-  test('an order whose look was put off is looked for at once', async () => {
+  test('an order whose next lookup was scheduled before is looked up at once', async () => {
     await relay.send(buyAlert(), { fault: 'drop_before', endpoint: 'stop-limit' });
     await relay.reconcile();
     expect((await relay.entry('buy-1')).lookup).toMatchObject({ count: 1 });

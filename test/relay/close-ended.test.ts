@@ -23,7 +23,7 @@ interface Placed {
   readonly orderId?: number | null;
 }
 
-/** An order that the ledger believes open, and that the exchange never saw, or no longer holds. */
+/** Stores an order that the ledger counts as open, but the exchange does not have. */
 async function believe(signalId: string, placed: Placed = {}): Promise<void> {
   const { account = 'main', atMs = longAgoMs, status = 'placed', orderId = 5_000_000 } = placed;
   const { ledger } = relay.services;
@@ -54,14 +54,14 @@ describe('orders that ended', () => {
     expect(await believedOpen()).toEqual(['buy-1', 'young']);
   });
 
-  test('are not asked for while nothing is believed open for long', async () => {
+  test('cause no request while no order has been open for long', async () => {
     await believe('young', { atMs: longAgoMs + 1 });
     relay.asked.length = 0;
     expect(await close()).toBe(0);
     expect(relay.asked).toEqual([]);
   });
 
-  test('are not closed where their outcome is unknown, or their id', async () => {
+  test('are not closed if their outcome or their order id is unknown', async () => {
     await believe('lost', { status: 'unknown' });
     await believe('nameless', { orderId: null });
     await believe('ended');
@@ -71,7 +71,7 @@ describe('orders that ended', () => {
     expect(await believedOpen()).toEqual(['buy-1', 'nameless', 'lost']);
   });
 
-  test('of an account that only rehearses are not asked for', async () => {
+  test('of a dry-run account cause no request', async () => {
     await believe('rehearsed', { account: 'rehearsal' });
     const askedFor: string[] = [];
     const exchangeFor: CloseServices['exchangeFor'] = (account) => {
@@ -99,7 +99,7 @@ describe('orders that ended', () => {
     expect(await believedOpen('slow')).toEqual([]);
   });
 
-  test('are not closed by a list of which there is more than was read', async () => {
+  test('are not closed if the list has more pages than are read', async () => {
     await believe('ended');
     const client = await relay.services.exchangeFor('main');
     const pages: number[] = [];
@@ -116,7 +116,7 @@ describe('orders that ended', () => {
     expect(await believedOpen()).toEqual(['buy-1', 'ended']);
   });
 
-  test('are left to the next run when the store is out of order, which is told', async () => {
+  test('are left to the next run when the store fails, and the failure is reported', async () => {
     await believe('ended');
     const ledger = override(relay.services.ledger, {
       closeOrder: async () => {

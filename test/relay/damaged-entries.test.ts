@@ -23,7 +23,7 @@ async function statusOf(signalId: string): Promise<string | undefined> {
   return entries.find((entry) => entry.signalId === signalId)?.status;
 }
 
-/** Stored long enough ago that the reconciler looks after it. */
+/** Leaves an entry in `sending`, as a worker that dies does. */
 async function leaveSending(signalId: string): Promise<void> {
   const key = await relay.receive(buyAlert({ id: signalId }));
   const step = { status: 'sending', atMs: relay.clock.nowMs(), note: '' } as const;
@@ -31,7 +31,7 @@ async function leaveSending(signalId: string): Promise<void> {
 }
 
 describe.each(['signal', 'steps'] as const)('a waiting signal whose %s is damaged', (column) => {
-  test('ends as denied with an alarm, and the ones after it go on', async () => {
+  test('is denied with an alarm, and later signals are executed', async () => {
     await relay.receive(buyAlert({ id: 'torn' }));
     damage('torn', column);
 
@@ -43,7 +43,7 @@ describe.each(['signal', 'steps'] as const)('a waiting signal whose %s is damage
     expect(relay.alarms).toMatchObject([{ signalId: 'torn' }]);
   });
 
-  test('is never sent, whoever asks for it', async () => {
+  test('is never sent, even when its own message is delivered', async () => {
     await relay.receive(buyAlert({ id: 'torn' }));
     damage('torn', column);
 
@@ -53,7 +53,7 @@ describe.each(['signal', 'steps'] as const)('a waiting signal whose %s is damage
     expect(ordersAtTheExchange()).toEqual([]);
   });
 
-  test('does not keep those beside it from being queued, and is denied with an alarm in the end', async () => {
+  test('does not prevent the others from being enqueued, and is denied with an alarm in the end', async () => {
     const time = new Date(relay.clock.nowMs()).toISOString();
     for (const id of ['before', 'torn', 'after']) await relay.receive(buyAlert({ id, time, maxLag: 7200 }));
     damage('torn', column);
@@ -71,7 +71,7 @@ describe.each(['signal', 'steps'] as const)('a waiting signal whose %s is damage
 
 describe('a cancellation', () => {
   test.each(['signal', 'steps'] as const)(
-    'of a signal whose %s is damaged ends with an alarm, and the market goes on',
+    'of a signal whose %s is damaged is settled with an alarm, and later signals are executed',
     async (column) => {
       await relay.send(buyAlert({ id: 'torn' }));
       damage('torn', column);
@@ -88,7 +88,7 @@ describe('a cancellation', () => {
     },
   );
 
-  test('of a damaged signal that still waits ends with an alarm, and the market goes on', async () => {
+  test('of a damaged signal that still waits is settled with an alarm, and later signals are executed', async () => {
     await relay.receive(buyAlert({ id: 'torn' }));
     damage('torn');
     await relay.receive(cancel({ action: 'cancel', signalId: 'torn' }));
@@ -101,7 +101,7 @@ describe('a cancellation', () => {
     expect(ordersAtTheExchange()).toEqual([orderOf('next', 'open')]);
   });
 
-  test('of all orders reaches the one whose signal is damaged', async () => {
+  test('of all orders also cancels the order whose signal is damaged', async () => {
     await relay.send(buyAlert({ id: 'torn' }));
     await relay.send(buyAlert({ id: 'whole' }));
     damage('torn');
@@ -113,7 +113,7 @@ describe('a cancellation', () => {
     expect(await relay.services.ledger.openOrders('main', 'BTC_USDT', 10)).toEqual([]);
   });
 
-  test('by the exchange’s id reaches an order whose signal is damaged', async () => {
+  test('by the exchange’s order id also cancels an order whose signal is damaged', async () => {
     const { orderId } = await relay.send(buyAlert({ id: 'torn' }));
     damage('torn');
 
@@ -126,7 +126,7 @@ describe('a cancellation', () => {
 
 describe('the reconciler', () => {
   test.each(['signal', 'steps'] as const)(
-    'takes over what a dead worker was sending, also where its %s is damaged',
+    'takes over the entries of a dead worker, including one whose %s is damaged',
     async (column) => {
       for (const id of ['first', 'torn', 'last']) await leaveSending(id);
       damage('torn', column);
@@ -141,7 +141,7 @@ describe('the reconciler', () => {
   );
 
   test.each(['signal', 'steps', 'look'] as const)(
-    'finds the orders of others, and tells with each run of the one whose %s is damaged',
+    'finds the orders of the others, and raises an alarm in each run for the one whose %s is damaged',
     async (column) => {
       for (const id of ['first', 'torn', 'last'])
         await relay.send(buyAlert({ id }), { fault: 'drop_after', endpoint: 'stop-limit' });

@@ -45,7 +45,7 @@ describe('executing a stored signal', () => {
     expect(orderCount()).toBe(0);
   });
 
-  test('two workers on one signal send once', async () => {
+  test('two workers with the same signal send it once', async () => {
     functions = await openFunctions();
     await functions.receive(buyAlert());
 
@@ -55,7 +55,7 @@ describe('executing a stored signal', () => {
     expect(await entry()).toMatchObject({ status: 'placed' });
   });
 
-  test('a worker that was taken for dead, but lived, writes what it knows', async () => {
+  test('a worker that was wrongly taken for dead stores the outcome that it knows', async () => {
     functions = await openFunctions(({ exchangeFor }) => ({
       exchangeFor: async (account) => {
         const client = await exchangeFor(account);
@@ -114,7 +114,7 @@ describe('executing a stored signal', () => {
       const { status, steps } = await entry();
       expect(status).toBe('dry_run');
       expect(steps.at(-1)).toMatchObject({
-        note: "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy): nothing was sent; these requests would have gone",
+        note: "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy): nothing was sent; these requests would have been sent",
         evidence: { requests: [{ path: '/api/v4/order/collateral/stop-limit' }] },
       });
       expect(orderCount()).toBe(0);
@@ -134,7 +134,7 @@ describe('executing a stored signal', () => {
     });
   });
 
-  test('a signal that grew stale in the queue is denied', async () => {
+  test('a signal that becomes stale in the queue is denied', async () => {
     let lateMs = 0;
     const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
     functions = await openFunctions(undefined, clock);
@@ -163,7 +163,7 @@ describe('executing a stored signal', () => {
     expect(orderCount()).toBe(0);
   });
 
-  test('a signal that grew stale while it was prepared is denied just before the wire', async () => {
+  test('a signal that becomes stale while it is prepared is denied just before it would be sent', async () => {
     let lateMs = 0;
     const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
     functions = await openFunctions(
@@ -183,7 +183,7 @@ describe('executing a stored signal', () => {
     expect(orderCount()).toBe(0);
   });
 
-  test('a retry does not send what grew stale while the exchange was busy', async () => {
+  test('a retry does not send a signal that became stale while the exchange was busy', async () => {
     let lateMs = 0;
     const clock = {
       nowMs: () => Date.now() + lateMs,
@@ -251,7 +251,7 @@ describe('executing a stored signal', () => {
     });
   });
 
-  test('an account that was taken out of the configuration is denied', async () => {
+  test('a signal of an account that was removed from the configuration is denied', async () => {
     functions = await openFunctions();
     await functions.receive(buyAlert());
 
@@ -261,7 +261,7 @@ describe('executing a stored signal', () => {
     expect(status).toBe('denied');
   });
 
-  test('when the ledger fails before the wire the message comes again and is sent then', async () => {
+  test('when the ledger fails before sending, the message is delivered again and the order is sent then', async () => {
     let failures = 1;
     functions = await openFunctions(({ ledger }) => ({
       ledger: override(ledger, {
@@ -279,7 +279,7 @@ describe('executing a stored signal', () => {
     expect(await entry()).toMatchObject({ status: 'placed' });
   });
 
-  /** The ledger cannot write outcomes that often, then it can. */
+  /** A ledger that fails to store outcomes this often, and then works. */
   async function openWithFailingMoves(failures: number): Promise<Functions> {
     let left = failures;
     const clock = { nowMs: () => Date.now(), sleep: async () => undefined };
@@ -297,7 +297,7 @@ describe('executing a stored signal', () => {
     );
   }
 
-  test('when the ledger is busy after the wire, the outcome is written as soon as it can be', async () => {
+  test('when the ledger is busy after sending, the outcome is stored as soon as possible', async () => {
     functions = await openWithFailingMoves(3);
     await functions.receive(buyAlert());
 
@@ -307,7 +307,7 @@ describe('executing a stored signal', () => {
     expect(orderCount()).toBe(1);
   });
 
-  test('when the ledger stays out of order the message comes again and nothing is sent twice', async () => {
+  test('when the ledger keeps failing, the message is delivered again and nothing is sent twice', async () => {
     functions = await openWithFailingMoves(4);
     await functions.receive(buyAlert());
 
@@ -318,7 +318,7 @@ describe('executing a stored signal', () => {
     expect(orderCount()).toBe(1);
   });
 
-  test('the alarm of an unknown outcome is raised even when the response to its writing was lost', async () => {
+  test('the alarm about an unknown outcome is raised even when the response to the ledger write is lost', async () => {
     let isLost = false;
     const { alarms, raised } = recordAlarms();
     functions = await openFunctions(({ ledger }) => ({
@@ -341,7 +341,7 @@ describe('executing a stored signal', () => {
     expect(raised).toMatchObject([{ name: 'outcome_unknown', signalId: 'buy-1' }]);
   });
 
-  test('an outcome that comes after the signal was settled otherwise is an alarm', async () => {
+  test('an outcome that arrives after the signal was settled with another one is an alarm', async () => {
     const { alarms, raised } = recordAlarms();
     functions = await openFunctions(({ ledger, exchangeFor }) => ({
       alarms,
@@ -373,7 +373,7 @@ describe('executing a stored signal', () => {
     ]);
   });
 
-  test('a message without an entry is handed back, to end as a dead letter', async () => {
+  test('a message without a ledger entry is released, to become a dead letter', async () => {
     functions = await openFunctions();
 
     expect(await functions.execute('never-stored')).toEqual({

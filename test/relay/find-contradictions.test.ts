@@ -28,15 +28,15 @@ const answered: ReportedOrder & { readonly market: string } = {
 
 describe('a response to a create', () => {
   test.each<[string, Partial<ReportedOrder>]>([
-    ['repeats it', {}],
-    ['writes numbers its own way', { amount: parseDecimal('0.0100'), price: parseDecimal('6.01e4') }],
-    ['leaves the activation price out', { activationPrice: undefined }],
+    ['repeats the request', {}],
+    ['writes numbers in another notation', { amount: parseDecimal('0.0100'), price: parseDecimal('6.01e4') }],
+    ['omits the trigger price', { activationPrice: undefined }],
     ['drops the client order id', { clientOrderId: '' }],
-  ])('does not contradict what was asked when it %s', (_, changes) => {
+  ])('does not contradict the request when it %s', (_, changes) => {
     expect(findOrderContradictions(asked, { ...answered, ...changes })).toEqual([]);
   });
 
-  test('of a list, which tells no market, does not contradict either', () => {
+  test('from a list, which reports no market, does not contradict either', () => {
     const { market: _, activationPrice: __, ...listed } = answered;
 
     expect(findOrderContradictions(asked, listed)).toEqual([]);
@@ -49,11 +49,11 @@ describe('a response to a create', () => {
     [{ price: parseDecimal('60100.1') }, 'price 60100.1 instead of 60100'],
     [{ activationPrice: parseDecimal('59999') }, 'activation price 59999 instead of 60000'],
     [{ clientOrderId: 'main-2' }, 'client order id main-2 instead of main-1'],
-  ])('contradicts it with %j', (changes, text) => {
+  ])('contradicts the request with %j', (changes, text) => {
     expect(findOrderContradictions(asked, { ...answered, ...changes })).toEqual([text]);
   });
 
-  test('that is hostile is quoted shortened', () => {
+  test('with a very long value is quoted shortened', () => {
     const [text] = findOrderContradictions(asked, { ...answered, market: 'x'.repeat(10_000) });
 
     expect(text).toBe(`market ${'x'.repeat(64)} instead of BTC_USDT`);

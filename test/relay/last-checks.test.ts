@@ -8,7 +8,7 @@ import type { RelayServices } from '../support/relay-services.ts';
 
 const createPath = '/api/v4/order/collateral/stop-limit';
 const cancelPath = '/api/v4/order/cancel';
-/** Staleness is not what is tested here. */
+/** Not stale within an hour. */
 const patient = { time: new Date(noonMs).toISOString(), maxLag: 3600 };
 
 let relay: Aftermath;
@@ -19,7 +19,7 @@ const statuses = async (id: string) => (await relay.entry(id)).steps.map(({ stat
 describe('the kill switch', () => {
   const pause = { sinceMs: noonMs, reason: 'news' };
 
-  /** Somebody pauses the account while its signal is being prepared. */
+  /** Executes the signal while an operator pauses its account between preparation and sending. */
   async function executeWhilePausing(key: EntryKey): Promise<void> {
     const { services } = relay;
     const exchangeFor: RelayServices['exchangeFor'] = async (account) => {
@@ -29,7 +29,7 @@ describe('the kill switch', () => {
     await executeSignal({ ...services, exchangeFor }, key);
   }
 
-  test('stops an order that was being prepared when it was thrown', async () => {
+  test('stops an order that was being prepared when the account was paused', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert({ id: 'before' }));
     const before = relay.asked.length;
@@ -46,7 +46,7 @@ describe('the kill switch', () => {
     { action: 'cancel_all' },
     { action: 'cancel', signalId: 'before' },
     { action: 'cancel', orderId: 1 },
-  ])('lets %o through, before it is prepared and after', async (cancel) => {
+  ])('does not stop %o, whether paused before or after it is prepared', async (cancel) => {
     relay = await openAftermath();
     const { orderId } = await relay.send(buyAlert({ id: 'before' }));
     await relay.services.ledger.writePause('main', pause);
@@ -75,7 +75,7 @@ describe('a worker that is frozen after it wrote `sending`', () => {
     await executeSignal({ ...services, ledger }, key);
   }
 
-  test('sends nothing half a minute later', async () => {
+  test('sends nothing if it wakes half a minute later', async () => {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert(patient));
 
@@ -86,7 +86,7 @@ describe('a worker that is frozen after it wrote `sending`', () => {
     expect(relay.paper.control.state().orders).toEqual([]);
   });
 
-  test('sends what goes out a moment before', async () => {
+  test('sends the order if it wakes a millisecond earlier', async () => {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert(patient));
 
@@ -108,7 +108,7 @@ describe('a worker that is frozen after it wrote `sending`', () => {
     expect(relay.asked).not.toContain(cancelPath);
   });
 
-  test('writes over what the reconciler made of it: it knows that nothing was sent', async () => {
+  test('replaces the `unknown` of the reconciler, because it knows that nothing was sent', async () => {
     relay = await openAftermath();
     const { services } = relay;
     const key = await relay.receive(buyAlert(patient));
@@ -129,7 +129,7 @@ describe('a worker that is frozen after it wrote `sending`', () => {
   });
 });
 
-test('an order that finds no connection again and again is not sent later than half a minute after `sending`', async () => {
+test('an order is not retried later than half a minute after `sending` when no connection can be made', async () => {
   const sentAtMs: number[] = [];
   relay = await openAftermath('live', (clock) => sentAtMs.push(clock.nowMs()));
   const key = await relay.receive(buyAlert(patient));

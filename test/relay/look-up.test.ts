@@ -6,7 +6,7 @@ import { buyAlert } from '../support/alerts.ts';
 
 const options = { timeoutMs: 2_000 };
 
-describe('looking up what became of an entry', () => {
+describe('looking up the outcome of an entry', () => {
   let relay: Aftermath;
   let entry: Entry;
   beforeEach(async () => {
@@ -15,14 +15,14 @@ describe('looking up what became of an entry', () => {
   });
   afterEach(() => relay.close());
 
-  const look = (changes: Partial<Entry>) => lookUp(relay.services, { ...entry, ...changes }, options);
+  const lookUpNow = (changes: Partial<Entry>) => lookUp(relay.services, { ...entry, ...changes }, options);
 
-  test('sees an open order, and leaves it open in the ledger', async () => {
-    expect(await look({})).toEqual({
+  test('finds an open order, which stays open in the ledger', async () => {
+    expect(await lookUpNow({})).toEqual({
       kind: 'found',
       outcome: {
         status: 'placed',
-        note: 'found at the exchange as order 10000000001, open (0 of 0.01 executed)',
+        note: 'found at the exchange as order 10000000001, open (0 of 0.01 filled)',
         evidence: { order: expect.objectContaining({ orderId: 10_000_000_001 }), others: 0 },
         orderId: 10_000_000_001,
         orderOpen: true,
@@ -30,8 +30,8 @@ describe('looking up what became of an entry', () => {
     });
   });
 
-  test('misses an order of another name', async () => {
-    expect(await look({ clientOrderId: 'tr-of-nobody' })).toMatchObject({
+  test('does not find an order under another client order id', async () => {
+    expect(await lookUpNow({ clientOrderId: 'tr-of-nobody' })).toMatchObject({
       kind: 'not_found',
       outcome: { status: 'not_placed', orderOpen: false },
     });
@@ -39,12 +39,15 @@ describe('looking up what became of an entry', () => {
 
   test.each([
     ['a refused alert', { signal: null, clientOrderId: null }],
-    ['an order without a name', { clientOrderId: null }],
-  ])('can tell nothing of %s', async (_, changes) => {
-    expect(await look(changes)).toEqual({ kind: 'inconclusive', finding: 'the entry names no order' });
+    ['an order without a client order id', { clientOrderId: null }],
+  ])('is inconclusive for %s', async (_, changes) => {
+    expect(await lookUpNow(changes)).toEqual({
+      kind: 'inconclusive',
+      finding: 'the ledger entry names no order',
+    });
   });
 
-  test('can tell nothing of the cancellation of what placed no order', async () => {
+  test('is inconclusive for the cancellation of a signal that placed no order', async () => {
     const undo = await relay.send(
       JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', action: 'cancel', signalId: 'buy-1' }),
     );
@@ -52,12 +55,14 @@ describe('looking up what became of an entry', () => {
     if (signal?.action !== 'cancel') throw new Error('it is no cancellation');
     const ofItself = { ...signal, target: { by: 'signalId', signalId: 'undo' } } as const;
 
-    expect(await look({ signal: ofItself, clientOrderId: null })).toMatchObject({ kind: 'inconclusive' });
+    expect(await lookUpNow({ signal: ofItself, clientOrderId: null })).toMatchObject({
+      kind: 'inconclusive',
+    });
   });
 
-  test('asks for no more than the lists', async () => {
+  test('requests only the lists', async () => {
     const before = relay.asked.length;
-    await look({});
+    await lookUpNow({});
 
     expect(relay.asked.slice(before)).toEqual(['/api/v4/orders', '/api/v4/trade-account/order/history']);
   });

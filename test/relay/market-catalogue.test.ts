@@ -29,10 +29,10 @@ afterEach(async () => {
   await paper.close();
 });
 
-/** Answers with the paper exchange's own list, fails at once, or says nothing until it is told to. */
+/** How the market list responds: with the paper exchange's list, with an error, or not before the test says so. */
 type Mood = 'answers' | 'fails' | 'hangs';
 
-/** The catalogue over a list that does as it is told. */
+/** A catalogue whose market list responds as the test sets it. */
 function openCatalogue(changes: { copies?: MarketCopies; traded?: readonly string[] } = {}) {
   let readings = 0;
   const warnings: string[] = [];
@@ -66,7 +66,7 @@ function openCatalogue(changes: { copies?: MarketCopies; traded?: readonly strin
     async untilReading(number: number) {
       while (readings < number) await new Promise((resolve) => setImmediate(resolve));
     },
-    /** What becomes of every reading that hangs. */
+    /** Ends every reading that hangs. */
     release: end.resolve,
   };
 }
@@ -76,7 +76,7 @@ function createSilence(): ExchangeError {
   return new ExchangeError({ name: 'markets', repeatable: true }, [{ atMs: nowMs, failure }]);
 }
 
-/** Copies in memory, and what was saved. */
+/** A store of copies in memory, with a record of what was saved. */
 function createKeptCopies(
   first: MarketsCopy | null = null,
 ): MarketCopies & { readonly saved: MarketsCopy[] } {
@@ -111,7 +111,7 @@ const copyOf = (readAtMs: number, ...names: readonly string[]): MarketsCopy => (
 });
 
 describe('the market catalogue', () => {
-  test("tells a market's steps and fees, and null for one that is not listed", async () => {
+  test("returns a market's steps and fees, and null for one that is not listed", async () => {
     const { find } = openCatalogue();
 
     const market = await find('BTC_USDT');
@@ -130,7 +130,7 @@ describe('the market catalogue', () => {
     expect(readings()).toBe(1);
   });
 
-  test('leaves out a market whose record is odd, and keeps the others', async () => {
+  test('leaves out a market whose record is invalid, and keeps the others', async () => {
     const odd = override<ExchangeClient>(client, {
       call: async (endpoint, params) => {
         const listed = await client.call(endpoint, params);
@@ -152,8 +152,8 @@ describe('the market catalogue', () => {
   });
 });
 
-describe('a held copy', () => {
-  test('that shows a market closed is asked again after a minute, and believed while the list is silent', async () => {
+describe('a copy in memory', () => {
+  test('that shows a market closed is refreshed first once it is a minute old, and used while the list does not respond', async () => {
     const { markets: listed } = copyOf(noonMs - 24 * 60 * minuteMs, 'BTC_USDT');
     const closed = listed.map((market) => ({ ...market, tradesEnabled: false }));
     const copies = createKeptCopies({ readAtMs: noonMs - 24 * 60 * minuteMs, markets: closed });
@@ -166,7 +166,7 @@ describe('a held copy', () => {
     expect(readings()).toBe(2);
   });
 
-  test('is served at once while the list hangs, whatever its age', async () => {
+  test('is served at once while the list does not respond, whatever its age', async () => {
     const { find, list, readings } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'hangs';
@@ -177,7 +177,7 @@ describe('a held copy', () => {
     expect(readings()).toBe(2);
   });
 
-  test('is read anew behind the response once it is older than ten minutes', async () => {
+  test('is refreshed in the background once it is older than ten minutes', async () => {
     const { catalogue, find, readings } = openCatalogue();
     await find('BTC_USDT');
 
@@ -192,7 +192,7 @@ describe('a held copy', () => {
     expect(readings()).toBe(2);
   });
 
-  test('is asked for less and less often while the list fails, from 5 s up to 5 min', async () => {
+  test('is refreshed with growing pauses while the list fails, from 5 s to 5 min', async () => {
     const { catalogue, find, list, readings, warnings } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'fails';
@@ -210,11 +210,11 @@ describe('a held copy', () => {
     // Each pause is over a second after its length.
     expect(readAfterS).toEqual([0, 6, 17, 38, 79, 160, 321, 622, 923, 1224, 1525]);
     expect(warnings).toEqual(
-      readAfterS.map(() => 'the market list could not be read; orders go on with the copy of it'),
+      readAfterS.map(() => 'the market list could not be read; orders use the last copy of it'),
     );
   });
 
-  test('is read at the old pace again after a success', async () => {
+  test('is refreshed at the usual interval again after a success', async () => {
     const { catalogue, find, list, readings } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'fails';
@@ -232,7 +232,7 @@ describe('a held copy', () => {
     expect(readings()).toBe(3);
   });
 
-  test('is read anew when a clock that was set back makes it look as if it came from the future', async () => {
+  test('is refreshed when its time is in the future because the clock was set back', async () => {
     const { catalogue, find, readings } = openCatalogue();
     await find('BTC_USDT');
 
@@ -245,8 +245,8 @@ describe('a held copy', () => {
   });
 });
 
-describe('a market that the held copy does not list', () => {
-  test('is not listed while the copy is a minute old or younger', async () => {
+describe('a market that the copy in memory does not list', () => {
+  test('counts as not listed while the copy is at most a minute old', async () => {
     const { find, list, readings } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'hangs';
@@ -256,7 +256,7 @@ describe('a market that the held copy does not list', () => {
     expect(readings()).toBe(1);
   });
 
-  test('waits for one fresh reading when the copy is older, for it may have been listed since', async () => {
+  test('waits for one new reading when the copy is older, because it may have been listed since', async () => {
     const { find, list, readings, release } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'hangs';
@@ -272,7 +272,7 @@ describe('a market that the held copy does not list', () => {
     expect(readings()).toBe(2);
   });
 
-  test('is not called unlisted when the exchange cannot be asked', async () => {
+  test('does not count as unlisted when the list cannot be read', async () => {
     const { find, list } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'fails';
@@ -282,7 +282,7 @@ describe('a market that the held copy does not list', () => {
     expect(await find('BTC_USDT')).not.toBeNull();
   });
 
-  test('is asked for at once, whatever pause a failed reading behind left', async () => {
+  test('is read at once, even during the pause after a failed background reading', async () => {
     const { catalogue, find, list } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'fails';
@@ -296,7 +296,7 @@ describe('a market that the held copy does not list', () => {
 });
 
 describe('after a cold start', () => {
-  test('the kept copy is served while the list hangs', async () => {
+  test('the stored copy is served while the list does not respond', async () => {
     const copies = createKeptCopies(copyOf(noonMs - 3 * 60 * minuteMs, 'BTC_USDT'));
     const { find, list, readings } = openCatalogue({ copies });
     list.mood = 'hangs';
@@ -305,7 +305,7 @@ describe('after a cold start', () => {
     expect(readings()).toBe(1);
   });
 
-  test('a kept copy that is young spares the reading', async () => {
+  test('a recent stored copy makes a reading unnecessary', async () => {
     const copies = createKeptCopies(copyOf(noonMs - 9 * minuteMs, 'BTC_USDT'));
     const { find, readings } = openCatalogue({ copies });
 
@@ -314,14 +314,14 @@ describe('after a cold start', () => {
     expect(readings()).toBe(0);
   });
 
-  test('a kept copy proves nothing of a market that it does not have, however young it is', async () => {
+  test('a stored copy does not prove that a market is not listed, however recent it is', async () => {
     const copies = createKeptCopies(copyOf(noonMs, 'BTC_USDT'));
     const { find } = openCatalogue({ copies });
 
     expect(await find('ETH_USDT')).toMatchObject({ base: 'ETH' });
   });
 
-  test('without a kept copy the list is asked for, and its failure told', async () => {
+  test('without a stored copy the list is read, and its failure is reported', async () => {
     const { find, list, warnings } = openCatalogue();
     list.mood = 'fails';
 
@@ -331,7 +331,7 @@ describe('after a cold start', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('a copy that is kept while a signal waits for the list in vain is served to it', async () => {
+  test('a signal whose reading fails gets the copy that was stored meanwhile', async () => {
     const { find, kept, list, release, untilReading } = openCatalogue();
     list.mood = 'hangs';
     const waiting = find('BTC_USDT');
@@ -344,7 +344,7 @@ describe('after a cold start', () => {
     expect(await waiting).not.toBeNull();
   });
 
-  test('copies that can neither be loaded nor saved cost a warning each, and no signal', async () => {
+  test('a copy that can neither be loaded nor saved causes a warning each time, and no signal fails', async () => {
     const fail = async () => {
       throw new RelayError('store_unavailable', 'the disk is full');
     };
@@ -355,14 +355,14 @@ describe('after a cold start', () => {
     await find('BTC_USDT');
 
     expect(warnings).toEqual([
-      'the kept copy of the market list could not be loaded',
-      'the market list could not be kept for the next start',
+      'the stored copy of the market list could not be loaded',
+      'the market list could not be stored for the next start',
     ]);
   });
 });
 
-describe('what is kept', () => {
-  test('are the markets that are traded, with the time when their reading began', async () => {
+describe('the stored copy', () => {
+  test('holds the traded markets, with the time when their reading started', async () => {
     const { catalogue, find, kept } = openCatalogue({ traded: ['ETH_USDT', 'NOT_LISTED'] });
 
     await find('BTC_USDT');
@@ -373,7 +373,7 @@ describe('what is kept', () => {
     ]);
   });
 
-  test('is written no more often than every ten minutes, however often the list is read', async () => {
+  test('is written at most every ten minutes, however often the list is read', async () => {
     const { catalogue, find, kept, readings } = openCatalogue();
 
     for (const passedMs of [0, 2, 2, 2, 2, 3].map((minutes) => minutes * minuteMs)) {
@@ -386,7 +386,7 @@ describe('what is kept', () => {
     expect(kept.saved.map(({ readAtMs }) => (readAtMs - noonMs) / minuteMs)).toEqual([0, 11]);
   });
 
-  test('stays when nothing of what is traded is listed', async () => {
+  test('is not replaced when no traded market is listed', async () => {
     const { catalogue, find, kept } = openCatalogue({ traded: ['NOT_LISTED'] });
 
     await find('BTC_USDT');
@@ -397,7 +397,7 @@ describe('what is kept', () => {
 });
 
 describe('a reading that was frozen together with its process', () => {
-  test('counts as failed once its time is up, and the next one comes after a pause', async () => {
+  test('counts as failed after its timeout, and the next one starts after a pause', async () => {
     const { find, list, readings, warnings } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'hangs';
@@ -414,7 +414,7 @@ describe('a reading that was frozen together with its process', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test('is not waited for by a signal that needs a fresh one', async () => {
+  test('is not joined by a signal that needs a new one', async () => {
     const { find, list } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'hangs';
@@ -427,7 +427,7 @@ describe('a reading that was frozen together with its process', () => {
     expect(await find('NO_SUCH')).toBeNull();
   });
 
-  test('never takes the place of one that began later', async () => {
+  test('never replaces the copy of one that started later', async () => {
     const { catalogue, find, list, release, kept, untilReading } = openCatalogue();
     list.mood = 'hangs';
     const first = find('BTC_USDT');
@@ -443,7 +443,7 @@ describe('a reading that was frozen together with its process', () => {
     expect(kept.saved.map(({ readAtMs }) => readAtMs)).toEqual([noonMs + 60 * minuteMs]);
   });
 
-  test('that fails when it is thawed leaves a try to the signal that waited for it', async () => {
+  test('that fails after the freeze leaves one more try to the signal that joined it', async () => {
     const { find, list, release, readings } = openCatalogue();
     await find('BTC_USDT');
     list.mood = 'hangs';

@@ -26,7 +26,7 @@ const lastStep = async (id: string): Promise<Step | undefined> => (await relay.e
 const ordersAtTheExchange = () =>
   relay.paper.control.state().orders.map(({ clientOrderId, status }) => `${clientOrderId} ${status}`);
 
-/** Stored, and the queue never hears of it. */
+/** Stores the alerts without enqueuing them. */
 async function leaveBehind(...alerts: readonly string[]): Promise<void> {
   for (const body of alerts) await relay.receive(body);
 }
@@ -53,7 +53,7 @@ describe('an order that waits without a message', () => {
     expect(relay.alarms).toEqual([]);
   });
 
-  test('is withdrawn by a cancel_all after it, and one after that is not', async () => {
+  test('is withdrawn by a later cancel_all, and an order after the cancel_all is not', async () => {
     await relay.send(buyAlert({ id: 'open' }));
     await leaveBehind(
       buyAlert({ id: 'before' }),
@@ -104,7 +104,7 @@ describe('an order that waits without a message', () => {
     expect(relay.asked).not.toContain(createPath);
   });
 
-  test('is withdrawn by a cancel_all of the same alert before it only if it stands before it', async () => {
+  test('is withdrawn by a cancel_all of the same alert only if it is before the cancel_all', async () => {
     await relay.receiveAll(
       JSON.stringify([
         JSON.parse(buyAlert({ id: 'first' })),
@@ -121,7 +121,7 @@ describe('an order that waits without a message', () => {
     expect(ordersAtTheExchange()).toEqual([`${clientOrderIdOf('main', 'last')} open`]);
   });
 
-  test('stays when the cancellation has grown too old to be carried out', async () => {
+  test('is not withdrawn by a cancellation that is stale', async () => {
     await leaveBehind(buyAlert({ time: new Date(relay.clock.nowMs()).toISOString(), maxLag: 3600 }));
     await leaveBehind(alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }));
     relay.clock.advance(2 * minuteMs);
@@ -145,7 +145,7 @@ describe('an order that waits without a message', () => {
     expect(await statuses('other')).toEqual(['accepted']);
   });
 
-  test('that cannot be carried out ends as denied with an alarm, and the later one goes on', async () => {
+  test('is denied with an alarm if it cannot be executed, and the later one is executed', async () => {
     await leaveBehind(buyAlert({ id: 'poisoned' }), buyAlert({ id: 'newer', quantity: '0.02' }));
     const { services } = relay;
     const markets = override(services.markets, {
@@ -166,7 +166,7 @@ describe('an order that waits without a message', () => {
     expect(relay.alarms).toMatchObject([{ signalId: 'poisoned' }]);
   });
 
-  test('makes the later one wait while the store is out of order', async () => {
+  test('delays the later one while the store fails', async () => {
     await leaveBehind(buyAlert({ id: 'older' }), buyAlert({ id: 'newer' }));
     const { services } = relay;
     const ledger = override(services.ledger, {
@@ -183,7 +183,7 @@ describe('an order that waits without a message', () => {
     expect(relay.asked).not.toContain(createPath);
   });
 
-  test('among very many is carried out in its turn, some with each message', async () => {
+  test('is executed in order among very many, some with each delivery', async () => {
     const ids = Array.from({ length: 60 }, (_, index) => `s-${index}`);
     await leaveBehind(...ids.map((id) => buyAlert({ id })));
     const { services } = relay;
@@ -203,7 +203,7 @@ describe('an order that waits without a message', () => {
   });
 });
 
-test('an order that waits behind a page of other signals does not go out after its cancellation', async () => {
+test('an order that waits behind a full page of other signals is not sent after its cancellation', async () => {
   const cancels = Array.from({ length: 50 }, (_, index) =>
     alert({ id: `c-${index}`, action: 'cancel', signalId: 'nobody' }),
   );
@@ -249,7 +249,7 @@ test('a worker that was taken for dead does not try its order again', async () =
   expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'unknown', 'not_sent']);
 });
 
-test('a cancel_all cancels an order whose outcome could not be written when it was carried out in its turn', async () => {
+test('a cancel_all cancels an earlier order whose outcome could not be stored', async () => {
   await leaveBehind(buyAlert(), alert({ id: 'next', action: 'cancel', signalId: 'nobody' }));
   const { services } = relay;
   const ledger = override(services.ledger, {
@@ -276,7 +276,7 @@ test.each([
   ['a cancel_all', { action: 'cancel_all' }, 'cancelled'],
   ['a cancellation', { action: 'cancel', signalId: 'buy-1' }, 'rejected'],
 ])(
-  '%s that does not find an order which may still come in is unknown, later on it is not',
+  '%s that does not find an order is unknown while the order may still arrive, and settled afterwards',
   async (_, fields, end) => {
     await relay.send(buyAlert(), { fault: 'drop_before' });
     expect((await relay.send(alert({ id: 'soon', ...fields }))).status).toBe('unknown');
@@ -289,7 +289,7 @@ test.each([
 );
 
 describe('a cancellation', () => {
-  test('of what another worker is sending goes to the exchange', async () => {
+  test('of an order that another worker is sending is sent to the exchange', async () => {
     const key = await relay.receive(buyAlert());
     const sending: Step = { status: 'sending', atMs: relay.clock.nowMs(), note: 'by another' };
     await relay.services.ledger.start(key, sending, null);
@@ -315,16 +315,19 @@ describe('a cancellation', () => {
   test.each([
     ['a moment ago', 59, 'unknown'],
     ['a minute ago', 61, 'rejected'],
-  ])('of an order whose response was lost, and that is not there, sent %s', async (_, seconds, status) => {
-    await relay.send(buyAlert(), { fault: 'drop_before' });
-    relay.clock.advance(seconds * 1000);
+  ])(
+    'of an order that the exchange does not have and whose response was lost, sent %s',
+    async (_, seconds, status) => {
+      await relay.send(buyAlert(), { fault: 'drop_before' });
+      relay.clock.advance(seconds * 1000);
 
-    await relay.send(alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }));
+      await relay.send(alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }));
 
-    expect(await relay.entry('stop')).toMatchObject({ status });
-  });
+      expect(await relay.entry('stop')).toMatchObject({ status });
+    },
+  );
 
-  test('that is delivered again after it has withdrawn its order ends as it would have', async () => {
+  test('that is delivered again after it has withdrawn its order gets the same outcome', async () => {
     await leaveBehind(buyAlert(), alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }));
     const { services } = relay;
     const ledger = override(services.ledger, {
@@ -346,15 +349,15 @@ describe('a cancellation', () => {
 
   test.each([
     ['names no signal of the ledger', { signalId: 'nobody' }, ['accepted', 'denied'], 1],
-    ['names an order that is open no more', { orderId: 1 }, ['accepted', 'sending', 'rejected'], 0],
-  ])('that %s: alarms only where something may be open', async (_, target, expected, alarms) => {
+    ['names an order that is no longer open', { orderId: 1 }, ['accepted', 'sending', 'rejected'], 0],
+  ])('that %s: there is an alarm only if an order may be open', async (_, target, expected, alarms) => {
     await relay.send(alert({ id: 'stop', action: 'cancel', ...target }));
 
     expect(await statuses('stop')).toEqual(expected);
     expect(relay.alarms).toHaveLength(alarms);
   });
 
-  test('that the exchange does not hear of is an alarm', async () => {
+  test('that does not reach the exchange is an alarm', async () => {
     await relay.send(buyAlert());
     await relay.send(alert({ id: 'stop', action: 'cancel', signalId: 'buy-1' }), {
       fault: 'down',

@@ -12,7 +12,7 @@ const openPath = '/api/v4/orders';
 const cancelAll = JSON.stringify({ id: 'all', ticker: 'BTCUSDT', action: 'cancel_all' });
 const count = 1500;
 
-/** Orders that filled at the exchange a while ago, of which the ledger heard nothing since they were placed. */
+/** Stores orders that filled at the exchange long ago and still count as open in the ledger. */
 async function storeOldOrders(): Promise<void> {
   const { ledger } = relay.services;
   const { signal } = await relay.entry('buy-1');
@@ -29,7 +29,7 @@ async function storeOldOrders(): Promise<void> {
   }
 }
 
-/** To the minute at which a run of the reconciler closes what has ended. */
+/** Advances to the minute in which the reconciler closes entries of ended orders. */
 function advanceToClosing(): void {
   relay.clock.advance(17 * minuteMs - (relay.clock.nowMs() % (10 * minuteMs)));
 }
@@ -38,14 +38,14 @@ const believedOpen = async (): Promise<readonly Entry[]> =>
   await relay.services.ledger.openOrders('main', 'BTC_USDT', 10_000);
 const requestsTo = (path: string) => relay.asked.filter((asked) => asked === path).length;
 
-describe('in the live dialect, with many orders that ended unheard of', () => {
+describe('in the live dialect, with many ended orders that the ledger counts as open', () => {
   beforeEach(async () => {
     relay = await openAftermath();
     await relay.send(buyAlert());
     await storeOldOrders();
   });
 
-  test('a cancel_all asks what is open, cancels that alone, and closes what is not', async () => {
+  test('a cancel_all reads the open orders, cancels only those, and closes the other entries', async () => {
     await relay.send(cancelAll);
 
     expect(await relay.entry('all')).toMatchObject({ status: 'cancelled' });
@@ -56,7 +56,7 @@ describe('in the live dialect, with many orders that ended unheard of', () => {
     expect(relay.alarms).toEqual([]);
   });
 
-  test('a cancel_all finds its own order by the exchange’s id among those it did not read', async () => {
+  test('a cancel_all finds an own order by its exchange id although its entry was not among those read', async () => {
     relay.clock.advance(minuteMs);
     const { signal } = await relay.entry('buy-1');
     // The newest thousand are all of later times than the one that is open.
@@ -88,20 +88,20 @@ describe('in the live dialect, with many orders that ended unheard of', () => {
     expect(requestsTo(cancelPath)).toBe(1);
   });
 
-  test('a cancel_all leaves alone what others have open in the market', async () => {
+  test('a cancel_all does not cancel open orders of others in the market', async () => {
     await relay.services.ledger.closeOrder({ account: 'main', signalId: 'buy-1' });
     relay.clock.advance(20 * minuteMs);
     const stranger = relay.paper.control.state().orders[0]?.orderId;
 
     await relay.send(cancelAll);
 
-    // Closed in the ledger, but its own all the same: the exchange knows better.
+    // Closed in the ledger, but open at the exchange and placed by this relay.
     expect(stranger).toBeGreaterThan(0);
     expect(await relay.entry('all')).toMatchObject({ status: 'cancelled' });
     expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('the reconciler closes them, some with each run, and leaves the open one', async () => {
+  test('the reconciler closes them over several runs, and leaves the open one', async () => {
     advanceToClosing();
     await relay.reconcile();
     expect(await believedOpen()).toHaveLength(count + 1 - 200);
@@ -112,14 +112,14 @@ describe('in the live dialect, with many orders that ended unheard of', () => {
     expect(await relay.entry('old-7')).toMatchObject({ status: 'placed', orderOpen: false });
   });
 
-  test('the reconciler closes nothing while the list cannot be read, and says so to nobody’s harm', async () => {
+  test('the reconciler closes nothing while the list cannot be read, and its run succeeds', async () => {
     relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
     advanceToClosing();
     expect(await relay.reconcile()).toMatchObject({ closed: 0 });
     expect(await believedOpen()).toHaveLength(count + 1);
   });
 
-  test('a cancel_all falls back on the newest of the ledger while the list cannot be read', async () => {
+  test('a cancel_all cancels the newest open orders of the ledger while the list cannot be read', async () => {
     relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
 
     await relay.send(cancelAll);
@@ -127,7 +127,7 @@ describe('in the live dialect, with many orders that ended unheard of', () => {
     const { status, steps } = await relay.entry('all');
     expect(status).toBe('not_sent');
     expect(steps.at(-1)?.note).toBe(
-      'of 100 orders: 1 cancelled, 99 no longer open; 900 older ones were not asked for: send the cancellation again',
+      'of 100 orders: 1 cancelled, 99 no longer open; 900 older orders were left out: send the cancellation again',
     );
     expect(relay.paper.control.state().orders.map(({ status: end }) => end)).toEqual(['cancelled']);
     expect(relay.alarms).toMatchObject([{ signalId: 'all' }]);
@@ -143,7 +143,7 @@ describe('in the live dialect, with many orders that ended unheard of', () => {
   });
 });
 
-test('a cancel_all finds what is open at the exchange although the ledger takes everything for ended', async () => {
+test('a cancel_all cancels an order that is open at the exchange although the ledger counts it as ended', async () => {
   relay = await openAftermath();
   await relay.send(buyAlert());
   await relay.services.ledger.closeOrder({ account: 'main', signalId: 'buy-1' });
@@ -155,7 +155,7 @@ test('a cancel_all finds what is open at the exchange although the ledger takes 
 });
 
 describe('in the documented dialect, which lists no open orders', () => {
-  test('a cancel_all asks for the newest hundred, and says that it left older ones out', async () => {
+  test('a cancel_all cancels the newest hundred, and raises an alarm that it left older ones out', async () => {
     relay = await openAftermath('documented');
     await relay.send(buyAlert());
     await storeOldOrders();

@@ -5,11 +5,11 @@ import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { testConfig } from '../support/world.ts';
 
 const accounts = parseConfig(testConfig).settings.accounts;
-/** Takes four signals a minute. */
+/** An account that accepts four signals a minute. */
 const slow = accounts['slow'] as Account;
 const other: Account = { ...slow, name: 'other' };
 
-test('as many are asked to come again within a minute as the account takes signals, and then no more', () => {
+test('as many alerts are asked to come again within a minute as the account accepts signals, and further ones are not', () => {
   const watch = createOverloadWatch();
 
   const floods = [0, 1, 2, 59_998, 59_999, 60_000, 60_000].map((atMs) => watch.note(slow, atMs).isFlood);
@@ -17,7 +17,7 @@ test('as many are asked to come again within a minute as the account takes signa
   expect(floods).toEqual([false, false, false, false, true, false, true]);
 });
 
-test('a run of refusals is told once in five minutes, for each account', () => {
+test('refusals raise one alarm in five minutes for each account', () => {
   const watch = createOverloadWatch();
   const isNewsAt = (atMs: number, account = slow) => watch.note(account, atMs).isNews;
 
@@ -25,7 +25,7 @@ test('a run of refusals is told once in five minutes, for each account', () => {
   expect([isNewsAt(299_999, other), isNewsAt(300_000), isNewsAt(300_001)]).toEqual([true, true, false]);
 });
 
-test('a clock set back makes nobody wait for it, and silences no alarm', () => {
+test('after a clock was set back, earlier refusals neither count nor suppress the alarm', () => {
   const watch = createOverloadWatch();
   for (let count = 0; count < 9; count += 1) watch.note(slow, 3_600_000);
 

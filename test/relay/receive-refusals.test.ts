@@ -19,16 +19,16 @@ interface Door {
   readonly clock: ManualClock;
   readonly lines: readonly Line[];
   readonly raised: readonly RaisedAlarm[];
-  /** What the sender is answered, as status and code. */
+  /** The response to the sender, as status and code. */
   receive(body: string): Promise<string>;
   /** The ids under which refusals of that id are recorded, with their notes. */
   refusals(id: string): Promise<readonly string[]>;
-  /** Everything that was logged, answered or stored, as text. */
+  /** Everything that was logged, returned or stored, as text. */
   written(): Promise<string>;
 }
 
-/** @param held secrets beside the token of the URL */
-async function openDoor(
+/** @param held secrets besides the token of the URL */
+async function openWebhook(
   options: { readonly maxSignalsPerMinute?: number; readonly held?: readonly string[] } = {},
 ): Promise<Door> {
   const clock = createManualClock(startMs);
@@ -71,7 +71,7 @@ async function openDoor(
   };
 }
 
-describe('an alert that holds a secret of the process', () => {
+describe('an alert that contains a secret of the process', () => {
   const own = 'a-token-of-this-test';
   const replaced = 'the-token-before-this';
   const others = 'the-token-of-another-account';
@@ -84,8 +84,8 @@ describe('an alert that holds a secret of the process', () => {
     ['the token that is being replaced', replaced],
     ['the token of another account', others],
     ['a key of the exchange', apiKey],
-  ])('is refused, disguised or not, and %s is kept nowhere', async (_, secret) => {
-    const door = await openDoor({ held: [replaced, others, apiKey] });
+  ])('is refused, escaped or not, and %s is stored nowhere', async (_, secret) => {
+    const webhook = await openWebhook({ held: [replaced, others, apiKey] });
     const disguised = escapeFirst(secret);
     const at = (place: Record<string, unknown>) => buyAlert(place).replaceAll('SECRET', disguised);
 
@@ -101,40 +101,40 @@ describe('an alert that holds a secret of the process', () => {
       `[${buyAlert({ id: 'first' })},${at({ comment: 'SECRET' })}]`,
       `${at({ comment: 'SECRET' })},`,
     ])
-      answers.push(await door.receive(body));
+      answers.push(await webhook.receive(body));
 
     expect(answers).toEqual(Array(9).fill('400 invalid_signal'));
-    expect(await door.refusals('first')).toEqual([
+    expect(await webhook.refusals('first')).toEqual([
       expect.stringMatching(/^first@refused-[0-9a-f]{12}: the alert message contains a secret of the relay$/),
     ]);
-    const written = await door.written();
+    const written = await webhook.written();
     expect(written).not.toContain(secret);
     expect(written).not.toContain(disguised);
   });
 
-  test('is told nothing of it by an account there is not', async () => {
-    const door = await openDoor({ held: [others] });
+  test('gets the same response as any other alert for an account that does not exist', async () => {
+    const webhook = await openWebhook({ held: [others] });
     const { createReceiveSignal } = await import('../../lib/host/webhook.ts');
     const handler = createReceiveSignal(functions.services);
-    const knock = async (comment: string) => {
+    const post = async (comment: string) => {
       const event = proxyEvent(buyAlert({ comment }));
       return await handler({ ...event, pathParameters: { account: 'nobody', token: own } });
     };
 
-    const [withSecret, without] = [await knock(others), await knock('nothing')];
+    const [withSecret, without] = [await post(others), await post('nothing')];
 
     expect(withSecret).toEqual(without);
     expect(withSecret.statusCode).toBe(401);
-    expect(await door.refusals('buy-1')).toEqual([]);
+    expect(await webhook.refusals('buy-1')).toEqual([]);
   });
 
-  test('is no alert that holds a text as short as a word', async () => {
-    const door = await openDoor({ held: ['buy', 'BTCUSDT', ''] });
-    expect(await door.receive(buyAlert())).toBe('202');
+  test('is not recognised by a secret as short as a word', async () => {
+    const webhook = await openWebhook({ held: ['buy', 'BTCUSDT', ''] });
+    expect(await webhook.receive(buyAlert())).toBe('202');
   });
 });
 
-test('an account there is not costs the same questions as a wrong token', async () => {
+test('an account that does not exist causes the same secret reads as a wrong token', async () => {
   const asked: string[] = [];
   functions = await openFunctions(() => ({
     async webhookTokens(_, age) {
@@ -144,34 +144,34 @@ test('an account there is not costs the same questions as a wrong token', async 
   }));
   const { createReceiveSignal } = await import('../../lib/host/webhook.ts');
   const handler = createReceiveSignal(functions.services);
-  const knock = async (account: string) => {
+  const post = async (account: string) => {
     asked.length = 0;
     const pathParameters = { account, token: 'a-token-of-this-test' };
     const response = await handler({ ...proxyEvent(buyAlert()), pathParameters });
     return { ...response, asked: [...asked] };
   };
 
-  const [wrongToken, unknownAccount] = [await knock('main'), await knock('nobody')];
+  const [wrongToken, unknownAccount] = [await post('main'), await post('nobody')];
 
   expect(unknownAccount).toEqual(wrongToken);
   expect(unknownAccount).toMatchObject({ statusCode: 401, asked: ['remembered', 'newest'] });
 });
 
-describe('an alert over the signals of a minute', () => {
-  test('is answered 503 and says when to come again, is found by its id, and is taken when it does', async () => {
-    const door = await openDoor({ maxSignalsPerMinute: 2 });
-    for (const id of ['a', 'b']) await door.receive(buyAlert({ id }));
+describe('an alert over the limit of signals per minute', () => {
+  test('gets a 503 with Retry-After, is found by its id, and is accepted when it comes again', async () => {
+    const webhook = await openWebhook({ maxSignalsPerMinute: 2 });
+    for (const id of ['a', 'b']) await webhook.receive(buyAlert({ id }));
 
     const refused = await functions.receive(buyAlert({ id: 'c' }));
-    const noted = await door.refusals('c');
-    door.clock.advance(60_000);
-    const resent = await door.receive(buyAlert({ id: 'c' }));
+    const noted = await webhook.refusals('c');
+    webhook.clock.advance(60_000);
+    const resent = await webhook.receive(buyAlert({ id: 'c' }));
 
     expect(refused).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
     expect(JSON.parse(refused.body)).toMatchObject({ error: { code: 'rate_limited' } });
     expect(noted).toEqual([
       expect.stringMatching(
-        /^c@refused-[0-9a-f]{12}: 2 signals in the last minute; the account takes 2; the sender was asked to send it again$/,
+        /^c@refused-[0-9a-f]{12}: 2 signals in the last minute; the account accepts 2; the sender was asked to send it again$/,
       ),
     ]);
     expect(resent).toBe('202');
@@ -180,14 +180,14 @@ describe('an alert over the signals of a minute', () => {
     });
   });
 
-  test('is answered 429 once as many were refused in that minute, and is recorded all the same', async () => {
-    const door = await openDoor({ maxSignalsPerMinute: 2 });
+  test('gets a 429 once as many were refused in that minute, and is still recorded', async () => {
+    const webhook = await openWebhook({ maxSignalsPerMinute: 2 });
 
     const answers = [];
-    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) answers.push(await door.receive(buyAlert({ id })));
-    door.clock.advance(60_000);
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) answers.push(await webhook.receive(buyAlert({ id })));
+    webhook.clock.advance(60_000);
     const later = [];
-    for (const id of ['g', 'h', 'i']) later.push(await door.receive(buyAlert({ id })));
+    for (const id of ['g', 'h', 'i']) later.push(await webhook.receive(buyAlert({ id })));
 
     expect(answers).toEqual([
       '202',
@@ -197,34 +197,38 @@ describe('an alert over the signals of a minute', () => {
       '429 flooded',
       '429 flooded',
     ]);
-    expect(await door.refusals('e')).toEqual([
+    expect(await webhook.refusals('e')).toEqual([
       expect.stringMatching(
-        /^e@refused-[0-9a-f]{12}: 2 signals in the last minute; the account takes 2, and 2 were refused in that minute already$/,
+        /^e@refused-[0-9a-f]{12}: 2 signals in the last minute; the account accepts 2, and 2 were refused in that minute already$/,
       ),
     ]);
     expect(later).toEqual(['202', '202', '503 rate_limited']);
   });
 
-  test('is answered 429 at once when it holds more signals than a minute may have', async () => {
-    const door = await openDoor({ maxSignalsPerMinute: 1 });
-    expect(await door.receive(`[${buyAlert({ id: 'a' })},${buyAlert({ id: 'b' })}]`)).toBe('429 flooded');
-    expect(await door.refusals('b')).toEqual([
-      expect.stringContaining('the alert holds 2 signals; the account takes 1 in a minute'),
+  test('gets a 429 at once when it holds more signals than the account accepts in a minute', async () => {
+    const webhook = await openWebhook({ maxSignalsPerMinute: 1 });
+    expect(await webhook.receive(`[${buyAlert({ id: 'a' })},${buyAlert({ id: 'b' })}]`)).toBe('429 flooded');
+    expect(await webhook.refusals('b')).toEqual([
+      expect.stringContaining('the alert holds 2 signals; the account accepts 1 in a minute'),
     ]);
   });
 
-  test('is an alarm, one for a run of them', async () => {
-    const door = await openDoor({ maxSignalsPerMinute: 1 });
-    for (const id of ['a', 'b', 'c', 'd']) await door.receive(buyAlert({ id }));
-    const first = door.raised.length;
-    door.clock.advance(299_999);
-    for (const id of ['e', 'f']) await door.receive(buyAlert({ id }));
-    const second = door.raised.length;
-    door.clock.advance(1);
-    await door.receive(buyAlert({ id: 'g' }));
+  test('raises one alarm for several refusals', async () => {
+    const webhook = await openWebhook({ maxSignalsPerMinute: 1 });
+    for (const id of ['a', 'b', 'c', 'd']) await webhook.receive(buyAlert({ id }));
+    const first = webhook.raised.length;
+    webhook.clock.advance(299_999);
+    for (const id of ['e', 'f']) await webhook.receive(buyAlert({ id }));
+    const second = webhook.raised.length;
+    webhook.clock.advance(1);
+    await webhook.receive(buyAlert({ id: 'g' }));
 
-    expect([first, second, door.raised.length]).toEqual([1, 1, 2]);
-    expect(door.raised[0]).toEqual({ name: 'signals_over_limit', account: 'main', maxSignalsPerMinute: 1 });
+    expect([first, second, webhook.raised.length]).toEqual([1, 1, 2]);
+    expect(webhook.raised[0]).toEqual({
+      name: 'signals_over_limit',
+      account: 'main',
+      maxSignalsPerMinute: 1,
+    });
   });
 });
 
@@ -235,25 +239,25 @@ describe('a refused alert', () => {
     ['JSON that breaks off behind its id', buyAlert().slice(0, -3), /not valid JSON/],
     ['nothing but an id', '{"id":"buy-1"}', /\(and 3 more\)|\(and \d more\)/],
   ])('with %s is found by its own id', async (_, body, reason) => {
-    const door = await openDoor();
-    await door.receive(body);
-    expect(await door.refusals('buy-1')).toEqual([expect.stringMatching(reason)]);
+    const webhook = await openWebhook();
+    await webhook.receive(body);
+    expect(await webhook.refusals('buy-1')).toEqual([expect.stringMatching(reason)]);
   });
 
-  test('with the id of another signal is found beside that signal', async () => {
-    const door = await openDoor();
-    await door.receive(buyAlert());
-    expect(await door.receive(buyAlert({ quantity: '0.5' }))).toBe('400 invalid_signal');
-    expect(await door.refusals('buy-1')).toEqual([expect.stringMatching(/was used before/)]);
+  test('with the id of another signal is found next to that signal', async () => {
+    const webhook = await openWebhook();
+    await webhook.receive(buyAlert());
+    expect(await webhook.receive(buyAlert({ quantity: '0.5' }))).toBe('400 invalid_signal');
+    expect(await webhook.refusals('buy-1')).toEqual([expect.stringMatching(/was used before/)]);
     expect(await functions.ledger.read({ account: 'main', signalId: 'buy-1' })).toMatchObject({
       status: 'accepted',
     });
   });
 
   test('of several signals is found by each of their ids, ten at most', async () => {
-    const door = await openDoor();
+    const webhook = await openWebhook();
     const items = Array.from({ length: 12 }, (_, index) => buyAlert({ id: `n${index}` }));
-    await door.receive(`[${items.join(',')}]`);
+    await webhook.receive(`[${items.join(',')}]`);
 
     const { entries } = await functions.ledger.list({ limit: 100 });
     expect(entries.map(({ signalId }) => signalId.split('@')[0]).sort()).toEqual(
@@ -261,9 +265,9 @@ describe('a refused alert', () => {
     );
   });
 
-  test('without an id that can be read is found by its bytes, with its ticker', async () => {
-    const door = await openDoor();
-    await door.receive(buyAlert({ id: undefined }));
+  test('without a readable id is found by its bytes, with its ticker', async () => {
+    const webhook = await openWebhook();
+    await webhook.receive(buyAlert({ id: undefined }));
 
     const { entries } = await functions.ledger.list({ limit: 100 });
     expect(entries).toMatchObject([

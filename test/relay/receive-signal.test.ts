@@ -7,11 +7,11 @@ import { override } from '../support/override.ts';
 
 const outOfOrder = new RelayError('store_unavailable', 'the disk is full');
 
-describe('an alert that could not be stored as a whole', () => {
+describe('an alert that could not be stored or enqueued', () => {
   let functions: Functions;
   afterEach(() => functions.close());
 
-  /** A queue that fails as often as told, then works. */
+  /** A queue that fails this often, and then works. */
   function failingQueue(failures: number) {
     const enqueued: SignalMessage[] = [];
     let left = failures;
@@ -27,7 +27,7 @@ describe('an alert that could not be stored as a whole', () => {
     };
   }
 
-  test('is answered 503 when it was not enqueued, and the resend completes it', async () => {
+  test('gets a 503 when it was not enqueued, and the resend completes it', async () => {
     const queue = failingQueue(1);
     functions = await openFunctions(() => ({ queue }));
 
@@ -35,7 +35,7 @@ describe('an alert that could not be stored as a whole', () => {
     const resent = await functions.receive(buyAlert());
 
     expect([first.statusCode, resent.statusCode]).toEqual([503, 200]);
-    // Its entry is in the ledger by then, so that nothing may say that it was not stored.
+    // Its entry is already in the ledger, so the response must not say that it was not stored.
     expect(JSON.parse(first.body)).toMatchObject({
       error: {
         code: 'not_stored',
@@ -46,7 +46,7 @@ describe('an alert that could not be stored as a whole', () => {
     expect(queue.enqueued).toEqual([{ account: 'main', signalId: 'buy-1', market: 'BTC_USDT' }]);
   });
 
-  test('of several signals is taken up again where it broke off', async () => {
+  test('of several signals is continued where it stopped', async () => {
     const queue = failingQueue(1);
     functions = await openFunctions(() => ({ queue }));
     const alert = `[${buyAlert({ id: 'a' })},${buyAlert({ id: 'b' })}]`;
@@ -57,7 +57,7 @@ describe('an alert that could not be stored as a whole', () => {
     expect(queue.enqueued.map(({ signalId }) => signalId)).toEqual(['a', 'b']);
   });
 
-  test('is answered 503 when the ledger is out of order', async () => {
+  test('gets a 503 when the ledger fails', async () => {
     functions = await openFunctions(({ ledger }) => ({
       ledger: override(ledger, {
         accept: async () => {
@@ -69,7 +69,7 @@ describe('an alert that could not be stored as a whole', () => {
     expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 503 });
   });
 
-  test('is answered 503, and so comes again, when not even its refusal could be kept', async () => {
+  test('gets a 503, and so is sent again, when not even its refusal could be stored', async () => {
     functions = await openFunctions(({ ledger }) => ({
       ledger: override(ledger, {
         refuse: async () => {
@@ -81,7 +81,7 @@ describe('an alert that could not be stored as a whole', () => {
     expect(await functions.receive('no json')).toMatchObject({ statusCode: 503 });
   });
 
-  test('is answered 503 without a word of the cause when something unforeseen breaks', async () => {
+  test('gets a 503 that does not reveal the cause when an unexpected error occurs', async () => {
     functions = await openFunctions(() => ({
       webhookTokens: async () => {
         throw new TypeError('secret internals');
@@ -98,7 +98,7 @@ describe('an alert that could not be stored as a whole', () => {
 describe('the token of an alert', () => {
   const current = 'a-token-of-this-test';
 
-  /** Remembers one token, and finds another when asked for the newest. */
+  /** A secret store with one token in its cache and another one as the newest. */
   async function openDoor(remembered: string, newest: string) {
     const asked: string[] = [];
     const functions = await openFunctions(() => ({
@@ -110,21 +110,21 @@ describe('the token of an alert', () => {
     return { asked, functions };
   }
 
-  test('opens as soon as it is the newest, whatever is remembered', async () => {
+  test('is valid as soon as it is the newest, although another one is cached', async () => {
     const { asked, functions } = await openDoor('an-outdated-token', current);
     expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 202 });
     expect(asked).toEqual(['remembered', 'newest']);
     await functions.close();
   });
 
-  test('is not asked about again when it is the one remembered', async () => {
+  test('causes no second read when it is the cached one', async () => {
     const { asked, functions } = await openDoor(current, 'another-token');
     expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 202 });
     expect(asked).toEqual(['remembered']);
     await functions.close();
   });
 
-  test('opens nothing when it is neither', async () => {
+  test('is refused when it is neither the cached nor the newest one', async () => {
     const { functions } = await openDoor('an-outdated-token', 'another-token');
     expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 401 });
     expect((await functions.ledger.list({ limit: 1 })).entries).toEqual([]);

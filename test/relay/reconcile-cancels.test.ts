@@ -12,7 +12,7 @@ afterEach(async () => {
   expect(acceptedCreates).toBe(placed);
 });
 
-/** How many orders the test placed: nothing else may place any. */
+/** The number of orders that the test placed; nothing else may place any. */
 let placed = 0;
 
 async function open(dialect: Dialect = 'live'): Promise<void> {
@@ -25,7 +25,7 @@ async function place(id: string, changes: Record<string, unknown> = {}): Promise
   return await relay.send(buyAlert({ id, ...changes }));
 }
 
-/** Sends a cancellation to an exchange that is out of order, before or after it has cancelled. */
+/** Sends a cancellation whose response is lost, before or after the exchange has cancelled. */
 async function loseCancel(fields: object, fault: FaultKind): Promise<void> {
   const alert = JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', ...fields });
   const entry = await relay.send(alert, { fault, endpoint: 'cancel-order', probability: 1 });
@@ -65,17 +65,17 @@ describe.each(Object.keys(ways))('a cancellation by %s whose response was lost',
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed' });
   });
 
-  test('is refused when the order was executed first', async () => {
+  test('is rejected when the order was filled first', async () => {
     await lose('error_before');
     relay.setPrice('50150');
 
     await relay.reconcile();
 
     expect(await undo()).toMatchObject({ status: 'rejected' });
-    expect((await lastStep())?.note).toBe('the order was executed before it could be cancelled');
+    expect((await lastStep())?.note).toBe('the order was filled before it could be cancelled');
   });
 
-  test('is refused when the order is open, look after look', async () => {
+  test('is rejected when repeated lookups find the order open', async () => {
     await lose('error_before');
 
     await relay.reconcileFor(6);
@@ -101,7 +101,7 @@ describe.each(Object.keys(ways))('a cancellation by %s whose response was lost',
 });
 
 describe('a cancellation whose response was lost', () => {
-  test('closes in the ledger the order that is found gone', async () => {
+  test('closes the ledger entry of the order once it is found to have ended', async () => {
     await open();
     await place('buy-1');
     await loseCancel({ action: 'cancel', signalId: 'buy-1' }, 'error_after');
@@ -112,7 +112,7 @@ describe('a cancellation whose response was lost', () => {
     expect(await openIds()).toEqual([]);
   });
 
-  test('of an order that nobody has is refused after as many looks', async () => {
+  test('of an order that does not exist is rejected after as many lookups', async () => {
     await open();
     await loseCancel({ action: 'cancel', clientOrderId: 'tr-of-nobody' }, 'error_before');
 
@@ -122,11 +122,11 @@ describe('a cancellation whose response was lost', () => {
 
     expect(await undo()).toMatchObject({ status: 'rejected' });
     expect((await lastStep())?.note).toBe(
-      'neither among the open nor the ended orders: nothing shows that it was cancelled',
+      'the order is neither open nor in the history: nothing proves that it was cancelled',
     );
   });
 
-  test('of an order that is none of the ledger stays unknown, with alarms: the lists know names, not numbers', async () => {
+  test('of an order that the ledger does not know stays unknown, with alarms: lookups need a client order id', async () => {
     await open();
     await loseCancel({ action: 'cancel', orderId: 77 }, 'error_before');
 
@@ -136,7 +136,7 @@ describe('a cancellation whose response was lost', () => {
     expect(relay.alarms).toHaveLength(5);
   });
 
-  test('by number keeps whose order it was, whoever closes that order meanwhile', async () => {
+  test('by order id stores which signal placed the order, even if its entry is closed meanwhile', async () => {
     await open();
     const { orderId } = await place('buy-1');
     await loseCancel({ action: 'cancel', orderId }, 'error_after');
@@ -147,22 +147,22 @@ describe('a cancellation whose response was lost', () => {
     expect(await undo()).toMatchObject({ status: 'cancelled' });
   });
 
-  test('is done when an order that was there for long is in no list at all', async () => {
+  test('is cancelled when an order that was placed long ago is in no list', async () => {
     await open();
     await place('buy-1');
     relay.clock.advance(10 * minuteMs);
     await loseCancel({ action: 'cancel', signalId: 'buy-1' }, 'error_after');
-    // As a service would that leaves out what was cancelled before anything was executed.
+    // As a service responds that does not list orders cancelled before any fill.
     relay.paper.control.addFault({ fault: 'read_lag', delayMs: 60 * minuteMs, probability: 1 });
 
     await relay.reconcile();
 
     expect(await undo()).toMatchObject({ status: 'cancelled' });
-    expect((await lastStep())?.note).toBe('the order is open no more; no list tells how it ended');
+    expect((await lastStep())?.note).toBe('the order is no longer open; no list shows how it ended');
     expect(await openIds()).toEqual([]);
   });
 
-  test('takes the order that the same alert placed after it for none of its own', async () => {
+  test('does not concern the order that the same alert placed after it', async () => {
     await open();
     await place('old');
     const alert = [
@@ -182,7 +182,7 @@ describe('a cancellation whose response was lost', () => {
     expect(await openIds()).toEqual(['new']);
   });
 
-  test('is settled by the written API only if the order waits with its exits', async () => {
+  test('is settled in the documented dialect only if the order waits with its stop-loss and take-profit', async () => {
     await open('documented');
     await place('buy-1');
     await loseCancel({ action: 'cancel', signalId: 'buy-1' }, 'error_before');
@@ -191,7 +191,7 @@ describe('a cancellation whose response was lost', () => {
     expect((await lastStep())?.note).toBe('the order is still open: it was not cancelled');
   });
 
-  test('stays unknown when the written API shows the order no more: it may be filled or cancelled', async () => {
+  test('stays unknown when the documented dialect no longer lists the order: it may be filled or cancelled', async () => {
     await open('documented');
     await place('buy-1');
     await loseCancel({ action: 'cancel', signalId: 'buy-1' }, 'error_after');
@@ -200,7 +200,7 @@ describe('a cancellation whose response was lost', () => {
 
     expect(await undo()).toMatchObject({
       status: 'unknown',
-      lookup: { notFound: 0, finding: expect.stringMatching(/^not among the orders that are listed/) },
+      lookup: { notFound: 0, finding: expect.stringMatching(/^the order is not listed/) },
     });
     expect(await openIds()).toEqual(['buy-1']);
   });
@@ -209,7 +209,7 @@ describe('a cancellation whose response was lost', () => {
 describe('a cancel_all whose responses were lost', () => {
   const cancelAll = { action: 'cancel_all' };
 
-  test('is done when none of its orders is open any more, however each ended', async () => {
+  test('is cancelled when none of its orders is still open, however each ended', async () => {
     await open();
     await place('buy-1');
     await place('buy-2', {
@@ -224,13 +224,13 @@ describe('a cancel_all whose responses were lost', () => {
 
     expect(await undo()).toMatchObject({ status: 'cancelled' });
     expect(await lastStep()).toMatchObject({
-      note: 'no order of it is open any more',
+      note: 'none of its orders is still open',
       evidence: { targets: [{ state: 'cancelled' }, { state: 'cancelled' }] },
     });
     expect(await openIds()).toEqual([]);
   });
 
-  test('is refused when orders stay open, and says how many', async () => {
+  test('is rejected when orders stay open, and its note says how many', async () => {
     await open();
     await place('buy-1');
     await place('buy-2', {
@@ -245,11 +245,11 @@ describe('a cancel_all whose responses were lost', () => {
     await relay.reconcileFor(7);
 
     expect(await undo()).toMatchObject({ status: 'rejected' });
-    expect((await lastStep())?.note).toBe('1 of its orders are still open: send another cancel');
+    expect((await lastStep())?.note).toBe('1 of its orders are still open: send another cancellation');
     expect(await openIds()).toEqual(['buy-2']);
   });
 
-  test('does not mind orders that came after it', async () => {
+  test('is not affected by orders that came after it', async () => {
     await open();
     await place('buy-1');
     await loseCancel(cancelAll, 'error_after');
@@ -262,7 +262,7 @@ describe('a cancel_all whose responses were lost', () => {
     expect(await openIds()).toEqual(['buy-2']);
   });
 
-  test('is done when another cancellation has closed its orders since', async () => {
+  test('is cancelled when another cancellation has closed its orders since', async () => {
     await open();
     await place('buy-1');
     await loseCancel(cancelAll, 'error_before');
@@ -273,7 +273,7 @@ describe('a cancel_all whose responses were lost', () => {
     expect(await undo()).toMatchObject({ status: 'cancelled' });
   });
 
-  test('of more orders than one look takes goes on where the look before ended', async () => {
+  test('of more orders than one lookup takes continues where the previous lookup ended', async () => {
     await open();
     for (let count = 1; count <= 30; count += 1)
       await place(`buy-${count}`, { quantity: '0.001', stopLoss: undefined, takeProfit: undefined });
@@ -282,7 +282,7 @@ describe('a cancel_all whose responses were lost', () => {
     await relay.reconcile();
     expect(await undo()).toMatchObject({
       status: 'unknown',
-      lookup: { notFound: 0, finding: 'of 25 orders none is open; 5 more are to be looked for yet' },
+      lookup: { notFound: 0, finding: 'none of 25 orders is open; 5 more are still to be looked up' },
     });
     expect(await openIds()).toHaveLength(5);
     await relay.reconcileFor(1);
@@ -291,7 +291,7 @@ describe('a cancel_all whose responses were lost', () => {
     expect(await openIds()).toEqual([]);
   });
 
-  test('stays unknown while the written API does not show one of its orders', async () => {
+  test('stays unknown while the documented dialect does not list one of its orders', async () => {
     await open('documented');
     await place('buy-1');
     await loseCancel(cancelAll, 'error_after');
@@ -302,8 +302,8 @@ describe('a cancel_all whose responses were lost', () => {
   });
 });
 
-describe('a cancellation that is answered', () => {
-  test('proves that an order whose own response was lost was there', async () => {
+describe('a cancellation with a response', () => {
+  test('proves that an order existed whose own response was lost', async () => {
     await open('documented');
     placed += 1;
     const plain = buyAlert({ id: 'buy-1', stopLoss: undefined, takeProfit: undefined });
@@ -320,12 +320,12 @@ describe('a cancellation that is answered', () => {
       orderOpen: false,
     });
     expect((await relay.entry('buy-1')).steps.at(-1)?.note).toBe(
-      'its order 10000000001 answered to a cancellation: it was there, and is cancelled',
+      'a cancellation found its order 10000000001: it existed, and is cancelled',
     );
   });
 });
 
-test('a cancel_all that was lost is about its orders also when they were sent by a clock set back since', async () => {
+test('a cancel_all with a lost response includes its orders even if they were sent before the clock was set back', async () => {
   await open();
   await place('buy-1');
   await place('buy-2', { quantity: '0.02' });
@@ -335,6 +335,8 @@ test('a cancel_all that was lost is about its orders also when they were sent by
   await relay.reconcileFor(10);
 
   expect(await undo()).toMatchObject({ status: 'rejected' });
-  expect(await lastStep()).toMatchObject({ note: '2 of its orders are still open: send another cancel' });
+  expect(await lastStep()).toMatchObject({
+    note: '2 of its orders are still open: send another cancellation',
+  });
   expect(await openIds()).toEqual(['buy-2', 'buy-1']);
 });

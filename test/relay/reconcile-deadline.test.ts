@@ -14,7 +14,7 @@ import { testConfig } from '../support/world.ts';
 const noonMs = 1_767_268_800_000;
 const silence = () => undefined;
 
-test('A look of many requests on a slow exchange ends with its run, and goes on with a later one', async () => {
+test('a lookup of many requests to a slow exchange stops at the end of its run, and continues in a later one', async () => {
   const file = openSqlite(':memory:');
   const ledger = createSqliteLedger(file);
   const step = { atMs: noonMs, note: '' };
@@ -55,7 +55,7 @@ test('A look of many requests on a slow exchange ends with its run, and goes on 
     exchangeFor: async () => client,
   });
 
-  // Of its fifty requests those at 0, 3, … 39 s.
+  // Of its fifty requests, those at 0, 3, … 39 s.
   expect(transport.sent).toHaveLength(14);
   expect(clock.nowMs() - noonMs - 60_000).toBe(42_000);
   expect(run).toMatchObject({ lookedUp: 1, settled: 0 });

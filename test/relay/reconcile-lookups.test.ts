@@ -20,13 +20,13 @@ const orders = () => relay.paper.control.state().orders;
 const creates = () => relay.paper.control.state().acceptedCreates;
 const entry = () => relay.entry('buy-1');
 
-async function look(): Promise<LookupProgress> {
+async function readLookup(): Promise<LookupProgress> {
   const found = (await entry()).lookup;
-  if (found === null) throw new Error('the entry has no look');
+  if (found === null) throw new Error('the entry has no lookup');
   return found;
 }
 
-/** At which minutes from now on the order is looked for. */
+/** The minutes from now on in which the order is looked up. */
 async function minutesOfLookups(minutes: number): Promise<readonly number[]> {
   const looked: number[] = [];
   for (let minute = 0; minute <= minutes; minute += 1) {
@@ -46,7 +46,7 @@ describe('an order that was placed, but whose response was lost', () => {
     });
   }
 
-  test('is found open at the first look, with its id', async () => {
+  test('is found open at the first lookup, with its id', async () => {
     await lose();
 
     expect(await relay.reconcile()).toMatchObject({ lookedUp: 1, settled: 1 });
@@ -59,7 +59,7 @@ describe('an order that was placed, but whose response was lost', () => {
     });
     expect((await entry()).steps.at(-1)).toMatchObject({
       by: 'reconcile-signals',
-      note: 'found at the exchange as order 10000000001, open (0 of 0.01 executed)',
+      note: 'found at the exchange as order 10000000001, open (0 of 0.01 filled)',
       evidence: { order: { orderId: 10_000_000_001, side: 'buy', amount: '0.01' } },
     });
     expect(await relay.services.ledger.openOrders('main', 'BTC_USDT', 100)).toMatchObject([
@@ -76,12 +76,12 @@ describe('an order that was placed, but whose response was lost', () => {
 
     expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: false });
     expect((await entry()).steps.at(-1)?.note).toBe(
-      'found at the exchange as order 10000000001, filled (0.01 of 0.01 executed)',
+      'found at the exchange as order 10000000001, filled (0.01 of 0.01 filled)',
     );
     expect(creates()).toBe(1);
   });
 
-  test('is found cancelled: it was placed all the same', async () => {
+  test('is placed even when it is found cancelled', async () => {
     await lose();
     const client = await relay.services.exchangeFor('main');
     await client.call(cancelOrder, { market: 'BTC_USDT', orderId: 10_000_000_001 });
@@ -89,11 +89,11 @@ describe('an order that was placed, but whose response was lost', () => {
     await relay.reconcile();
 
     expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: false });
-    expect((await entry()).steps.at(-1)?.note).toContain('cancelled (0 of 0.01 executed)');
+    expect((await entry()).steps.at(-1)?.note).toContain('cancelled (0 of 0.01 filled)');
     expect(creates()).toBe(1);
   });
 
-  test('is settled once: later runs leave it alone', async () => {
+  test('is settled once, and not changed by later runs', async () => {
     await lose();
     await relay.reconcileFor(10);
 
@@ -108,8 +108,8 @@ describe('an order that was placed, but whose response was lost', () => {
   });
 
   test.each([
-    ['until after the first look', 30_000, [0, 1]],
-    ['until after the first three looks', 4 * minuteMs, [0, 1, 3, 7]],
+    ['until after the first lookup', 30_000, [0, 1]],
+    ['until after the first three lookups', 4 * minuteMs, [0, 1, 3, 7]],
   ])('is found late when the lists lag %s', async (_, lagMs, minutes) => {
     await lose();
     relay.paper.control.addFault({ fault: 'read_lag', delayMs: lagMs, probability: 1 });
@@ -117,11 +117,11 @@ describe('an order that was placed, but whose response was lost', () => {
     expect(await minutesOfLookups(10)).toEqual(minutes);
 
     expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
-    expect((await look()).notFound).toBe(minutes.length - 1);
+    expect((await readLookup()).notFound).toBe(minutes.length - 1);
     expect(creates()).toBe(1);
   });
 
-  test('is an alarm when the exchange shows two orders of its name', async () => {
+  test('raises an alarm when the exchange lists two orders with its client order id', async () => {
     await lose();
     const { clientOrderId } = await entry();
     const client = await relay.services.exchangeFor('main');
@@ -148,12 +148,12 @@ describe('an order that was never placed', () => {
     await relay.send(buyAlert(), lostOnItsWay);
   }
 
-  test('is looked for at once and after 1, 3 and 7 minutes, and only then is not placed', async () => {
+  test('is looked up at once and after 1, 3 and 7 minutes, and only then is not placed', async () => {
     await lose();
 
     expect(await minutesOfLookups(6)).toEqual([0, 1, 3]);
     expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true });
-    // Due a little before the minute, for a run that begins on it finds what is due.
+    // Due a little before the minute, because runs start on the minute.
     relay.clock.advance(minuteMs - 10_001);
     expect(await relay.reconcile()).toMatchObject({ lookedUp: 0 });
     relay.clock.advance(10_001);
@@ -167,7 +167,7 @@ describe('an order that was never placed', () => {
     expect(creates()).toBe(0);
   });
 
-  test('takes more looks when they come in quick succession: its lists may lag for minutes', async () => {
+  test('takes more lookups when they follow each other quickly, because lists may lag for minutes', async () => {
     relay = await openAftermath();
     const { services } = relay;
     await relay.send(buyAlert(), lostOnItsWay);
@@ -184,7 +184,7 @@ describe('an order that was never placed', () => {
     expect(creates()).toBe(0);
   });
 
-  test('is not looked for sooner when nobody looked for an hour', async () => {
+  test('is not looked up more often after an hour without lookups', async () => {
     await lose();
     relay.clock.advance(60 * minuteMs);
 
@@ -192,7 +192,7 @@ describe('an order that was never placed', () => {
     expect(await entry()).toMatchObject({ status: 'unknown' });
   });
 
-  test('raises no alarm but the first when it is settled in time', async () => {
+  test('raises only the first alarm when it is settled in time', async () => {
     await lose();
     await relay.reconcileFor(7);
 
@@ -201,7 +201,7 @@ describe('an order that was never placed', () => {
   });
 });
 
-describe('while the exchange cannot be asked', () => {
+describe('while the exchange cannot be reached', () => {
   const refusedKey = { apiKey: 'paper-key', apiSecret: 'another-secret' };
 
   const obstacles: Readonly<Record<string, () => Partial<Aftermath['services']>>> = {
@@ -213,11 +213,11 @@ describe('while the exchange cannot be asked', () => {
       relay.paper.control.addFault({ fault: 'garbage', probability: 1 });
       return {};
     },
-    'one of its lists is out of order': () => {
+    'one of its lists fails': () => {
       relay.paper.control.addFault({ fault: 'error_before', endpoint: 'ended-order', probability: 1 });
       return {};
     },
-    'it turns requests away': () => {
+    'it refuses requests': () => {
       relay.paper.control.addFault({ fault: 'rate_429', probability: 1 });
       return {};
     },
@@ -237,7 +237,7 @@ describe('while the exchange cannot be asked', () => {
         throw new RelayError('store_unavailable', 'the secret could not be read: AccessDeniedException');
       },
     }),
-    'something breaks that nobody thought of': () => ({
+    'an unexpected error occurs': () => ({
       exchangeFor: async () => {
         throw new TypeError('x is not a function');
       },
@@ -245,7 +245,7 @@ describe('while the exchange cannot be asked', () => {
   };
 
   test.each(Object.keys(obstacles))(
-    'because %s, the outcome stays unknown and no look is a miss',
+    'because %s, the outcome stays unknown and no lookup counts as "not found"',
     async (name) => {
       relay = await openAftermath();
       await relay.send(buyAlert(), lostOnItsWay);
@@ -265,13 +265,13 @@ describe('while the exchange cannot be asked', () => {
           finding: expect.stringMatching(/^could not be looked up: ./),
         },
       });
-      expect((await look()).count).toBeGreaterThanOrEqual(4);
-      expect((await look()).finding).not.toContain('x is not a function');
+      expect((await readLookup()).count).toBeGreaterThanOrEqual(4);
+      expect((await readLookup()).finding).not.toContain('x is not a function');
       expect(creates()).toBe(0);
     },
   );
 
-  test('an order is found as soon as it can', async () => {
+  test('an order is found as soon as the exchange can be reached again', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert(), lostOnItsWayBack);
     relay.paper.control.addFault({ fault: 'down', durationMs: 3_600_000 });
@@ -284,7 +284,7 @@ describe('while the exchange cannot be asked', () => {
     expect(creates()).toBe(1);
   });
 
-  test('looks that could tell nothing do not count among those that find it missing', async () => {
+  test('inconclusive lookups do not count as "not found"', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert(), lostOnItsWay);
     await relay.reconcile();
@@ -302,10 +302,10 @@ describe('while the exchange cannot be asked', () => {
       status: 'not_placed',
       evidence: { notFound: 4, firstNotFoundAtMs: noonMs },
     });
-    expect((await look()).count).toBe(5);
+    expect((await readLookup()).count).toBe(5);
   });
 
-  test('of one account, the orders of the others are settled', async () => {
+  test('for one account, the orders of the others are settled', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert(), lostOnItsWayBack);
     const { ledger, exchangeFor } = relay.services;
@@ -330,8 +330,8 @@ describe('while the exchange cannot be asked', () => {
   });
 });
 
-describe('an order of the written API', () => {
-  test('is found while it waits with its exits', async () => {
+describe('an order in the documented dialect', () => {
+  test('is found while it waits with its stop-loss and take-profit', async () => {
     relay = await openAftermath('documented');
     await relay.send(buyAlert(), lostOnItsWayBack);
 
@@ -344,38 +344,41 @@ describe('an order of the written API', () => {
   test.each([
     ['was placed', lostOnItsWayBack, 1],
     ['was not', lostOnItsWay, 0],
-  ])('without exits stays unknown, with alarms, whether it %s', async (_, fault, count) => {
-    relay = await openAftermath('documented');
-    await relay.send(plainAlert, fault);
+  ])(
+    'without stop-loss and take-profit stays unknown, with alarms, whether it %s',
+    async (_, fault, count) => {
+      relay = await openAftermath('documented');
+      await relay.send(plainAlert, fault);
 
-    await relay.reconcileFor(180);
+      await relay.reconcileFor(180);
 
-    expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true, lookup: { notFound: 0 } });
-    expect(relay.alarms.length).toBeGreaterThanOrEqual(12);
-    expect(creates()).toBe(count);
-  });
+      expect(await entry()).toMatchObject({ status: 'unknown', orderOpen: true, lookup: { notFound: 0 } });
+      expect(relay.alarms.length).toBeGreaterThanOrEqual(12);
+      expect(creates()).toBe(count);
+    },
+  );
 });
 
-describe('looks for what stays unknown', () => {
+describe('lookups of an outcome that stays unknown', () => {
   async function loseForGood(): Promise<void> {
     relay = await openAftermath('documented');
     await relay.send(plainAlert, lostOnItsWay);
   }
 
-  test('come ever more seldom, but no later than the next alarm', async () => {
+  test('become less frequent, but are never later than the next alarm', async () => {
     await loseForGood();
 
     expect(await minutesOfLookups(61)).toEqual([0, 1, 3, 7, 15, 30, 45, 60]);
   });
 
-  test('come once an hour at least when alarms are a day apart', async () => {
+  test('happen at least once an hour when alarms are a day apart', async () => {
     await loseForGood();
     const settings = { ...relay.services.settings, unknownAlarmAfterMs: 1440 * minuteMs };
     const pausesMs: number[] = [];
     for (let count = 0; count < 12; count += 1) {
       await relay.reconcile({ ...relay.services, settings });
-      const { dueAtMs } = await look();
-      // Due a little early, for the run of that minute to find it.
+      const { dueAtMs } = await readLookup();
+      // Due a little early, so that the run of that minute finds it.
       const pauseMs = dueAtMs + 10_000 - relay.clock.nowMs();
       pausesMs.push(pauseMs);
       relay.clock.advance(pauseMs);
@@ -386,7 +389,7 @@ describe('looks for what stays unknown', () => {
     ]);
   });
 
-  test('raise the alarm again each time that long has passed, with what was seen', async () => {
+  test('repeat the alarm at the configured interval, with the latest finding', async () => {
     await loseForGood();
     await relay.reconcileFor(14);
     expect(relay.alarms).toHaveLength(1);
@@ -408,12 +411,12 @@ describe('looks for what stays unknown', () => {
       status: 'unknown',
       unknownForMs: 60 * minuteMs,
       lookups: 8,
-      note: expect.stringContaining('not among the orders that are listed'),
+      note: expect.stringContaining('the order is not listed'),
       name: 'outcome_unknown',
     });
   });
 
-  test('raise it once when nobody looked for hours', async () => {
+  test('raise one alarm after hours without a lookup', async () => {
     await loseForGood();
     relay.clock.advance(300 * minuteMs);
 
@@ -422,7 +425,7 @@ describe('looks for what stays unknown', () => {
     expect(relay.alarms).toHaveLength(2);
   });
 
-  test('raise it again after a crash between the alarm and its writing, rather than never', async () => {
+  test('repeat an alarm after a crash between the alarm and the ledger write', async () => {
     await loseForGood();
     await relay.reconcileFor(14);
     relay.clock.advance(minuteMs);

@@ -22,7 +22,7 @@ async function steps(): Promise<readonly string[]> {
   return (await entry()).steps.map(({ status, by }) => (by === undefined ? status : `${status} by ${by}`));
 }
 
-/** Leaves a signal of that time behind, as a worker that died, or lost its response, does. */
+/** Stores a signal of that time in this status, as a worker leaves it that died or lost its response. */
 async function leaveBehind(status: 'sending' | 'unknown', signalId: string, atMs: number): Promise<void> {
   const { ledger } = relay.services;
   const { signal } = await entry();
@@ -49,7 +49,7 @@ describe('a worker that died while it sent an order', () => {
     );
   }
 
-  test('is left alone for a minute: it may live', async () => {
+  test('is not taken over for a minute: it may be alive', async () => {
     await die();
     relay.clock.advance(minuteMs - 1);
 
@@ -57,7 +57,7 @@ describe('a worker that died while it sent an order', () => {
     expect(await entry()).toMatchObject({ status: 'sending' });
   });
 
-  test('is taken over then, with an alarm, and its order found in the same run', async () => {
+  test('is taken over after that, with an alarm, and its order is found in the same run', async () => {
     await die();
     relay.clock.advance(minuteMs);
 
@@ -73,7 +73,7 @@ describe('a worker that died while it sent an order', () => {
     expect(creates()).toBe(1);
   });
 
-  test('leaves no order when it died before the exchange took it in, which looks find out', async () => {
+  test('is proved by lookups to have left no order if the request did not reach the exchange', async () => {
     await die(lostOnItsWay);
     relay.clock.advance(minuteMs);
     await relay.reconcile();
@@ -85,7 +85,7 @@ describe('a worker that died while it sent an order', () => {
     expect(creates()).toBe(0);
   });
 
-  test('is taken over by no more than one run', async () => {
+  test('is taken over by one run only', async () => {
     await die();
     relay.clock.advance(minuteMs);
 
@@ -95,7 +95,7 @@ describe('a worker that died while it sent an order', () => {
     expect(await entry()).toMatchObject({ status: 'placed', steps: { length: 4 } });
   });
 
-  test('is taken over with up to a hundred others, the oldest first', async () => {
+  test('is taken over with up to a hundred others, oldest first', async () => {
     await die();
     for (let index = 0; index < 110; index += 1)
       await leaveBehind('sending', `s-${index}`, noonMs - minuteMs - index);
@@ -110,8 +110,8 @@ describe('a worker that died while it sent an order', () => {
   });
 });
 
-describe('a worker that was taken for dead', () => {
-  /** It comes to itself a minute after the exchange has answered. */
+describe('a worker that was wrongly taken for dead', () => {
+  /** It wakes a minute after the exchange has responded. */
   async function sleepAfterSending(fault?: FaultRequest): Promise<Status> {
     relay = await openAftermath();
     const key = await relay.receive(buyAlert());
@@ -133,7 +133,7 @@ describe('a worker that was taken for dead', () => {
     return await executeSignal({ ...relay.services, exchangeFor: async () => drowsy }, key);
   }
 
-  test('writes what it knows over what is unknown', async () => {
+  test('replaces `unknown` with the outcome that it knows', async () => {
     expect(await sleepAfterSending(refused)).toBe('rejected');
 
     expect(await steps()).toEqual(['accepted', 'sending', 'unknown by reconcile-signals', 'rejected']);
@@ -142,7 +142,7 @@ describe('a worker that was taken for dead', () => {
     expect(creates()).toBe(0);
   });
 
-  test('writes nothing over what was found meanwhile', async () => {
+  test('does not replace an outcome that was found meanwhile', async () => {
     expect(await sleepAfterSending()).toBe('placed');
 
     expect(await steps()).toEqual([
@@ -156,7 +156,7 @@ describe('a worker that was taken for dead', () => {
 });
 
 describe('two runs at once', () => {
-  test('settle what they find once', async () => {
+  test('settle each signal once', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert(), lostOnItsWayBack);
 
@@ -167,7 +167,7 @@ describe('two runs at once', () => {
     expect(creates()).toBe(1);
   });
 
-  test('count a look that found nothing once', async () => {
+  test('count a lookup that found nothing once', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert(), lostOnItsWay);
 
@@ -185,7 +185,7 @@ describe('two runs at once', () => {
 });
 
 describe('one run', () => {
-  test('looks for a hundred orders at most, those that are due longest', async () => {
+  test('looks up at most a hundred orders, those that are due longest', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert());
     for (let index = 0; index < 120; index += 1)
@@ -201,7 +201,7 @@ describe('one run', () => {
     expect(creates()).toBe(1);
   });
 
-  test('begins no look after half a minute; the next one goes on there', async () => {
+  test('starts no lookup after half a minute, and the next run continues there', async () => {
     let requestMs = 0;
     relay = await openAftermath('live', (clock) => clock.advance(requestMs));
     await relay.send(buyAlert());
@@ -217,7 +217,7 @@ describe('one run', () => {
     expect(await relay.reconcile()).toMatchObject({ lookedUp: 2 });
   });
 
-  test('breaks a long look off before the next run begins, and puts it behind the others', async () => {
+  test('stops a long lookup before the next run starts, and reschedules it after the others', async () => {
     let requestMs = 0;
     relay = await openAftermath('live', (clock) => clock.advance(requestMs));
     const alert = { quantity: '0.001', stopLoss: undefined, takeProfit: undefined };
@@ -240,7 +240,7 @@ describe('one run', () => {
     expect(await relay.entry('other')).toMatchObject({ lookup: { count: 1, notFound: 1 } });
   });
 
-  test('ends when the ledger cannot be written, and keeps what was settled until then', async () => {
+  test('ends when the ledger cannot be written, and keeps what it has settled', async () => {
     relay = await openAftermath();
     await relay.send(buyAlert(), lostOnItsWayBack);
     await leaveBehind('unknown', 'later', noonMs + 1);
@@ -260,10 +260,10 @@ describe('one run', () => {
   });
 });
 
-describe('a signal that was stored, but never carried out', () => {
+describe('a signal that was stored but never executed', () => {
   const hourAlert = buyAlert({ time: new Date(noonMs).toISOString(), maxLag: 3600 });
 
-  /** Its message was lost, or set aside. */
+  /** Stores a signal whose message is lost or a dead letter. */
   async function forget(alert: string, ageMs: number): Promise<void> {
     relay = await openAftermath();
     await relay.receive(alert);
@@ -287,7 +287,7 @@ describe('a signal that was stored, but never carried out', () => {
     expect(relay.alarms).toMatchObject([{ signalId: 'buy-1' }]);
   });
 
-  test('is left, and counted, when its alert may be that old', async () => {
+  test('is not denied but counted as stuck when its alert is not stale yet', async () => {
     await forget(hourAlert, 15 * minuteMs + 1);
 
     expect(await reconcileInto([])).toMatchObject({ denied: 0, stuck: 1, enqueued: 0 });
@@ -302,7 +302,7 @@ describe('a signal that was stored, but never carried out', () => {
     ['for less than half a minute', 30_000, 0],
     ['for longer', 30_001, 1],
     ['for a quarter of an hour', 15 * minuteMs, 1],
-  ])('is queued again, stale or not, when it waits %s: %i ms', async (_, ageMs, count) => {
+  ])('is enqueued again, stale or not, when it waits %s: %i ms', async (_, ageMs, count) => {
     await forget(buyAlert(), ageMs);
     const enqueued: SignalMessage[] = [];
 
@@ -313,7 +313,7 @@ describe('a signal that was stored, but never carried out', () => {
     expect(relay.alarms).toEqual([]);
   });
 
-  test('is not sent any more by a message that comes after all', async () => {
+  test('is not sent when its message is delivered after all', async () => {
     await forget(buyAlert(), 15 * minuteMs + 1);
     await relay.reconcile();
 
@@ -321,7 +321,7 @@ describe('a signal that was stored, but never carried out', () => {
     expect(creates()).toBe(0);
   });
 
-  test('is denied once by two runs at once, or carried out, never both', async () => {
+  test('is either denied once or executed when two runs and a worker meet', async () => {
     await forget(hourAlert, 61 * minuteMs);
     const key = { account: 'main', signalId: 'buy-1' };
 

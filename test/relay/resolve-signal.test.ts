@@ -8,7 +8,7 @@ import { override } from '../support/override.ts';
 
 const key = { account: 'main', signalId: 'buy-1' };
 const plainAlert = buyAlert({ stopLoss: undefined, takeProfit: undefined });
-const looking: Approach = { kind: 'look' };
+const byLookup: Approach = { kind: 'look' };
 const cancelling: Approach = { kind: 'cancel' };
 
 let relay: Aftermath;
@@ -23,27 +23,27 @@ async function lose(fault: FaultKind, dialect: Dialect = 'live', alert = buyAler
 }
 
 describe('an operator who settles a signal', () => {
-  test('by looking has what the lists prove written down, under the name given', async () => {
+  test('by a lookup stores what the lists prove, under the name given', async () => {
     await lose('drop_after');
 
-    const { result, entry } = await resolve(looking);
+    const { result, entry } = await resolve(byLookup);
 
     expect(result).toBe('settled');
     expect(entry).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: true });
     expect(entry.steps.at(-1)).toMatchObject({ status: 'placed', by: 'alice' });
   });
 
-  test('by looking is told what was seen when it proves nothing yet', async () => {
+  test('by a lookup gets the finding when it proves nothing yet', async () => {
     await lose('drop_before');
 
-    expect(await resolve(looking)).toMatchObject({
+    expect(await resolve(byLookup)).toMatchObject({
       result: 'open_question',
       entry: { status: 'unknown' },
-      finding: 'neither among the open nor the ended orders',
+      finding: 'the order is neither open nor in the history',
     });
   });
 
-  test('by cancelling proves that the order was there, where no list shows it', async () => {
+  test('by cancelling proves that the order existed although no list shows it', async () => {
     await lose('drop_after', 'documented', plainAlert);
 
     const { entry } = await resolve(cancelling);
@@ -52,7 +52,7 @@ describe('an operator who settles a signal', () => {
     expect(relay.paper.control.state().orders).toMatchObject([{ status: 'cancelled' }]);
   });
 
-  test('by cancelling finds out that there is nothing to cancel because it was executed', async () => {
+  test('by cancelling learns that there is nothing to cancel because the order was filled', async () => {
     await lose('drop_after');
     relay.setPrice('50150');
 
@@ -62,13 +62,13 @@ describe('an operator who settles a signal', () => {
     });
   });
 
-  test('by cancelling settles nothing when there is neither an order nor a list to show it', async () => {
+  test('by cancelling settles nothing when no order is open and the lists are incomplete', async () => {
     await lose('drop_before', 'documented', plainAlert);
 
     expect(await resolve(cancelling)).toMatchObject({
       result: 'open_question',
       finding: expect.stringMatching(
-        /^no order of it is open to cancel; not among the orders that are listed/,
+        /^its order is not open, so nothing was cancelled; the order is not listed/,
       ),
     });
   });
@@ -81,7 +81,7 @@ describe('an operator who settles a signal', () => {
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'unknown' });
   });
 
-  test('cannot cancel what placed no order of its own', async () => {
+  test('cannot cancel a signal that placed no order', async () => {
     relay = await openAftermath();
     await relay.send(JSON.stringify({ id: 'buy-1', ticker: 'BTCUSDT', action: 'cancel', orderId: 7 }), {
       fault: 'error_before',
@@ -91,7 +91,7 @@ describe('an operator who settles a signal', () => {
 
     expect(await resolve(cancelling)).toMatchObject({
       result: 'open_question',
-      finding: 'this signal placed no order of its own to cancel',
+      finding: 'this signal placed no order that could be cancelled',
     });
   });
 
@@ -100,7 +100,7 @@ describe('an operator who settles a signal', () => {
     ['cancelled', 77, false],
     ['rejected', null, false],
     ['not_placed', null, false],
-  ] as const)('by what was seen, "%s", has that written down', async (status, orderId, orderOpen) => {
+  ] as const)('who saw "%s" on the exchange has that stored', async (status, orderId, orderOpen) => {
     await lose('drop_after', 'documented', plainAlert);
 
     const { result, entry } = await resolve({ kind: 'saw', status, note: 'order history, 14:05', orderId });
@@ -114,7 +114,7 @@ describe('an operator who settles a signal', () => {
     });
   });
 
-  test('changes nothing of what is settled', async () => {
+  test('does not change a settled signal', async () => {
     await lose('drop_after');
     await relay.reconcile();
     const before = await relay.entry('buy-1');
@@ -126,7 +126,7 @@ describe('an operator who settles a signal', () => {
     });
   });
 
-  test('while the reconciler does finds it settled: one of them wins', async () => {
+  test('at the same time as the reconciler finds it settled: only one of them settles it', async () => {
     await lose('drop_after');
     const { exchangeFor } = relay.services;
     const services = {
@@ -137,7 +137,7 @@ describe('an operator who settles a signal', () => {
       },
     };
 
-    const { result, entry } = await resolve(looking, services);
+    const { result, entry } = await resolve(byLookup, services);
 
     expect(result).toBe('was_settled');
     expect(entry.steps.at(-1)).toMatchObject({ status: 'placed', by: 'reconcile-signals' });
@@ -146,12 +146,12 @@ describe('an operator who settles a signal', () => {
   test('finds no signal of an unknown id', async () => {
     relay = await openAftermath();
 
-    await expect(resolve(looking)).rejects.toMatchObject({ code: 'entry_conflict' });
+    await expect(resolve(byLookup)).rejects.toMatchObject({ code: 'entry_conflict' });
   });
 });
 
-describe('a signal that is on its way', () => {
-  /** Its worker stops before it can write what came of it. */
+describe('a signal that the relay is still working on', () => {
+  /** Sends a signal whose worker dies before it can store the outcome. */
   async function leaveSending(): Promise<void> {
     relay = await openAftermath();
     const { services } = relay;
@@ -159,24 +159,24 @@ describe('a signal that is on its way', () => {
     await services.ledger.start(key, { status: 'sending', atMs: relay.clock.nowMs(), note: '' }, null);
   }
 
-  test('is left alone for a minute: its worker may live', async () => {
+  test('is not settled for a minute: its worker may be alive', async () => {
     await leaveSending();
     relay.clock.advance(minuteMs - 1);
 
-    await expect(resolve(looking)).rejects.toMatchObject({ code: 'signal_under_way' });
+    await expect(resolve(byLookup)).rejects.toMatchObject({ code: 'signal_under_way' });
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'sending' });
   });
 
-  test('is left alone while it waits, however long', async () => {
+  test('is not settled while it waits, however long', async () => {
     relay = await openAftermath();
     await relay.receive(buyAlert());
     relay.clock.advance(60 * minuteMs);
 
-    await expect(resolve(looking)).rejects.toMatchObject({ code: 'signal_under_way' });
+    await expect(resolve(byLookup)).rejects.toMatchObject({ code: 'signal_under_way' });
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'accepted' });
   });
 
-  test('is left to the reconciler for as long as it may be: an operator cannot know that its worker is dead', async () => {
+  test('is left to the reconciler: an operator cannot know whether its worker is dead', async () => {
     await leaveSending();
     relay.clock.advance(60 * minuteMs);
     const seen: Approach = { kind: 'saw', status: 'not_placed', note: 'open orders', orderId: null };
@@ -193,7 +193,7 @@ describe('a signal that is on its way', () => {
     ]);
   });
 
-  test('finds it settled when the reconciler was quicker, and what it cancelled is not held for open', async () => {
+  test('finds it settled when the reconciler was first, and closes the entry of the order it cancelled', async () => {
     await lose('drop_after');
     const { exchangeFor } = relay.services;
     const quicker = override(relay.services, {

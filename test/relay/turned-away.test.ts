@@ -10,7 +10,7 @@ const create = '/api/v4/order/collateral/stop-limit';
 const openList = '/api/v4/orders';
 const endedList = '/api/v4/trade-account/order/history';
 
-/** Staleness is not what is tested here. */
+/** Not stale within an hour. */
 const patience = { time: new Date(noonMs).toISOString(), maxLag: 3600 };
 const alert = buyAlert(patience);
 
@@ -25,9 +25,9 @@ async function open(...args: Parameters<typeof openAftermath>): Promise<void> {
   relay.asked.length = 0;
 }
 
-describe('an order that is answered with HTTP 429, where every order is listed', () => {
+describe('an order that gets HTTP 429, when lists hold every order', () => {
   test.each(['nonce_429_after', 'rate_429_after'] as const)(
-    'and was taken in all the same (%s), is found and not sent again',
+    'but was accepted (%s) is found and not sent again',
     async (fault) => {
       await open();
 
@@ -45,14 +45,14 @@ describe('an order that is answered with HTTP 429, where every order is listed',
     },
   );
 
-  test('and is nowhere, is sent once more', async () => {
+  test('and is in no list is sent once more', async () => {
     await open();
 
     expect(await relay.send(alert, { fault: 'nonce_429' })).toMatchObject({ status: 'placed' });
     expect(relay.asked).toEqual([create, openList, endedList, create]);
   });
 
-  test('each time, is sent three times, and found never to have been placed', async () => {
+  test('each time is sent three times, and is then proved never to have been placed', async () => {
     await open();
 
     const sent = await relay.send(alert, { fault: 'rate_429', endpoint: 'stop-limit', probability: 1 });
@@ -65,7 +65,7 @@ describe('an order that is answered with HTTP 429, where every order is listed',
   });
 
   test.each(['refuse', 'error_before', 'rate_429'] as const)(
-    'is not sent again while the lists cannot be read (%s): the reconciler settles it',
+    'is not sent again while the lists cannot be read (%s), and the reconciler settles it',
     async (fault) => {
       await open();
       relay.paper.control.addFault({ fault, endpoint: 'open-order', probability: 1 });
@@ -80,7 +80,7 @@ describe('an order that is answered with HTTP 429, where every order is listed',
     },
   );
 
-  test('and is not listed yet, is sent again, refused for its own id, and found in the end', async () => {
+  test('and is not listed yet is sent again, refused because its id is used, and found in the end', async () => {
     await open();
     relay.paper.control.addFault({ fault: 'read_lag', delayMs: 30_000, probability: 1 });
 
@@ -94,7 +94,7 @@ describe('an order that is answered with HTTP 429, where every order is listed',
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
   });
 
-  test('is not taken for placed when the list shows another order under its name', async () => {
+  test('is not placed when a list shows a different order with its client order id', async () => {
     await open();
     const { exchangeFor } = relay.services;
     const key = await relay.receive(alert);
@@ -113,9 +113,9 @@ describe('an order that is answered with HTTP 429, where every order is listed',
     expect(relay.alarms).toHaveLength(2);
   });
 
-  test('is found among the ended ones when it was filled at once', async () => {
+  test('is found in the history when it was filled at once', async () => {
     await open('live', () => {
-      // Between the create and the look.
+      // Between the create and the lookup.
       if (relay?.asked.at(-1) === openList) relay.setPrice('50150');
     });
 
@@ -127,11 +127,11 @@ describe('an order that is answered with HTTP 429, where every order is listed',
   });
 });
 
-describe('a limit order that is answered with HTTP 429, and may have filled at once', () => {
+describe('a limit order that gets HTTP 429, and may have filled at once', () => {
   const limitCreate = '/api/v4/order/collateral/limit';
   const limitAlert = buyAlert({ ...patience, orderType: 'limit', stopPrice: undefined });
 
-  test('is not sent again while the lists lag: its id is free, and the exchange would take a second one', async () => {
+  test('is not sent again while the lists lag: its id is free, and the exchange would accept a second order', async () => {
     await open();
     relay.paper.control.addFault({ fault: 'read_lag', delayMs: 30_000, probability: 1 });
 
@@ -145,7 +145,7 @@ describe('a limit order that is answered with HTTP 429, and may have filled at o
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
   });
 
-  test('is found at once where the lists show it', async () => {
+  test('is found at once if the lists show it', async () => {
     await open();
 
     const sent = await relay.send(limitAlert, { fault: 'rate_429_after', endpoint: 'limit' });
@@ -154,7 +154,7 @@ describe('a limit order that is answered with HTTP 429, and may have filled at o
     expect(relay.asked).toEqual([limitCreate, openList, endedList]);
   });
 
-  test('and was turned away, is found never to have been placed', async () => {
+  test('and was refused is proved never to have been placed', async () => {
     await open();
 
     const sent = await relay.send(limitAlert, { fault: 'nonce_429', endpoint: 'limit' });
@@ -166,11 +166,11 @@ describe('a limit order that is answered with HTTP 429, and may have filled at o
   });
 });
 
-describe('an order that is answered with HTTP 429, where only orders with exits are listed', () => {
+describe('an order that gets HTTP 429, when only orders with stop-loss and take-profit are listed', () => {
   const list = '/api/v4/orders/conditional';
   const plainAlert = buyAlert({ ...patience, stopLoss: undefined, takeProfit: undefined });
 
-  test('is found there if it has exits', async () => {
+  test('is found if it has a stop-loss and take-profit', async () => {
     await open('documented');
 
     expect(await relay.send(alert, { fault: 'rate_429_after' })).toMatchObject({ status: 'placed' });
@@ -179,9 +179,9 @@ describe('an order that is answered with HTTP 429, where only orders with exits 
   });
 
   test.each([
-    ['that was taken in', 'rate_429_after', 1],
-    ['that was turned away', 'nonce_429', 0],
-  ] as const)('%s is not sent again: nothing shows whether it is there', async (_, fault, orders) => {
+    ['that was accepted', 'rate_429_after', 1],
+    ['that was refused', 'nonce_429', 0],
+  ] as const)('%s is not sent again: no list can show whether it exists', async (_, fault, orders) => {
     await open('documented');
 
     const sent = await relay.send(plainAlert, { fault });

@@ -63,7 +63,7 @@ describe('checkPause', () => {
 });
 
 describe('checkMarket', () => {
-  test('lets through what the account may trade', () => {
+  test('allows what the account may trade', () => {
     expect(checkMarket(order, account)).toBeNull();
     expect(checkMarket({ ...order, market: 'ETH_PERP', side: 'sell' }, account)).toBeNull();
   });
@@ -106,14 +106,14 @@ describe('checkMarket', () => {
     });
   });
 
-  test('lets orders be cancelled whatever sides are allowed', () => {
+  test('allows cancellations whatever sides are allowed', () => {
     expect(checkMarket({ ...cancel, market: 'XRP_PERP' }, account)).toBeNull();
     expect(checkMarket({ ...cancelAll, market: 'XRP_PERP' }, account)).toBeNull();
   });
 });
 
 describe('checkOrder', () => {
-  test('lets an order through that is exactly at both limits', () => {
+  test('allows an order that is exactly at both limits', () => {
     expect(checkOrder(request, account)).toBeNull();
   });
 
@@ -127,17 +127,17 @@ describe('checkOrder', () => {
     });
   });
 
-  test('denies a worth above the limit, reckoned at the limit price', () => {
+  test('denies a notional above the limit, computed at the limit price', () => {
     expect(checkOrder({ ...request, price: parseDecimal('40000.01') }, account)).toEqual({
       rule: 'max_notional',
       limit: '20000',
       actual: '20000.005',
       message:
-        'the worth of an order in BTC_PERP may be 20000 at most, and is 20000.005; lower the size, or raise the limit in relay.config.ts',
+        'the notional of an order in BTC_PERP may be 20000 at most, and is 20000.005; lower the size, or raise the limit in relay.config.ts',
     });
   });
 
-  test('holds an order against each limit alone', () => {
+  test('checks each limit by itself', () => {
     const limits = { sides: ['buy'], maxAmount: null, maxNotional: null } as const;
     const huge = { ...request, amount: parseDecimal('1000000') };
     const within = (changes: object) =>
@@ -182,11 +182,11 @@ describe('checkOrder', () => {
     ['a buy that would pay less than its stop price', 'buy', '60500', '1'],
     ['a sell that would take more than its stop price', 'sell', '60000', '999999'],
     ['a stop price far from any market price', 'buy', '0.0001', '0.000103'],
-  ] as const)('lets %s through', (_, side, stop, limit) => {
+  ] as const)('allows %s', (_, side, stop, limit) => {
     expect(checkPrices(side, stop, limit)).toBeNull();
   });
 
-  test('lets any limit price through where no distance is set, and none beyond the stop price where it is 0', () => {
+  test('allows any limit price if no distance is set, and none beyond the stop price if it is 0', () => {
     expect(checkPrices('buy', '60500', '99999', null)).toBeNull();
     expect(checkPrices('buy', '60500', '60500', '0')).toBeNull();
     expect(checkPrices('buy', '60500', '60500.01', '0')?.rule).toBe('max_limit_distance');
@@ -199,7 +199,7 @@ describe('checkOrder', () => {
 });
 
 describe('denyOrderRate', () => {
-  test('tells the count and the limit', () => {
+  test('names the count and the limit', () => {
     expect(denyOrderRate(6, 5)).toEqual({
       rule: 'max_orders_per_minute',
       limit: '5',

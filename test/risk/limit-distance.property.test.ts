@@ -31,7 +31,7 @@ function accountWith(rates: Pick<Account, 'limitOffsetRate' | 'maxLimitDistanceR
   };
 }
 
-test('an order passes exactly when its limit price is at the bound or nearer, to the last digit', () => {
+test('an order is allowed exactly when its limit price is at the bound or nearer, to the last digit', () => {
   const nudge = fc.bigInt({ min: -3n, max: 3n });
   const verdicts = { passed: 0, denied: 0 };
   fc.assert(

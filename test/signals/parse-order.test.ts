@@ -128,8 +128,8 @@ describe('an order alert', () => {
 
     expect(issueOf(body)).toEqual({
       path: 'stopPrice',
-      message: 'a stop-limit order needs the price that activates it',
-      hint: 'add "stopPrice"; "price" alone could mean either price, and is the limit price here',
+      message: 'a stop-limit order needs its stop price',
+      hint: 'add "stopPrice"; "price" means the limit price here',
     });
   });
 
@@ -138,7 +138,7 @@ describe('an order alert', () => {
 
     expect(issueOf(`{${orderText}}`, withoutOffset)).toEqual({
       path: 'limitPrice',
-      message: 'the order has no limit price, and account main sets no limit offset to work one out with',
+      message: 'the order has no limit price, and account main has no limit offset to compute one from',
       hint: 'add "limitPrice", or give the account a limit offset in relay.config.ts',
     });
     expect(readSignal(orderWith('"limitPrice":101'), withoutOffset)).toEqual({
@@ -252,8 +252,8 @@ describe('a limit order alert', () => {
   test('has no stop price', () => {
     expect(issueOf(`{${text},"price":99.5,"stopPrice":99}`)).toEqual({
       path: 'stopPrice',
-      message: 'a limit order waits for no price',
-      hint: 'remove it, or write "orderType": "stop_limit" for an order that waits until the market is there',
+      message: 'a limit order has no stop price',
+      hint: 'remove it, or write "orderType": "stop_limit" for an order that waits for a stop price',
     });
   });
 

@@ -129,7 +129,7 @@ describe('sizeOrder denies', () => {
         limit: 'a limit price or an offset',
         actual: 'neither',
         message:
-          'the order has no limit price, and account main sets no limit offset any more; add one of them',
+          'the order has no limit price, and account main no longer has a limit offset; add one of them',
       },
     });
   });

@@ -5,24 +5,24 @@ import { isCarried, orderKinds } from '../../lib/orders/order-kinds.ts';
 import { clientOrderIdOf } from '../../lib/signals/identity.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
 
-/** One alert that will fire: its bytes, and where they go. */
+/** One alert that will fire: its bytes and the account it is sent to. */
 export interface Alert {
   readonly name: string;
   readonly account: string;
   readonly body: string;
-  /** After the start of the run. */
+  /** In milliseconds after the start of the run. */
   readonly firesAfterMs: number;
-  /** Whether it is sent with a token that was never valid: nothing of it may be taken in. */
+  /** Whether it is sent with a token that was never valid; then it must not be accepted. */
   readonly isForged: boolean;
 }
 
-/** Stands in the comment of every alert, and must stand in no log line, error or response. */
+/** Part of the comment of every alert; no log line, error or response may contain it. */
 export const bodyMarker = 'marker-of-the-raw-body';
 
 interface Ground {
   readonly account: string;
   readonly ticker: string;
-  /** In money, whole; where the paper exchange's price begins. */
+  /** A whole number in the quote currency: the first price of the paper exchange. */
   readonly price: number;
   readonly quantity: string;
 }
@@ -31,10 +31,12 @@ const btc = { ticker: 'BTCUSDT', price: 60_000, quantity: '0.002' };
 const eth = { ticker: 'ETHUSDT', price: 3000, quantity: '0.02' };
 const sol = { ticker: 'SOLUSDT', price: 150, quantity: '1.5' };
 
-/** Just within the collar of every account, just beyond it, and as a typing error has it. */
+/**
+ * Limit distances just within the maximum of every account, just beyond it, and as a typing error makes them.
+ */
 const reaches = [0.025, 0.035, 0.9] as const;
 
-/** Few markets for many signals, so that they meet. */
+/** Few markets for many signals, so that signals of the same market meet. */
 const grounds: readonly [Ground, ...Ground[]] = [
   { account: 'main', ...btc },
   { account: 'main', ...btc },
@@ -45,18 +47,18 @@ const grounds: readonly [Ground, ...Ground[]] = [
   { account: 'rehearsal', ...btc },
 ];
 
-/** What the prices of an order are drawn from. */
+/** The inputs for drawing the prices of an order. */
 interface PriceDraw {
   readonly random: Random;
   readonly isBuy: boolean;
-  /** In money, whole. */
+  /** A whole number in the quote currency. */
   readonly price: number;
-  /** Those of the limit price, two digits. */
+  /** The cents of the limit price, two digits. */
   readonly cents: string;
   readonly reach: number | undefined;
 }
 
-/** What an alert of each kind of order says of its kind and its prices. */
+/** Draws the fields of an alert for the kind and the prices of its order. */
 const drawPrices: Readonly<Record<OrderKindName, (draw: PriceDraw) => object>> = {
   stop_limit: ({ random, isBuy, price, cents, reach }) => {
     const limit = Math.round(price * (isBuy ? 1.001 : 0.999)) + rollWhole(random, 0, 3);
@@ -66,7 +68,7 @@ const drawPrices: Readonly<Record<OrderKindName, (draw: PriceDraw) => object>> =
       limitPrice: `${limit}.${cents}`,
     };
   },
-  // Some fill at once, some rest, and of those some fill when the price comes by.
+  // Some orders fill at once and some rest; some of those fill when the price reaches them.
   limit: ({ random, isBuy, price, cents }) => {
     const isResting = rollChance(random, 0.7);
     const limit = Math.round(price * (isBuy === isResting ? 0.99 : 1.01)) + rollWhole(random, 0, 3);
@@ -74,12 +76,12 @@ const drawPrices: Readonly<Record<OrderKindName, (draw: PriceDraw) => object>> =
   },
 };
 
-/** No more signals can have prices of their own. */
+/** The most signals that can have unique prices. */
 export const mostSignals = 99;
 
 type Kinds = readonly [OrderKindName, ...OrderKindName[]];
 
-/** Every kind the dialect has; now and then one that it does not have. */
+/** Every kind of order that the dialect has, and rarely one that it does not have. */
 export function usualKinds(dialect: Dialect): Kinds {
   const [first, ...others] = orderKinds.flatMap((kind) =>
     Array.from({ length: isCarried(kind, dialect) ? 10 : 1 }, () => kind.name),
@@ -88,7 +90,7 @@ export function usualKinds(dialect: Dialect): Kinds {
   return [first, ...others];
 }
 
-/** Draws alerts one after the other; they remember each other, for cancellations need something to cancel. */
+/** Draws alerts one after the other, and keeps their ids, because cancellations name earlier orders. */
 export class AlertDraw {
   readonly #random: Random;
   readonly #kinds: Kinds;
@@ -99,8 +101,8 @@ export class AlertDraw {
   #firesAfterMs = 0;
 
   /**
-   * @param startMs the time that the start of the run has, for alerts that say when they fired
-   * @param kinds of orders, each as likely as it is often named
+   * @param startMs the time of the start of the run, for alerts that say when they fired
+   * @param kinds kinds of orders; a kind that is listed more often is drawn more often
    */
   constructor(random: Random, startMs: number, kinds: Kinds) {
     this.#random = random;
@@ -118,7 +120,7 @@ export class AlertDraw {
     return alerts;
   }
 
-  /** Alerts come in bursts: several conditions are met at the close of a bar. */
+  /** Alerts come in bursts, because several conditions are met at the close of a bar. */
   #pauseMs(): number {
     return rollChance(this.#random, 0.5)
       ? rollWhole(this.#random, 0, 400)
@@ -145,23 +147,26 @@ export class AlertDraw {
     return this.#oddOne(ground);
   }
 
-  /** An order under the id of another alert. */
+  /** An order with the id of another alert. */
   #borrower(ground: Ground): object {
     return this.#order(ground, { id: this.#named.at(-1)?.id ?? 's1' });
   }
 
-  /** @param reach how far the limit price lies beyond the stop price, in parts of itself; absent: by 1 */
+  /**
+   * @param reach the distance of the limit price beyond the stop price, as a part of the limit price; absent:
+   * 1 unit
+   */
   #order(ground: Ground, changes: object = {}, reach?: number): object {
     this.#orderCount += 1;
     const { ticker, price, quantity } = ground;
     const random = this.#random;
     const isBuy = rollChance(random, 0.7);
-    // The cents tell the order: no two of a run have the same, whatever ids they carry.
+    // The cents identify the order: no two orders of a run have the same, whatever their ids.
     const cents = String(this.#orderCount).padStart(2, '0');
     const kind = reach === undefined ? pickOne(random, this.#kinds) : this.#kindWithReach();
     const prices = drawPrices[kind]({ random, isBuy, price, cents, reach });
     const size = rollChance(random, 0.25) ? { quoteQuantity: '100' } : { quantity };
-    const exits = isBuy
+    const stopLossAndTakeProfit = isBuy
       ? { stopLoss: String(price * 0.9), takeProfit: String(price * 1.1) }
       : { stopLoss: String(price * 1.1), takeProfit: String(price * 0.9) };
     return {
@@ -170,18 +175,18 @@ export class AlertDraw {
       action: isBuy ? 'buy' : 'sell',
       ...size,
       ...prices,
-      ...(rollChance(random, 0.5) ? exits : {}),
+      ...(rollChance(random, 0.5) ? stopLossAndTakeProfit : {}),
       comment: bodyMarker,
       ...changes,
     };
   }
 
-  /** Only where there is a stop price can the limit price lie far beyond it. */
+  /** Only an order with a stop price can have a limit price far beyond it. */
   #kindWithReach(): OrderKindName {
     return this.#kinds.find((kind) => kind === 'stop_limit') ?? this.#kinds[0];
   }
 
-  /** An id of its own, the time it fired, or both. */
+  /** An id, the time when the alert fired, or both. */
   #identity(ground: Ground): object {
     const hasId = rollChance(this.#random, 0.7);
     const id = `s${this.#orderCount}`;
@@ -216,12 +221,12 @@ export class AlertDraw {
     return { id: `c${this.#signalCount}`, ticker, action: 'cancel_all', comment: bodyMarker };
   }
 
-  /** An order whose prices lie far apart; some may pass. */
+  /** An order whose prices are far apart; some of them are allowed. */
   #farOrder(ground: Ground): object {
     return this.#order(ground, {}, pickOne(this.#random, reaches));
   }
 
-  /** Alerts that must come to nothing, each in its own way. */
+  /** Alerts that must not lead to an order, each for another reason. */
   #oddOne(ground: Ground): object {
     return pickOne(this.#random, [
       () => ({ ...this.#order(ground), stoplos: '1' }),

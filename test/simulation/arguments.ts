@@ -6,7 +6,7 @@ import { mutantNamed } from './mutants.ts';
 import { parseSeeds } from './seeds.ts';
 import type { Range } from './tally.ts';
 
-/** What the command was asked for. */
+/** The parsed command line. */
 export type Request =
   | { readonly kind: 'seeds'; readonly range: Range }
   | { readonly kind: 'mutants'; readonly signals: number; readonly orderKind: OrderKindName | null }
@@ -17,9 +17,9 @@ export const usage = `npm run simulate -- [--seeds A..B|SEED|rotating:COUNT] [--
                     [--kind ${orderKindNames.join('|')}] [--mutant NAME | --mutants | --matrix]`;
 
 /**
- * Reads the command line; without a dialect, every seed is run in both.
+ * Parses the command line; without a dialect, every seed is run in both.
  *
- * @throws RangeError, or TypeError for an option there is not, that says what is wrong
+ * @throws RangeError for an invalid value, or TypeError for an unknown option
  */
 export function parseRequest(args: readonly string[], nowMs: number): Request {
   const { values } = parseArgs({
@@ -54,18 +54,18 @@ export function parseRequest(args: readonly string[], nowMs: number): Request {
 function parseSignals(text: string): number {
   const signals = Number(text);
   if (Number.isInteger(signals) && signals >= 1 && signals <= mostSignals) return signals;
-  throw new RangeError(`"${text}" is no number of signals from 1 to ${mostSignals}`);
+  throw new RangeError(`"${text}" is not a number of signals from 1 to ${mostSignals}`);
 }
 
 function parseKind(text: string | undefined): OrderKindName | null {
   if (text === undefined) return null;
   const kind = orderKindNames.find((name) => name === text);
   if (kind !== undefined) return kind;
-  throw new RangeError(`"${text}" is no kind of order: it is one of ${orderKindNames.join(', ')}`);
+  throw new RangeError(`"${text}" is not a kind of order; it must be one of ${orderKindNames.join(', ')}`);
 }
 
 function parseDialects(text: string | undefined): Range['dialects'] {
   const asked = dialects.filter((dialect) => text === undefined || dialect === text);
   if (asked.length > 0) return asked;
-  throw new RangeError(`"${text}" is no dialect: it is one of ${dialects.join(', ')}`);
+  throw new RangeError(`"${text}" is not a dialect; it must be one of ${dialects.join(', ')}`);
 }

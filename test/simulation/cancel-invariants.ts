@@ -5,7 +5,7 @@ import { isCreate, keyText } from './history.ts';
 import type { Facts, Harm, Violation } from './invariants.ts';
 import { isTarget } from './outcome-invariants.ts';
 
-/** Whether cancellations did what their owner trusts them to do. */
+/** Finds cancellations that did not do what their owner relies on. */
 export function findBrokenCancels(facts: Facts): readonly Violation[] {
   const cancels = facts.entries.filter(({ signal }) => signal !== null && signal.action !== 'order');
   return cancels.flatMap((cancel) => [
@@ -19,7 +19,7 @@ function broken(harm: Harm, text: string): Violation {
   return { invariant: 'I11', harm, text };
 }
 
-/** An order that goes on the wire when its cancellation is over. */
+/** Finds orders that were sent after their cancellation had been settled. */
 function findOvertaken({ history, entries }: Facts, cancel: Entry): readonly Violation[] {
   const seen = history.statuses.get(keyText(cancel)) ?? [];
   const over = seen.find(({ status }) => isFinal(status));
@@ -44,7 +44,7 @@ function isAbout({ account, signal }: Entry, order: Entry): boolean {
   if (order.account !== account || order.signal?.action !== 'order' || signal === null) return false;
   if (order.signal.market !== signal.market) return false;
   if (signal.action === 'cancel_all') return true;
-  // An order that was not sent has no id of the exchange yet.
+  // An order that was not sent has no exchange id yet.
   return signal.action === 'cancel' && signal.target.by !== 'orderId' && isTarget(signal.target, order);
 }
 
@@ -56,15 +56,18 @@ function ruleOf({ status, steps }: Entry): Json {
     : null;
 }
 
-const comesToNothing: ReadonlySet<string> = new Set(['denied', 'not_sent']);
+const cancelsNothing: ReadonlySet<string> = new Set(['denied', 'not_sent']);
 
-/** Something may be open that its owner takes for cancelled. */
+/**
+ * Finds cancellations without effect and without alarm: their owner would believe that the orders are
+ * cancelled.
+ */
 function findSilence({ history }: Facts, cancel: Entry): readonly Violation[] {
-  if (!comesToNothing.has(cancel.status) || history.hasAlarm(cancel)) return [];
+  if (!cancelsNothing.has(cancel.status) || history.hasAlarm(cancel)) return [];
   return [broken('silent', `${keyText(cancel)} is ${cancel.status}, and no alarm was raised`)];
 }
 
-/** The kill switch stops what opens risk, and nothing else. */
+/** Finds cancellations that the kill switch stopped: it must stop orders only. */
 function findStopped(cancel: Entry): readonly Violation[] {
   if (ruleOf(cancel) !== 'paused') return [];
   return [broken('other', `${keyText(cancel)} was denied because its account is paused`)];

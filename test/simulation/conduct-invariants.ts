@@ -13,12 +13,12 @@ import type { Facts, InvariantName, Violation } from './invariants.ts';
 import { slowestStepMs } from './process.ts';
 import { settings } from './simulated-world.ts';
 
-/** Whether the relay kept its rules on the way. */
+/** Finds what the relay did against its own rules during the run. */
 export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
   const { history, entries } = facts;
-  // An operator may cancel by hand at any time; orders are sent by executing a signal and in no other way.
+  // The operator's tool may cancel at any time; an order may only be sent by executing a signal.
   const sends = history.sends.filter(
-    ({ path, invocation }) => isTrade(path) && (invocation?.story !== 'resolve' || isCreate(path)),
+    ({ path, invocation }) => isTrade(path) && (invocation?.handlerName !== 'resolve' || isCreate(path)),
   );
   return [
     ...findResends(facts),
@@ -35,7 +35,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
       ),
     ),
     ...findForgeries(facts),
-    ...findUnreadAnswers(facts),
+    ...findUnreportedContradictions(facts),
   ];
 }
 
@@ -46,8 +46,8 @@ function broken(invariant: InvariantName, text: string): Violation {
 const mostTurnedAway = 3;
 
 /**
- * An order goes on the wire once; again only after the exchange refused the key, or a few times after HTTP 429, each
- * time after a look at the lists.
+ * Finds orders that were sent more than once. Another attempt is allowed after the exchange refused the key,
+ * or a few times after HTTP 429, each time after a lookup in the lists.
  */
 function findResends({ history, dialect }: Facts): readonly Violation[] {
   const bySignal = Map.groupBy(history.sends, ({ key }) => keysOf(key)[0]);
@@ -55,10 +55,10 @@ function findResends({ history, dialect }: Facts): readonly Violation[] {
     const creates = sends.filter(({ path }) => isCreate(path));
     const isRash = creates.slice(0, -1).some((create, index) => {
       const between = sends.slice(sends.indexOf(create) + 1, sends.indexOf(creates[index + 1] ?? create));
-      return !(isKeyRefused(create) || (isStatus(create, 429) && isLook(between, dialect)));
+      return !(isKeyRefused(create) || (isStatus(create, 429) && isLookup(between, dialect)));
     });
     const isStubborn = creates.filter((create) => isStatus(create, 429)).length > mostTurnedAway;
-    const text = `the order of ${key} went on the wire ${creates.length} times, and could have been taken in before the last`;
+    const text = `the order of ${key} was sent ${creates.length} times, and could have been accepted before the last`;
     return isRash || isStubborn ? [{ invariant: 'I1', harm: 'duplicated', text }] : [];
   });
 }
@@ -72,8 +72,8 @@ function isKeyRefused(send: WireSend): boolean {
   return isRefused && send.outcome?.kind === 'answered' && send.outcome.body.startsWith('{');
 }
 
-/** All the lists there are have answered, the one of ended orders perhaps with "not found". */
-function isLook(sends: readonly WireSend[], dialect: Dialect): boolean {
+/** Whether every list has responded, the one of ended orders perhaps with "not found". */
+function isLookup(sends: readonly WireSend[], dialect: Dialect): boolean {
   const isAnswered = (path: string) =>
     sends.some((send) => send.path === path && (isStatus(send, 200) || isStatus(send, 422)));
   return dialect === 'live'
@@ -81,7 +81,7 @@ function isLook(sends: readonly WireSend[], dialect: Dialect): boolean {
     : isAnswered(conditionalOrders.path.documented);
 }
 
-function findUnreadAnswers({ history }: Facts): readonly Violation[] {
+function findUnreportedContradictions({ history }: Facts): readonly Violation[] {
   return history.sends
     .filter(({ isContradicted }) => isContradicted)
     .flatMap(({ key }) => key ?? [])
@@ -89,7 +89,7 @@ function findUnreadAnswers({ history }: Facts): readonly Violation[] {
     .map((key) => ({
       invariant: 'I14',
       harm: 'silent',
-      text: `${keyText(key)} was answered with another order than it asked for, and no alarm was raised`,
+      text: `${keyText(key)} got a response that reports another order, and no alarm was raised`,
     }));
 }
 
@@ -116,7 +116,7 @@ function keysOf(key: Parameters<typeof keyText>[0] | null): readonly string[] {
   return key === null ? [] : [keyText(key)];
 }
 
-/** The pause is read, and then `sending` is written: so long can lie between the two. */
+/** The longest time between reading the pause and writing `sending`. */
 const pauseSlackMs = slowestStepMs + 100;
 
 function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly Violation[] {
@@ -127,8 +127,8 @@ function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly
   const arrival = { receivedAtMs: entry.createdAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
   const lateMs = send.relayNowMs - lastFreshMs(entry.signal, arrival);
   return [
-    ...(lateMs > 0 ? [broken('I5', `${keyText(entry)} was sent ${lateMs} ms after it had grown stale`)] : []),
-    // What takes risk away goes through.
+    ...(lateMs > 0 ? [broken('I5', `${keyText(entry)} was sent ${lateMs} ms after it became stale`)] : []),
+    // Cancellations are sent during a pause, too.
     ...(isCreate(send.path) ? findSendsInPause(history, send, entry) : []),
   ];
 }
@@ -146,29 +146,32 @@ function findSendsInPause(history: History, send: WireSend, entry: Entry): reado
     .map(() => broken('I5', `${keyText(entry)} was sent while its account was paused`));
 }
 
-/** Keys, secrets, tokens; signatures (128 hex digits) and signed payloads (base64 of a body); the marker of a body. */
+/**
+ * Keys, secrets and tokens, signatures (128 hex digits), signed payloads (base64 of a body), and the marker
+ * of a body.
+ */
 const confidential = new RegExp(
   `paper-key|paper-secret|first-token-of|second-token-of|never-valid|${bodyMarker}|[0-9a-f]{128}|eyJyZXF1ZXN0`,
 );
 
 function findLeaks({ history, entries, secrets }: Facts): readonly Violation[] {
-  const told = [
+  const texts = [
     ...history.logs.map((line) => ({ where: 'a log line', text: JSON.stringify(line) })),
-    ...history.answers.map(({ alert, body }) => ({ where: `the response to ${alert.name}`, text: body })),
+    ...history.responses.map(({ alert, body }) => ({ where: `the response to ${alert.name}`, text: body })),
     ...entries.map((entry) => ({
       where: `the steps of ${keyText(entry)}`,
       text: JSON.stringify([entry.steps, entry.lookup]),
     })),
   ];
   return [
-    ...told
+    ...texts
       .filter(({ text }) => confidential.test(text))
-      .map(({ where, text }) => broken('I6', `${where} tells "${confidential.exec(text)?.[0] ?? ''}"`)),
+      .map(({ where, text }) => broken('I6', `${where} contains "${confidential.exec(text)?.[0] ?? ''}"`)),
     ...entries.flatMap((entry) => findStoredSecret(entry, secrets)),
   ];
 }
 
-/** A signal is kept as it came, comment and all: no secret may have come with it. */
+/** A signal is stored unchanged, with its comment, so it must not contain a secret. */
 function findStoredSecret(entry: Entry, secrets: readonly string[]): readonly Violation[] {
   const kept = JSON.stringify([entry.signalId, entry.signal]);
   const found = secrets.find((secret) => kept.includes(secret));
@@ -186,7 +189,7 @@ function isLegal(from: Status | undefined, to: Status): boolean {
   return from === undefined ? to === 'accepted' || to === 'invalid' : statusTransitions[from].includes(to);
 }
 
-/** More orders in any 60 seconds than the account may have, by the times the ledger knows. */
+/** Finds more orders in any 60 seconds than the account allows, by the times in the ledger. */
 function findHaste(account: string, most: number | null, entries: readonly Entry[]): readonly Violation[] {
   if (most === null) return [];
   const timesMs = entries
@@ -200,12 +203,10 @@ function findHaste(account: string, most: number | null, entries: readonly Entry
 
 function findForgeries({ history, entries }: Facts): readonly Violation[] {
   const fingerprints = new Set(entries.map(({ fingerprint }) => fingerprint));
-  return history.answers
+  return history.responses
     .filter(({ alert }) => alert.isForged)
     .filter(
       ({ alert, httpStatus }) => httpStatus < 300 || fingerprints.has(fingerprintOf(Buffer.from(alert.body))),
     )
-    .map(({ alert }) =>
-      broken('I9', `${alert.name} came with a token that was never valid, and was taken in`),
-    );
+    .map(({ alert }) => broken('I9', `${alert.name} was accepted although its token was never valid`));
 }

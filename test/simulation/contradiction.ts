@@ -7,7 +7,7 @@ type Change = (order: Report) => Report;
 
 const otherMarket: Change = (order) => ({ market: order['market'] === 'BTC_USDT' ? 'ETH_USDT' : 'BTC_USDT' });
 
-/** Ways to report another order than the one that a create asked for. */
+/** Changes that make the response to a create report another order. */
 const otherOrders: readonly [Change, ...Change[]] = [
   otherMarket,
   (order) => ({ side: order['side'] === 'buy' ? 'sell' : 'buy' }),
@@ -15,7 +15,10 @@ const otherOrders: readonly [Change, ...Change[]] = [
   (order) => ({ price: `1${String(order['price'])}` }),
 ];
 
-/** Ways to report another order than the one to cancel; a cancellation may know no more than one of its ids. */
+/**
+ * Changes that make the response to a cancellation report another order, even if only one of its ids is
+ * known.
+ */
 const otherTargets: readonly [Change, ...Change[]] = [
   otherMarket,
   (order) =>
@@ -27,7 +30,7 @@ const otherTargets: readonly [Change, ...Change[]] = [
     ),
 ];
 
-/** The same acceptance, but of another order; null when there is no acceptance to contradict. */
+/** Changes an acceptance so that it reports another order; null when the response is not an acceptance. */
 export function contradictResponse(
   { status, body }: EncodedResponse,
   isCreate: boolean,

@@ -7,13 +7,13 @@ import type { Process, Stage } from './process.ts';
 
 const mostDeadLetters = 1000;
 
-/** Says of every dead letter that its signal has lost its turn: what comes of it after a redrive comes late. */
+/** Notes that the signals of dead letters are out of order: after a redrive they may be executed late. */
 export async function noteDeadLetters({ history }: Stage, queue: SqliteQueue): Promise<void> {
   for (const { body } of await queue.deadLetters(mostDeadLetters))
     history.outOfTurn.set(keyText(parseSignalMessage(body)), 'dead letter');
 }
 
-/** The operator's tool: another connection to the same database, as from another process. */
+/** Redrives dead letters over another connection to the same database, as the operator's tool does. */
 export async function redriveFromOutside(operator: Process, path: string): Promise<number> {
   const file: SqliteFile = openSqlite(path);
   try {

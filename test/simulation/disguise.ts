@@ -2,11 +2,11 @@ import type { Random } from '../../lib/base/random.ts';
 import { type Alert, bodyMarker } from './alerts.ts';
 import { pickOne, rollWhole } from './dice.ts';
 
-/** Where a secret comes to stand in an alert. */
+/** The place of a secret in an alert. */
 export type Place = 'comment' | 'ticker' | 'key';
 
-/** The alert with a secret in it, one of whose characters stands behind an escape of JSON. */
-export function tellSecret(alert: Alert, secret: string, place: Place, random: Random): Alert {
+/** Puts a secret into the alert, with one of its characters as a JSON escape. */
+export function insertSecret(alert: Alert, secret: string, place: Place, random: Random): Alert {
   const disguised = escapeOne(secret, rollWhole(random, 0, secret.length - 1));
   const body = alert.body;
   switch (place) {
@@ -19,7 +19,7 @@ export function tellSecret(alert: Alert, secret: string, place: Place, random: R
   }
 }
 
-/** @param isSureToBeHeld whether the relay knows it for a secret when the alert comes, however late */
+/** @param isSureToBeHeld whether the relay still knows it as a secret when the alert arrives, however late */
 export function pickPlace(random: Random, isSureToBeHeld: boolean): Place {
   return isSureToBeHeld ? pickOne(random, ['comment', 'ticker', 'key']) : 'comment';
 }

@@ -1,18 +1,18 @@
-/** Something that will happen in the simulated world. */
+/** An event that is scheduled in the simulated world. */
 interface Happening {
   readonly atMs: number;
-  /** Breaks ties: what was scheduled first happens first. */
+  /** Breaks ties: of events at the same time, the one that was scheduled first runs first. */
   readonly order: number;
   run(): unknown;
   isCancelled: boolean;
 }
 
-/** Takes back what was scheduled, if it has not happened yet. */
+/** Cancels a scheduled event, if it has not run yet. */
 export type CancelHappening = () => void;
 
 /**
- * Virtual time. Happenings come one by one, in the order of their times; each is awaited, and so is everything it
- * wakes, before the next one comes.
+ * Virtual time. Events run one by one, in the order of their times. Each event, with everything it wakes, is
+ * awaited before the next one runs.
  */
 export class EventLoop {
   readonly #heap: Happening[] = [];
@@ -38,7 +38,7 @@ export class EventLoop {
     };
   }
 
-  /** Lets everything happen that is due by then, and sets the time to it. */
+  /** Runs all events that are due by then, and sets the time to it. */
   async runUntil(timeMs: number): Promise<void> {
     for (let next = this.#heap[0]; next !== undefined && next.atMs <= timeMs; next = this.#heap[0]) {
       this.#pop();
@@ -89,7 +89,7 @@ function earlierChild(heap: readonly Happening[], place: number): number {
   return left !== undefined && right !== undefined && isBefore(right, left) ? 2 * place + 2 : 2 * place + 1;
 }
 
-/** Every promise that can go on has gone on by the next turn of the real event loop. */
+/** By the next turn of the real event loop, all microtasks have run. */
 function drainMicrotasks(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

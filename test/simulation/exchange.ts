@@ -8,11 +8,11 @@ import type { World } from '../../lib/paper/world.ts';
 /** The paper exchange inside the simulated world. */
 export interface SimulatedExchange {
   readonly dialect: Dialect;
-  /** To be read only. */
+  /** Must only be read. */
   readonly world: World;
   /** Serves a request that has arrived. */
   serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedResponse>;
-  /** Makes one trade happen, without bounds to its volume. */
+  /** Makes one trade of unlimited volume at this price. */
   setPrice(market: string, price: string, atMs: number): void;
 }
 

@@ -11,8 +11,8 @@ import { Sender } from './sender.ts';
 import { comeToRest, listEntries, startMs } from './simulate.ts';
 
 /**
- * What goes on when the fault strikes: an alert becomes an order; an order is looked for because the response to it was
- * lost, and is there; or it is not there, which differs in one step.
+ * What the relay is doing when the fault strikes: it turns an alert into an order; or it looks up an order
+ * whose response was lost, which it finds, or does not find (the lookups differ in one step).
  */
 const scenes = ['order', 'found', 'missing'] as const;
 export type Scene = (typeof scenes)[number];
@@ -23,19 +23,19 @@ const losses: Readonly<Record<Scene, Loss | null>> = {
   missing: 'lost_before',
 };
 
-/** What one fault led to. */
+/** The result of one injected fault. */
 export interface MatrixRow {
   readonly injection: Injection;
   readonly dialect: Dialect;
   readonly scene: Scene;
-  /** What each sending of the alert was answered; `none` for a broken connection. */
-  readonly answers: readonly string[];
-  /** When the reconciler next comes by; null: not in the ledger. */
+  /** The response to each delivery of the alert: an HTTP status, or `none` for a broken connection. */
+  readonly responses: readonly string[];
+  /** The status when the reconciler next runs; null: not in the ledger. */
   readonly statusBefore: string | null;
   readonly statusInTheEnd: string | null;
   readonly orders: number;
-  /** Warnings, errors and alarms, each once. */
-  readonly told: readonly string[];
+  /** The messages of warnings, errors and alarms, each once. */
+  readonly messages: readonly string[];
 }
 
 const key = 'main s1';
@@ -59,7 +59,7 @@ const alert: Alert = {
   }),
 };
 
-/** Every fault at every point that one order reaches, and at every point of looking for it. */
+/** Injects every fault at every point that one order and its lookup reach. */
 export async function runFaultMatrix(): Promise<readonly MatrixRow[]> {
   const rows: MatrixRow[] = [];
   for (const scene of scenes)
@@ -71,7 +71,7 @@ export async function runFaultMatrix(): Promise<readonly MatrixRow[]> {
 
 async function listInjections(dialect: Dialect, scene: Scene): Promise<readonly Injection[]> {
   const plan = new ScriptedPlan(null, losses[scene]);
-  await live(plan, new History(), dialect);
+  await runOnce(plan, new History(), dialect);
   return plan.reached
     .filter(({ step }) => scene !== 'missing' || step === 'ledger.postpone')
     .flatMap((point) => faultsAt(point).map(([fault, isThroughout]) => ({ point, fault, isThroughout })));
@@ -79,7 +79,7 @@ async function listInjections(dialect: Dialect, scene: Scene): Promise<readonly 
 
 type FaultAt = readonly [fault: StoreFault | WireFault, isThroughout: boolean];
 
-/** What the exchange does with a create; reading can be spoilt in fewer ways that differ. */
+/** The faults of requests that only read: the others would not differ from these. */
 const readingFaults: readonly WireFault[] = [
   'crash_before',
   'crash_after',
@@ -101,7 +101,7 @@ function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
   return [...wireFaults.map(once), ...createFaultsThroughout.map(always)];
 }
 
-/** Reading has no effect that a lost response could hide. */
+/** Whether the step only reads, so that a lost response hides no effect. */
 export function isRead(step: string): boolean {
   return /^(?:secrets|markets\.load|ledger\.(?:read|list|dueLookups|openOrders))/.test(step);
 }
@@ -113,21 +113,21 @@ async function runInjection(injection: Injection, dialect: Dialect, scene: Scene
   const plan = new ScriptedPlan(injection, losses[scene], () => {
     if (statusBefore === undefined) statusBefore = statusNow();
   });
-  const { orders } = await live(plan, history, dialect);
+  const { orders } = await runOnce(plan, history, dialect);
   return {
     injection,
     dialect,
     scene,
-    answers: history.replies,
+    responses: history.replies,
     statusBefore: statusBefore ?? null,
     statusInTheEnd: statusNow(),
     orders,
-    told: tellings(history),
+    messages: loggedMessages(history),
   };
 }
 
-/** One life: a relay starts, one alert fires, and an hour passes. */
-async function live(plan: ScriptedPlan, history: History, dialect: Dialect): Promise<{ orders: number }> {
+/** Runs one simulation: a relay starts, one alert fires, and time passes until everything has settled. */
+async function runOnce(plan: ScriptedPlan, history: History, dialect: Dialect): Promise<{ orders: number }> {
   const loop = new EventLoop(startMs);
   const stage = { loop, random: createRandom(seed), faults: plan, history };
   const outages = { isExchangeDown: false, marketList: null, failingSteps: null };
@@ -144,7 +144,7 @@ async function live(plan: ScriptedPlan, history: History, dialect: Dialect): Pro
   return { orders: world.exchange.world.acceptedOrderIds.length };
 }
 
-function tellings({ logs }: History): readonly string[] {
+function loggedMessages({ logs }: History): readonly string[] {
   const lines = logs
     .filter(({ level }) => level !== 'info')
     .map(({ message, facts }) => (facts['alarm'] === true ? `**${message}**` : message));

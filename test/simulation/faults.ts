@@ -2,11 +2,13 @@ import type { Random } from '../../lib/base/random.ts';
 import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
 import { rollChance } from './dice.ts';
 
-/** What can go wrong with a step at a store or a secret. A crash takes the whole process down. */
+/** The faults of a step at a store or a secret store. A crash ends the whole process. */
 export const storeFaults = ['crash_before', 'crash_after', 'fail_before', 'fail_after', 'slow'] as const;
 export type StoreFault = (typeof storeFaults)[number];
 
-/** What can go wrong with a request on the wire; what happened at the exchange is the second half of the name. */
+/**
+ * The faults of a request to the exchange; the end of a name says whether the exchange handled the request.
+ */
 export const wireFaults = [
   'crash_before',
   'crash_after',
@@ -30,7 +32,7 @@ export const wireFaults = [
 ] as const;
 export type WireFault = (typeof wireFaults)[number];
 
-/** What can go wrong around the stories. */
+/** The faults outside of stores and requests. */
 export const hazards = [
   'alert_lost',
   'alert_late',
@@ -50,7 +52,7 @@ export const hazards = [
 ] as const;
 export type Hazard = (typeof hazards)[number];
 
-/** Decides what goes wrong, and when. */
+/** Decides which faults strike, and when. */
 export interface FaultPlan {
   /** @param step for example `ledger.start` */
   atStore(step: string): StoreFault | null;
@@ -59,18 +61,20 @@ export interface FaultPlan {
   strikes(hazard: Hazard): boolean;
 }
 
-/** What nobody can reach for a while; whoever begins an outage ends it. */
+/** The outages at this moment; the code that starts an outage also ends it. */
 export interface Outages {
   isExchangeDown: boolean;
-  /** What becomes of every question for the market list; null while it is answered like all else. */
+  /** The fault of every request for the market list; null while it is handled like any other request. */
   marketList: WireFault | null;
-  /** What the names of the steps that fail begin with: `ledger.`, or nothing for all of them; null while all is well. */
+  /**
+   * The prefix of the steps that fail: `ledger.`, or an empty text for all of them; null while none fails.
+   */
   failingSteps: string | null;
 }
 
 const marketListPath = marketList.path.live;
 
-/** How often each fault strikes when its seed has it at all: per step, per request, per occasion. */
+/** The probability of each fault, per step, request or occasion, in the seeds that have it. */
 const rates: Readonly<{
   store: Readonly<Record<StoreFault, number>>;
   wire: Readonly<Record<WireFault, number>>;
@@ -118,10 +122,11 @@ const rates: Readonly<{
 };
 
 /**
- * A plan by chance. Each seed has about half of the faults, so that no fault is always hidden behind another, and
- * some seeds have so few that whole stories run through.
+ * Creates a random plan. Each seed has about half of the faults, so that no fault is always hidden by
+ * another, and some seeds have so few that signals are handled without any.
  *
- * @param isCalm asked each time; while it is, nothing goes wrong but an outage that was begun before
+ * @param isCalm called each time; while it returns true, there are no faults except outages that started
+ * before
  */
 export function createSwarmPlan(random: Random, outages: Outages, isCalm: () => boolean): FaultPlan {
   const store = drawRates(random, rates.store);
@@ -154,7 +159,7 @@ function rateOf<Kind>(table: Rates<Kind>, kind: Kind): number {
   return table.find(([known]) => known === kind)?.[1] ?? 0;
 }
 
-/** One number decides, so that at most one fault strikes at a time. */
+/** Draws one number for all faults, so that at most one strikes at a time. */
 function drawFault<Kind>(random: Random, table: Rates<Kind>): Kind | null {
   let roll = random();
   for (const [kind, rate] of table) {

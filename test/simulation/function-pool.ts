@@ -2,55 +2,58 @@ import { rollWhole } from './dice.ts';
 import type { EventLoop } from './event-loop.ts';
 import type { Process } from './process.ts';
 
-/** One function's sandbox: a process and the handler that was put together in it. */
+/** One sandbox of a Lambda function: a process and the handler that it runs. */
 export interface Container<Handler> {
   readonly process: Process;
   readonly handler: Handler;
 }
 
-/** A killed sandbox never tells what became of its story. */
+/** The end of an invocation; a killed sandbox returns nothing. */
 export type Ended<T> = { readonly kind: 'returned'; readonly value: T } | { readonly kind: 'died' };
 
 const longestBeforeKillMs = 3000;
 
-/** The sandboxes of one function: used again while they live, each for one event at a time, and frozen between two. */
+/**
+ * The sandboxes of one function. They are reused while they live, handle one event at a time, and are frozen
+ * in between.
+ */
 export class FunctionPool<Handler> {
   readonly #create: () => Container<Handler>;
   readonly #timeoutMs: number;
   readonly #running = new Set<Process>();
   #idle: Container<Handler>[] = [];
 
-  /** @param timeoutMs after which the service kills a sandbox */
+  /** @param timeoutMs the time after which AWS kills a sandbox */
   constructor(timeoutMs: number, create: () => Container<Handler>) {
     this.#timeoutMs = timeoutMs;
     this.#create = create;
   }
 
-  /** Every sandbox there is. */
+  /** All sandboxes. */
   get processes(): readonly Process[] {
     return [...this.#running, ...this.#idle.map(({ process }) => process)];
   }
 
-  /** The sandboxes that are at work. */
+  /** The sandboxes that are handling an event. */
   get atWork(): readonly Process[] {
     return [...this.#running];
   }
 
-  /** Takes back every sandbox that has nothing to do. */
+  /** Ends every idle sandbox. */
   forget(): void {
-    for (const { process } of this.#idle) process.die('taken back');
+    for (const { process } of this.#idle) process.die('idle sandbox ended');
     this.#idle = [];
   }
 
-  async run<T>(story: (container: Container<Handler>) => Promise<T>): Promise<Ended<T>> {
-    // A sandbox may have died of what it began in its last story and did not wait for.
+  async run<T>(handle: (container: Container<Handler>) => Promise<T>): Promise<Ended<T>> {
+    // A sandbox may have died of a background task of its previous invocation.
     this.#idle = this.#idle.filter(({ process }) => process.isAlive);
     const container = this.#idle.pop() ?? this.#create();
     const { process } = container;
     process.resume();
     this.#running.add(process);
     const stopTimer = this.#limitTime(process, process.stage.loop);
-    const ended = await endOf(process, () => story(container));
+    const ended = await waitForEnd(process, () => handle(container));
     stopTimer();
     this.#running.delete(process);
     if (process.isAlive) {
@@ -70,9 +73,9 @@ export class FunctionPool<Handler> {
   }
 }
 
-function endOf<T>(process: Process, story: () => Promise<T>): Promise<Ended<T>> {
+function waitForEnd<T>(process: Process, handle: () => Promise<T>): Promise<Ended<T>> {
   return new Promise((resolve, reject) => {
     process.onDeath(() => resolve({ kind: 'died' }));
-    story().then((value) => resolve({ kind: 'returned', value }), reject);
+    handle().then((value) => resolve({ kind: 'returned', value }), reject);
   });
 }

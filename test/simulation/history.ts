@@ -23,27 +23,27 @@ export interface RaisedAlarm {
   readonly facts: LogFacts;
 }
 
-/** What a sender was told. */
-export interface Answered {
+/** One response to a sender. */
+export interface SenderResponse {
   readonly atMs: number;
   readonly alert: Alert;
   readonly httpStatus: number;
   readonly body: string;
 }
 
-/** A private request that went on the wire. */
+/** A private request that was sent to the exchange. */
 export interface WireSend {
   readonly atMs: number;
-  /** What the clock of the sending process said. */
+  /** The time on the clock of the sending process. */
   readonly relayNowMs: number;
   readonly path: string;
   readonly body: string;
   readonly invocation: Invocation | null;
-  /** The signal it was sent for. */
+  /** The signal that it was sent for. */
   readonly key: EntryKey | null;
-  /** What its sender heard; null when it died before. */
+  /** The response that the relay got; null when its process died before. */
   outcome: WireOutcome | null;
-  /** Whether what it heard was about another order than it had asked for. */
+  /** Whether the response reported another order than the requested one. */
   isContradicted: boolean;
 }
 
@@ -54,12 +54,12 @@ function pathsOf(chosen: readonly Route[]): ReadonlySet<string> {
 const createPaths = pathsOf(routes.filter(({ endpoint }) => !endpoint.repeatable));
 const tradePaths = pathsOf(routes.filter(({ trades }) => trades));
 
-/** Whether it is a request that makes an order: one that must not be repeated. */
+/** Whether the request creates an order, and so must not be repeated. */
 export function isCreate(path: string): boolean {
   return createPaths.has(path);
 }
 
-/** Whether it is a request that changes something. */
+/** Whether the request changes something at the exchange. */
 export function isTrade(path: string): boolean {
   return tradePaths.has(path);
 }
@@ -70,20 +70,20 @@ export interface Unsent {
   readonly startedAtMs: number;
 }
 
-/** While this was so, an account was stopped. */
+/** A time in which an account was paused. */
 export interface PauseSpan {
   readonly account: string;
   readonly fromMs: number;
-  /** Infinite until it is resumed. */
+  /** Infinity until the account is resumed. */
   untilMs: number;
 }
 
-/** One line of what happened, for people. */
+/** One line of the printed timeline. */
 export interface TimelineRow {
   readonly atMs: number;
   readonly actor: string;
   readonly what: string;
-  /** What was injected here. */
+  /** The fault that was injected here. */
   readonly fault: string | null;
 }
 
@@ -91,31 +91,31 @@ export function keyText({ account, signalId }: EntryKey): string {
   return `${account} ${signalId}`;
 }
 
-/** Everything that the invariants need to know of one run, written down while it happens. */
+/** The record of one run, from which the invariants are checked. */
 export class History {
   readonly timeline: TimelineRow[] = [];
   /** Kind of fault → how often it was injected. */
   readonly faults = new Map<string, number>();
   readonly logs: LogLine[] = [];
   readonly alarms: RaisedAlarm[] = [];
-  readonly answers: Answered[] = [];
-  /** What each sending was answered, in order: an HTTP status, or `none`. */
+  readonly responses: SenderResponse[] = [];
+  /** The response to each delivery, in order: an HTTP status, or `none`. */
   readonly replies: string[] = [];
   readonly sends: WireSend[] = [];
-  /** By key: every status the entry was seen to have, in order, and since when. */
+  /** By key: every status that the entry has had, in order, and since when. */
   readonly statuses = new Map<string, { readonly status: Status; readonly atMs: number }[]>();
-  /** By key: the place of each signal in the order in which they were stored. */
+  /** By key: the position of each signal in the order of storing. */
   readonly stored = new Map<string, number>();
-  /** By key: signals whose order on the wire proves nothing any more, with why. */
+  /** By key: signals that may be sent out of order, with the reason. */
   readonly outOfTurn = new Map<string, string>();
   readonly pauses: PauseSpan[] = [];
-  /** Every copy of the market list that was kept, in order. */
+  /** Every copy of the market list that was stored, in order. */
   readonly keptMarkets: { readonly atMs: number; readonly names: readonly string[] }[] = [];
-  /** Signals that waited for the market list although their process held a copy of it. */
+  /** Signals that waited for the market list although their process had a copy of it. */
   readonly heldUp: { readonly key: EntryKey; readonly waitedMs: number }[] = [];
-  /** Names of processes that once could not load the kept copy. */
+  /** Names of the processes that once failed to load the stored copy. */
   readonly failedLoads = new Set<string>();
-  /** By key of an entry that ended `not_sent`: what was noted, in which process, and when that telling began. */
+  /** By key of an entry that became `not_sent`: its note, the process, and when that invocation started. */
   readonly unsent = new Map<string, Unsent>();
   alertsSent = 0;
 
@@ -134,18 +134,18 @@ export class History {
     else if (seen.at(-1)?.status !== status) seen.push({ status, atMs });
   }
 
-  /** Whether an alarm was about the signal. */
+  /** Whether an alarm named the signal. */
   hasAlarm({ account, signalId }: EntryKey): boolean {
     return this.alarms.some(({ facts }) => facts['account'] === account && facts['signalId'] === signalId);
   }
 
-  /** The same for the same history, and for no other. */
+  /** A hash that differs for different histories. */
   digest(): string {
     const hash = createHash('sha256');
     for (const { atMs, actor, what, fault } of this.timeline)
       hash.update(`${atMs} ${actor} ${what} ${fault}\n`);
     for (const line of this.logs) hash.update(`${JSON.stringify(line)}\n`);
-    for (const { atMs, httpStatus, body } of this.answers) hash.update(`${atMs} ${httpStatus} ${body}\n`);
+    for (const { atMs, httpStatus, body } of this.responses) hash.update(`${atMs} ${httpStatus} ${body}\n`);
     return hash.digest('hex');
   }
 }

@@ -4,19 +4,19 @@ import type { Facts, Violation } from './invariants.ts';
 import { slowestStepMs } from './process.ts';
 import { settings } from './simulated-world.ts';
 
-/** Whether alerts were taken in as a whole, and turned away only for a reason that held. */
+/** Finds alerts that were stored in part, or refused without a valid reason. */
 export function findWrongIntake(facts: Facts): readonly Violation[] {
   return [...findTorn(facts), ...findLockOuts(facts)];
 }
 
-/** Of an alert that can never succeed, nothing is stored but the refusal. */
+/** Finds alerts of several signals of which only some are stored. */
 function findTorn({ history, entries }: Facts): readonly Violation[] {
   const stored = Map.groupBy(
     entries.filter(({ signal }) => signal !== null),
     ({ fingerprint }) => fingerprint,
   );
   const signalsOf = (body: string) => stored.get(fingerprintOf(Buffer.from(body))) ?? [];
-  return history.answers
+  return history.responses
     .filter(({ alert }) => Array.isArray(JSON.parse(alert.body)))
     .filter(({ alert }) => {
       const found = signalsOf(alert.body).length;
@@ -29,10 +29,13 @@ function findTorn({ history, entries }: Facts): readonly Violation[] {
     }));
 }
 
-/** The times of what was counted lie within one minute of the clock that counted. */
+/** The counted signals have times within one minute of the clock that counted them. */
 const widestMs = limitWindowMs + clockToleranceMs + slowestStepMs;
 
-/** The account is full for a minute at most, whatever its clock does. */
+/**
+ * Finds refusals over the limit although few signals came within the minute, for example after a clock was
+ * set back.
+ */
 function findLockOuts({ entries }: Facts): readonly Violation[] {
   return entries
     .filter(({ status, steps }) => status === 'invalid' && isOverLimit(steps[0]?.evidence))
@@ -45,13 +48,13 @@ function findLockOuts({ entries }: Facts): readonly Violation[] {
           other.createdAtMs > createdAtMs - widestMs &&
           other.createdAtMs <= createdAtMs + clockToleranceMs,
       );
-      // An alert holds two signals at most.
+      // An alert holds at most two signals.
       return near.length < most - 1;
     })
     .map(({ account, signalId }) => ({
       invariant: 'I12',
       harm: 'other',
-      text: `${signalId} of ${account} was turned away as one too many, although few came within the minute`,
+      text: `${signalId} of ${account} was refused as over the limit, although few came within the minute`,
     }));
 }
 

@@ -9,27 +9,27 @@ import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
 
-/** What must hold after every run, whatever went wrong in it. */
+/** What must hold after every run, whatever faults it had. */
 export const invariants = {
   I1: 'one signal, at most one order',
   I2: 'every stored signal has one final outcome, or is unknown with an alarm',
   I3: 'ledger and exchange agree',
-  I4: 'the signals of a market go on the wire in the order in which they were stored',
-  I5: 'no order is sent while paused, nothing when stale',
-  I6: 'no secret and no raw body is told',
-  I7: 'every move is legal, and what is final stays',
+  I4: 'the signals of a market are sent in the order in which they were stored',
+  I5: 'no order is sent while its account is paused, and no stale signal is sent',
+  I6: 'no log line, response or step contains a secret or a raw body',
+  I7: 'every status change is legal, and final statuses do not change',
   I8: 'the limits of an account are kept',
-  I9: 'nothing is taken in without a valid token',
-  I10: 'a refused alert is found by its own id, and an account over its limit is told of',
-  I11: 'no order is sent after its cancellation has ended, and no cancellation comes to nothing in silence',
-  I12: 'an account is full for a minute at most, whatever its clock does',
-  I13: 'an alert is stored as a whole, or not at all',
-  I14: 'a response about another order than the one asked for is an alarm',
-  I15: 'no order waits or ends for want of the market list while a copy of it is kept',
+  I9: 'no alert is accepted without a valid token',
+  I10: 'a refused alert is found by its own id, and an account over its limit raises an alarm',
+  I11: 'no order is sent after its cancellation is settled, and a cancellation without effect raises an alarm',
+  I12: 'an account is over its limit for at most a minute, even if its clock is set back',
+  I13: 'an alert is stored completely or not at all',
+  I14: 'a response that reports another order than the requested one raises an alarm',
+  I15: 'no order waits or fails for lack of the market list while a copy of it is stored',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
-/** What a broken invariant means to the owner; only three of them have a word of their own. */
+/** The consequence of a violation for the owner; the report counts the first three separately. */
 export type Harm = 'lost' | 'duplicated' | 'silent' | 'other';
 
 export interface Violation {
@@ -38,13 +38,13 @@ export interface Violation {
   readonly text: string;
 }
 
-/** What is known of a run at its end. */
+/** Everything that is known about a run at its end. */
 export interface Facts {
   readonly history: History;
   readonly entries: readonly Entry[];
   readonly exchange: World;
   readonly dialect: Dialect;
-  /** What is secret at the end. */
+  /** The secrets that are valid at the end. */
   readonly secrets: readonly string[];
 }
 

@@ -17,25 +17,25 @@ import { type Container, FunctionPool } from './function-pool.ts';
 import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';
 import { nameInvocations, toQueueEvent } from './queue-event.ts';
-import { composeStories, type Stories, toProxyEvent } from './relay-handlers.ts';
+import { composeHandlers, type Handlers, toProxyEvent } from './relay-handlers.ts';
 import { createFunctionSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
 
-/** As the stack sets them. */
+/** The timeouts that the CDK stack sets. */
 const timeoutsMs = { receive: 10_000, execute: 30_000, reconcile: 50_000 };
 const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: 5000, lookupsMs: 5000 };
 const maxReceives = 5;
-/** After this time the door answers 503, whatever becomes of the story. */
+/** After this time the webhook responds with 503, although the handler may still be running. */
 const responseTimeoutMs = 2000;
-/** SQS forgets a deduplication id after this time, and not when its message is gone. */
+/** SQS keeps a deduplication id for this time, even if its message has been handled. */
 const deduplicationMs = 5 * 60_000;
-/** Always longer than a function may run. */
+/** Visibility timeouts, all longer than a function may run. */
 const visibilitiesMs = [35_000, 60_000, 180_000] as const;
-/** While it is prepared, or while a response is waited for. */
+/** The second delivery comes during preparation, or while the relay waits for a response. */
 const longestBeforeDoubleMs = [100, 6000] as const;
 const minuteMs = 60_000;
 
-/** A relay of functions: sandboxes that come and go, over a queue and stores that stay. */
+/** A relay on AWS Lambda: sandboxes that come and go, with a queue and stores that persist. */
 export class LambdaDeployment implements Deployment {
   readonly #world: SimulatedWorld;
   readonly #service: Process;
@@ -45,7 +45,7 @@ export class LambdaDeployment implements Deployment {
   readonly #execute: FunctionPool<WorkerHandler>;
   readonly #reconcile: FunctionPool<ScheduleHandler>;
   readonly #enqueuedAtMs = new Map<string, number>();
-  /** By receipt: how long a worker asked its message to rest. */
+  /** By receipt: the pause that a worker set for its message. */
   readonly #postponedMs = new Map<string, number>();
   #skewMs = 0;
   #sandboxes = 0;
@@ -58,16 +58,16 @@ export class LambdaDeployment implements Deployment {
       maxReceives,
       clock: this.#service.clock,
       retryDelayMs: 0,
-      onDeadLetter: ({ group }) => this.#tellDeadLetter(group),
+      onDeadLetter: ({ group }) => this.#reportDeadLetter(group),
     });
     this.#receive = new FunctionPool(timeoutsMs.receive, () =>
-      this.#open('receive', (stories) => stories.receive()),
+      this.#open('receive', (handlers) => handlers.receive()),
     );
     this.#execute = new FunctionPool(timeoutsMs.execute, () =>
-      this.#open('execute', (stories, process) => nameInvocations(process, stories.execute())),
+      this.#open('execute', (handlers, process) => nameInvocations(process, handlers.execute())),
     );
     this.#reconcile = new FunctionPool(timeoutsMs.reconcile, () =>
-      this.#open('reconcile', (stories) => stories.reconcile()),
+      this.#open('reconcile', (handlers) => handlers.reconcile()),
     );
   }
 
@@ -76,18 +76,18 @@ export class LambdaDeployment implements Deployment {
     this.#reconcileEachMinute();
   }
 
-  /** The gateway answers for a function that died. */
+  /** The gateway responds with 502 for a function that died. */
   async receive(alert: Alert, token: string): Promise<Reply> {
     const late = new Promise<Reply>((resolve) =>
       this.#service.later(responseTimeoutMs, () => resolve({ httpStatus: 503, body: '' })),
     );
     const startedAtMs = this.#world.stage.loop.nowMs;
-    const told = this.#receive.run(({ handler }) =>
-      runInvocation({ story: 'receive', name: alert.name, key: null, startedAtMs }, () =>
+    const handled = this.#receive.run(({ handler }) =>
+      runInvocation({ handlerName: 'receive', name: alert.name, key: null, startedAtMs }, () =>
         handler(toProxyEvent(alert, token)),
       ),
     );
-    const reply = told.then((ended): Reply => {
+    const reply = handled.then((ended): Reply => {
       if (ended.kind === 'died') return { httpStatus: 502, body: '' };
       return { httpStatus: ended.value.statusCode, body: ended.value.body };
     });
@@ -105,15 +105,18 @@ export class LambdaDeployment implements Deployment {
       for (const process of pool.processes) process.skewMs = skewMs;
   }
 
-  /** Those of other accounts may not have been read yet, or be others by now; keys it may not read at all. */
-  secretsAtDoor(account: string): readonly string[] {
+  /**
+   * Its tokens of other accounts may not be read yet or be outdated, and it may not read exchange keys at
+   * all.
+   */
+  secretsAtWebhook(account: string): readonly string[] {
     return [this.#world.secrets.tokens.get(account)?.current ?? ''];
   }
 
-  /** The service takes back the sandboxes that have nothing to do. */
+  /** AWS ends the idle sandboxes. */
   forget(): void {
     for (const pool of [this.#receive, this.#execute, this.#reconcile]) pool.forget();
-    this.#service.note('takes idle sandboxes back', 'operator: restart');
+    this.#service.note('ends idle sandboxes', 'operator: restart');
   }
 
   busyProcess(): Process | null {
@@ -122,15 +125,15 @@ export class LambdaDeployment implements Deployment {
   }
 
   #open<Handler>(
-    story: 'receive' | 'execute' | 'reconcile',
-    compose: (stories: Stories, process: Process) => Handler,
+    handlerName: 'receive' | 'execute' | 'reconcile',
+    compose: (handlers: Handlers, process: Process) => Handler,
   ): Container<Handler> {
     this.#sandboxes += 1;
     const world = this.#world;
-    const process = new Process(world.stage, `${story}#${this.#sandboxes}`, this.#skewMs);
-    const kinds = { tokens: story === 'receive', keys: story !== 'receive' };
+    const process = new Process(world.stage, `${handlerName}#${this.#sandboxes}`, this.#skewMs);
+    const kinds = { tokens: handlerName === 'receive', keys: handlerName !== 'receive' };
     const secrets = createFunctionSecrets(process, world.secrets, kinds);
-    const stories = composeStories({
+    const handlers = composeHandlers({
       world,
       process,
       queue: this.#frontOfQueue(),
@@ -141,7 +144,7 @@ export class LambdaDeployment implements Deployment {
         }),
       timeouts,
     });
-    return { process, handler: compose(stories, process) };
+    return { process, handler: compose(handlers, process) };
   }
 
   #frontOfQueue(): SignalQueue {
@@ -156,7 +159,7 @@ export class LambdaDeployment implements Deployment {
     };
   }
 
-  /** The event source mapping: groups side by side, each message to a sandbox of its own. */
+  /** The event source mapping: groups in parallel, and each message in an invocation of its own. */
   async #handOut(): Promise<void> {
     for (;;) {
       const [delivery] = await this.#queue.receive(1);
@@ -181,7 +184,7 @@ export class LambdaDeployment implements Deployment {
     this.#service.later(retryMs, () => this.#queue.release([delivery.receipt]));
   }
 
-  /** A queue that was purged hands a message out no second time, whatever became of the first. */
+  /** A message of a purged queue is not delivered again, even if its first delivery failed. */
   #perhapsLose({ body }: Delivery): boolean {
     const { faults, history } = this.#world.stage;
     if (!faults.strikes('message_lost')) return false;
@@ -191,15 +194,15 @@ export class LambdaDeployment implements Deployment {
     return true;
   }
 
-  /** A queue may hand a message out again although its first worker lives. */
+  /** A queue may deliver a message again although its first worker is still alive. */
   #perhapsHandOutTwice({ receipt, body }: Delivery): () => void {
     const { loop, random, faults, history } = this.#world.stage;
     if (!faults.strikes('handed_out_twice')) return () => undefined;
     const delayMs = rollWhole(random, 0, pickOne(random, longestBeforeDoubleMs));
     return loop.schedule(delayMs, async () => {
       const key = keyText(parseSignalMessage(body));
-      this.#service.note(`hands ${key} out again`, 'hazard: handed_out_twice');
-      history.outOfTurn.set(key, 'handed out twice');
+      this.#service.note(`delivers ${key} again`, 'hazard: handed_out_twice');
+      history.outOfTurn.set(key, 'delivered twice');
       await this.#queue.release([receipt]);
     });
   }
@@ -207,13 +210,16 @@ export class LambdaDeployment implements Deployment {
   #reconcileEachMinute(): void {
     this.#service.later(minuteMs, () => this.#reconcileEachMinute());
     const startedAtMs = this.#world.stage.loop.nowMs;
-    const invocation: Invocation = { story: 'reconcile', name: '', key: null, startedAtMs };
-    // A failed run has said so in the log.
+    const invocation: Invocation = { handlerName: 'reconcile', name: '', key: null, startedAtMs };
+    // A failed run has logged its error.
     this.#reconcile.run(({ handler }) => runInvocation(invocation, () => handler({}))).catch(() => undefined);
   }
 
-  #tellDeadLetter(group: string): void {
-    this.#service.alarms.raise({ name: 'signal_set_aside', message: 'a signal is set aside' }, { group });
+  #reportDeadLetter(group: string): void {
+    this.#service.alarms.raise(
+      { name: 'signal_set_aside', message: 'a message became a dead letter' },
+      { group },
+    );
     void noteDeadLetters(this.#world.stage, this.#queue);
   }
 }

@@ -14,7 +14,7 @@ import { rollWhole } from './dice.ts';
 import { keyText } from './history.ts';
 import type { Mutant, MutationTools } from './mutation.ts';
 
-/** `sending` is remembered instead of written, until there is an outcome to write. */
+/** Writes `sending` only together with the outcome. */
 function writeAfterSend(ledger: Ledger): Ledger {
   const started = new Map<string, { readonly step: Step; readonly limit: MinuteLimit | null }>();
   return override(ledger, {
@@ -31,7 +31,7 @@ function writeAfterSend(ledger: Ledger): Ledger {
   });
 }
 
-/** Who finds `sending` goes on as if nobody had begun. */
+/** A worker that finds `sending` continues as if no other worker had started. */
 function ignoreLease(ledger: Ledger): Ledger {
   return override(ledger, {
     async read(key) {
@@ -47,7 +47,7 @@ async function startRegardless(ledger: Ledger, key: EntryKey, step: Step, limit:
   return started.result === 'conflict' ? ({ result: 'started' } as const) : started;
 }
 
-/** The outcome is written over whatever stands there. */
+/** Writes the outcome whatever the status of the entry is. */
 function settleBlindly(ledger: Ledger, { file, bareLedger, process }: MutationTools): Ledger {
   return override(ledger, {
     move: (key, move) =>
@@ -87,7 +87,7 @@ async function entryOf(ledger: Ledger, key: EntryKey): Promise<Entry> {
   return entry;
 }
 
-/** Whatever the signal says of its age, it is taken for fresh. */
+/** Treats every signal as fresh, whatever its age. */
 function ignoreStaleness(ledger: Ledger): Ledger {
   return override(ledger, {
     async read(key) {
@@ -98,7 +98,7 @@ function ignoreStaleness(ledger: Ledger): Ledger {
   });
 }
 
-/** The same bytes are another signal each time they come. */
+/** Gives the same bytes a new signal id with every delivery. */
 function renameDeliveries(ledger: Ledger, drawNumber: () => number): Ledger {
   return override(ledger, {
     accept(entries, limit) {
@@ -112,7 +112,7 @@ function renameDeliveries(ledger: Ledger, drawNumber: () => number): Ledger {
   });
 }
 
-/** The first look that finds nothing has the last word. */
+/** Concludes from the first lookup that finds nothing. */
 function concludeHastily(ledger: Ledger): Ledger {
   return override(ledger, {
     async dueLookups(nowMs, limit) {
@@ -126,7 +126,7 @@ function concludeHastily(ledger: Ledger): Ledger {
   });
 }
 
-/** One after the other, as if they were alerts of their own. */
+/** Stores the signals of an alert one after the other, as if they were separate alerts. */
 function storeOneByOne(ledger: Ledger): Ledger {
   return override(ledger, {
     async accept(entries, limit) {
@@ -141,7 +141,7 @@ function storeOneByOne(ledger: Ledger): Ledger {
   });
 }
 
-/** What lies ahead of the clock counts against the limit. */
+/** Counts signals with times in the future against the limit. */
 function countAhead(ledger: Ledger, { database }: SqliteFile): Ledger {
   const statement = 'SELECT count(*) AS n FROM entries WHERE account = ? AND accepted_at_ms > ?';
   return override(ledger, {
@@ -156,7 +156,7 @@ function countAhead(ledger: Ledger, { database }: SqliteFile): Ledger {
   });
 }
 
-/** The kill switch ends cancellations, too. */
+/** Denies cancellations while the account is paused. */
 function stopCancels(ledger: Ledger): Ledger {
   return override(ledger, {
     async start(key, step, limit) {
@@ -170,7 +170,7 @@ function stopCancels(ledger: Ledger): Ledger {
   });
 }
 
-/** What has that status is never found by looking for it. */
+/** Hides all entries of that status from listings. */
 function hideStatus(ledger: Ledger, status: Status): Ledger {
   return override(ledger, {
     list: (query) =>
@@ -180,65 +180,69 @@ function hideStatus(ledger: Ledger, status: Status): Ledger {
   });
 }
 
-/** Relays that misuse the ledger. */
+/** Broken variants of the relay that misuse the ledger. */
 export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'write-after-send',
-    breaks: '"sending" is not written before the outcome is',
+    breaks: '"sending" is not written before the request is sent',
     seeds: 100,
     dialect: 'live',
-    mutation: { ledger: (ledger, { story }) => (story === 'execute' ? writeAfterSend(ledger) : ledger) },
+    mutation: {
+      ledger: (ledger, { handlerName }) => (handlerName === 'execute' ? writeAfterSend(ledger) : ledger),
+    },
   },
   {
     name: 'ignore-lease',
-    breaks: 'a redelivery that finds "sending" sends',
+    breaks: 'a redelivery that finds "sending" sends the order again',
     seeds: 100,
     dialect: 'live',
-    mutation: { ledger: (ledger, { story }) => (story === 'execute' ? ignoreLease(ledger) : ledger) },
+    mutation: {
+      ledger: (ledger, { handlerName }) => (handlerName === 'execute' ? ignoreLease(ledger) : ledger),
+    },
   },
   {
     name: 'ignore-conflict',
-    breaks: 'a worker that lost the race to "sending" sends all the same',
+    breaks: 'a worker that lost the race to write "sending" still sends',
     seeds: 300,
     dialect: 'live',
     mutation: {
-      ledger: (ledger, { story }) =>
-        story === 'execute'
+      ledger: (ledger, { handlerName }) =>
+        handlerName === 'execute'
           ? override(ledger, { start: (key, step, limit) => startRegardless(ledger, key, step, limit) })
           : ledger,
     },
   },
   {
     name: 'blind-settling',
-    breaks: 'an outcome is written whatever the status is by then',
+    breaks: 'an outcome is written whatever the status of the entry is',
     seeds: 100,
     dialect: 'live',
     mutation: { ledger: settleBlindly },
   },
   {
     name: 'hasty-not-found',
-    breaks: 'the first look that finds no order is final',
+    breaks: 'the first lookup that finds no order is final',
     seeds: 600,
     dialect: 'live',
     mutation: { ledger: concludeHastily },
   },
   {
     name: 'no-sweep',
-    breaks: 'what was stored and never queued is not looked for',
+    breaks: 'stored signals that were never enqueued are not swept',
     seeds: 200,
     dialect: 'live',
     mutation: { ledger: (ledger) => hideStatus(ledger, 'accepted') },
   },
   {
     name: 'no-take-over',
-    breaks: 'what a dead worker was sending is left "sending"',
+    breaks: 'entries of a dead worker stay "sending"',
     seeds: 300,
     dialect: 'live',
     mutation: { ledger: (ledger) => hideStatus(ledger, 'sending') },
   },
   {
     name: 'unseen-waiting',
-    breaks: 'what is stored and waits without a message is not looked for',
+    breaks: 'earlier signals that wait without a message are not executed first',
     seeds: 1500,
     dialect: 'live',
     mutation: { ledger: (ledger) => override(ledger, { waiting: async () => [] }) },
@@ -252,42 +256,44 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     name: 'count-ahead',
-    breaks: 'what lies ahead of the clock counts against the limit',
+    breaks: 'signals with times in the future count against the limit',
     seeds: 1500,
     dialect: 'live',
     mutation: { ledger: (ledger, { file }) => countAhead(ledger, file) },
   },
   {
     name: 'pause-stops-cancels',
-    breaks: 'the kill switch stops cancellations, too',
+    breaks: 'the kill switch also stops cancellations',
     seeds: 100,
     dialect: 'live',
     mutation: { ledger: stopCancels },
   },
   {
     name: 'forgotten-orders',
-    breaks: 'a cancel_all does not hear of the orders that were placed',
+    breaks: 'a cancel_all does not know the orders that were placed',
     seeds: 100,
     dialect: 'documented',
     mutation: { ledger: (ledger) => override(ledger, { openOrders: async () => [] }) },
   },
   {
     name: 'ignore-pause',
-    breaks: 'the kill switch is not asked',
+    breaks: 'the kill switch is not checked',
     seeds: 100,
     dialect: 'live',
     mutation: { ledger: (ledger) => override(ledger, { readPause: async () => null }) },
   },
   {
     name: 'ignore-staleness',
-    breaks: 'the age of a signal is not asked before it is sent',
+    breaks: 'the age of a signal is not checked before it is sent',
     seeds: 100,
     dialect: 'live',
-    mutation: { ledger: (ledger, { story }) => (story === 'execute' ? ignoreStaleness(ledger) : ledger) },
+    mutation: {
+      ledger: (ledger, { handlerName }) => (handlerName === 'execute' ? ignoreStaleness(ledger) : ledger),
+    },
   },
   {
     name: 'ignore-limits',
-    breaks: 'orders are not counted',
+    breaks: 'orders are not counted against the limit',
     seeds: 200,
     dialect: 'live',
     mutation: {
@@ -296,12 +302,12 @@ export const ledgerMutants: readonly Mutant[] = [
   },
   {
     name: 'new-identity-per-delivery',
-    breaks: 'a resend is another signal',
+    breaks: 'a resend counts as a new signal',
     seeds: 100,
     dialect: 'live',
     mutation: {
-      ledger: (ledger, { story, process }) =>
-        story === 'receive'
+      ledger: (ledger, { handlerName, process }) =>
+        handlerName === 'receive'
           ? renameDeliveries(ledger, () => rollWhole(process.stage.random, 1, 1e9))
           : ledger,
     },

@@ -12,7 +12,7 @@ import type { Deployment, Reply } from './deployment.ts';
 import { rollWhole } from './dice.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';
 import { nameInvocations } from './queue-event.ts';
-import { composeStories, type Stories, toProxyEvent } from './relay-handlers.ts';
+import { composeHandlers, type Handlers, toProxyEvent } from './relay-handlers.ts';
 import { createLocalSecrets, listSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
 
@@ -21,7 +21,7 @@ const outsiderCheckMs = 500;
 const minuteMs = 60_000;
 const longestRestartMs = 15_000;
 
-/** A relay in one process, put together as the local relay is, and started again whenever it dies. */
+/** A relay in one process, composed like the local relay, and restarted whenever it dies. */
 export class LocalDeployment implements Deployment {
   readonly #world: SimulatedWorld;
   readonly #operator: Process;
@@ -29,8 +29,8 @@ export class LocalDeployment implements Deployment {
   #starts = 0;
   #process: Process | null = null;
   #queue: SqliteQueue | null = null;
-  /** Null while nobody listens. */
-  #door: WebhookHandler | null = null;
+  /** Null while the process does not listen. */
+  #webhook: WebhookHandler | null = null;
 
   constructor(world: SimulatedWorld) {
     this.#world = world;
@@ -41,17 +41,17 @@ export class LocalDeployment implements Deployment {
     this.#starts += 1;
     const process = new Process(this.#world.stage, `relay#${this.#starts}`, this.#skewMs);
     this.#process = process;
-    process.onDeath(() => this.#mourn(process));
+    process.onDeath(() => this.#scheduleRestart(process));
     this.#open(process).catch((error: unknown) => process.die(`could not start: ${String(error)}`));
   }
 
   async receive(alert: Alert, token: string): Promise<Reply> {
     const process = this.#process;
-    const door = this.#door;
-    if (process === null || door === null || !process.isAlive) return 'broken';
+    const webhook = this.#webhook;
+    if (process === null || webhook === null || !process.isAlive) return 'broken';
     const death = new Promise<Reply>((resolve) => process.onDeath(() => resolve('broken')));
     const awake = new Promise<void>((resolve) => process.later(0, resolve));
-    return await Promise.race([death, awake.then(() => this.#tell(process, door, alert, token))]);
+    return await Promise.race([death, awake.then(() => this.#handle(process, webhook, alert, token))]);
   }
 
   async redrive(): Promise<void> {
@@ -64,8 +64,8 @@ export class LocalDeployment implements Deployment {
     if (this.#process !== null) this.#process.skewMs = skewMs;
   }
 
-  /** One file has them all. */
-  secretsAtDoor(): readonly string[] {
+  /** A local relay has all secrets in one file. */
+  secretsAtWebhook(): readonly string[] {
     return listSecrets(this.#world.secrets, this.#world.stage.loop.nowMs);
   }
 
@@ -83,7 +83,10 @@ export class LocalDeployment implements Deployment {
       maxReceives,
       clock: process.clock,
       onDeadLetter: ({ group }) => {
-        process.alarms.raise({ name: 'signal_set_aside', message: 'a signal is set aside' }, { group });
+        process.alarms.raise(
+          { name: 'signal_set_aside', message: 'a message became a dead letter' },
+          { group },
+        );
         void noteDeadLetters(world.stage, queue);
       },
     });
@@ -95,16 +98,16 @@ export class LocalDeployment implements Deployment {
     };
     const secrets = createLocalSecrets(process, world.secrets);
     const ledger = createSqliteLedger(world.file, (entries) => queue.stage(messagesOf(entries)));
-    const stories = composeStories({ world, process, queue, ledger, secrets, timeouts });
-    await sweepAccepted(stories.stores());
-    this.#door = stories.receive();
-    startWorkerLoop(sourceOf(process, queue), nameInvocations(process, stories.execute()), process.log);
-    this.#reconcileEachMinute(process, stories);
+    const handlers = composeHandlers({ world, process, queue, ledger, secrets, timeouts });
+    await sweepAccepted(handlers.stores());
+    this.#webhook = handlers.receive();
+    startWorkerLoop(sourceOf(process, queue), nameInvocations(process, handlers.execute()), process.log);
+    this.#reconcileEachMinute(process, handlers);
   }
 
-  /** As the minute loop does: at once, then every minute, never twice at once. */
-  #reconcileEachMinute(process: Process, stories: Stories): void {
-    const handler = stories.reconcile();
+  /** Like the minute loop: at once, then every minute, and never two runs at the same time. */
+  #reconcileEachMinute(process: Process, handlers: Handlers): void {
+    const handler = handlers.reconcile();
     let isRunning = false;
     const begin = () => {
       process.later(minuteMs, begin);
@@ -117,28 +120,28 @@ export class LocalDeployment implements Deployment {
     begin();
   }
 
-  #mourn(process: Process): void {
-    if (this.#process === process) this.#door = null;
+  #scheduleRestart(process: Process): void {
+    if (this.#process === process) this.#webhook = null;
     const { loop, random } = this.#world.stage;
     loop.schedule(rollWhole(random, 100, longestRestartMs), () => this.start());
   }
 
-  async #tell(process: Process, door: WebhookHandler, alert: Alert, token: string): Promise<Reply> {
+  async #handle(process: Process, webhook: WebhookHandler, alert: Alert, token: string): Promise<Reply> {
     const startedAtMs = this.#world.stage.loop.nowMs;
-    const invocation: Invocation = { story: 'receive', name: alert.name, key: null, startedAtMs };
-    const { statusCode, body } = await runInvocation(invocation, () => door(toProxyEvent(alert, token)));
+    const invocation: Invocation = { handlerName: 'receive', name: alert.name, key: null, startedAtMs };
+    const { statusCode, body } = await runInvocation(invocation, () => webhook(toProxyEvent(alert, token)));
     return process.isAlive ? { httpStatus: statusCode, body } : 'broken';
   }
 }
 
-/** A failed run has said so in the log. */
+/** Ignores the error of a failed run, which is already logged. */
 async function reconcile(process: Process, handler: ScheduleHandler): Promise<void> {
   const startedAtMs = process.stage.loop.nowMs;
-  const invocation: Invocation = { story: 'reconcile', name: '', key: null, startedAtMs };
+  const invocation: Invocation = { handlerName: 'reconcile', name: '', key: null, startedAtMs };
   await runInvocation(invocation, () => handler({})).catch(() => undefined);
 }
 
-/** Handing out is done in memory; what is written down can go wrong. */
+/** Only the methods that write to the disk are steps that can fail; deliveries are in memory. */
 function sourceOf(process: Process, queue: SqliteQueue): SignalSource {
   return {
     receive: (maxMessages) => queue.receive(maxMessages),

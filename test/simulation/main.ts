@@ -7,12 +7,12 @@ import { simulate } from './simulate.ts';
 import { addTally, createTally, optionsOf, type Range, type Tally } from './tally.ts';
 import { runJobs } from './worker-pool.ts';
 
-/** Small enough that the cores finish together, large enough to be worth handing over. */
+/** Small enough that the cores finish together, and large enough to be worth a message to a thread. */
 const seedsPerJob = 25;
 const shownFindings = 3;
 
 try {
-  process.exitCode = await response(parseRequest(process.argv.slice(2), Date.now()));
+  process.exitCode = await runRequest(parseRequest(process.argv.slice(2), Date.now()));
 } catch (error) {
   if (!(error instanceof RangeError || error instanceof TypeError)) throw error;
   process.stderr.write(`${error.message}\n${usage}\n`);
@@ -24,7 +24,7 @@ function print(text: string): void {
 }
 
 /** @returns the exit code */
-async function response(request: Request): Promise<number> {
+async function runRequest(request: Request): Promise<number> {
   switch (request.kind) {
     case 'seeds':
       return await runSeeds(request.range);
@@ -59,7 +59,7 @@ function splitRange(range: Range): readonly Range[] {
   return parts;
 }
 
-/** The first findings with their whole stories, all of them by how to see them again. */
+/** Prints the first findings with their timelines, and for all of them the command that repeats them. */
 async function showFindings(range: Range, { findings }: Tally): Promise<void> {
   const byRun = [...Map.groupBy(findings, (finding) => reproOf(range, finding))];
   for (const [repro, found] of byRun.slice(0, shownFindings).reverse()) {

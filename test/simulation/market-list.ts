@@ -4,7 +4,9 @@ import { rollWhole } from './dice.ts';
 import { currentInvocation, type Process } from './process.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
-/** What has once been found in a process is held there: a later signal that has to wait for it is written down. */
+/**
+ * Records signals that wait for the market list although their process has already found the market in it.
+ */
 export function createWatchedCatalogue({ stage }: Process, catalogue: MarketCatalogue): MarketCatalogue {
   const { loop, history } = stage;
   const held = new Set<string>();
@@ -27,7 +29,10 @@ export function createWatchedCatalogue({ stage }: Process, catalogue: MarketCata
 
 const longestAgeMs = 2 * 24 * 3_600_000;
 
-/** A copy of the list that an earlier life of the relay left, mostly too old not to be read anew. */
+/**
+ * Stores a copy of the list as an earlier process would have left it, mostly so old that it must be
+ * refreshed.
+ */
 export async function leaveOldCopy({ stage, exchange, copies }: SimulatedWorld): Promise<void> {
   const { loop, random, history } = stage;
   const request = { baseUrl: '', method: 'GET', path: marketList.path.live, headers: {}, body: null };

@@ -6,24 +6,24 @@ const faultWords: Readonly<Record<StoreFault | WireFault, string>> = {
   crash_before: 'killed before',
   crash_after: 'killed after',
   fail_before: 'fails, without effect',
-  fail_after: 'takes effect, its response lost',
+  fail_after: 'takes effect, but the response is lost',
   slow: 'slow',
   refused: 'connection refused',
   hung: 'no connection in time',
-  lost_before: 'lost before it was read',
-  lost_after: 'accepted, the response lost',
+  lost_before: 'lost before it arrived',
+  lost_after: 'handled, but the response is lost',
   arrives_late: 'arrives after the deadline',
-  error_before: '503, not accepted',
-  error_after: '500, accepted',
-  gateway_page_after: '403 with a page of a gateway, accepted',
-  garbage_after: '200 without JSON, accepted',
+  error_before: '503, not handled',
+  error_after: '500, but handled',
+  gateway_page_after: '403 with an HTML page of a gateway, but handled',
+  garbage_after: '200 without JSON, but handled',
   nonce_429: '429, nonce refused',
   rate_429: '429, too many requests',
-  refusal: '422, refused',
-  nonce_429_after: '429, nonce refused, but accepted',
-  rate_429_after: '429, too many requests, but accepted',
-  id_used_after: '422, its id is used, but accepted',
-  contradicts_after: '200 about another order, accepted',
+  refusal: '422, rejected',
+  nonce_429_after: '429, nonce refused, but handled',
+  rate_429_after: '429, too many requests, but handled',
+  id_used_after: '422, its id is used, but handled',
+  contradicts_after: '200 that reports another order',
 };
 
 const ordinalWords = ['', '', ', second time', ', third time'];
@@ -35,25 +35,25 @@ interface Column {
 
 const responseColumn: Column = {
   title: 'response to the sender',
-  text: ({ answers }) => answers.join(', then '),
+  text: ({ responses }) => responses.join(', then '),
 };
 const outcomeColumns: readonly Column[] = [
-  { title: 'ledger when the reconciler next comes', text: ({ statusBefore }) => statusBefore ?? '–' },
+  { title: 'ledger when the reconciler next runs', text: ({ statusBefore }) => statusBefore ?? '–' },
   { title: 'ledger in the end', text: ({ statusInTheEnd }) => statusInTheEnd ?? '–' },
   { title: 'orders', text: ({ orders }) => String(orders) },
-  { title: 'the operator sees', text: ({ told }) => told.join('; ') },
+  { title: 'the operator sees', text: ({ messages }) => messages.join('; ') },
 ];
 
-/** The whole matrix as Markdown, one table for each part of a signal's way. */
+/** Renders the matrix as Markdown, with one table for each stage of a signal. */
 export async function renderFaultMatrix(): Promise<string> {
   const rows = await runFaultMatrix();
   const onTheWay = rows.filter(({ scene }) => scene === 'order');
-  const isAtTheDoor = ({ injection }: MatrixRow) => injection.point.story === 'receive';
+  const isReceiving = ({ injection }: MatrixRow) => injection.point.handlerName === 'receive';
   return [
-    renderPart('Receiving an alert', onTheWay.filter(isAtTheDoor), [responseColumn, ...outcomeColumns]),
+    renderPart('Receiving an alert', onTheWay.filter(isReceiving), [responseColumn, ...outcomeColumns]),
     renderPart(
-      'Carrying the order out',
-      onTheWay.filter((row) => !isAtTheDoor(row)),
+      'Executing the order',
+      onTheWay.filter((row) => !isReceiving(row)),
       outcomeColumns,
     ),
     renderPart(
@@ -90,7 +90,7 @@ function renderCells(rows: readonly MatrixRow[], columns: readonly Column[]): st
   return columns.map(({ text }) => renderCell(rows, text)).join(' | ');
 }
 
-/** What differs between the dialects says which is which. */
+/** Where the dialects differ, the cell names both. */
 function renderCell(rows: readonly MatrixRow[], text: Column['text']): string {
   const [first] = rows;
   if (first !== undefined && rows.every((row) => text(row) === text(first))) return text(first);

@@ -3,21 +3,26 @@ import { isCarried, kindNamed } from '../../lib/orders/order-kinds.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
-import { doorMutants } from './receive-mutants.ts';
+import { webhookMutants } from './receive-mutants.ts';
 import type { Range } from './tally.ts';
 import { wireMutants } from './wire-mutants.ts';
 import type { Job } from './worker.ts';
 
-/** One mutant, and the lives in which it must betray itself. */
+/** One mutant, and the runs in which it must be caught. */
 export interface Hunt {
   readonly mutant: Mutant;
   readonly job: Job;
 }
 
-/** Every broken relay that the simulation must find out. */
-export const mutants: readonly Mutant[] = [...doorMutants, ...ledgerMutants, ...orderMutants, ...wireMutants];
+/** All broken variants of the relay, which the simulation must catch. */
+export const mutants: readonly Mutant[] = [
+  ...webhookMutants,
+  ...ledgerMutants,
+  ...orderMutants,
+  ...wireMutants,
+];
 
-/** @throws RangeError that lists the mutants there are */
+/** @throws RangeError that lists all mutants, when there is none of that name */
 export function mutantNamed(name: string): Mutant {
   const mutant = mutants.find((known) => known.name === name);
   if (mutant === undefined)
@@ -28,10 +33,10 @@ export function mutantNamed(name: string): Mutant {
 }
 
 /**
- * What must find each mutant out.
+ * The runs that must catch each mutant.
  *
- * @param kind of every order, so that only mutants are hunted that it can show, each in a dialect that has it; null:
- *   any kind
+ * @param kind the kind of every order; only mutants that this kind can reveal are included, each in a dialect
+ * that has it. Null: any kind
  */
 export function huntsOf(kind: OrderKindName | null, signals: number): readonly Hunt[] {
   return mutants

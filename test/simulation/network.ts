@@ -7,22 +7,22 @@ import type { WireFault } from './faults.ts';
 import { isCreate, isTrade, type WireSend } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
 
-/** How a fault spoils one request. What is left out goes well. */
+/** How a fault changes one request; absent fields change nothing. */
 interface Spoiling {
-  /** Proven not to have left: after how long it shows. */
+  /** No connection is made, so the request is provably not sent: when that shows. */
   readonly notSent?: 'at_once' | 'when_connecting';
-  /** It never arrives. */
+  /** The request never arrives. */
   readonly isLost?: boolean;
   readonly arrival?: 'after_deadline';
-  /** In place of the exchange's own response, which may have taken effect. */
+  /** Replaces the exchange's own response; the request may have taken effect. */
   readonly response?: EncodedResponse;
   /** The same in the documented dialect, where it differs. */
   readonly documentedResponse?: EncodedResponse;
   readonly isResponseLost?: boolean;
   readonly isSlow?: boolean;
-  /** An acceptance is turned into that of another order. */
+  /** An acceptance is changed to report another order. */
   readonly isContradicted?: boolean;
-  /** The requests it can strike; absent: all. */
+  /** The paths that it can strike; absent: all. */
   readonly only?: (path: string) => boolean;
 }
 
@@ -75,7 +75,7 @@ const longestWayMs = 40;
 const longestLateMs = 20_000;
 const longestListLagMs = 30_000;
 
-/** The wire between one process and the exchange. */
+/** The network between one process and the exchange. */
 export function createSimulatedTransport(process: Process, exchange: SimulatedExchange): Transport {
   return {
     send: (request) => new Promise((resolve) => new Passage(process, exchange, request, resolve).begin()),
@@ -83,7 +83,7 @@ export function createSimulatedTransport(process: Process, exchange: SimulatedEx
   };
 }
 
-/** One request on its way: it arrives or not, a response comes back or not, and somebody waits only so long. */
+/** One request: it may or may not arrive, its response may or may not come back, and the client times out. */
 class Passage {
   readonly #process: Process;
   readonly #exchange: SimulatedExchange;
@@ -132,7 +132,7 @@ class Passage {
     this.#travel(diesBeforeResponse);
   }
 
-  /** What is public proves nothing about a signal. */
+  /** Records private requests only, because public ones have nothing to do with a signal. */
   #noteSend(): void {
     const { stage, clock } = this.#process;
     const { path, body } = this.#request;
@@ -154,11 +154,11 @@ class Passage {
   #failToConnect(when: 'at_once' | 'when_connecting'): void {
     const { connectTimeoutMs, timeoutMs } = this.#request;
     const delayMs = when === 'at_once' ? this.#wayMs() : Math.min(connectTimeoutMs, timeoutMs);
-    this.#process.later(delayMs, () => this.#tell({ kind: 'not_sent', reason: 'no connection' }));
+    this.#process.later(delayMs, () => this.#settle({ kind: 'not_sent', reason: 'no connection' }));
   }
 
   #timeOut(): void {
-    this.#tell({ kind: 'ambiguous', reason: `no response within ${this.#request.timeoutMs} ms` });
+    this.#settle({ kind: 'ambiguous', reason: `no response within ${this.#request.timeoutMs} ms` });
   }
 
   #travel(diesBeforeResponse: boolean): void {
@@ -170,7 +170,7 @@ class Passage {
     loop.schedule(this.#wayMs() + lateMs + slowWayMs, async () => {
       const response = isLost ? null : await this.#serve();
       if (diesBeforeResponse) this.#process.die(`before the response to ${this.#name}`);
-      else this.#response(this.#spoiltResponse() ?? response, slowMs - slowWayMs);
+      else this.#respond(this.#spoiltResponse() ?? response, slowMs - slowWayMs);
     });
   }
 
@@ -189,8 +189,8 @@ class Passage {
     return response;
   }
 
-  /** Without a response the connection may break, or just stay silent until the time is up. */
-  #response(response: EncodedResponse | null, slowMs: number): void {
+  /** Without a response, the connection either breaks or stays silent until the timeout. */
+  #respond(response: EncodedResponse | null, slowMs: number): void {
     const { random } = this.#process.stage;
     const isLost = response === null || this.#spoiling.isResponseLost === true;
     if (isLost && random() < 0.5) return;
@@ -201,10 +201,10 @@ class Passage {
     const outcome: WireOutcome = isLost
       ? { kind: 'ambiguous', reason: 'the connection broke' }
       : { kind: 'answered', ...(contradiction ?? response) };
-    this.#process.later(this.#wayMs() + slowMs, () => this.#tell(outcome, contradiction !== null));
+    this.#process.later(this.#wayMs() + slowMs, () => this.#settle(outcome, contradiction !== null));
   }
 
-  #tell(outcome: WireOutcome, isContradicted = false): void {
+  #settle(outcome: WireOutcome, isContradicted = false): void {
     if (this.#send?.outcome === null) Object.assign(this.#send, { outcome, isContradicted });
     this.#resolve(outcome);
   }

@@ -9,7 +9,7 @@ export function isOldOrder({ signalId }: EntryKey): boolean {
   return signalId.startsWith(prefix);
 }
 
-/** Orders of a month ago that filled long since, without the ledger having heard of it. */
+/** Stores orders of a month ago that have long filled, but still count as open in the ledger. */
 export function storeOldOrders({ file, stage }: SimulatedWorld, startMs: number): void {
   const insert = file.database.prepare(
     `INSERT INTO entries (account, signal_id, status, signal, market, client_order_id, fingerprint, created_at_ms,
@@ -31,5 +31,5 @@ export function storeOldOrders({ file, stage }: SimulatedWorld, startMs: number)
     for (const status of ['accepted', 'sending', 'placed'] as const)
       stage.history.noteStatus({ account: 'main', signalId }, status, startMs);
   }
-  stage.history.note(startMs, 'ledger', `believes ${count} old orders open`, 'ledger: old orders');
+  stage.history.note(startMs, 'ledger', `counts ${count} old orders as open`, 'ledger: old orders');
 }

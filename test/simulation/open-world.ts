@@ -12,7 +12,7 @@ import { exchangeAddress, type SimulatedWorld, settings } from './simulated-worl
 
 let databaseCount = 0;
 
-/** A world in which nothing has happened yet. Its database is to be closed with `file.close()`. */
+/** Creates a new simulated world. Its database must be closed with `file.close()`. */
 export function openSimulatedWorld(
   stage: Stage,
   outages: Outages,
@@ -20,7 +20,7 @@ export function openSimulatedWorld(
   mutation: Mutation = {},
 ): SimulatedWorld {
   databaseCount += 1;
-  // In memory, and reached by name, so that a second connection can be what another process is.
+  // In memory, but with a name, so that a second connection can play another process.
   const name = `simulation-${process.pid}-${threadId}-${databaseCount}`;
   const databasePath = `file:${name}?mode=memory&cache=shared`;
   const file = openSqlite(databasePath);

@@ -7,13 +7,13 @@ const accountNames = ['main', 'second', 'rehearsal'] as const;
 const secondMs = 1000;
 const longestFreezeMs = 100 * secondMs;
 
-/** The keys the paper exchange knows: what each account begins with where it is to be replaced, and what it ends with. */
+/** The valid keys of the paper exchange. */
 const goodKeys = {
   main: { apiKey: 'paper-key', apiSecret: 'paper-secret' },
   second: { apiKey: 'paper-key-2', apiSecret: 'paper-secret-2' },
   rehearsal: { apiKey: 'paper-key', apiSecret: 'paper-secret' },
 };
-/** Of the first the exchange says that it may not trade, of the second that it is disabled. */
+/** Keys that the exchange refuses until the rotation: the first may not trade, the second is disabled. */
 const refusedKeys = {
   main: { apiKey: 'paper-key-4', apiSecret: 'paper-secret-4' },
   second: { apiKey: 'paper-key-3', apiSecret: 'paper-secret-3' },
@@ -26,7 +26,7 @@ export function fillSecrets({ secrets }: SimulatedWorld): void {
   }
 }
 
-/** What is done to the relay, the exchange and the clocks from outside while alerts come in. */
+/** Schedules what the operator and the environment do to relay, exchange and clocks while alerts arrive. */
 export function scheduleInterventions(world: SimulatedWorld, deployment: Deployment, untilMs: number): void {
   const { random, loop } = world.stage;
   const sometime = () => rollWhole(random, 0, untilMs - loop.nowMs);
@@ -82,7 +82,7 @@ function scheduleTokenRotation(world: SimulatedWorld, delayMs: number): void {
   });
 }
 
-/** Until it is replaced, the exchange refuses the key. */
+/** The exchange refuses the key until it is replaced. */
 function scheduleKeyRotation(world: SimulatedWorld, delayMs: number): void {
   const { stage, secrets } = world;
   const account = pickOne(stage.random, ['main', 'second'] as const);
@@ -106,7 +106,7 @@ function scheduleOutage(world: SimulatedWorld, delayMs: number): void {
   });
 }
 
-/** A full disk, a throttled table: nothing can be read or written for a while. */
+/** A full disk or a throttled table: stores cannot be read or written for a while. */
 function scheduleStoreOutage(world: SimulatedWorld, delayMs: number): void {
   const { stage } = world;
   const lastsMs = rollWhole(stage.random, 5, 90) * secondMs;
@@ -121,7 +121,7 @@ function scheduleStoreOutage(world: SimulatedWorld, delayMs: number): void {
   });
 }
 
-/** The market list alone is silent, or refused; often when the relay has just been started again. */
+/** Only the market list fails, often just after a restart of the relay. */
 function scheduleListOutage(world: SimulatedWorld, deployment: Deployment, delayMs: number): void {
   const { stage, outages } = world;
   const lastsMs = rollWhole(stage.random, 20, 240) * secondMs;
@@ -163,7 +163,7 @@ function perhapsStepClocks(world: SimulatedWorld, deployment: Deployment): void 
 
 const longestAheadMs = 40 * 60_000;
 
-/** The clocks begin far ahead, until somebody sets them right. */
+/** The clocks start far ahead of the true time, and are set right later. */
 export function perhapsStartAhead(world: SimulatedWorld, deployment: Deployment, untilMs: number): void {
   const { faults, random, loop } = world.stage;
   if (!faults.strikes('clock_set_back')) return;
@@ -188,7 +188,7 @@ const markets: readonly [Trend, ...Trend[]] = [
 ];
 const widestMove = 0.004;
 
-/** Lets prices wander around where they began, so that stops go off and some orders fill. */
+/** Moves prices around their first values, so that stop orders trigger and some orders fill. */
 export function wanderPrices(world: SimulatedWorld, untilMs: number): void {
   const { loop, random, history } = world.stage;
   if (loop.nowMs >= untilMs) return;

@@ -5,21 +5,23 @@ import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { settings } from './simulated-world.ts';
 
-/** Whether what was ordered is what the owner allows to be ordered, and was not given up without need. */
+/** Finds orders that the owner does not allow, and orders that waited or failed needlessly. */
 export function findUnlawfulOrders({ history, entries }: Facts): readonly Violation[] {
   return [
     ...history.sends.filter(({ path }) => isCreate(path)).flatMap(findFarLimits),
     ...entries.flatMap((entry) => findNeedlessEnd(history, entry)),
     ...history.heldUp.map(({ key, waitedMs }) =>
-      breakI15(`${keyText(key)} waited ${waitedMs} ms for the market list, of which a copy was held`),
+      breakI15(`${keyText(key)} waited ${waitedMs} ms for the market list, although a copy was in memory`),
     ),
   ];
 }
 
-/** How an entry ends whose order could not be prepared for want of the market list. */
+/** The start of the note of an entry whose order could not be prepared for lack of the market list. */
 const withoutList = `nothing was sent: ${marketList.name}: `;
 
-/** An order that could have been sized from a copy that was kept before it was looked at. */
+/**
+ * Finds orders that were not sent although a copy of the market list was stored before they were executed.
+ */
 function findNeedlessEnd({ unsent, keptMarkets, failedLoads }: History, entry: Entry): readonly Violation[] {
   const key = keyText(entry);
   const end = unsent.get(key);
@@ -28,7 +30,7 @@ function findNeedlessEnd({ unsent, keptMarkets, failedLoads }: History, entry: E
   const copy = keptMarkets.find(({ atMs, names }) => atMs < end.startedAtMs && names.includes(market));
   if (copy === undefined) return [];
   return [
-    breakI15(`${key} ended not_sent for want of the market list, of which a copy with ${market} was kept`),
+    breakI15(`${key} is not_sent for lack of the market list, although a copy with ${market} was stored`),
   ];
 }
 
@@ -39,11 +41,11 @@ function breakI15(text: string): Violation {
 interface SentPrices {
   readonly side: 'buy' | 'sell';
   readonly price: string;
-  /** Absent where the order does not wait for a price. */
+  /** Absent for an order that does not wait for a price. */
   readonly activation_price?: string;
 }
 
-/** An order that waits for no price has none that its limit could lie too far from. */
+/** Finds limit prices too far beyond the stop price; an order without a stop price has no such limit. */
 function findFarLimits({ body, key }: WireSend): readonly Violation[] {
   const rate = settings.accounts[key?.account ?? '']?.maxLimitDistanceRate ?? null;
   if (key === null || rate === null) return [];

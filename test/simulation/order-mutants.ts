@@ -3,20 +3,20 @@ import type { Settings } from '../../lib/model/settings.ts';
 import { override } from '../support/override.ts';
 import type { Mutant } from './mutation.ts';
 
-/** Relays that make something else of an order than they should. */
+/** Broken variants of the relay that size or price orders wrongly, or misuse the market list. */
 export const orderMutants: readonly Mutant[] = [
   {
     name: 'no-collar',
-    breaks: 'a limit price may lie anywhere beyond its stop price',
+    breaks: 'the distance of a limit price from its stop price is not checked',
     seeds: 100,
     dialect: 'live',
     mutation: { settings: removeCollars },
-    // The limit price of a plain limit order is held against nothing.
+    // The limit price of a plain limit order is not compared with another price.
     kinds: ['stop_limit'],
   },
   {
     name: 'no-copy',
-    breaks: 'no copy of the market list is served while the list is silent',
+    breaks: 'no copy of the market list is used while the list does not respond',
     seeds: 100,
     dialect: 'live',
     mutation: {
@@ -30,7 +30,7 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     name: 'waiting-signals',
-    breaks: 'a signal waits until the market list was read anew, although a copy is held',
+    breaks: 'a signal waits until the market list is read again, although a copy is in memory',
     seeds: 100,
     dialect: 'live',
     mutation: {
@@ -44,7 +44,7 @@ export const orderMutants: readonly Mutant[] = [
   },
   {
     name: 'forgotten-copy',
-    breaks: 'the kept market list is not loaded after a start',
+    breaks: 'the stored market list is not loaded after a start',
     seeds: 100,
     dialect: 'live',
     mutation: { copies: (copies) => override(copies, { load: async () => null }) },

@@ -6,10 +6,13 @@ import type { PaperOrder, World } from '../../lib/paper/world.ts';
 import { keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 
-/** Orders by what they are for: each signal of a run has a limit price of its own, whatever ids an order carries. */
+/**
+ * Orders by market and limit price, which identify the signal of an order whatever its ids: all limit prices
+ * differ.
+ */
 type OrdersByContent = ReadonlyMap<string, readonly PaperOrder[]>;
 
-/** Whether every signal came to what the ledger says, once. */
+/** Finds signals whose outcome is not what the ledger says, and signals with more than one order. */
 export function findWrongOutcomes(facts: Facts): readonly Violation[] {
   const accepted = acceptedOrders(facts.exchange);
   const orders: OrdersByContent = Map.groupBy(accepted, contentOfOrder);
@@ -48,7 +51,7 @@ function findDoubles(accepted: readonly PaperOrder[], orders: OrdersByContent): 
 function findLost(facts: Facts): readonly Violation[] {
   const byKey = new Map(facts.entries.map((entry) => [keyText(entry), entry]));
   return [
-    ...facts.history.answers
+    ...facts.history.responses
       .filter(({ httpStatus }) => httpStatus < 300)
       .flatMap(({ alert, body }) => acknowledgedIds(body).map((id) => ({ alert, id })))
       .filter(({ alert, id }) => !byKey.has(`${alert.account} ${id}`))
@@ -61,12 +64,14 @@ function lost(text: string): Violation {
   return { invariant: 'I2', harm: 'lost', text };
 }
 
-interface AnsweredSignal {
+interface AcknowledgedSignal {
   readonly signalId: string;
 }
 
 function acknowledgedIds(body: string): readonly string[] {
-  const response = JSON.parse(body) as AnsweredSignal | { readonly signals: readonly AnsweredSignal[] };
+  const response = JSON.parse(body) as
+    | AcknowledgedSignal
+    | { readonly signals: readonly AcknowledgedSignal[] };
   const signals = 'signals' in response ? response.signals : [response];
   return signals.map(({ signalId }) => signalId);
 }
@@ -77,7 +82,7 @@ function findUnsettled({ history, dialect }: Facts, entry: Entry): readonly Viol
   if (status !== 'unknown') return [lost(`${keyText(entry)} is left ${status}`)];
   if (!history.hasAlarm(entry))
     return [silent('I2', `${keyText(entry)} is unknown, and no alarm was raised`)];
-  // The live service lists every order, so there time settles what the relay itself asked for.
+  // The live dialect lists every order, so lookups settle every outcome there.
   return dialect === 'live' ? [lost(`${keyText(entry)} stays unknown although it can be looked up`)] : [];
 }
 
@@ -107,21 +112,23 @@ function findOrderDisagreement(
   const { status, orderId, orderOpen, clientOrderId } = entry;
   const [order] = orders;
   if (status === 'unknown') return [];
-  // An operator may have settled it by cancelling what there was.
+  // An operator may have settled it by cancelling its order.
   if (status === 'cancelled' && order !== undefined && !open.has(order.orderId)) return [];
   if (status !== 'placed') return order === undefined ? [] : disagree(entry, `order ${order.orderId} exists`);
   if (order === undefined) return disagree(entry, 'the exchange has no such order');
-  if (order.orderId !== orderId) return disagree(entry, `as ${orderId}, and the order is ${order.orderId}`);
+  if (order.orderId !== orderId)
+    return disagree(entry, `its order id is ${orderId}, and the order has ${order.orderId}`);
   if (order.clientOrderId !== clientOrderId)
-    return disagree(entry, `its order is called ${order.clientOrderId}, not ${clientOrderId}`);
-  if (!orderOpen && open.has(order.orderId)) return disagree(entry, 'held for ended, and it is open');
+    return disagree(entry, `its order has client order id ${order.clientOrderId}, not ${clientOrderId}`);
+  if (!orderOpen && open.has(order.orderId))
+    return disagree(entry, 'it counts as ended, and its order is open');
   return [];
 }
 
 function targetsOf({ entries, history }: Facts, entry: Entry): readonly Entry[] {
   const { signal, account } = entry;
   if (signal?.action === 'cancel_all') {
-    // Whatever the ledger believed: those that were stored before it in its market.
+    // The signals that were stored before it in its market, whether or not the ledger counted them as open.
     const placeOf = (other: Entry) => history.stored.get(keyText(other)) ?? Number.POSITIVE_INFINITY;
     return entries.filter(
       (target) =>
@@ -134,7 +141,7 @@ function targetsOf({ entries, history }: Facts, entry: Entry): readonly Entry[] 
   return entries.filter((target) => target.account === account && isTarget(signal.target, target));
 }
 
-/** Whether a cancellation that names its order so is about the order of the entry. */
+/** Whether the target of a cancellation is the order of the entry. */
 export function isTarget(target: CancelTarget, { signalId, clientOrderId, orderId }: Entry): boolean {
   switch (target.by) {
     case 'signalId':
@@ -148,7 +155,7 @@ export function isTarget(target: CancelTarget, { signalId, clientOrderId, orderI
 
 const mayHaveOrder: ReadonlySet<Status> = new Set(['placed', 'cancelled', 'unknown']);
 
-/** Orders of which the ledger does not say that they exist, or may exist. */
+/** Finds orders at the exchange that no ledger entry accounts for. */
 function findStrangers({ entries }: Facts, accepted: readonly PaperOrder[]): readonly Violation[] {
   const known = new Set(entries.filter(({ status }) => mayHaveOrder.has(status)).map(contentOfEntry));
   return accepted

@@ -19,40 +19,40 @@ export interface Stage {
   readonly history: History;
 }
 
-/** The stories that are told; the last one by the operator's tool. */
-export type Story = 'receive' | 'execute' | 'reconcile' | 'resolve';
+/** The handlers that run; `resolve` is the operator's tool. */
+export type HandlerName = 'receive' | 'execute' | 'reconcile' | 'resolve';
 
-/** One telling of a story: one alert taken in, one message executed, one look at what is left. */
+/** One invocation of a handler: one alert received, one message executed, one run of the reconciler. */
 export interface Invocation {
-  readonly story: Story;
-  /** Which one of its story, for example a signal's id. */
+  readonly handlerName: HandlerName;
+  /** Names the invocation, for example by a signal id. */
   readonly name: string;
   readonly startedAtMs: number;
   /** The signal whose message it handles. */
   readonly key: EntryKey | null;
-  /** The signal it last set out to send something for: earlier ones of the same market are carried out first. */
+  /** The signal for which it sends at the moment: earlier signals of the same market are executed first. */
   sender?: EntryKey;
 }
 
 const invocations = new AsyncLocalStorage<Invocation>();
 
-/** On whose behalf this is running; null outside of every story. */
+/** The invocation that is running; null outside of every handler. */
 export function currentInvocation(): Invocation | null {
   return invocations.getStore() ?? null;
 }
 
-/** Runs a story so that everything it asks for is known to be its own. */
-export function runInvocation<T>(invocation: Invocation, story: () => T): T {
-  return invocations.run(invocation, story);
+/** Runs a handler so that {@link currentInvocation} returns its invocation. */
+export function runInvocation<T>(invocation: Invocation, run: () => T): T {
+  return invocations.run(invocation, run);
 }
 
 const longestStepMs = 4;
-/** Some steps take longer than a sender waits, some longer than a function may. */
+/** Slow steps may take longer than a sender waits, or longer than a function may run. */
 export const slowestStepMs = 12_000;
 
 /**
- * A process with a clock of its own. When it dies, nothing it waited for ever comes, and nothing it would have done
- * next happens.
+ * A process with its own clock. When it dies, its pending promises never settle, and nothing that it
+ * scheduled runs.
  */
 export class Process {
   readonly name: string;
@@ -64,9 +64,9 @@ export class Process {
   skewMs: number;
   #isAlive = true;
   #awakeFromMs = 0;
-  /** What was due while it was suspended; null while it runs. */
+  /** The events that were due while it was suspended; null while it runs. */
   #suspended: (() => unknown)[] | null = null;
-  readonly #mourners: (() => void)[] = [];
+  readonly #deathListeners: (() => void)[] = [];
 
   constructor(stage: Stage, name: string, skewMs: number) {
     this.stage = stage;
@@ -89,20 +89,22 @@ export class Process {
     if (!this.#isAlive) return;
     this.#isAlive = false;
     this.note(`dies: ${reason}`, fault);
-    for (const mourn of this.#mourners) mourn();
+    for (const listener of this.#deathListeners) listener();
   }
 
-  onDeath(mourn: () => void): void {
-    this.#mourners.push(mourn);
+  onDeath(listener: () => void): void {
+    this.#deathListeners.push(listener);
   }
 
-  /** It does nothing for so long, and goes on as if no time had passed; only its clock tells. */
+  /**
+   * Stops it for this time. It then continues as if no time had passed, but its clock shows the true time.
+   */
   freeze(durationMs: number): void {
     this.#awakeFromMs = this.stage.loop.nowMs + durationMs;
     this.note(`freezes for ${durationMs} ms`, 'hazard: frozen');
   }
 
-  /** Nothing of it goes on until it is resumed: what is due meanwhile happens then. */
+  /** Stops it until it is resumed; events that are due meanwhile run then. */
   suspend(): void {
     this.#suspended = [];
   }
@@ -113,7 +115,7 @@ export class Process {
     for (const run of due) this.later(0, run);
   }
 
-  /** Happens only if the process lives to see it. */
+  /** Runs after the delay, if the process is still alive. */
   later(delayMs: number, run: () => unknown): void {
     this.stage.loop.schedule(delayMs, () => {
       if (this.#suspended !== null) return this.#suspended.push(run);
@@ -125,13 +127,15 @@ export class Process {
 
   note(what: string, fault: string | null = null): void {
     const invocation = currentInvocation();
-    const actor = invocation === null ? this.name : `${this.name} ${invocation.story} ${invocation.name}`;
+    const actor =
+      invocation === null ? this.name : `${this.name} ${invocation.handlerName} ${invocation.name}`;
     this.stage.history.note(this.stage.loop.nowMs, actor, what, fault);
   }
 
   /**
-   * Asks a store for something: the question travels, takes effect at one moment, and the response travels back. On
-   * each leg something may go wrong.
+   * Runs one request to a store: it travels there, takes effect at one moment, and its response travels back.
+   * Each part may fail.
+   *
    *
    * @param step for example `ledger.start`
    * @param operate the real operation; runs to its end at one moment of virtual time
@@ -185,7 +189,7 @@ export class Process {
   }
 }
 
-/** Carries the operation out now; what it came to is told when the response has travelled back. */
+/** Runs the operation now, and returns a function that delivers its result later. */
 async function settle<T>(
   operate: () => Promise<T>,
   resolve: (value: T) => void,

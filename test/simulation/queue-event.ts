@@ -11,12 +11,12 @@ export function toQueueEvent({ receipt, group, body, receiveCount }: Delivery): 
   } as unknown as SQSEvent;
 }
 
-/** Everything that is done for a message is done in the name of its signal. */
+/** Runs each message of the handler as an invocation named after its signal. */
 export function nameInvocations(process: Process, handler: WorkerHandler): WorkerHandler {
   return (event) => {
     const { account, signalId } = parseSignalMessage(event.Records[0]?.body ?? '');
     const invocation: Invocation = {
-      story: 'execute',
+      handlerName: 'execute',
       name: signalId,
       key: { account, signalId },
       startedAtMs: process.stage.loop.nowMs,

@@ -6,7 +6,7 @@ import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
 import type { Mutant } from './mutation.ts';
 
-/** The id that an alert gives itself; null when it has none. */
+/** The id that an alert states; null when it has none. */
 function explicitIdOf(event: APIGatewayProxyEvent): string | null {
   const alert: unknown = JSON.parse(bodyOf(event));
   const id = typeof alert === 'object' && alert !== null && 'id' in alert ? alert.id : null;
@@ -17,15 +17,15 @@ function bodyOf({ body }: APIGatewayProxyEvent): string {
   return Buffer.from(body ?? '', 'base64').toString();
 }
 
-/** By delivery: what a mutant of the door holds secrets against. */
+/** The body of the current delivery, for a mutant that compares secrets with it. */
 const deliveredBodies = new AsyncLocalStorage<string>();
 
-/** Relays that misuse their door, their queue or their log. */
 function silence(alarms: Alarms, name: AlarmName): Alarms {
   return { raise: (alarm, facts) => (alarm.name === name ? undefined : alarms.raise(alarm, facts)) };
 }
 
-export const doorMutants: readonly Mutant[] = [
+/** Broken variants of the relay with defects in the webhook, the queue or the log. */
+export const webhookMutants: readonly Mutant[] = [
   {
     name: 'unordered-market',
     breaks: 'neither the queue nor the ledger keeps the order of a market',
@@ -44,11 +44,11 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     name: 'acknowledge-before-store',
-    breaks: '202 is answered before anything is stored',
+    breaks: 'the response 202 is sent before anything is stored',
     seeds: 100,
     dialect: 'live',
     mutation: {
-      door: (handler) => async (event) => {
+      webhook: (handler) => async (event) => {
         const id = explicitIdOf(event);
         if (id === null) return await handler(event);
         handler(event).catch(() => undefined);
@@ -58,11 +58,11 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     name: 'open-door',
-    breaks: 'any token will do',
+    breaks: 'any token is accepted',
     seeds: 100,
     dialect: 'live',
     mutation: {
-      door:
+      webhook:
         (handler, { secrets }) =>
         (event) => {
           const account = event.pathParameters?.['account'] ?? '';
@@ -80,7 +80,7 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     name: 'silent-cancel',
-    breaks: 'a cancellation that comes to nothing raises no alarm',
+    breaks: 'a cancellation without effect raises no alarm',
     seeds: 100,
     dialect: 'live',
     mutation: { alarms: (alarms) => silence(alarms, 'orders_left_open') },
@@ -91,7 +91,7 @@ export const doorMutants: readonly Mutant[] = [
     seeds: 100,
     dialect: 'live',
     mutation: {
-      door:
+      webhook:
         (handler, { process }) =>
         async (event) => {
           const response = await handler(event);
@@ -102,11 +102,11 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     name: 'undecoded-secrets',
-    breaks: 'the message is held against the secrets before it is decoded',
+    breaks: 'the message is searched for secrets before it is decoded',
     seeds: 100,
     dialect: 'live',
     mutation: {
-      door: (handler) => (event) => deliveredBodies.run(bodyOf(event), () => handler(event)),
+      webhook: (handler) => (event) => deliveredBodies.run(bodyOf(event), () => handler(event)),
       heldSecrets: (held) => async () => {
         const body = deliveredBodies.getStore() ?? '';
         return (await held()).filter((secret) => body.includes(secret));
@@ -115,7 +115,7 @@ export const doorMutants: readonly Mutant[] = [
   },
   {
     name: 'nameless-refusal',
-    breaks: 'a refusal is recorded by the bytes of the alert alone',
+    breaks: 'a refusal is recorded only under the bytes of the alert',
     seeds: 100,
     dialect: 'live',
     mutation: {

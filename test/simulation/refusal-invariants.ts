@@ -1,21 +1,21 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { fingerprintOf, isExplicitId } from '../../lib/signals/identity.ts';
-import type { Answered, History } from './history.ts';
+import type { History, SenderResponse } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 
-/** Whether whoever looks for an alert that was turned away finds it, and hears of those that are too many. */
+/** Finds refused alerts that are not in the ledger under their ids, and overloads without an alarm. */
 export function findLostRefusals({ history, entries }: Facts): readonly Violation[] {
   const refusals = Map.groupBy(
     entries.filter(({ status }) => status === 'invalid'),
     ({ account, fingerprint }) => `${account} ${fingerprint}`,
   );
-  return history.answers
+  return history.responses
     .filter(({ alert }) => !alert.isForged)
     .map((response) => ({ response, code: codeOf(response) }))
     .filter(({ response, code }) => isRefusal(response, code))
     .flatMap(({ response, code }) => [
       ...findUnnamed(response, refusals.get(nameOf(response)) ?? []),
-      ...(code === 'rate_limited' ? findUntold(history, response) : []),
+      ...(code === 'rate_limited' ? findMissingAlarm(history, response) : []),
     ]);
 }
 
@@ -23,29 +23,32 @@ function broken(text: string): Violation {
   return { invariant: 'I10', harm: 'silent', text };
 }
 
-function codeOf({ body }: Answered): string | null {
+function codeOf({ body }: SenderResponse): string | null {
   if (body === '') return null;
   const { error } = JSON.parse(body) as { readonly error?: { readonly code: string } };
   return error?.code ?? null;
 }
 
-/** A token that is not valid any more is nobody's. */
-function isRefusal({ httpStatus }: Answered, code: string | null): boolean {
+/** An alert with a token that is no longer valid is not recorded. */
+function isRefusal({ httpStatus }: SenderResponse, code: string | null): boolean {
   if (code === 'unauthorized') return false;
   return (httpStatus >= 400 && httpStatus < 500) || code === 'rate_limited';
 }
 
-function nameOf({ alert }: Answered): string {
+function nameOf({ alert }: SenderResponse): string {
   return `${alert.account} ${fingerprintOf(Buffer.from(alert.body))}`;
 }
 
-function findUnnamed({ alert, httpStatus }: Answered, refusals: readonly Entry[]): readonly Violation[] {
-  const told = `${alert.name} was answered ${httpStatus}, and`;
+function findUnnamed(
+  { alert, httpStatus }: SenderResponse,
+  refusals: readonly Entry[],
+): readonly Violation[] {
+  const start = `${alert.name} got a response ${httpStatus}, and`;
   const ids = explicitIdsOf(alert.body);
-  if (ids.length === 0) return refusals.length > 0 ? [] : [broken(`${told} the ledger knows nothing of it`)];
+  if (ids.length === 0) return refusals.length > 0 ? [] : [broken(`${start} is not in the ledger`)];
   return ids
     .filter((id) => !refusals.some(({ signalId }) => signalId.startsWith(`${id}@`)))
-    .map((id) => broken(`${told} is not in the ledger under its id ${id}`));
+    .map((id) => broken(`${start} is not in the ledger under its id ${id}`));
 }
 
 function explicitIdsOf(body: string): readonly string[] {
@@ -53,18 +56,18 @@ function explicitIdsOf(body: string): readonly string[] {
   return items.flatMap(({ id }) => (typeof id === 'string' && isExplicitId(id) ? [id] : []));
 }
 
-/** A process tells of a run of refusals once in five minutes; its clock may be set in between. */
+/** A process raises this alarm at most once in five minutes; its clock may be changed in between. */
 const longestSilenceMs = 5 * 60_000 + 30_000;
 
-function findUntold({ alarms }: History, { alert, atMs }: Answered): readonly Violation[] {
-  const isTold = alarms.some(
+function findMissingAlarm({ alarms }: History, { alert, atMs }: SenderResponse): readonly Violation[] {
+  const isAlarmed = alarms.some(
     (alarm) =>
       alarm.name === 'signals_over_limit' &&
       alarm.facts['account'] === alert.account &&
       alarm.atMs <= atMs &&
       alarm.atMs > atMs - longestSilenceMs,
   );
-  return isTold
+  return isAlarmed
     ? []
     : [broken(`${alert.name} was over the limit of ${alert.account}, and no alarm was raised`)];
 }

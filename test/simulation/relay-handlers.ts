@@ -17,39 +17,39 @@ import type { Alert } from './alerts.ts';
 import { createWatchedCatalogue } from './market-list.ts';
 import type { MutationTools } from './mutation.ts';
 import { createSimulatedTransport } from './network.ts';
-import type { Process, Story } from './process.ts';
+import type { HandlerName, Process } from './process.ts';
 import { exchangeAddress, type SimulatedWorld } from './simulated-world.ts';
 import { createSteppedCopies, createSteppedLedger, createSteppedQueue } from './stepped-stores.ts';
 
-/** What one process needs to tell stories. */
+/** What the handlers of one process are composed from. */
 export interface HandlerParts {
   readonly world: SimulatedWorld;
   readonly process: Process;
   readonly queue: SignalQueue;
-  /** Where the queue is part of the ledger's file: the ledger that keeps both. */
+  /** The ledger that also writes the queue, if both are in one file. */
   readonly ledger?: Ledger;
   readonly secrets: SecretHolder;
-  /** Absent where the queue itself says when a message comes again. */
+  /** Absent when the queue itself sets the pause before the next delivery. */
   readonly postponeMessage?: PostponeMessage;
   readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly lookupsMs: number };
 }
 
-/** The real handlers of a process, each over ports that can go wrong; what is not asked for is not built. */
-export interface Stories {
+/** The real handlers of a process, over ports with injected faults; each is built when it is called for. */
+export interface Handlers {
   receive(): WebhookHandler;
   execute(): WorkerHandler;
   reconcile(): ScheduleHandler;
-  /** What the operator's tool settles signals with. */
+  /** The services with which the operator's tool settles signals. */
   resolve(): ResolveServices;
-  /** The stores as the start of a local relay sweeps them. */
+  /** The stores that a local relay sweeps when it starts. */
   stores(): ReturnType<typeof shareServices>;
 }
 
-export function composeStories(parts: HandlerParts): Stories {
+export function composeHandlers(parts: HandlerParts): Handlers {
   const { world, process, secrets, timeouts } = parts;
   let clients: ExchangeClients | null = null;
 
-  /** One for the whole process: executing and reconciling share nonces, budgets and connections. */
+  /** One set for the whole process: executing and reconciling share nonces, rate budgets and connections. */
   function clientsOf(tools: MutationTools): ExchangeClients {
     const transport = createSimulatedTransport(process, world.exchange);
     clients ??= createExchangeClients({
@@ -94,7 +94,7 @@ export function composeStories(parts: HandlerParts): Stories {
         heldSecrets: world.mutation.heldSecrets?.(secrets.heldSecrets) ?? secrets.heldSecrets,
         overload: createOverloadWatch(),
       });
-      return world.mutation.door?.(handler, tools) ?? handler;
+      return world.mutation.webhook?.(handler, tools) ?? handler;
     },
     execute() {
       const tools = toolsOf(parts, 'execute');
@@ -121,14 +121,14 @@ export function composeStories(parts: HandlerParts): Stories {
   };
 }
 
-function toolsOf({ world, process }: HandlerParts, story: Story): MutationTools {
-  return { process, story, file: world.file, bareLedger: world.ledger, secrets: world.secrets };
+function toolsOf({ world, process }: HandlerParts, handlerName: HandlerName): MutationTools {
+  return { process, handlerName, file: world.file, bareLedger: world.ledger, secrets: world.secrets };
 }
 
-function shareServices(parts: HandlerParts, story: Story) {
+function shareServices(parts: HandlerParts, handlerName: HandlerName) {
   const { world, process } = parts;
   const { mutation, settings } = world;
-  const tools = toolsOf(parts, story);
+  const tools = toolsOf(parts, handlerName);
   const ledger = createSteppedLedger(process, parts.ledger ?? world.ledger);
   const queue = createSteppedQueue(process, parts.queue);
   return {

@@ -7,14 +7,14 @@ import type { Finding, Range, Tally } from './tally.ts';
 
 const number = new Intl.NumberFormat('en-US');
 
-/** The command that lives one life again. */
+/** The command that repeats one run. */
 export function reproOf({ signals, mutant, kind }: Range, { seed, dialect }: Finding): string {
   const mutation = mutant === null ? '' : ` --mutant ${mutant}`;
   const orders = kind === null ? '' : ` --kind ${kind}`;
   return `npm run simulate -- --seeds ${seed}..${seed} --signals ${signals} --dialect ${dialect}${orders}${mutation}`;
 }
 
-/** A life, line by line: virtual seconds since its start, who, what, and what was injected. */
+/** A run, line by line: virtual seconds since its start, actor, action, and injected fault. */
 export function renderTimeline(rows: readonly TimelineRow[]): string {
   return rows
     .map(({ atMs, actor, what, fault }) => {
@@ -28,7 +28,7 @@ export function renderSummary({ fromSeed, toSeed, dialects, signals, kind }: Ran
   const orders = kind === null ? '' : `, every order a ${kind}`;
   return [
     `seeds ${fromSeed}..${toSeed}, ${dialects.join(' and ')}, ${signals} signals or more each${orders}: ${number.format(tally.runs)} runs`,
-    `${number.format(tally.alertsSent)} alerts sent, ${number.format(tally.answered2xx)} acknowledged, ${number.format(tally.orders)} orders accepted by the exchange`,
+    `${number.format(tally.alertsSent)} alerts sent, ${number.format(tally.acknowledged)} acknowledged, ${number.format(tally.orders)} orders accepted by the exchange`,
     `outcomes  ${renderStatuses(tally)}`,
     `injected  ${renderFaults(tally)}`,
     renderHarm(tally.findings),
@@ -68,7 +68,7 @@ function renderOthers(findings: readonly Finding[]): readonly string[] {
   );
 }
 
-/** A Markdown table of every mutant: what it breaks, and how it was found out. */
+/** A Markdown table of all mutants: what each one breaks, and how it was caught. */
 export function renderMutants(rows: readonly { readonly mutant: Mutant; readonly tally: Tally }[]): string {
   return [
     '| mutant | what it breaks | seeds needed | stated | caught by |',

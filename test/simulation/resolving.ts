@@ -4,11 +4,14 @@ import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
 import { rollChance } from './dice.ts';
 import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';
-import { composeStories } from './relay-handlers.ts';
+import { composeHandlers } from './relay-handlers.ts';
 import { createLocalSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
 
-/** The operator goes through what is unknown, with the tool's own process: looks, or cancels to be sure. */
+/**
+ * Resolves unknown outcomes as the operator's tool does, in a process of its own: by a lookup or by
+ * cancelling.
+ */
 export async function resolveUnknown(world: SimulatedWorld): Promise<void> {
   const { entries } = await world.ledger.list({ status: 'unknown', limit: 10, oldestFirst: true });
   for (const entry of entries) void resolveOne(world, entry);
@@ -23,11 +26,11 @@ async function resolveOne(world: SimulatedWorld, entry: Entry): Promise<void> {
     lookupsMs: exchangeTimeoutMs,
   };
   const secrets = createLocalSecrets(process, world.secrets);
-  const services = composeStories({ world, process, queue: noQueue, secrets, timeouts }).resolve();
+  const services = composeHandlers({ world, process, queue: noQueue, secrets, timeouts }).resolve();
   const kind = rollChance(stage.random, 0.5) ? 'look' : 'cancel';
   process.note(`resolves ${keyText(entry)} by ${kind}`, `operator: resolve by ${kind}`);
   const startedAtMs = stage.loop.nowMs;
-  const invocation: Invocation = { story: 'resolve', name: entry.signalId, key: null, startedAtMs };
+  const invocation: Invocation = { handlerName: 'resolve', name: entry.signalId, key: null, startedAtMs };
   try {
     await runInvocation(invocation, () =>
       resolveSignal(services, entry, { kind }, 'operator', { timeoutMs: exchangeTimeoutMs }),
@@ -38,7 +41,7 @@ async function resolveOne(world: SimulatedWorld, entry: Entry): Promise<void> {
   }
 }
 
-/** Resolving queues nothing. */
+/** Resolving enqueues nothing. */
 const noQueue = {
-  enqueue: () => Promise.reject(new Error('an operator who settles a signal queues nothing')),
+  enqueue: () => Promise.reject(new Error('resolving a signal must not enqueue anything')),
 };

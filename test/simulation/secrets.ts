@@ -5,13 +5,13 @@ import { liveTokensOf, type TokensContent } from '../../lib/host/secret-contents
 import type { SecretHolder } from '../../lib/host/secrets.ts';
 import type { Process } from './process.ts';
 
-/** What is kept secret, as it is at the moment; an operator changes it. */
+/** The current secrets; an operator changes them. */
 export interface SecretContents {
   readonly tokens: Map<string, TokensContent>;
   readonly keys: Map<string, Credentials>;
 }
 
-/** Every token that opens a webhook, and every key. */
+/** Every valid webhook token and every exchange key. */
 export function listSecrets({ tokens, keys }: SecretContents, nowMs: number): readonly string[] {
   return [
     ...[...tokens.values()].flatMap((content) => liveTokensOf(content, nowMs)),
@@ -19,7 +19,7 @@ export function listSecrets({ tokens, keys }: SecretContents, nowMs: number): re
   ];
 }
 
-/** Secrets of a local run: read anew each time. */
+/** The secrets of a local run, which are read again each time. */
 export function createLocalSecrets(process: Process, contents: SecretContents): SecretHolder {
   return {
     webhookTokens: (account) =>
@@ -29,12 +29,12 @@ export function createLocalSecrets(process: Process, contents: SecretContents): 
       }),
     exchangeKeys: (account) =>
       process.step('secrets.exchangeKeys', account, async () => contents.keys.get(account) ?? null),
-    // Of the same file, which was read a moment before.
+    // From the same file, which was read a moment before.
     heldSecrets: async () => listSecrets(contents, process.clock.nowMs()),
   };
 }
 
-/** Secrets of a function: the real store, over a Secrets Manager that answers from the simulated world. */
+/** The secrets of a function: the real store, over a simulated Secrets Manager. */
 export function createFunctionSecrets(
   process: Process,
   contents: SecretContents,

@@ -6,7 +6,7 @@ export interface SeedRange {
 const dayMs = 86_400_000;
 
 /**
- * Reads `A..B`, one seed, or `rotating:COUNT`: so many seeds, other ones every day.
+ * Parses `A..B`, one seed, or `rotating:COUNT`: this many seeds, different ones every day.
  *
  * @throws RangeError when the text is none of these
  */

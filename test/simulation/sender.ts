@@ -2,7 +2,7 @@ import type { Credentials } from '../../lib/exchange/client.ts';
 import type { Alert } from './alerts.ts';
 import type { Deployment, Reply } from './deployment.ts';
 import { pickOne, rollWhole } from './dice.ts';
-import { pickPlace, tellSecret } from './disguise.ts';
+import { insertSecret, pickPlace } from './disguise.ts';
 import type { Stage } from './process.ts';
 import type { SecretContents } from './secrets.ts';
 
@@ -20,8 +20,9 @@ const isOf =
     secret === apiKey || secret === apiSecret;
 
 /**
- * Sends alerts as TradingView does: after a 5xx other than 504 the same bytes again, every 5 s and at most three times
- * more; never after 3 s without a response.
+ * Sends alerts as TradingView does. After a 5xx other than 504 it sends the same bytes again, every 5 s and
+ * at most three more times. After 3 s without a response it gives up.
+ *
  *
  * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
  */
@@ -36,11 +37,11 @@ export class Sender {
     this.#secrets = secrets;
   }
 
-  /** To be called when the alert fires. */
+  /** Sends the alert; to be called at the time when it fires. */
   fire(drawn: Alert): void {
     const { loop, random, faults } = this.#stage;
     const token = drawn.isForged ? forgedToken : (this.#secrets.tokens.get(drawn.account)?.current ?? '');
-    const alert = this.#perhapsTellSecret(drawn, token);
+    const alert = this.#perhapsInsertSecret(drawn, token);
     const isLate = faults.strikes('alert_late');
     const delayMs = isLate ? rollWhole(random, 5000, longestLateMs) : rollWhole(random, 0, 2000);
     if (isLate) this.#note(alert, 'is late', 'hazard: alert_late');
@@ -50,16 +51,16 @@ export class Sender {
     loop.schedule(delayMs + rollWhole(random, 0, longestDoubleMs), () => this.#send(alert, token, mostSends));
   }
 
-  /** Its owner put a secret into the message, and whatever wrote the message escaped a part of it. */
-  #perhapsTellSecret(alert: Alert, token: string): Alert {
+  /** Puts a secret into the message, as a careless owner might, with one character escaped. */
+  #perhapsInsertSecret(alert: Alert, token: string): Alert {
     const { random, faults } = this.#stage;
     if (!faults.strikes('secret_told')) return alert;
-    const [first = token, ...others] = this.#deployment.secretsAtDoor(alert.account);
+    const [first = token, ...others] = this.#deployment.secretsAtWebhook(alert.account);
     const secret = pickOne(random, [first, ...others]);
-    // A token of another account may be replaced before the alert comes, and then is no secret any more.
+    // A token of another account may be replaced before the alert arrives, and is then no longer a secret.
     const isSureToBeHeld = secret === token || [...this.#secrets.keys.values()].some(isOf(secret));
-    this.#note(alert, 'tells a secret', 'hazard: secret_told');
-    return tellSecret(alert, secret, pickPlace(random, isSureToBeHeld), random);
+    this.#note(alert, 'contains a secret', 'hazard: secret_told');
+    return insertSecret(alert, secret, pickPlace(random, isSureToBeHeld), random);
   }
 
   #send(alert: Alert, token: string, attempt: number): void {
@@ -84,21 +85,21 @@ export class Sender {
     history.replies.push(reply === 'broken' ? 'none' : String(reply.httpStatus));
     if (reply === 'broken') this.#note(alert, 'gets no response', 'sender: broken connection');
     else {
-      this.#note(alert, `is answered ${reply.httpStatus}`, null);
-      history.answers.push({ atMs: loop.nowMs, alert, ...reply });
+      this.#note(alert, `gets a response ${reply.httpStatus}`, null);
+      history.responses.push({ atMs: loop.nowMs, alert, ...reply });
     }
   }
 
-  /** A proxy in front of the relay answers for it when it is gone. */
+  /** Whether the sender sends again. When the relay is gone, a proxy in front of it may respond with 502. */
   #asksForMore(alert: Alert, reply: Reply): boolean {
     const { faults } = this.#stage;
     if (faults.strikes('answer_lost')) {
-      this.#note(alert, 'never hears the response', 'hazard: answer_lost');
+      this.#note(alert, 'never gets the response', 'hazard: answer_lost');
       return false;
     }
     if (reply === 'broken') {
       if (!faults.strikes('gateway_502')) return false;
-      this.#note(alert, 'is answered 502 by a proxy', 'hazard: gateway_502');
+      this.#note(alert, 'gets a 502 from a proxy', 'hazard: gateway_502');
       return true;
     }
     if (reply.httpStatus < 500 || reply.httpStatus === 504) return false;

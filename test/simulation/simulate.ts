@@ -28,14 +28,14 @@ import type { SimulatedWorld } from './simulated-world.ts';
 export interface SimulationOptions {
   readonly seed: number;
   readonly dialect: Dialect;
-  /** At least so many signals fire. */
+  /** At least this many signals fire. */
   readonly signals: number;
   readonly mutation?: Mutation;
-  /** Every order is of this kind; absent: of any that the dialect has. */
+  /** The kind of every order; absent: any kind of the dialect. */
   readonly kind?: OrderKindName;
 }
 
-/** What is left of a run: all that was seen, and what was wrong with it. */
+/** The result of a run: its record and its violations. */
 export interface Run {
   readonly history: History;
   readonly entries: readonly Entry[];
@@ -48,12 +48,14 @@ const minuteMs = 60_000;
 const redriveEveryMinutes = 5;
 const resolveAtMinute = 20;
 const fewestQuietMinutes = 30;
-/** After so long nothing that is not settled will be. */
+/** After this time, what is not settled never will be. */
 const mostQuietMinutes = 180;
-/** Unlike anything that tells seeds apart, so that neighbours have nothing in common. */
+/** Spreads the seeds, so that neighbouring ones give unrelated random numbers. */
 const seedStride = 0x9e3779b1;
 
-/** One life of a relay under one seed: trouble first, then a quiet time, then the reckoning. */
+/**
+ * Runs one simulation with one seed: a time with faults, a quiet time, and then the check of all invariants.
+ */
 export async function simulate(options: SimulationOptions): Promise<Run> {
   const random = createRandom(Math.imul(options.seed, seedStride));
   const kinds = options.kind === undefined ? usualKinds(options.dialect) : ([options.kind] as const);
@@ -92,12 +94,12 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   return { ...facts, violations: findViolations(facts) };
 }
 
-/** Nobody puts dead letters back: what they were about must come to its end without them. */
+/** A deployment whose dead letters are never redriven: their signals must still be settled. */
 function leaveAlone(deployment: Deployment): Deployment {
   return override(deployment, { redrive: async () => undefined });
 }
 
-/** Mostly clocks are right to a second or two; some are further off than the exchange takes. */
+/** Most clocks are right to within two seconds; some are further off than the exchange accepts. */
 function deploy(world: SimulatedWorld): Deployment {
   const { random } = world.stage;
   const widestMs = rollChance(random, 0.15) ? 8000 : 2000;
@@ -108,9 +110,9 @@ function deploy(world: SimulatedWorld): Deployment {
 }
 
 /**
- * Nothing goes wrong any more: what can settle, settles.
+ * Lets time pass without faults until everything that can be settled is settled.
  *
- * @param eachMinute what else happens, with the number of minutes since it grew quiet
+ * @param eachMinute called every minute with the number of minutes since the faults ended
  */
 export async function comeToRest(
   world: SimulatedWorld,
@@ -127,7 +129,9 @@ export async function comeToRest(
   }
 }
 
-/** The written API lists too little to settle every unknown outcome; no time helps there. */
+/**
+ * In the documented dialect, lists are too incomplete to settle every unknown outcome, however long it waits.
+ */
 async function isAtRest({ ledger, dialect }: SimulatedWorld): Promise<boolean> {
   const waiting =
     dialect === 'live' ? (['accepted', 'sending', 'unknown'] as const) : (['accepted', 'sending'] as const);

@@ -10,14 +10,14 @@ import type { Mutation } from './mutation.ts';
 import type { Stage } from './process.ts';
 import type { SecretContents } from './secrets.ts';
 
-/** What exists once in a simulated world, whatever processes come and go. */
+/** The parts of a simulated world that persist while processes come and go. */
 export interface SimulatedWorld {
   readonly stage: Stage;
   readonly dialect: Dialect;
   readonly settings: Settings;
   readonly databasePath: string;
   readonly file: SqliteFile;
-  /** Ledger and market copies themselves, beneath everything that can go wrong. */
+  /** Ledger and market copies without injected faults. */
   readonly ledger: Ledger;
   readonly copies: MarketCopies;
   readonly exchange: SimulatedExchange;
@@ -26,7 +26,7 @@ export interface SimulatedWorld {
   readonly mutation: Mutation;
 }
 
-/** It is never called: every request ends in the simulated network. */
+/** Never reached: every request ends in the simulated network. */
 export const exchangeAddress = 'https://exchange.simulation';
 
 const config = {

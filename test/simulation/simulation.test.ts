@@ -18,7 +18,7 @@ function rangeOf(fromSeed: number, toSeed: number, changes: Partial<Range> = {})
   return { fromSeed, toSeed, dialects, signals: 12, mutant: null, kind: null, ...changes };
 }
 
-/** Runs the command as a person would. */
+/** Runs the command in a process of its own. */
 function runCommand(args: readonly string[]): { readonly status: number | null; readonly text: string } {
   const { status, stdout } = spawnSync(process.execPath, [mainPath, ...args], { encoding: 'utf8' });
   return { status, text: stdout };
@@ -95,7 +95,7 @@ const everyEnd = [
   'unknown',
 ];
 
-test('a relay under every kind of trouble keeps every promise, in both dialects', async () => {
+test('under every kind of fault the relay breaks no invariant, in both dialects', async () => {
   const halves = [rangeOf(81, 120), rangeOf(121, 160)];
 
   const total = createTally();
@@ -108,7 +108,7 @@ test('a relay under every kind of trouble keeps every promise, in both dialects'
   expect([...total.statuses.keys()].sort()).toEqual(everyEnd);
 });
 
-test('a relay whose every order is a limit keeps every promise', async () => {
+test('with limit orders only the relay breaks no invariant', async () => {
   const halves = [rangeOf(1, 40, { kind: 'limit' }), rangeOf(41, 80, { kind: 'limit' })];
 
   const total = createTally();
@@ -147,8 +147,8 @@ describe('a seed', () => {
     { seed: 4, dialect: 'live' as const },
     { seed: 5, dialect: 'documented' as const },
     { seed: 6, dialect: 'documented' as const },
-  ])('gives the same history each time, without clock, timer or chance: %o', async (options) => {
-    // With nonces that must arrive in order, requests of one key wait for each other on a timer of the machine.
+  ])('gives the same history each time, without real clock, timer or randomness: %o', async (options) => {
+    // With nonces that must arrive in order, requests of one key wait for each other on a real timer.
     if (options.dialect === 'live') Object.assign(globalThis, { setTimeout: forbid('a timer') });
 
     const first = await simulate({ ...options, signals: 12 });
@@ -166,13 +166,13 @@ describe('a seed', () => {
   });
 });
 
-describe('what is broken on purpose', () => {
+describe('every broken variant of the relay', () => {
   test.each([
     ['', null, 42],
-    // The limit price of a limit order is held against nothing: "no-collar" breaks nothing there.
-    [', when every order is a limit', 'limit', 41],
+    // The limit price of a limit order is not compared with another price: "no-collar" breaks nothing there.
+    [', when every order is a limit order', 'limit', 41],
   ] as const)(
-    'is caught within the seeds stated for it%s',
+    'is caught within its stated number of seeds%s',
     async (_, kind, count) => {
       const hunts = huntsOf(kind, 12);
 
@@ -181,12 +181,12 @@ describe('what is broken on purpose', () => {
       const survivors = hunts.filter((_, place) => tallies[place]?.findings.length === 0);
       expect(survivors.map(({ mutant }) => mutant.name)).toEqual([]);
       expect(hunts).toHaveLength(count);
-      // Hundreds of lives, on however slow a machine.
+      // Hundreds of runs, on however slow a machine.
     },
     600_000,
   );
 
-  test('is told with the command that shows it again', async () => {
+  test('is reported with the command that repeats it', async () => {
     const range = rangeOf(1, 20, { dialects: ['live'], mutant: 'resend-on-timeout' });
     const { findings } = await tallyRange(range, (tally) => tally.findings.length > 0);
     const [finding] = findings as [Finding];
@@ -204,17 +204,17 @@ describe('the command', () => {
   test.each([
     [['--seeds', '9..1'], /"9\.\.1" names no seeds/],
     [['--seeds', 'some'], /"some" names no seeds/],
-    [['--signals', '0'], /"0" is no number of signals/],
-    [['--signals', '100'], /"100" is no number of signals from 1 to 99/],
-    [['--dialect', 'klingon'], /"klingon" is no dialect/],
+    [['--signals', '0'], /"0" is not a number of signals/],
+    [['--signals', '100'], /"100" is not a number of signals from 1 to 99/],
+    [['--dialect', 'klingon'], /"klingon" is not a dialect/],
     [['--mutant', 'no-such'], /there is no mutant "no-such"; there are .*resend-on-timeout/],
-    [['--kind', 'market'], /"market" is no kind of order: it is one of stop_limit, limit/],
+    [['--kind', 'market'], /"market" is not a kind of order; it must be one of stop_limit, limit/],
     [['--sedes', '1'], /--sedes/],
   ])('refuses %j', (args, complaint) => {
     expect(() => parseRequest(args, 0)).toThrow(complaint);
   });
 
-  test('runs each seed in both dialects unless told', () => {
+  test('runs each seed in both dialects by default', () => {
     expect(parseRequest(['--seeds', '7..8', '--signals', '5'], 0)).toEqual({
       kind: 'seeds',
       range: {
@@ -233,7 +233,7 @@ describe('the command', () => {
     expect(parseRequest(['--kind', 'limit', '--mutants'], 0)).toMatchObject({ orderKind: 'limit' });
   });
 
-  test('counts the same whatever the seeds are cut into', async () => {
+  test('counts the same however the seeds are split', async () => {
     const whole = await tallyRange(rangeOf(1, 6));
     const parts = await runJobs([
       { range: rangeOf(1, 1), endsAtFinding: false },
@@ -256,7 +256,7 @@ describe('the command', () => {
 });
 
 describe('the fault matrix', () => {
-  test('is what its page shows, and holds no fault that makes two orders of one signal', async () => {
+  test('is what docs/fault-matrix.md shows, and no fault makes two orders of one signal', async () => {
     const table = await renderFaultMatrix();
 
     const page = readFileSync('docs/fault-matrix.md', 'utf8');

@@ -5,11 +5,14 @@ import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { keyText } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
 
-/** The ledger as one process reaches it: every method is a step that may go wrong, and every move is seen. */
+/**
+ * The ledger as one process uses it: every method is a step that may fail, and every status change is
+ * recorded.
+ */
 export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   const { loop, history } = process.stage;
 
-  /** Writes down what the entry is by now. */
+  /** Records the present status of the entry. */
   async function noteEntry(key: EntryKey): Promise<Entry | null> {
     const entry = await ledger.read(key);
     if (entry !== null) history.noteStatus(key, entry.status, loop.nowMs);
@@ -21,7 +24,7 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     if (entry !== null && isSignal(entry)) history.noteStored(key);
   }
 
-  /** A step about one entry; whatever it did to the entry is written down at the same moment. */
+  /** A step on one entry; the status of the entry is recorded at the moment when the step takes effect. */
   function stepOn<T>(name: string, key: EntryKey, detail: string, operate: () => Promise<T>): Promise<T> {
     return process.step(`ledger.${name}`, `${keyText(key)}${detail}`, async () => {
       try {
@@ -55,7 +58,7 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
         return moved;
       }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
-    postpone: (key, seen, look) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, look)),
+    postpone: (key, seen, lookup) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, lookup)),
     read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
     findByPrefix: (account, prefix, limit) =>
       process.step('ledger.findByPrefix', `${account} ${prefix}`, () =>
@@ -84,13 +87,15 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   };
 }
 
-/** From here on, what goes on the wire goes for this signal, whichever message made its worker begin. */
+/**
+ * From now on, requests of this invocation belong to this signal, whichever message started the invocation.
+ */
 function noteSender(key: EntryKey): void {
   const invocation = currentInvocation();
   if (invocation !== null) invocation.sender = key;
 }
 
-/** Which telling found that an order could not be prepared, and in which process. */
+/** Records the invocation and process in which an order could not be prepared. */
 function noteUnsent({ name, stage }: Process, key: EntryKey, { step }: Move): void {
   const invocation = currentInvocation();
   if (step.status !== 'not_sent' || invocation === null) return;
@@ -101,7 +106,7 @@ function noteUnsent({ name, stage }: Process, key: EntryKey, { step }: Move): vo
   });
 }
 
-/** The copy of the market list as a process reaches it. */
+/** The store of market list copies as one process uses it. */
 export function createSteppedCopies(process: Process, copies: MarketCopies): MarketCopies {
   const { loop, history } = process.stage;
   return {
@@ -122,7 +127,7 @@ export function createSteppedCopies(process: Process, copies: MarketCopies): Mar
   };
 }
 
-/** The queue as the door and the sweeps reach it. */
+/** The queue as the webhook and the sweeps use it. */
 export function createSteppedQueue(process: Process, queue: SignalQueue): SignalQueue {
   return {
     enqueue: (message: SignalMessage) =>

@@ -5,19 +5,19 @@ import type { Harm, InvariantName } from './invariants.ts';
 import { mutantNamed } from './mutants.ts';
 import { type Run, type SimulationOptions, simulate } from './simulate.ts';
 
-/** Which lives to live. */
+/** Which simulations to run. */
 export interface Range {
   readonly fromSeed: number;
   readonly toSeed: number;
-  /** Each seed is run in each of them. */
+  /** Each seed is run in each of these dialects. */
   readonly dialects: readonly Dialect[];
   readonly signals: number;
   readonly mutant: string | null;
-  /** Of every order; null: any that the dialect has. */
+  /** The kind of every order; null: any kind of the dialect. */
   readonly kind: OrderKindName | null;
 }
 
-/** A broken invariant, and how to see it again. */
+/** A violation, with the seed and dialect that repeat it. */
 export interface Finding {
   readonly seed: number;
   readonly dialect: Dialect;
@@ -26,11 +26,11 @@ export interface Finding {
   readonly text: string;
 }
 
-/** What many runs came to, in numbers; plain data, so that threads can hand it over. */
+/** The results of many runs, in numbers; plain data, so that threads can exchange it. */
 export interface Tally {
   runs: number;
   alertsSent: number;
-  answered2xx: number;
+  acknowledged: number;
   orders: number;
   readonly statuses: Map<Status, number>;
   readonly faults: Map<string, number>;
@@ -41,7 +41,7 @@ export function createTally(): Tally {
   return {
     runs: 0,
     alertsSent: 0,
-    answered2xx: 0,
+    acknowledged: 0,
     orders: 0,
     statuses: new Map(),
     faults: new Map(),
@@ -49,7 +49,7 @@ export function createTally(): Tally {
   };
 }
 
-/** @param isEnough asked after each seed; true ends the range there */
+/** @param isEnough called after each seed; true ends the range there */
 export async function tallyRange(range: Range, isEnough = (_: Tally) => false): Promise<Tally> {
   const tally = createTally();
   for (let seed = range.fromSeed; seed <= range.toSeed && !isEnough(tally); seed += 1)
@@ -77,18 +77,21 @@ export function optionsOf(
 function addRun(tally: Tally, { seed, dialect }: SimulationOptions, run: Run): void {
   tally.runs += 1;
   tally.alertsSent += run.history.alertsSent;
-  tally.answered2xx += run.history.answers.filter(({ httpStatus }) => httpStatus < 300).length;
+  tally.acknowledged += run.history.responses.filter(({ httpStatus }) => httpStatus < 300).length;
   tally.orders += run.exchange.acceptedOrderIds.length;
   for (const { status } of run.entries) add(tally.statuses, status, 1);
   for (const [fault, count] of run.history.faults) add(tally.faults, fault, count);
   for (const violation of run.violations) tally.findings.push({ seed, dialect, ...violation });
 }
 
-/** The same whatever the parts were cut into, as long as they come in the order of their seeds. */
+/**
+ * Adds a part; the total does not depend on how the range was split, if parts are added in the order of their
+ * seeds.
+ */
 export function addTally(total: Tally, part: Tally): void {
   total.runs += part.runs;
   total.alertsSent += part.alertsSent;
-  total.answered2xx += part.answered2xx;
+  total.acknowledged += part.acknowledged;
   total.orders += part.orders;
   for (const [status, count] of part.statuses) add(total.statuses, status, count);
   for (const [fault, count] of part.faults) add(total.faults, fault, count);

@@ -17,7 +17,7 @@ type Choice = (endpoint: Endpoint) => boolean;
 const isCreating: Choice = ({ repeatable }) => !repeatable;
 const isCancelling: Choice = ({ name }) => name === cancelOrder.name;
 
-/** A client that sends the requests of some endpoints in a way of its own. */
+/** A client that sends the requests of the chosen endpoints in another way. */
 function changeSend(
   isChosen: Choice,
   change: (send: Send, prepareAgain: Prepare, params: object, client: ExchangeClient) => Send,
@@ -40,7 +40,7 @@ function changeSend(
   };
 }
 
-/** A transport that takes some outcomes for others. */
+/** A transport that changes some outcomes into others. */
 function misread(change: (outcome: WireOutcome, path: string) => WireOutcome): Mutation {
   return {
     transport: (transport): Transport => ({
@@ -60,7 +60,7 @@ function isLost(error: unknown): boolean {
   return error instanceof ExchangeError && error.failure.kind === 'ambiguous';
 }
 
-/** The id by which the order is to be found again has nothing to do with the signal. */
+/** Gives each order a client order id that does not derive from its signal. */
 function renameOrders(client: ExchangeClient, drawNumber: () => number): ExchangeClient {
   return override(client, {
     prepare<E extends Endpoint>(endpoint: E, params: ParamsOf<E>) {
@@ -71,7 +71,7 @@ function renameOrders(client: ExchangeClient, drawNumber: () => number): Exchang
   });
 }
 
-/** Relays that misjudge the wire. */
+/** Broken variants of the relay that misjudge requests to the exchange and their responses. */
 export const wireMutants: readonly Mutant[] = [
   {
     name: 'resend-on-timeout',
@@ -89,7 +89,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'random-client-id',
-    breaks: 'each order carries an id that chance chose',
+    breaks: 'each order has a random client order id',
     seeds: 100,
     dialect: 'live',
     mutation: {
@@ -98,7 +98,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'timeout-means-not-sent',
-    breaks: 'a lost response is taken for a request that never left',
+    breaks: 'a lost response is treated as proof that the request was not sent',
     seeds: 100,
     dialect: 'live',
     mutation: misread((outcome) =>
@@ -107,7 +107,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'status-alone-rejects',
-    breaks: 'any 5xx is read as a refusal',
+    breaks: 'any 5xx is treated as a rejection',
     seeds: 100,
     dialect: 'live',
     mutation: misread((outcome) =>
@@ -116,7 +116,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'gateway-rejects',
-    breaks: 'a page of a gateway with HTTP 403 is read as a refusal of the exchange',
+    breaks: 'an HTML page of a gateway with HTTP 403 is treated as a rejection by the exchange',
     seeds: 100,
     dialect: 'live',
     mutation: misread((outcome) =>
@@ -128,7 +128,7 @@ export const wireMutants: readonly Mutant[] = [
   {
     name: 'trust-429',
     breaks:
-      'HTTP 429 is taken for proof that nothing was taken in, and a create is sent again without a look',
+      'HTTP 429 is treated as proof that the order was not accepted, and a create is sent again without a lookup',
     seeds: 100,
     dialect: 'live',
     mutation: changeSend(
@@ -150,7 +150,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'used-id-rejects',
-    breaks: '"this client order id is already used" is read as a refusal of the order',
+    breaks: '"this client order id is already used" is treated as a rejection of the order',
     seeds: 100,
     dialect: 'live',
     mutation: misread((outcome) =>
@@ -159,7 +159,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'unread-answer',
-    breaks: 'an acceptance is taken for that of the order asked for, whatever it says',
+    breaks: 'an acceptance is not compared with the requested order',
     seeds: 100,
     dialect: 'live',
     mutation: changeSend(isCreating, (send, _, params) => async (options) => {
@@ -169,7 +169,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'hopeful-cancel',
-    breaks: 'a cancellation that got no response within 300 ms is taken for done',
+    breaks: 'a cancellation without a response within 300 ms is treated as done',
     seeds: 300,
     dialect: 'live',
     mutation: changeSend(isCancelling, (send) => async (options) => {
@@ -183,7 +183,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'late-retries',
-    breaks: 'a retry does not ask whether the signal is still fresh',
+    breaks: 'a retry does not check whether the signal is still fresh',
     seeds: 1000,
     dialect: 'documented',
     mutation: changeSend(
@@ -195,7 +195,7 @@ export const wireMutants: readonly Mutant[] = [
   },
   {
     name: 'open-list-only',
-    breaks: 'an order is looked for among the open ones alone',
+    breaks: 'an order is looked up only among the open ones',
     seeds: 100,
     dialect: 'live',
     mutation: {

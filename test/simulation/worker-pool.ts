@@ -5,9 +5,9 @@ import type { Tally } from './tally.ts';
 import type { Job } from './worker.ts';
 
 /**
- * Does the jobs on as many threads as there are cores.
+ * Runs the jobs on as many threads as there are cores.
  *
- * @returns the tallies in the order of the jobs, whichever thread did them
+ * @returns the tallies in the order of the jobs
  */
 export async function runJobs(jobs: readonly Job[]): Promise<readonly Tally[]> {
   const tallies: Tally[] = [];

@@ -3,7 +3,7 @@ import type { OrderState } from '../../lib/paper/state.ts';
 import { contentOf, type Evidence, nameOf } from './evidence.ts';
 import type { SentAlert } from './sender.ts';
 
-/** What sender, ledger and exchange know of one signal, one line each. */
+/** What sender, ledger and exchange know about one signal, line by line. */
 export function logEntry(evidence: Evidence, entry: Entry): readonly string[] {
   const alert = evidence.alertOf(entry);
   return [
@@ -36,7 +36,7 @@ function describeEntry(entry: Entry): readonly string[] {
     ),
     ...(lookup === null
       ? []
-      : [`  looked for ${lookup.count} times, missed ${lookup.notFound}: ${lookup.finding}`]),
+      : [`  looked up ${lookup.count} times, not found ${lookup.notFound} times: ${lookup.finding}`]),
   ];
 }
 
