@@ -46,6 +46,11 @@ const longestConnectMs = 3000;
 const maximumNonceRetries = 5;
 /** Each create that is answered with HTTP 429 can have been taken in all the same: this many, and it is looked into. */
 const maximumCreates = 3;
+/**
+ * A create that got HTTP 429 is not sent again later than this after the first one was sent. Had the first one been
+ * accepted all the same, it could be filled by then, and no list need show it yet: the exchange would take a second order.
+ */
+const longestResendMs = 1000;
 /** An attempt that has no time left for its response turns what was provably never sent into what nobody knows. */
 const leastResponseMs = 1000;
 const firstPauseMs = 200;
@@ -76,10 +81,13 @@ export async function sendRequest<E extends Endpoint>(
   const pauses = createPauses(wire.random);
   let earlier: readonly FailedAttempt[] = [];
   let turnedAway = 0;
+  let resendUntilMs = Number.POSITIVE_INFINITY;
   for (;;) {
-    const outcome = await attempt(sending, wire, times);
+    const { outcome, sentAtMs } = await attempt(sending, wire, times);
     if (outcome.kind === 'accepted') return outcome.result;
     if (isTurnedAway(outcome.kind)) turnedAway += 1;
+    if (turnedAway > 0 && !endpoint.repeatable)
+      resendUntilMs = Math.min(resendUntilMs, sentAtMs + longestResendMs);
     const failedAtMs = clock.nowMs();
     const attempts = [...earlier, { atMs: failedAtMs, failure: failureOf(endpoint, outcome) }] as const;
     const pauseMs = pauses.nextMs(outcome);
@@ -91,6 +99,7 @@ export async function sendRequest<E extends Endpoint>(
       throw new ExchangeError(endpoint, attempts);
     if (!endpoint.repeatable && (await limits.isStillOwn?.()) === false)
       throw new ExchangeError(endpoint, attempts);
+    if (clock.nowMs() > resendUntilMs) throw new ExchangeError(endpoint, attempts);
     earlier = attempts;
   }
 }
@@ -125,18 +134,19 @@ async function attempt<E extends Endpoint>(
   sending: Sending<E>,
   wire: Wire,
   { deadlineMs, lastStartMs, responseMs }: Times,
-): Promise<Outcome<ResultOf<E>>> {
+): Promise<{ readonly outcome: Outcome<ResultOf<E>>; readonly sentAtMs: number }> {
   const heldBack = await waitForTurn(sending, wire.clock, lastStartMs);
-  if (heldBack !== null) return { kind: 'held_back', reason: heldBack };
+  const sentAtMs = wire.clock.nowMs();
+  if (heldBack !== null) return { outcome: { kind: 'held_back', reason: heldBack }, sentAtMs };
   try {
     const { redacted, ...message } = sending.compose();
-    const leftMs = deadlineMs - wire.clock.nowMs();
+    const leftMs = deadlineMs - sentAtMs;
     const timeoutMs = attemptTimeoutMs(sending.endpoint, leftMs);
     // Nothing is written before the connection stands: one that takes too long must not eat the time for the response.
     const connectTimeoutMs = Math.min(longestConnectMs, Math.max(1, leftMs - responseMs));
     const outcome = await wire.transport.send({ ...message, connectTimeoutMs, timeoutMs });
-    if (outcome.kind !== 'answered') return outcome;
-    return readResponse(sending.endpoint, sending.dialect, outcome, redacted);
+    if (outcome.kind !== 'answered') return { outcome, sentAtMs };
+    return { outcome: readResponse(sending.endpoint, sending.dialect, outcome, redacted), sentAtMs };
   } finally {
     sending.lane?.leave();
   }

@@ -119,6 +119,6 @@ function toRelayError(error: Error | null): RelayError {
     (error.row.httpStatus < 500 || error.row.retryAfterSeconds !== undefined)
   )
     return error;
-  const message = `the alert was not completely taken in (${describeSafely(error)}): send the same bytes again`;
+  const message = `the alert was not completely stored and queued (${describeSafely(error)}): send the same bytes again`;
   return new RelayError('not_stored', message, { cause: error });
 }

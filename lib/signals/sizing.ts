@@ -18,7 +18,7 @@ export type Sized =
  *
  * - The amount is cut to the amount step; an amount of the quote currency is divided by the limit price after rounding.
  * - Stop and limit price are rounded alike, buys down and sells up, so that they stay in their order.
- * - StopLossAndTakeProfit are rounded toward the sooner exit: of a long position the stop-loss up and the take-profit down, of a
+ * - Stop-loss and take-profit are rounded toward the sooner exit: of a long position the stop-loss up and the take-profit down, of a
  *   short one the other way.
  * - Without a limit price it is set beyond the rounded stop price by the account's rate: above it for buys, below for
  *   sells, and so never further away than that rate.

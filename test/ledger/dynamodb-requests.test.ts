@@ -24,7 +24,7 @@ describe('a ledger on DynamoDB', () => {
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
     await expect(acceptOne(ledger, orderEntry('a'), { maxPerMinute: 5 })).rejects.toMatchObject({
       code: 'store_unavailable',
-      message: 'the ledger could not count this minute: too many at once',
+      message: 'the ledger could not count this minute: too many concurrent writes',
     });
   });
 

@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Alarm } from '../../lib/base/alarms.ts';
+import type { LogFacts } from '../../lib/base/log.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Order } from '../../lib/model/order.ts';
@@ -34,13 +36,8 @@ describe('the trigger of an order', () => {
 
   async function open(replace: Parameters<typeof openFunctions>[0] = () => ({})): Promise<void> {
     alarms = [];
-    const silence = () => undefined;
-    const error = (_: string, facts: Record<string, unknown>) =>
-      void (facts['alarm'] === true && alarms.push(String(facts['signalId'])));
-    functions = await openFunctions((services) => ({
-      log: { info: silence, warn: silence, error },
-      ...replace(services),
-    }));
+    const raise = ({ name }: Alarm, facts: LogFacts) => void alarms.push(`${name} ${facts['signalId']}`);
+    functions = await openFunctions((services) => ({ alarms: { raise }, ...replace(services) }));
   }
 
   async function carryOut(changes: Record<string, unknown>): Promise<Entry> {
@@ -114,7 +111,7 @@ describe('the trigger of an order', () => {
     const words = `is not what its alert expects (a stop price ${expected} the last price): its stop price ${changes.stopPrice} is ${found} the last price, so it wakes when the price ${move} to it; cancel it at once if it must not wake`;
     expect(steps.at(-1)?.note).toContain(words);
     expect(steps.at(-1)?.evidence).toMatchObject({ alarm: expect.stringContaining(words) });
-    expect(alarms).toEqual(['buy-1']);
+    expect(alarms).toEqual(['trigger_unexpected buy-1']);
   });
 
   test('is looked up as well where the response was lost', async () => {
@@ -123,11 +120,17 @@ describe('the trigger of an order', () => {
     const entry = await carryOut({ ...below, expectTrigger: 'above' });
     expect(entry.status).toBe('unknown');
 
-    const sight = await lookUp(functions.services, entry, { timeoutMs: 2_000 });
+    const result = await lookUp(functions.services, entry, { timeoutMs: 2_000 });
 
-    expect(sight).toMatchObject({
-      kind: 'seen',
-      outcome: { status: 'placed', alarm: expect.stringContaining('is not what its alert expects') },
+    expect(result).toMatchObject({
+      kind: 'found',
+      outcome: {
+        status: 'placed',
+        alarm: {
+          name: 'trigger_unexpected',
+          message: expect.stringContaining('is not what its alert expects'),
+        },
+      },
     });
   });
 
@@ -140,7 +143,7 @@ describe('the trigger of an order', () => {
 
     expect(status).toBe('placed');
     expect(steps.at(-1)?.note).toContain('the exchange does not tell where it lies: look at the order');
-    expect(alarms).toEqual(['buy-1']);
+    expect(alarms).toEqual(['trigger_unexpected buy-1']);
   });
 
   test('is denied where no response of the dialect would tell it', async () => {

@@ -38,7 +38,7 @@ async function noteOf(kind: OrderKindName, state: Partial<Order>): Promise<strin
 describe.each(orderKindNames)('an order of kind %s', (kind) => {
   const amounts = (filled: string, remaining: string) => ({
     filled: parseDecimal(filled),
-    left: parseDecimal(remaining),
+    remaining: parseDecimal(remaining),
   });
 
   test.each<readonly [Order['status'], Partial<Order>, string]>([
@@ -52,9 +52,9 @@ describe.each(orderKindNames)('an order of kind %s', (kind) => {
     [
       'cancelled',
       { ...amounts('0', '0.01'), endReason: 'expired' },
-      ', taken by the exchange and ended at once (expired, 0 of it filled) as order 10000000001',
+      ', accepted by the exchange and ended at once (expired, 0 of it filled) as order 10000000001',
     ],
-  ])('that was %s when the exchange answered is said to be so', async (status, state, said) => {
+  ])('that was %s when the exchange responded is noted so', async (status, state, said) => {
     expect((await noteOf(kind, { status, ...state })).endsWith(said)).toBe(true);
   });
 });

@@ -94,6 +94,36 @@ describe('an order that gets HTTP 429, when lists hold every order', () => {
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
   });
 
+  test.each([
+    [1000, 2],
+    [1001, 1],
+  ])('and is in no list after %i ms is sent %i times', async (lookupMs, sendings) => {
+    await open('live', (clock) => {
+      if (relay?.asked.at(-1) === openList) clock.advance(lookupMs);
+    });
+
+    await relay.send(alert, { fault: 'nonce_429' });
+
+    expect(askedFor(create)).toBe(sendings);
+  });
+
+  test('is not doubled when it was accepted, and fills while the lists lag and the lookup takes long', async () => {
+    await open('live', (clock) => {
+      if (relay?.asked.at(-1) !== openList) return;
+      clock.advance(1001);
+      relay.setPrice('50150');
+    });
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: 30_000, probability: 1 });
+
+    const sent = await relay.send(alert, { fault: 'rate_429_after', endpoint: 'stop-limit' });
+    relay.paper.control.clearFaults();
+    await relay.reconcile();
+
+    expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
+    expect(relay.paper.control.state().acceptedCreates).toBe(1);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
+  });
+
   test('is not placed when a list shows a different order with its client order id', async () => {
     await open();
     const { exchangeFor } = relay.services;

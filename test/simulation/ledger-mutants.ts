@@ -8,6 +8,7 @@ import {
   type Move,
   type StoredSignal,
 } from '../../lib/ledger/ledger.ts';
+import { formatLookup } from '../../lib/ledger/stored-entry.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
@@ -66,7 +67,7 @@ function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, mo
     .prepare(
       `UPDATE entries SET status = ?3, updated_at_ms = ?4, steps = json_insert(steps, '$[#]', json(?5)),
          order_id = coalesce(?6, order_id), order_open = coalesce(?7, order_open),
-         lookup = coalesce(?8, lookup), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
+         look = coalesce(?8, look), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
        WHERE account = ?1 AND signal_id = ?2`,
     )
     .run(
@@ -77,7 +78,7 @@ function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, mo
       JSON.stringify(step),
       orderId,
       orderOpen === null ? null : Number(orderOpen),
-      isUnknown ? JSON.stringify(createFirstLookup(step.atMs)) : null,
+      isUnknown ? formatLookup(createFirstLookup(step.atMs)) : null,
     );
 }
 
