@@ -50,7 +50,7 @@ const maximumCreates = 3;
  * A create that got HTTP 429 is not sent again later than this after the first one was sent. Had the first one been
  * accepted all the same, it could be filled by then, and no list need show it yet: the exchange would take a second order.
  */
-const longestResendMs = 1000;
+const longestResendMs = 2000;
 /** An attempt that has no time left for its response turns what was provably never sent into what nobody knows. */
 const leastResponseMs = 1000;
 const firstPauseMs = 200;

@@ -18,7 +18,7 @@ export function createDynamodbMarketCopies(options: {
   readonly exchange: string;
 }): MarketCopies {
   const { exchange, ...place } = options;
-  const table = new DynamodbTable({ ...place, contents: 'the kept market list' });
+  const table = new DynamodbTable({ ...place, contents: 'the stored market list' });
   return {
     async load() {
       const item = await table.get(key);

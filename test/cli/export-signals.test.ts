@@ -65,7 +65,7 @@ describe('an export of signals', () => {
       'order open': 'yes',
       reason: '',
     });
-    expect(rows[3]).toMatchObject({ ticker: 'SOLUSDT', asked: '', reason: 'the alert came too late' });
+    expect(rows[3]).toMatchObject({ ticker: 'SOLUSDT', asked: '', reason: 'the alert was too late' });
   });
 
   test('holds those that the filters name', async () => {

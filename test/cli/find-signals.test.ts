@@ -171,7 +171,7 @@ describe('why a signal was not carried out', () => {
     const lines = stdout.split('\n');
     const below = (id: string) => lines[lines.findIndex((line) => line.split(/ {2,}/)[1] === id) + 1];
 
-    expect(below('late-1')).toBe('    the alert came too late');
+    expect(below('late-1')).toBe('    the alert was too late');
     expect(below('refused-1')).toBe('    the alert is not valid JSON: it ends');
     // Of the two with that id the refused alert came later.
     expect(below('demo-2')).toBe('    stoplos: "stoplos" is not a field of an alert');
@@ -258,7 +258,7 @@ describe('one signal', () => {
   test('fits the screen, and its words stay whole', async () => {
     const { stdout } = await runCli(here('signal', 'demo-2'), '', { width: 60 });
 
-    expect(stdout).toMatch(/^ +could not be carried out in its turn;$/m);
+    expect(stdout).toMatch(/^ +executable when it was due; nothing was$/m);
     expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(60);
   });
 });
