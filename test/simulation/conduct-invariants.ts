@@ -3,7 +3,7 @@ import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orde
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
-import { limitWindowMs } from '../../lib/ledger/ledger.ts';
+import { clockToleranceMs, limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { lastFreshMs } from '../../lib/signals/staleness.ts';
@@ -28,11 +28,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
     ...[...history.statuses].flatMap(([key, seen]) => findIllegalMoves(key, seen)),
     ...entries.flatMap((entry) => findIllegalMoves(keyText(entry), entry.steps)),
     ...Object.values(settings.accounts).flatMap(({ name, maxOrdersPerMinute }) =>
-      findHaste(
-        name,
-        maxOrdersPerMinute,
-        entries.filter(({ account }) => account === name),
-      ),
+      findHaste(history, name, maxOrdersPerMinute, entries),
     ),
     ...findForgeries(facts),
     ...findUnreportedContradictions(facts),
@@ -189,15 +185,29 @@ function isLegal(from: Status | undefined, to: Status): boolean {
   return from === undefined ? to === 'accepted' || to === 'invalid' : statusTransitions[from].includes(to);
 }
 
-/** Finds more orders in any 60 seconds than the account allows, by the times in the ledger. */
-function findHaste(account: string, most: number | null, entries: readonly Entry[]): readonly Violation[] {
+/**
+ * Finds orders that were sent although the account had sent as many as it allows within the 60 seconds before, by the
+ * times in the ledger. What lies too far ahead of such a time was written before the clock was set back.
+ */
+function findHaste(
+  history: History,
+  account: string,
+  most: number | null,
+  entries: readonly Entry[],
+): readonly Violation[] {
   if (most === null) return [];
+  const sentAt = (entry: Entry) =>
+    history.statuses.get(keyText(entry))?.find(({ status }) => status === 'sending')?.atMs ?? 0;
   const timesMs = entries
-    .filter(({ clientOrderId }) => clientOrderId !== null)
-    .flatMap(({ steps }) => steps.filter(({ status }) => status === 'sending').map(({ atMs }) => atMs))
-    .sort((a, b) => a - b);
+    .filter((entry) => entry.account === account && entry.clientOrderId !== null)
+    .sort((a, b) => sentAt(a) - sentAt(b))
+    .flatMap(({ steps }) => steps.filter(({ status }) => status === 'sending').map(({ atMs }) => atMs));
+  const countBefore = (atMs: number, index: number) =>
+    timesMs
+      .slice(0, index)
+      .filter((earlierMs) => earlierMs > atMs - limitWindowMs && earlierMs <= atMs + clockToleranceMs).length;
   return timesMs
-    .filter((atMs, index) => atMs - (timesMs[index - most] ?? Number.NEGATIVE_INFINITY) < limitWindowMs)
+    .filter((atMs, index) => countBefore(atMs, index) >= most)
     .map(() => broken('I8', `${account} sent more than ${most} orders within a minute`));
 }
 
