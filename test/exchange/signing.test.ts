@@ -45,7 +45,7 @@ describe('signing', () => {
     );
   });
 
-  test('shows the secret to nobody who prints the signer', () => {
+  test('does not show the secret when the signer is printed', () => {
     const signer = createSigner('any-key', 'a-secret-to-keep');
 
     expect(inspect(signer, { depth: 9, showHidden: true })).not.toContain('a-secret-to-keep');
