@@ -2,8 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { applyCommand, type Command, type NewOrder } from '../../lib/paper/engine.ts';
-import { describeWorld } from '../../lib/paper/state.ts';
-import { booksOf, createWorld, type World } from '../../lib/paper/world.ts';
+import {
+  collateralAccountOf,
+  createExchangeState,
+  type ExchangeState,
+} from '../../lib/paper/exchange-state.ts';
+import { describeState } from '../../lib/paper/state.ts';
 
 const spotMarkets = ['BTC_USDT', 'ETH_USDT'] as const;
 const perpetualMarkets = ['BTC_PERP'] as const;
@@ -78,14 +82,14 @@ type Step =
 
 const amountOf = (thousandths: number) => parseDecimal(String(thousandths)).times(thousandth);
 
-function commandOf(step: Step, world: World, atMs: number): Command | null {
+function commandOf(step: Step, state: ExchangeState, atMs: number): Command | null {
   if (step.kind === 'trade') {
     const price = priceAt(step.market, step.price);
     const volume = step.volume === null ? null : amountOf(step.volume);
     return { kind: 'trade', atMs, market: step.market, price, volume };
   }
   if (step.kind === 'cancel') {
-    const open = [...world.open.values()];
+    const open = [...state.open.values()];
     const order = open[step.nth % Math.max(1, open.length)];
     if (order === undefined) return null;
     return { kind: 'cancel', atMs, account: order.account, market: order.market, orderId: order.orderId };
@@ -99,7 +103,7 @@ function commandOf(step: Step, world: World, atMs: number): Command | null {
     price: priceAt(market, step.price),
     stopLoss: priceIfAny(step.stopLoss),
     takeProfit: priceIfAny(step.takeProfit),
-    positionSide: booksOf(world, account).isHedged ? step.positionSide : undefined,
+    positionSide: collateralAccountOf(state, account).isHedged ? step.positionSide : undefined,
     clientOrderId: '',
     stp: 'no',
   };
@@ -111,22 +115,22 @@ function commandOf(step: Step, world: World, atMs: number): Command | null {
 }
 
 /** Ticker → everything there is of it, wherever it lies. */
-function totals(world: World): Record<string, string> {
+function totals(state: ExchangeState): Record<string, string> {
   const sums = new Map<string, Decimal>();
   const add = (ticker: string, amount: Decimal) => sums.set(ticker, (sums.get(ticker) ?? zero).plus(amount));
-  for (const { balances, positions } of world.accounts.values()) {
+  for (const { balances, positions } of state.accounts.values()) {
     for (const [ticker, { available, reserved }] of balances) add(ticker, available.plus(reserved));
     for (const { margin } of positions.values()) add('USDT', margin);
   }
-  for (const pot of [world.counterparty, world.fees]) for (const [ticker, amount] of pot) add(ticker, amount);
+  for (const pot of [state.counterparty, state.fees]) for (const [ticker, amount] of pot) add(ticker, amount);
   return Object.fromEntries([...sums].map(([ticker, sum]) => [ticker, formatDecimal(sum)]));
 }
 
 const everything = { USDT: '2000000', BTC: '20', ETH: '200', SOL: '2000' };
 
-function heldByOrders(world: World, account: string, ticker: string): Decimal {
+function heldByOrders(state: ExchangeState, account: string, ticker: string): Decimal {
   let held = zero;
-  for (const order of world.open.values()) {
+  for (const order of state.open.values()) {
     const holdsBase = order.side === 'sell' && order.market !== 'BTC_PERP';
     const holds = holdsBase ? order.market.slice(0, 3) : 'USDT';
     if (order.account === account && holds === ticker) held = held.plus(order.reserved);
@@ -134,29 +138,29 @@ function heldByOrders(world: World, account: string, ticker: string): Decimal {
   return held;
 }
 
-function checkBooks(world: World, canGoBelowZero: boolean): void {
-  expect(totals(world)).toEqual(everything);
-  for (const [account, { balances }] of world.accounts)
+function checkTotals(state: ExchangeState, canGoBelowZero: boolean): void {
+  expect(totals(state)).toEqual(everything);
+  for (const [account, { balances }] of state.accounts)
     for (const [ticker, { available, reserved }] of balances) {
-      expect(formatDecimal(reserved)).toBe(formatDecimal(heldByOrders(world, account, ticker)));
+      expect(formatDecimal(reserved)).toBe(formatDecimal(heldByOrders(state, account, ticker)));
       if (!canGoBelowZero) expect(available.lt(zero)).toBe(false);
     }
-  for (const order of world.orders.values()) {
+  for (const order of state.orders.values()) {
     expect(formatDecimal(order.remaining.plus(order.filled))).toBe(formatDecimal(order.amount));
     expect(
       order.remaining.lt(zero) || order.heldAmount.lt(zero) || order.heldAmount.gt(order.remaining),
     ).toBe(false);
   }
-  for (const { positions } of world.accounts.values())
+  for (const { positions } of state.accounts.values())
     for (const { side, amount, margin } of positions.values()) {
       expect(margin.lt(zero)).toBe(false);
       expect(side === 'LONG' ? amount.lt(zero) : side === 'SHORT' && amount.gt(zero)).toBe(false);
     }
 }
 
-function cancelAll(world: World, atMs: number): void {
-  for (let [order] = world.open.values(); order !== undefined; [order] = world.open.values())
-    applyCommand(world, {
+function cancelAll(state: ExchangeState, atMs: number): void {
+  for (let [order] = state.open.values(); order !== undefined; [order] = state.open.values())
+    applyCommand(state, {
       kind: 'cancel',
       atMs,
       account: order.account,
@@ -165,15 +169,19 @@ function cancelAll(world: World, atMs: number): void {
     });
 }
 
-function play(steps: readonly Step[], isHedged: boolean, check: (world: World) => void): World {
-  const world = createWorld();
-  for (const account of accounts) applyCommand(world, { kind: 'set_hedge_mode', atMs: 0, account, isHedged });
+function play(
+  steps: readonly Step[],
+  isHedged: boolean,
+  check: (state: ExchangeState) => void,
+): ExchangeState {
+  const state = createExchangeState();
+  for (const account of accounts) applyCommand(state, { kind: 'set_hedge_mode', atMs: 0, account, isHedged });
   for (const [index, step] of steps.entries()) {
-    const command = commandOf(step, world, index + 1);
-    if (command !== null) applyCommand(world, command);
-    check(world);
+    const command = commandOf(step, state, index + 1);
+    if (command !== null) applyCommand(state, command);
+    check(state);
   }
-  return world;
+  return state;
 }
 
 describe.each([
@@ -191,12 +199,12 @@ describe.each([
   test('keeps every asset whole, and frees all it held once no order is open', () => {
     fc.assert(
       fc.property(commandsOf([...markets]), (steps) => {
-        const world = play(steps, isHedged, (each) => checkBooks(each, canGoBelowZero));
+        const state = play(steps, isHedged, (each) => checkTotals(each, canGoBelowZero));
 
-        cancelAll(world, steps.length + 1);
+        cancelAll(state, steps.length + 1);
 
-        checkBooks(world, canGoBelowZero);
-        for (const { balances } of world.accounts.values())
+        checkTotals(state, canGoBelowZero);
+        for (const { balances } of state.accounts.values())
           for (const { reserved } of balances.values()) expect(formatDecimal(reserved)).toBe('0');
       }),
       { seed: 20_261, numRuns: 150 },
@@ -209,7 +217,7 @@ describe.each([
         const first = play(steps, isHedged, () => {});
         const second = play(steps, isHedged, () => {});
 
-        expect(describeWorld(second)).toEqual(describeWorld(first));
+        expect(describeState(second)).toEqual(describeState(first));
       }),
       { seed: 20_262, numRuns: 40 },
     );

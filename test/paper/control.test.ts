@@ -130,7 +130,7 @@ test('an unknown control route lists those there are', async () => {
   expect(await control('GET', 'price')).toEqual({
     status: 404,
     body: {
-      error: 'there is no GET /control/price',
+      error: 'unknown route: GET /control/price',
       routes: [
         'GET /control/state',
         'POST /control/price',

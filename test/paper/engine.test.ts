@@ -2,15 +2,15 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { RequestOf } from '../../lib/model/order.ts';
 import { applyCommand, type CommandResult, type NewOrder } from '../../lib/paper/engine.ts';
+import { createExchangeState, type ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { moveOrder } from '../../lib/paper/order-life.ts';
-import { describeWorld, type OrderState } from '../../lib/paper/state.ts';
-import { createWorld, type World } from '../../lib/paper/world.ts';
+import { describeState, type OrderState } from '../../lib/paper/state.ts';
 
-let world: World;
+let state: ExchangeState;
 let atMs: number;
 
 beforeEach(() => {
-  world = createWorld();
+  state = createExchangeState();
   atMs = 1_000;
 });
 
@@ -30,7 +30,7 @@ function createLimit(fields: Omit<OrderText, 'activationPrice'> = {}, account = 
 
 function apply(order: NewOrder, account: string): CommandResult {
   atMs += 1;
-  return applyCommand(world, { kind: 'create', atMs, account, order });
+  return applyCommand(state, { kind: 'create', atMs, account, order });
 }
 
 function readFields(fields: OrderText) {
@@ -49,7 +49,7 @@ function readFields(fields: OrderText) {
 
 function trade(price: string, volume?: string, market = 'BTC_USDT'): CommandResult {
   atMs += 1;
-  return applyCommand(world, {
+  return applyCommand(state, {
     kind: 'trade',
     atMs,
     market,
@@ -60,19 +60,19 @@ function trade(price: string, volume?: string, market = 'BTC_USDT'): CommandResu
 
 function cancel(orderId: number, account = 'main', market = 'BTC_USDT'): CommandResult {
   atMs += 1;
-  return applyCommand(world, { kind: 'cancel', atMs, account, market, orderId });
+  return applyCommand(state, { kind: 'cancel', atMs, account, market, orderId });
 }
 
 function order(index: number): OrderState | undefined {
-  return describeWorld(world).orders[index];
+  return describeState(state).orders[index];
 }
 
 function collateral(ticker: string, account = 'main') {
-  return describeWorld(world).accounts[account]?.collateral[ticker];
+  return describeState(state).accounts[account]?.collateral[ticker];
 }
 
 function position(account = 'main') {
-  return describeWorld(world).accounts[account]?.positions['BTC_PERP'];
+  return describeState(state).accounts[account]?.positions['BTC_PERP'];
 }
 
 const firstId = 10_000_000_001;
@@ -261,7 +261,7 @@ describe('an activated order', () => {
     expect(order(0)).toMatchObject({ fee: '61.2', reserved: '0' });
     expect(collateral('USDT')).toEqual({ available: '938738.8', reserved: '0' });
     expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
-    expect(describeWorld(world)).toMatchObject({
+    expect(describeState(state)).toMatchObject({
       counterparty: { BTC: '-1', USDT: '61200' },
       fees: { USDT: '61.2' },
     });
@@ -314,7 +314,7 @@ describe('an activated order', () => {
 
     trade('58000', '1.5');
 
-    const left = describeWorld(world).orders.map((each) => [each.clientOrderId, each.remaining]);
+    const left = describeState(state).orders.map((each) => [each.clientOrderId, each.remaining]);
     expect(left).toEqual([
       ['far', '1'],
       ['near-old', '0'],
@@ -383,7 +383,7 @@ describe('cancelling', () => {
     if (created.result !== 'order') throw new Error('not created');
     cancel(firstId);
 
-    expect(() => moveOrder(world, created.order, 'filled', atMs)).toThrow(
+    expect(() => moveOrder(state, created.order, 'filled', atMs)).toThrow(
       'order 10000000001 is cancelled and cannot become filled',
     );
   });
@@ -405,7 +405,7 @@ describe('client order ids', () => {
     create();
 
     expect(create().result).toBe('order');
-    expect(describeWorld(world)).toMatchObject({
+    expect(describeState(state)).toMatchObject({
       acceptedCreates: 2,
       acceptedOrderIds: [firstId, firstId + 1],
     });
@@ -415,7 +415,7 @@ describe('client order ids', () => {
 describe('exits of a filled order', () => {
   test('are placed as one pair of its size, holding the stock once', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
-    expect(describeWorld(world).otos).toEqual([
+    expect(describeState(state).otos).toEqual([
       { otoId: firstId + 1, orderId: firstId, stopLoss: '60000', takeProfit: '64000', isOpen: true },
     ]);
 
@@ -441,7 +441,7 @@ describe('exits of a filled order', () => {
       activated: true,
       reserved: '0',
     });
-    expect(describeWorld(world).ocos).toEqual([
+    expect(describeState(state).ocos).toEqual([
       {
         ocoId: firstId + 2,
         account: 'main',
@@ -451,8 +451,8 @@ describe('exits of a filled order', () => {
         isOpen: true,
       },
     ]);
-    expect(describeWorld(world).otos[0]?.isOpen).toBe(false);
-    expect(describeWorld(world).acceptedCreates).toBe(1);
+    expect(describeState(state).otos[0]?.isOpen).toBe(false);
+    expect(describeState(state).acceptedCreates).toBe(1);
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '1' });
   });
 
@@ -464,7 +464,7 @@ describe('exits of a filled order', () => {
 
     expect(order(1)).toMatchObject({ status: 'cancelled', reserved: '0' });
     expect(order(2)).toMatchObject({ status: 'filled', filledNotional: '64000', fee: '64' });
-    expect(describeWorld(world).ocos[0]?.isOpen).toBe(false);
+    expect(describeState(state).ocos[0]?.isOpen).toBe(false);
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
   });
 
@@ -525,9 +525,9 @@ describe('exits of a filled order', () => {
 
     trade('61200');
 
-    expect(describeWorld(world).orders).toHaveLength(2);
+    expect(describeState(state).orders).toHaveLength(2);
     expect(order(1)).toMatchObject({ ...expected, status: 'open', reserved: '1' });
-    expect(describeWorld(world).ocos).toEqual([]);
+    expect(describeState(state).ocos).toEqual([]);
   });
 
   test('wait for the whole of the order to fill', () => {
@@ -535,7 +535,7 @@ describe('exits of a filled order', () => {
 
     trade('61200', '0.4');
 
-    expect(describeWorld(world).orders).toHaveLength(1);
+    expect(describeState(state).orders).toHaveLength(1);
   });
 
   test('guard the filled part of an order that is then cancelled', () => {
@@ -554,7 +554,7 @@ describe('exits of a filled order', () => {
 
     cancel(firstId);
 
-    expect(describeWorld(world).orders).toHaveLength(1);
+    expect(describeState(state).orders).toHaveLength(1);
   });
 
   test('set off by the very trade that filled their order work at once', () => {
@@ -609,7 +609,7 @@ describe('exits of a filled order', () => {
     expect(order(2)).toMatchObject({ type: 'stop_limit', amount: '1', status: 'cancelled' });
     expect(order(2)?.endReason).toBe('AUTO_CANCELED_USER_MARGIN');
     expect(order(3)).toMatchObject({ type: 'limit', status: 'cancelled', endReason: null });
-    expect(describeWorld(world).ocos[0]?.isOpen).toBe(false);
+    expect(describeState(state).ocos[0]?.isOpen).toBe(false);
   });
 });
 
@@ -639,7 +639,7 @@ describe('a perpetual', () => {
 
     expect(position()).toEqual({ amount: '0', margin: '0' });
     expect(collateral('USDT')).toEqual({ available: '1000756.88', reserved: '0' });
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '-800' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '-800' });
   });
 
   test('short gains from a fall, also closed in parts', () => {
@@ -651,7 +651,7 @@ describe('a perpetual', () => {
     move('57000');
 
     expect(position()).toEqual({ amount: '-1.5', margin: '87750' });
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '-750' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '-750' });
   });
 
   test('closed in part gives back its margin to the eighth decimal, and the rest at the end', () => {
@@ -666,11 +666,11 @@ describe('a perpetual', () => {
     move('60000', '0.001');
 
     expect(position()).toEqual({ amount: '0.002', margin: '122.00013334' });
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '1.00006666' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '1.00006666' });
     move('60000');
     expect(position()).toEqual({ amount: '0', margin: '0' });
     // The second sale rested at its limit of 59000 and was filled there.
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '5.0002' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '5.0002' });
   });
 
   test('order beyond the position closes it and opens the rest the other way', () => {
@@ -730,6 +730,6 @@ describe('a perpetual', () => {
       remaining: '4',
     });
     expect(position()).toEqual({ amount: '0', margin: '0' });
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '13000' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '13000' });
   });
 });

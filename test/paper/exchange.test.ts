@@ -6,7 +6,7 @@ import {
   type PaperCore,
   type PaperRequest,
 } from '../../lib/paper/exchange.ts';
-import { describeWorld } from '../../lib/paper/state.ts';
+import { describeState } from '../../lib/paper/state.ts';
 import { openTrading, type Trading } from '../../lib/paper/trading.ts';
 import { type Key, mainKey, signBody } from './paper-client.ts';
 
@@ -59,7 +59,7 @@ describe('the exchange without its wire', () => {
       httpStatus: 200,
       body: { orderId: 10_000_000_001, clientOrderId: 'in-process-1', status: 'OPEN', timestamp: 1790000000 },
     });
-    expect(describeWorld(trading.world)).toMatchObject({
+    expect(describeState(trading.state)).toMatchObject({
       acceptedCreates: 1,
       orders: [{ clientOrderId: 'in-process-1', status: 'open', createdAtMs: startMs }],
     });
@@ -73,7 +73,7 @@ describe('the exchange without its wire', () => {
     const { stored } = trading.execute({ kind: 'trade', atMs: startMs + 1, market, price, volume: null });
     await stored;
 
-    expect(describeWorld(trading.world)).toMatchObject({
+    expect(describeState(trading.state)).toMatchObject({
       prices: { BTC_USDT: '61200' },
       orders: [{ status: 'filled', updatedAtMs: startMs + 1 }],
     });
@@ -85,7 +85,7 @@ describe('the exchange without its wire', () => {
     });
 
     expect(response).toEqual({ httpStatus: 401, body: { code: 10, message: 'Unauthorized request.' } });
-    expect(describeWorld(trading.world).acceptedCreates).toBe(0);
+    expect(describeState(trading.state).acceptedCreates).toBe(0);
   });
 
   test('refuses a nonce that is not greater than the last', async () => {
@@ -97,7 +97,7 @@ describe('the exchange without its wire', () => {
       httpStatus: 429,
       body: { code: 0, message: 'Too many requests.', errors: {} },
     });
-    expect(describeWorld(trading.world).acceptedCreates).toBe(1);
+    expect(describeState(trading.state).acceptedCreates).toBe(1);
   });
 
   test('says no in the words of the service', async () => {
@@ -140,9 +140,9 @@ describe('the exchange without its wire', () => {
     const admission = core.admit(signed(createPath, order));
 
     expect(admission).toMatchObject({ admitted: true, endpoint: { name: 'stop-limit' } });
-    expect(describeWorld(trading.world).acceptedCreates).toBe(0);
+    expect(describeState(trading.state).acceptedCreates).toBe(0);
     if (admission.admitted) await admission.serve();
-    expect(describeWorld(trading.world).acceptedCreates).toBe(1);
+    expect(describeState(trading.state).acceptedCreates).toBe(1);
   });
 
   test('gives the same answers to the same requests', async () => {

@@ -187,7 +187,7 @@ describe('an account in hedge mode', () => {
     expect(
       await post('/api/v4/trade-account/order/history', { market: 'BTC_PERP', clientOrderId: 'stop' }),
     ).toMatchObject({
-      body: { BTC_PERP: [{ status: 'AUTO_CANCELED_REDUCE_ONLY', filled: '0.6', positionSide: 'LONG' }] },
+      body: { BTC_PERP: [{ status: 'AUTO_CANCELED_REDUCE_ONLY', dealStock: '0.6', positionSide: 'LONG' }] },
     });
   });
 

@@ -149,7 +149,7 @@ const newOrder = {
 
 describe('a journal that cannot be used', () => {
   test.each([
-    ['of a newer release', 'UPDATE schema_versions SET version = 9', 'of version 9, this release knows 2'],
+    ['of a newer release', 'UPDATE schema_versions SET version = 9', 'have version 9, and this release knows version 2'],
     [
       'with a line that is no JSON',
       "INSERT INTO paper_journal (entry) VALUES ('{')",
@@ -194,7 +194,7 @@ describe('a journal that cannot be used', () => {
         new RegExp(`the journal cannot keep this command: .*\\n.*order\\.${field}`),
       );
 
-      expect(trading.world.orders.size).toBe(0);
+      expect(trading.state.orders.size).toBe(0);
       await trading.close();
       await openTrading(journalPath).close();
     },

@@ -17,7 +17,7 @@ const clock = createManualClock(1_790_000_000_500);
 const open = () => startPaperExchange({ port: 0, dialect: 'live', clock, walk: false, journalPath });
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paper-treasury-'));
+  folder = mkdtempSync(join(tmpdir(), 'paper-main-account-'));
   journalPath = join(folder, 'paper.db');
   paper = await open();
   post = createPost(paper.url);
