@@ -34,7 +34,7 @@ describe('looking an order up at the exchange', () => {
       volume === undefined ? undefined : parseDecimal(volume),
     );
 
-  async function place(clientOrderId: string, exits: object = {}): Promise<number> {
+  async function place(clientOrderId: string, planned: object = {}): Promise<number> {
     const order = {
       market,
       side: 'buy',
@@ -42,11 +42,11 @@ describe('looking an order up at the exchange', () => {
       activationPrice: parseDecimal('50100'),
       price: parseDecimal('50200'),
       clientOrderId,
-      ...exits,
+      ...planned,
     } as const;
     return (await client.call(stopLimit, order)).orderId;
   }
-  const exits = { stopLoss: parseDecimal('49000'), takeProfit: parseDecimal('52000') };
+  const planned = { stopLoss: parseDecimal('49000'), takeProfit: parseDecimal('52000') };
   const find = (clientOrderId: string) => findOrder(client, { market, clientOrderId }, options);
 
   describe('of the live service', () => {
@@ -124,7 +124,7 @@ describe('looking an order up at the exchange', () => {
   describe('of the written API', () => {
     test('finds an order that waits with take-profit and stop-loss', async () => {
       await open('documented');
-      const orderId = await place('tr-1', exits);
+      const orderId = await place('tr-1', planned);
 
       expect(await find('tr-1')).toMatchObject({
         kind: 'found',
@@ -143,7 +143,7 @@ describe('looking an order up at the exchange', () => {
 
     test('does not list a filled order: its take-profit and stop-loss have no client order id', async () => {
       await open('documented');
-      await place('tr-1', exits);
+      await place('tr-1', planned);
       setPrice('50150');
 
       expect(paper.control.state().ocos).toMatchObject([{ isOpen: true }]);
@@ -152,8 +152,8 @@ describe('looking an order up at the exchange', () => {
 
     test('finds an order on the last of many pages', async () => {
       await open('documented');
-      const orderId = await place('tr-first', exits);
-      for (let count = 1; count <= 200; count += 1) await place(`tr-later-${count}`, exits);
+      const orderId = await place('tr-first', planned);
+      for (let count = 1; count <= 200; count += 1) await place(`tr-later-${count}`, planned);
 
       expect(await find('tr-first')).toMatchObject({ kind: 'found', order: { orderId } });
       expect(await find('tr-never')).toEqual({ kind: 'not_listed' });
@@ -230,7 +230,7 @@ describe('lists of the live service that contradict each other', () => {
     ['AUTO_CANCELED_USER_MARGIN'],
     ['AUTO_CANCELED_LIQUIDATION'],
     ['DELISTING'],
-  ])('tell why an order ended: %s', async (status) => {
+  ])('report why an order ended: %s', async (status) => {
     const place = await find(response(200, []), response(200, { [market]: [ended(7, status)] }));
 
     expect(place).toMatchObject({

@@ -14,7 +14,7 @@ const perpetualMarkets = ['BTC_PERP'] as const;
 const accounts = ['main', 'second'] as const;
 const startPrices: Record<string, number> = { BTC_USDT: 60_000, ETH_USDT: 3_000, BTC_PERP: 60_000 };
 
-/** Prices lie within a quarter of the first one, on whole money. */
+/** Prices are whole units of the quote currency, within a quarter of the first price. */
 const percentArbitrary = fc.integer({ min: 75, max: 125 });
 
 function priceAt(market: string, percent: number): Decimal {
@@ -35,7 +35,7 @@ function commandsOf(markets: readonly [string, ...string[]]): fc.Arbitrary<reado
     amount,
     side: fc.constantFrom('buy' as const, 'sell' as const),
     price: percentArbitrary,
-    // Null: an order that waits for no price.
+    // Null: an order without a trigger.
     activation: fc.option(percentArbitrary),
     stopLoss: exit,
     takeProfit: exit,
@@ -114,7 +114,7 @@ function commandOf(step: Step, state: ExchangeState, atMs: number): Command | nu
   return { kind: 'create', atMs, account, order };
 }
 
-/** Ticker → everything there is of it, wherever it lies. */
+/** Ticker → its total over all accounts, the counterparty and the fees. */
 function totals(state: ExchangeState): Record<string, string> {
   const sums = new Map<string, Decimal>();
   const add = (ticker: string, amount: Decimal) => sums.set(ticker, (sums.get(ticker) ?? zero).plus(amount));
@@ -186,7 +186,7 @@ function play(
 
 describe.each([
   { name: 'spot', markets: spotMarkets, canGoBelowZero: false, isHedged: false },
-  // A short can lose more than its margin, and nobody liquidates it.
+  // A short can lose more than its margin, because liquidation is not modelled.
   { name: 'perpetual', markets: perpetualMarkets, canGoBelowZero: true, isHedged: false },
   { name: 'hedged perpetual', markets: perpetualMarkets, canGoBelowZero: true, isHedged: true },
   {
@@ -196,7 +196,7 @@ describe.each([
     isHedged: false,
   },
 ])('any history of $name orders', ({ markets, canGoBelowZero, isHedged }) => {
-  test('keeps every asset whole, and frees all it held once no order is open', () => {
+  test('keeps the total of every asset, and reserves nothing once no order is open', () => {
     fc.assert(
       fc.property(commandsOf([...markets]), (steps) => {
         const state = play(steps, isHedged, (each) => checkTotals(each, canGoBelowZero));
@@ -211,7 +211,7 @@ describe.each([
     );
   });
 
-  test('makes the same world when it is played again', () => {
+  test('gives the same state when the commands are replayed', () => {
     fc.assert(
       fc.property(commandsOf([...markets]), (steps) => {
         const first = play(steps, isHedged, () => {});

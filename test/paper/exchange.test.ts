@@ -51,8 +51,8 @@ function publicly(target: string, atMs = startMs): PaperRequest {
   return { method: 'GET', target, headers: {}, body: Buffer.alloc(0), atMs };
 }
 
-describe('the exchange without its wire', () => {
-  test('takes a signed order in', async () => {
+describe('the exchange without HTTP', () => {
+  test('accepts a signed order', async () => {
     const response = await ask(createPath, { ...order, clientOrderId: 'in-process-1' });
 
     expect(response).toMatchObject({
@@ -65,7 +65,7 @@ describe('the exchange without its wire', () => {
     });
   });
 
-  test('trades at the price it is told', async () => {
+  test('trades at the price that is set', async () => {
     await ask(createPath, order);
 
     const market = 'BTC_USDT';
@@ -100,7 +100,7 @@ describe('the exchange without its wire', () => {
     expect(describeState(trading.state).acceptedCreates).toBe(1);
   });
 
-  test('says no in the words of the service', async () => {
+  test('refuses with the texts of the live service', async () => {
     expect(await ask(createPath, { ...order, market: 'BTC_EUR' })).toEqual({
       httpStatus: 422,
       body: {
@@ -115,14 +115,14 @@ describe('the exchange without its wire', () => {
     expect(await core.handle(publicly(target))).toEqual({ httpStatus: 404, body: null });
   });
 
-  test('finds the endpoint whatever the query says', async () => {
+  test('finds the endpoint whatever the query string is', async () => {
     expect(await core.handle(publicly('/api/v4/public/time?x=/y'))).toEqual({
       httpStatus: 200,
       body: { time: 1_790_000_000 },
     });
   });
 
-  test('counts requests by the times they came with', async () => {
+  test('counts requests by the times they carry', async () => {
     const statusAt = async (atMs: number) =>
       (await core.handle(publicly('/api/v4/public/ping', atMs))).httpStatus;
 
@@ -145,7 +145,7 @@ describe('the exchange without its wire', () => {
     expect(describeState(trading.state).acceptedCreates).toBe(1);
   });
 
-  test('gives the same answers to the same requests', async () => {
+  test('gives the same responses to the same requests', async () => {
     const requests = [
       signed(createPath, { ...order, clientOrderId: 'same-1' }),
       signed(createPath, { ...order, clientOrderId: 'same-1' }, { atMs: startMs + 5 }),
@@ -166,8 +166,8 @@ describe('the exchange without its wire', () => {
 });
 
 test.each([
-  ['a text as it is', 'Too Many Requests', 'Too Many Requests'],
-  ['null as nothing', null, ''],
+  ['a text unchanged', 'Too Many Requests', 'Too Many Requests'],
+  ['null as an empty body', null, ''],
   ['anything else as JSON', ['pong'], '["pong"]'],
 ])('a response carries %s', (_, body, text) => {
   expect(encodeResponse({ httpStatus: 200, body })).toEqual({ status: 200, body: text });

@@ -34,7 +34,7 @@ const ways = [
 ] as const;
 
 /** The parts of the paper exchange that do not trade: main balances, fees, interest. */
-export function addTreasuryCommands(paper: Command): void {
+export function addMainAccountCommands(paper: Command): void {
   paper
     .command('balance')
     .description('set what the main balance holds of a currency; orders never touch it')
