@@ -269,7 +269,7 @@ describe('lists of the live service that contradict each other', () => {
     ['the exchange is out of order', outage],
     ['a record has no name', response(200, [open(7, { clientOrderId: undefined })])],
     ['a status is not known', response(200, [open(7, { status: 'PENDING' })])],
-  ])('are no list when %s', async (_, outcome) => {
+  ])('are an error when %s', async (_, outcome) => {
     const failure = await failureOf(find(...Array.from({ length: 20 }, () => outcome)));
 
     expect(failure.failure).toMatchObject({ kind: 'ambiguous' });

@@ -39,7 +39,7 @@ describe('everything else', () => {
     '{"a":"ordinary","n":1.5,"list":[{"b":null}]}',
     String.raw`{"a":"a line\nand \"quotes\" \\ and \u00e9"}`,
     `{"a":"${'f'.repeat(127)} eyJhIjox"}`,
-  ])('stays as it came: %s', (text) => {
+  ])('stays unchanged: %s', (text) => {
     expect(read(text)).toEqual(JSON.parse(text));
   });
 

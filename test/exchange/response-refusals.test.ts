@@ -100,9 +100,9 @@ describe('a refusal', () => {
   });
 
   test.each([
-    ['in live words', 'clientOrderId'],
-    ['in documented words', 'client_order_id'],
-  ])('of a create for its client order id is none: an order of that id is there, %s', (_, key) => {
+    ['with the live key', 'clientOrderId'],
+    ['with the documented key', 'client_order_id'],
+  ])('of a create because its client order id is used is ambiguous, %s', (_, key) => {
     const text = 'This client order id is already used by the current account.';
     const body = JSON.stringify({ code: 36, message: 'Validation failed', errors: { [key]: [text] } });
 

@@ -55,7 +55,7 @@ describe('an acceptance', () => {
     ['order_id', { order_id: undefined }, 'order_id: Invalid input: expected number, received undefined'],
     ['order_id above zero', { order_id: 0 }, 'order_id: Too small'],
     ['order_id above zero', { order_id: -5 }, 'order_id: Too small'],
-    ['order_id, which is told from its neighbours,', { order_id: 2 ** 53 }, 'order_id: '],
+    ['order_id below 2^53', { order_id: 2 ** 53 }, 'order_id: '],
     ['client_order_id', { client_order_id: 7 }, 'client_order_id: Invalid input'],
     ['deal_fee', { deal_fee: 0 }, 'deal_fee: Invalid input: expected string, received number'],
     ['a price', { price: 'cheap' }, 'price: must be a decimal number as text'],
@@ -64,7 +64,7 @@ describe('an acceptance', () => {
     ['an id beyond 53 bits', { order_id: 1e300 }, 'order_id: '],
     ['a time', { timestamp: '1594605801' }, 'timestamp: '],
     ['an exit', { oto: { otoId: 1, stopLoss: 'x' } }, 'oto.stopLoss: must be a decimal'],
-  ])('that lacks a proper %s is ambiguous, and named in the wire’s own word', (_, changes, text) => {
+  ])('without a valid %s is ambiguous, and the reason has the wire name', (_, changes, text) => {
     expect(judgeOrder(changes)).toMatchObject({
       kind: 'ambiguous',
       reason: expect.stringContaining(`HTTP 200, but the body is incomplete: ${text}`),

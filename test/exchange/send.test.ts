@@ -236,9 +236,9 @@ describe('what several attempts prove together', () => {
 
 describe('a create that got HTTP 429', () => {
   test.each([
-    ['by its nonce', nonceRefused, []],
-    ['by the rate', tooMany, [100, 200]],
-  ])('is sent three times at most (%s), and then nobody knows', async (_, outcome, sleptMs) => {
+    ['nonce refused', nonceRefused, []],
+    ['rate limited', tooMany, [100, 200]],
+  ])('is sent three times at most (%s), and is ambiguous then', async (_, outcome, sleptMs) => {
     const { create, clock, transport } = connect([outcome, outcome, outcome, placed]);
 
     const error = await failureOf(create());
@@ -249,9 +249,9 @@ describe('a create that got HTTP 429', () => {
   });
 
   test.each([
-    ['never left', noConnection],
+    ['was not sent', noConnection],
     ['was refused', refused],
-  ])('is not known to be nowhere because the next one %s', async (_, outcome) => {
+  ])('stays ambiguous when the next attempt %s', async (_, outcome) => {
     const { create } = connect([tooMany, outcome, lostResponse]);
 
     expect((await failureOf(create(500))).failure.kind).toBe('ambiguous');

@@ -39,7 +39,7 @@ describe('signing', () => {
     ['key', 'secret-1\n'],
     ['key', ' secret-1'],
     ['kéy', 'secret-1'],
-  ])('refuses %j with %j as a key that cannot work, and does not repeat it', (apiKey, apiSecret) => {
+  ])('refuses %j with %j as an invalid key, and does not repeat it', (apiKey, apiSecret) => {
     expect(() => createSigner(apiKey, apiSecret)).toThrow(
       expect.objectContaining({ code: 'secrets_missing', message: expect.not.stringContaining('secret-1') }),
     );

@@ -111,7 +111,7 @@ describe('the outcome is unknown', () => {
   });
 
   test.each<[string, ScriptStep]>([
-    ['within the head', (response) => response.socket?.end('HTTP/1.1 200 OK\r\nContent-')],
+    ['within the headers', (response) => response.socket?.end('HTTP/1.1 200 OK\r\nContent-')],
     ['with what is not HTTP', (response) => response.socket?.end('good morning\r\n\r\n')],
     [
       'with endless headers',
@@ -126,20 +126,23 @@ describe('the outcome is unknown', () => {
   test.each<[string, Record<string, string>]>([
     ['of known length', { 'content-length': '100' }],
     ['in chunks', { 'transfer-encoding': 'chunked' }],
-  ])('as soon as the connection ends within a body %s, not when the time is up', async (_, headers) => {
-    const server = await line.serve([
-      (response) => {
-        response.writeHead(200, headers).write('{"ok":');
-        response.socket?.end();
-      },
-    ]);
+  ])(
+    'as soon as the connection ends within a body %s, without waiting for the timeout',
+    async (_, headers) => {
+      const server = await line.serve([
+        (response) => {
+          response.writeHead(200, headers).write('{"ok":');
+          response.socket?.end();
+        },
+      ]);
 
-    // The reason distinguishes the two cases, however slow the machine is.
-    expect(await line.post(server.url, { timeoutMs: 30_000 })).toEqual({
-      kind: 'ambiguous',
-      reason: 'the response was lost after the request was written: ECONNRESET',
-    });
-  });
+      // The reason distinguishes the two cases, however slow the machine is.
+      expect(await line.post(server.url, { timeoutMs: 30_000 })).toEqual({
+        kind: 'ambiguous',
+        reason: 'the response was lost after the request was written: ECONNRESET',
+      });
+    },
+  );
 
   test('when no response comes in time', async () => {
     const server = await line.serve([fine, () => undefined]);

@@ -49,8 +49,8 @@ describe("the owner's rules", () => {
   });
 
   test.each([
-    ['exactly as far beyond its stop price as it may', { stopPrice: '60500', limitPrice: '62315' }],
-    ['on the side that costs nothing', { stopPrice: '60500', limitPrice: '50000' }],
+    ['exactly at the allowed distance from its stop price', { stopPrice: '60500', limitPrice: '62315' }],
+    ['on the side where the distance is not limited', { stopPrice: '60500', limitPrice: '50000' }],
     ["with a stop price far from today's price", { stopPrice: '95000', limitPrice: '95100' }],
   ])('an order with a limit price %s is placed', async (_, prices) => {
     await world.post(buyAlert({ stopLoss: undefined, takeProfit: undefined, ...prices }));

@@ -195,7 +195,7 @@ describe.each([
     canGoBelowZero: true,
     isHedged: false,
   },
-])('any history of $name orders', ({ markets, canGoBelowZero, isHedged }) => {
+])('any sequence of $name orders', ({ markets, canGoBelowZero, isHedged }) => {
   test('keeps the total of every asset, and reserves nothing once no order is open', () => {
     fc.assert(
       fc.property(commandsOf([...markets]), (steps) => {

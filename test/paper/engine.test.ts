@@ -108,9 +108,9 @@ describe('a limit order', () => {
   });
 
   test.each([
-    ['a purchase above the last price', { side: 'buy', price: '61000' }],
-    ['a purchase at the last price', { side: 'buy', price: '60000' }],
-    ['a sale below the last price', { side: 'sell', price: '59000' }],
+    ['a buy above the last price', { side: 'buy', price: '61000' }],
+    ['a buy at the last price', { side: 'buy', price: '60000' }],
+    ['a sell below the last price', { side: 'sell', price: '59000' }],
   ])('that crosses the last price fills at once and at that price: %s', (_, fields) => {
     const { result } = createLimit(fields);
 
@@ -677,7 +677,7 @@ describe('a perpetual', () => {
     expect(describeState(state).counterparty).toEqual({ USDT: '1.00006666' });
     move('60000');
     expect(position()).toEqual({ amount: '0', margin: '0' });
-    // The second sale rested at its limit of 59000 and was filled there.
+    // The second sell rested at its limit of 59000 and was filled there.
     expect(describeState(state).counterparty).toEqual({ USDT: '5.0002' });
   });
 
@@ -725,7 +725,7 @@ describe('a perpetual', () => {
     move('61000');
     perpetual({ side: 'sell', amount: '10', activationPrice: '59500', price: '59000' });
     perpetual({ side: 'sell', amount: '4', activationPrice: '60000', price: '59000' });
-    // The second sale closes 4 of the 10, so that the first finds 6 to close and 4 to open.
+    // The second sell closes 4 of the 10, so that the first closes 6 and would open 4.
     move('60000');
     create({ amount: '8', price: '75000', activationPrice: '90000' });
 

@@ -153,7 +153,7 @@ describe('an account in hedge mode', () => {
   test.each([
     ['a sell order for a long position that does not exist', 'sell', 'LONG'],
     ['a buy order for a short position that does not exist', 'buy', 'SHORT'],
-  ])('is refused %s, even while the other side has one', async (_, side, positionSide) => {
+  ])('is refused %s, even while the other side has a position', async (_, side, positionSide) => {
     await (positionSide === 'LONG' ? take('sell', 'SHORT') : take('buy', 'LONG'));
 
     expect(await post(createPath, { ...order, side, positionSide })).toEqual(opposite);

@@ -48,7 +48,7 @@ const samples: { readonly [Kind in OrderKindName]: { order: RequestOf<Kind>; fil
 
 describe('an order of every kind', () => {
   test.each(orderKinds.map(({ name }) => name))(
-    '%s is taken, kept across a restart, listed, and filled when the price comes',
+    '%s is accepted, kept across a restart, listed, and filled when the price reaches it',
     async (name) => {
       const { order, fillsAt } = samples[name];
       const first = await open();

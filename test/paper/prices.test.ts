@@ -45,7 +45,7 @@ describe('the walk of a price', () => {
   test.each([
     ['half', '30000', true],
     ['twice', '120000', false],
-  ])('turns back at %s the first price', (_, from, goesUp) => {
+  ])('turns back at %s the start price', (_, from, goesUp) => {
     const market = marketNamed('BTC_USDT');
     const random = createRandom(3);
     for (let count = 0; count < 50; count += 1)
