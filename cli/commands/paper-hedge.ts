@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { type Context, runCommand } from '../command.ts';
 import { askControl } from '../paper-control.ts';
 import { paint } from '../print.ts';
-import { createAccountOption } from './paper-treasury.ts';
+import { createAccountOption } from './paper-main-account.ts';
 
 /** Whether the orders of an account name the position they change. */
 export function addHedgeCommand(paper: Command): void {

@@ -8,7 +8,7 @@ import { renderPaperState } from '../paper-state.ts';
 import { renderTable } from '../table.ts';
 import type { Screen } from '../terminal.ts';
 import { addHedgeCommand } from './paper-hedge.ts';
-import { addTreasuryCommands } from './paper-treasury.ts';
+import { addMainAccountCommands } from './paper-main-account.ts';
 
 interface FaultOptions {
   readonly endpoint?: string;
@@ -38,7 +38,7 @@ export function addPaperCommands(program: Command): void {
     .action((market: string, price: string, options: { volume?: string }, command: Command) =>
       runCommand(command, (context) => setPrice(context, market, price, options.volume)),
     );
-  addTreasuryCommands(paper);
+  addMainAccountCommands(paper);
   addHedgeCommand(paper);
   paper
     .command('fault')

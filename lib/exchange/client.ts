@@ -12,49 +12,51 @@ import { type MaySendAgain, type Message, type Sending, sendRequest, type Wire }
 import { createSigner, type Signer } from './signing.ts';
 import { createTransport, type Transport } from './transport.ts';
 
-/** An exchange key. The secret signs; it is never sent. */
+/** An API key of the exchange. The secret signs requests and is never sent. */
 export interface Credentials {
   readonly apiKey: string;
   readonly apiSecret: string;
 }
 
 export interface SendOptions {
-  /** For the whole call, waiting and retries included; 10 000 unless told. */
+  /** For the whole call, waiting and retries included. Default: 10 000. */
   readonly timeoutMs?: number;
-  /** No attempt starts after this time of the clock; what is not on its way by then is not sent. */
+  /** No attempt starts after this time of the clock. A request that has not been sent by then is not sent. */
   readonly notAfterMs?: number;
   /**
-   * Asked before a request that must not be repeated is sent again after HTTP 429. Absent: it is sent again without a
-   * look.
+   * Called before a request that must not be repeated is sent again after HTTP 429. Absent: such a request is
+   * not sent again.
    */
   readonly maySendAgain?: MaySendAgain;
   /**
-   * Asked before what must not happen twice is tried again: a caller that was taken for dead meanwhile has nothing to
-   * send any more. Absent: it has.
+   * Called before a request that must not be repeated is tried again. It returns false if another worker has
+   * taken over from the caller, which must then stop sending. Absent: the caller may go on.
    */
   readonly isStillOwn?: () => Promise<boolean>;
 }
 
-/** A request that is checked and complete, save for its nonce and signature. */
+/** A request that is checked and complete except for its nonce and signature. */
 export interface PreparedRequest<Result> {
   readonly method: string;
   readonly path: string;
-  /** The parameters in the wire's words, as a dry run shows them; never a nonce, key or signature. */
+  /**
+   * The parameters under their wire names, as a dry run shows them. Never holds a nonce, key or signature.
+   */
   readonly fields: Json;
   /**
-   * Sends it. What is not repeatable can be sent by one call only.
+   * Sends the request. A request that is not repeatable can be sent by one call only.
    *
-   * @throws ExchangeError when there is no acceptance to show for it
+   * @throws ExchangeError when the exchange did not provably accept the request
    * @throws RelayError `exchange_request_invalid` when a request that must not be repeated was sent before
    */
   send(options?: SendOptions): Promise<Result>;
 }
 
-/** Speaks to one exchange with one key. */
+/** Calls one exchange with one API key. */
 export interface ExchangeClient {
   readonly dialect: Dialect;
   /**
-   * Checks the parameters and builds the request; nothing is sent.
+   * Checks the parameters and builds the request. Sends nothing.
    *
    * @throws RelayError `secrets_missing` for a private endpoint without credentials
    * @throws RelayError `exchange_request_invalid` when a parameter does not fit the endpoint
@@ -75,19 +77,19 @@ export interface ExchangeClientOptions {
   /** Null: public endpoints only. */
   readonly credentials: Credentials | null;
   readonly clock?: Clock;
-  /** Spreads the pauses before retries. */
+  /** Randomizes the pauses before retries. */
   readonly random?: Random;
-  /** Shared between clients, it is closed by whoever made it. */
+  /** If given, it may be shared between clients, and its creator closes it. */
   readonly transport?: Transport;
-  /** Share one among all clients of a process: the exchange counts by address, not by key. */
+  /** Share one among all clients of a process: the exchange counts requests by IP address, not by key. */
   readonly budgets?: RateBudgets;
 }
 
 const defaultTimeoutMs = 10_000;
 
 /**
- * @throws RangeError when the address is neither known nor a usable URL
- * @throws RelayError `secrets_missing` when the credentials cannot be a key
+ * @throws RangeError when the address is neither a known name nor a usable URL
+ * @throws RelayError `secrets_missing` when the key or the secret is empty or holds a character no key has
  */
 export function createExchangeClient(options: ExchangeClientOptions): ExchangeClient & { close(): void } {
   const { dialect, credentials, clock = systemClock, random = Math.random } = options;
@@ -110,7 +112,7 @@ export function createExchangeClient(options: ExchangeClientOptions): ExchangeCl
   };
 }
 
-/** What every request of a client has in common. */
+/** The parts that all requests of a client share. */
 interface Link {
   readonly baseUrl: string;
   readonly dialect: Dialect;
@@ -121,7 +123,7 @@ interface Link {
 
 interface Key {
   readonly signer: Signer;
-  /** What must not come back; asked for, so that nothing that prints an object shows it. */
+  /** The texts to redact in responses. A function, so that printing the object does not show them. */
   readonly confidential: () => readonly string[];
   readonly nonces: NonceSequence;
   readonly nonceRule: NonceRule;
@@ -172,11 +174,11 @@ function checkParams<E extends Endpoint>(endpoint: E, params: ParamsOf<E>): unkn
 function spentError({ name }: Endpoint): RelayError {
   return new RelayError(
     'exchange_request_invalid',
-    `${name}: this request was sent before and must not be repeated; prepare another if another is meant`,
+    `${name}: this request was already sent and must not be repeated; to send another one, prepare a new request`,
   );
 }
 
-/** @param fields the parameters in the wire's words, as compact JSON */
+/** @param fields the parameters under their wire names, as compact JSON */
 function createSending<E extends Endpoint>(
   link: Link,
   endpoint: E,
@@ -192,7 +194,7 @@ function createSending<E extends Endpoint>(
   if (key === null)
     throw new RelayError(
       'secrets_missing',
-      `${endpoint.name}: this needs an exchange key, and there is none`,
+      `${endpoint.name}: this endpoint needs an exchange key, and none is configured`,
     );
   return {
     endpoint,
@@ -203,7 +205,7 @@ function createSending<E extends Endpoint>(
   };
 }
 
-/** @see https://www.rfc-editor.org/rfc/rfc9110#name-user-agent a request should name its program */
+/** @see https://www.rfc-editor.org/rfc/rfc9110#name-user-agent a client should name itself in each request */
 const userAgent = 'trading-relay';
 
 function composePublic(baseUrl: string, { method }: Endpoint, path: string, fields: string): Message {
@@ -218,7 +220,7 @@ function composePublic(baseUrl: string, { method }: Endpoint, path: string, fiel
   };
 }
 
-/** The text is put together once; what is signed is what is sent. */
+/** Builds the body once, so that the signed bytes are the bytes that are sent. */
 function composePrivate(
   baseUrl: string,
   { method }: Endpoint,

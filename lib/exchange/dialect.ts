@@ -2,7 +2,7 @@ import type { OrderKindName, OrderStatus } from '../model/order.ts';
 import type { Endpoint, FieldNames } from './endpoint.ts';
 import type { NonceRule } from './nonce.ts';
 
-/** `documented` is the written API; `live` is what the service has spoken since April 2026. */
+/** `documented` is the written API. `live` is the protocol of the service since April 2026. */
 export const dialects = ['documented', 'live'] as const;
 export type Dialect = (typeof dialects)[number];
 
@@ -25,19 +25,22 @@ const fieldNames: Readonly<Record<Dialect, FieldNames>> = {
   live: alwaysSnakeCase,
 };
 
-/** How a private request proves that it is new. */
+/** The nonce rule of each dialect. */
 export const nonceRules: Readonly<Record<Dialect, NonceRule>> = {
   // The written API knows only "a unique request identifier, sent as a string".
   documented: 'increasing',
   live: 'window',
 };
 
-/** The dialect an endpoint speaks: what the written API never described exists in live words only. */
+/**
+ * The dialect an endpoint uses. Endpoints that the written API does not describe exist in the live dialect
+ * only.
+ */
 export function spokenDialect(dialect: Dialect, endpoint: Pick<Endpoint, 'availability'>): Dialect {
   return endpoint.availability === 'live-only' ? 'live' : dialect;
 }
 
-/** What decides the words of an endpoint. */
+/** The parts of an endpoint that decide its wire names. */
 export type Worded = Pick<Endpoint, 'availability' | 'fields'>;
 
 /** The endpoint's names on the wire. */
@@ -46,7 +49,7 @@ export function wireNames(dialect: Dialect, endpoint: Worded): FieldNames {
   return { ...fieldNames[spoken], ...endpoint.fields?.[spoken] };
 }
 
-/** New names by old; undefined for a key that has no place on the other side. */
+/** Old name → new name; undefined for a key that is dropped. */
 type Renames = ReadonlyMap<string, string | undefined>;
 
 interface NameTables {
@@ -65,7 +68,8 @@ function nameTablesOf(dialect: Dialect, endpoint: Worded): NameTables {
   const names = Object.entries(wireNames(dialect, endpoint));
   const tables: NameTables = {
     toWire: new Map(names),
-    // A key that only looks like the model's word belongs to another dialect: taking it would hide a wrong dialect.
+    // A wire key that equals the model's name, where this dialect uses another one, comes from the other
+    // dialect. Accepting it would hide that the wrong dialect is configured.
     fromWire: new Map<string, string | undefined>([
       ...names.map(([model]) => [model, undefined] as const),
       ...names.map(([model, wire]) => [wire, model] as const),
@@ -75,21 +79,21 @@ function nameTablesOf(dialect: Dialect, endpoint: Worded): NameTables {
   return tables;
 }
 
-/** Renames the keys of a value, at every depth, from the model's words to the wire's. */
+/** Renames the keys of a value, at every depth, from the model's names to the wire's. */
 export function toWire(dialect: Dialect, endpoint: Worded, value: unknown): unknown {
   return renameKeys(value, nameTablesOf(dialect, endpoint).toWire, 0);
 }
 
 /**
- * Renames the keys of a value, at every depth, from the wire's words to the model's.
+ * Renames the keys of a value, at every depth, from the wire's names to the model's.
  *
- * @throws RangeError when the value nests deeper than any response of the exchange
+ * @throws RangeError when the value nests deeper than 32 levels; no response of the exchange does
  */
 export function fromWire(dialect: Dialect, endpoint: Worded, value: unknown): unknown {
   return renameKeys(value, nameTablesOf(dialect, endpoint).fromWire, 0);
 }
 
-/** The word the wire has for a word of the model. */
+/** The wire name for a name of the model. */
 export function wireWord(dialect: Dialect, endpoint: Worded, word: string): string {
   return nameTablesOf(dialect, endpoint).toWire.get(word) ?? word;
 }
@@ -110,7 +114,7 @@ function renameKeys(value: unknown, renames: Renames, depth: number): unknown {
   return renamed;
 }
 
-/** Decimals are objects too; only records made of keys are renamed. */
+/** True for plain records only: decimals are objects too, and their keys must not be renamed. */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
@@ -130,7 +134,7 @@ const statusWords: Readonly<Record<Dialect, Readonly<Record<OrderStatus, string>
   },
 };
 
-/** Ends of the live service that are cancellations with a reason. */
+/** Statuses of the live service that are cancellations with a reason. */
 const endReasons = [
   'CANCELED_STP',
   'CANCELED_TAKER_BAND',
@@ -154,14 +158,14 @@ export function isKnownStatusWord(word: string): boolean {
   return statusesByWord.has(word);
 }
 
-/** The model's status for a word of either dialect. */
+/** The model's status for a status word of either dialect. */
 export function statusOf(word: string): { status: OrderStatus; endReason?: string } {
   const known = statusesByWord.get(word);
-  if (known === undefined) throw new RangeError(`"${word}" is no order status`);
+  if (known === undefined) throw new RangeError(`"${word}" is not an order status`);
   return known;
 }
 
-/** The wire's word for a status; a known reason for the end is a word of its own in the live dialect. */
+/** The wire's word for a status. In the live dialect the reason for an end replaces the status. */
 export function statusWord(dialect: Dialect, status: OrderStatus, endReason?: string): string {
   return dialect === 'live' && endReason !== undefined ? endReason : statusWords[dialect][status];
 }
@@ -172,7 +176,7 @@ const typeWords = {
   live: { stop_limit: 'margin stop limit', limit: 'margin limit' },
 } satisfies Record<Dialect, Record<OrderKindName, string>>;
 
-/** The types of order that have a word on the wire. */
+/** The order types that have a wire name. */
 export type OrderType = keyof (typeof typeWords)[Dialect];
 
 const typesByWord = new Map(
@@ -181,7 +185,7 @@ const typesByWord = new Map(
   ),
 );
 
-/** The model's name of an order type; a word not known here is kept as it came. */
+/** The model's name of an order type. An unknown word is returned unchanged. */
 export function orderTypeOf(word: string): string {
   return typesByWord.get(word) ?? word;
 }
@@ -191,27 +195,28 @@ export function orderTypeWord(dialect: Dialect, type: OrderType): string {
   return typeWords[dialect][type];
 }
 
-/** The exchange's own addresses. */
+/** The named addresses of the exchange. */
 const knownAddresses = new Map([
   ['global', 'https://whitebit.com'],
   ['eu', 'https://whitebit.eu'],
 ]);
 
 /**
- * The base URL for `global`, `eu`, or a URL of scheme, host and port (https anywhere, http on this machine only).
+ * The base URL for `global`, `eu`, or a URL of scheme, host and port (https anywhere, http on this machine
+ * only).
  *
- * @throws RangeError when it is none of these
+ * @throws RangeError for any other address
  */
 export function baseUrlOf(address: string): string {
   const url = URL.parse(knownAddresses.get(address) ?? address);
   if (url === null) throw new RangeError(`"${address}" is neither global, eu nor a URL`);
-  // Not quoted: what comes before an @ may be a password.
+  // The message does not quote the address: the part before the @ may hold a password.
   if (url.username !== '' || url.password !== '')
     throw new RangeError('the exchange address must not hold a user or a password');
   const isLoopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback))
-    throw new RangeError(`"${address}" must use https; http is for this machine only`);
+    throw new RangeError(`"${address}" must use https; http is allowed for this machine only`);
   if (url.pathname !== '/' || url.search !== '' || url.hash !== '')
-    throw new RangeError(`"${address}" must end after the host and port: the paths are the exchange's own`);
+    throw new RangeError(`"${address}" must end after the host and port: the relay adds the path itself`);
   return url.origin;
 }

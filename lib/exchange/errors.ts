@@ -1,16 +1,16 @@
 import { type ErrorCode, RelayError } from '../base/errors.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** How a request to the exchange failed, told apart by what is proven. */
+/** How a request to the exchange failed, classified by what is proven. */
 export type Failure =
-  /** It never reached the exchange: the connection was never made, or our own budget held it back. */
+  /** It never reached the exchange: no connection was made, or the relay's own rate budget stopped it. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   /**
-   * The exchange says that it took nothing in (HTTP 429, by nonce or by rate). Of a request that may be repeated that
-   * is believed; of one that must not be, it is `ambiguous`.
+   * The exchange says that it did not process the request (HTTP 429, for the nonce or the rate limit). Only
+   * for a repeatable request; for one that must not be repeated the failure is `ambiguous`.
    */
   | { readonly kind: 'rate_limited'; readonly reason: string }
-  /** The exchange read it and said no, in a response that proves it. */
+  /** The exchange read it and refused it, in a response that proves the refusal. */
   | {
       readonly kind: 'rejected';
       readonly httpStatus: number;
@@ -29,7 +29,7 @@ const codes: Readonly<Record<Failure['kind'], ErrorCode>> = {
   ambiguous: 'exchange_ambiguous',
 };
 
-/** One sending that failed, and when. */
+/** One attempt that failed, and when. */
 export interface FailedAttempt {
   readonly atMs: number;
   readonly failure: Failure;
@@ -39,9 +39,9 @@ export interface FailedAttempt {
 type Attempts = readonly [...FailedAttempt[], FailedAttempt];
 
 /**
- * A request to the exchange failed. `failure` is what the attempts prove together: the last one's, unless an earlier
- * response was lost and the exchange has not spoken since. A request that must not be repeated stays ambiguous once
- * one attempt was.
+ * A request to the exchange failed. `failure` is what all attempts prove together: the failure of the last
+ * attempt, unless an earlier response was lost and no later response settles it. Once an attempt of a request
+ * that must not be repeated is ambiguous, the whole request is.
  */
 export class ExchangeError extends RelayError {
   readonly failure: Failure;
@@ -57,21 +57,21 @@ export class ExchangeError extends RelayError {
 }
 
 /**
- * An attempt that went nowhere says nothing about an earlier one that may have arrived. Nor does the refusal of a
- * second create about the first: it may be the first that stands in its way.
+ * An attempt that was not sent proves nothing about an earlier one that may have arrived. Neither does the
+ * refusal of a second create: the order of the first create may be the reason for the refusal.
  */
 function weighAttempts(attempts: Attempts, repeatable: boolean): Failure {
   const { failure } = attempts.at(-1) ?? attempts[0];
   const lost = attempts.findLast((attempt) => attempt.failure.kind === 'ambiguous');
-  const hasSpoken = failure.kind === 'ambiguous' || (failure.kind === 'rejected' && repeatable);
-  if (lost === undefined || hasSpoken) return failure;
+  const isConclusive = failure.kind === 'ambiguous' || (failure.kind === 'rejected' && repeatable);
+  if (lost === undefined || isConclusive) return failure;
   return {
     kind: 'ambiguous',
     reason: `${describeFailure(lost.failure)}; and then: ${describeFailure(failure)}`,
   };
 }
 
-/** One sentence for people. */
+/** One sentence that describes the failure. */
 export function describeFailure(failure: Failure): string {
   if (failure.kind !== 'rejected') return failure.reason;
   const texts = Object.entries(failure.errors).map(([field, messages]) => `${field}: ${messages.join(' ')}`);
@@ -80,7 +80,7 @@ export function describeFailure(failure: Failure): string {
   return `refused with HTTP ${failure.httpStatus}${code}: ${[failure.message, ...texts].join(' ')}${meaning}`;
 }
 
-/** The exchange's own status, which no standard explains. */
+/** A status of the exchange's own; no HTTP standard defines it. */
 const notOfferedStatus = 453;
 const notOfferedMeaning =
   '(the exchange does not offer this kind of order here: the EU address has no collateral orders at all, and a newly listed market takes only post-only limits)';
@@ -88,8 +88,8 @@ const notOfferedMeaning =
 /**
  * Whether the exchange says that there is no such open order.
  *
- * Code 2 alone is ambiguous (a disabled key has it too); only together with the order id, in the words of either
- * dialect, it means "not found".
+ * Code 2 alone is ambiguous, because a disabled key has it too. It means "not found" only together with the
+ * key of the order id, in the spelling of either dialect.
  */
 export function isOrderNotOpen({ failure }: ExchangeError): boolean {
   return (
@@ -100,8 +100,9 @@ export function isOrderNotOpen({ failure }: ExchangeError): boolean {
 }
 
 /**
- * Whether the exchange says that the account or its key may not have what was asked for, which stays so until either
- * is another one. A disabled key is refused with another code: it may be enabled any day.
+ * Whether the exchange says that the account or its key lacks permission for the request. Only another
+ * account or key changes that. A disabled key is refused with another code, because it may be enabled at any
+ * time.
  */
 export function isDenied({ failure }: ExchangeError): boolean {
   return (

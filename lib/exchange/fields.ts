@@ -9,7 +9,7 @@ export const DecimalField = z
   .refine(isDecimalText, 'must be a decimal number as text')
   .transform((text) => parseDecimal(text));
 
-/** A decimal that the exchange leaves out, or leaves empty, when it does not apply. */
+/** A decimal that the exchange omits, or sends as an empty text, when it does not apply. */
 export const OptionalDecimalField = z
   .string()
   .nullable()
@@ -17,7 +17,7 @@ export const OptionalDecimalField = z
   .transform((text) => (text === null || text === '' ? undefined : parseDecimal(text)))
   .optional();
 
-/** A word that the exchange leaves out when it does not apply. */
+/** A text that the exchange omits when it does not apply. */
 const OptionalTextField = z
   .string()
   .nullable()
@@ -27,22 +27,24 @@ const OptionalTextField = z
 /** Seconds with fractions since 1970 become whole milliseconds. */
 export const SecondsField = z.number().transform((seconds) => Math.round(seconds * 1000));
 
-/** Some clients saw flags as `"0"` and `"1"`. */
+/** A flag. Some clients received flags as `"0"` and `"1"`. */
 export const FlagField = z.union([
   z.boolean(),
   z.enum(['0', '1']).transform((text) => text === '1'),
   z.literal([0, 1]).transform((digit) => digit === 1),
 ]);
 
-/** A flag that the exchange leaves out when it does not apply. */
+/** A flag that the exchange omits when it does not apply. */
 const OptionalFlagField = FlagField.nullable()
   .transform((flag) => flag ?? undefined)
   .optional();
 
-/** An order that was taken in has a number above zero; beyond 53 bits it could not be told from its neighbour. */
+/**
+ * The id of an accepted order is above zero. Above 53 bits a number loses digits, so such ids are rejected.
+ */
 export const OrderIdField = z.int().positive();
 
-/** The id its sender gave it; empty when the exchange keeps or tells none. */
+/** The client order id; empty when the exchange stores or reports none. */
 const ClientOrderIdField = z
   .string()
   .nullish()
@@ -55,10 +57,10 @@ const OtoField = z.object({
 });
 
 /**
- * The fields every report of an order has, in both dialects.
+ * The fields of an order report, in both dialects.
  *
- * Strict where the relay acts on a field, lenient where a person merely reads it: an order that was accepted must not
- * look lost because of a detail.
+ * Fields that the relay acts on are read strictly, fields that only an operator reads leniently: an accepted
+ * order must not become ambiguous because of an unimportant field.
  */
 export const OrderField = z
   .object({

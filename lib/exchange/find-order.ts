@@ -5,40 +5,42 @@ import { openOrder } from './endpoints/open-order.ts';
 import { ExchangeError } from './errors.ts';
 import { listConditionalOrders } from './list-conditional-orders.ts';
 
-/** An order by the id its sender gave it. */
+/** Names an order by its client order id. */
 export interface OrderName {
   readonly market: string;
   readonly clientOrderId: string;
 }
 
-/** What the lists say of an order, open or ended. */
+/** The fields that the lists of open and of ended orders both have. */
 export type ListedOrder = Pick<
   Order,
   'orderId' | 'clientOrderId' | 'side' | 'status' | 'amount' | 'price' | 'filled' | 'filledNotional'
 > & { readonly endReason?: string | undefined };
 
-/** An order that a list shows. */
+/** An order that is in a list. */
 export interface FoundOrder {
   readonly kind: 'found';
   readonly order: ListedOrder;
   readonly isOpen: boolean;
-  /** How many more orders of that name there are; any is one too many. */
+  /** How many other orders carry the same client order id. Anything above 0 is an anomaly. */
   readonly others: number;
 }
 
-/** Where an order was seen. */
+/** Where an order was found, if it was. */
 export type OrderPlace =
   | FoundOrder
-  /** In none of the lists that hold every order. They may lag behind a create, or an end, by seconds. */
+  /**
+   * In none of the lists, which together hold every order. They may lag behind a create or an end by seconds.
+   */
   | { readonly kind: 'not_found' }
-  /** In no list there is, but the lists there are do not hold every order. */
+  /** In none of the lists, but they do not hold every order, so the order may still exist. */
   | { readonly kind: 'not_listed' };
 
 /**
  * Looks an order up by its client order id.
  *
- * The live service lists every open and every ended order. The written API lists orders with exits alone, while they
- * are open: what is not among them may exist all the same.
+ * The live service lists every open and every ended order. The written API lists only open orders with a
+ * take-profit or stop-loss, so an order that is missing there may still exist.
  *
  * @throws ExchangeError when the lists cannot be read
  */
@@ -52,7 +54,10 @@ export async function findOrder(
     : await findAmongConditional(client, name, options);
 }
 
-/** Open ones first: an order that ends in between is seen twice rather than not at all. */
+/**
+ * Reads the open orders first: an order that ends between the two reads is then in both lists, not in
+ * neither.
+ */
 async function findInAll(
   client: ExchangeClient,
   { market, clientOrderId }: OrderName,
@@ -64,12 +69,12 @@ async function findInAll(
   const named = listed.filter((order) => order.clientOrderId === clientOrderId);
   const orders = new Map<number, ListedOrder>(named.map((order) => [order.orderId, order]));
   const [order] = orders.values();
-  // A server that does not heed the filter shows strangers, and no more than a page of all the orders there are.
+  // A server that ignores the filter lists other orders, and only one page of them, which proves nothing.
   if (order === undefined) return { kind: listed.length === 0 ? 'not_found' : 'not_listed' };
   return { kind: 'found', order, isOpen: isOpen(order.status), others: orders.size - 1 };
 }
 
-/** The exchange answers "not found" with a refusal of its own. */
+/** The exchange reports "no ended order found" as a refusal. */
 async function listEnded(
   client: ExchangeClient,
   { market, clientOrderId }: OrderName,
@@ -79,12 +84,12 @@ async function listEnded(
     const byMarket = await client.call(endedOrder, { market, clientOrderId }, options);
     return Object.values(byMarket).flat();
   } catch (error) {
-    if (error instanceof ExchangeError && isHistoryMiss(error)) return [];
+    if (error instanceof ExchangeError && isHistoryNotFound(error)) return [];
     throw error;
   }
 }
 
-function isHistoryMiss({ failure }: ExchangeError): boolean {
+function isHistoryNotFound({ failure }: ExchangeError): boolean {
   return failure.kind === 'rejected' && failure.httpStatus === 422 && 'orderHistory' in failure.errors;
 }
 

@@ -2,13 +2,13 @@ import type { ConditionalOrder } from '../model/order.ts';
 import type { ExchangeClient, SendOptions } from './client.ts';
 import { conditionalOrders } from './endpoints/conditional-orders.ts';
 
-/** As many as both dialects give at once. */
+/** The largest page that both dialects return. */
 const pageSize = 100;
 
 /**
- * Reads every page. A record that moved to the next page meanwhile is seen twice and kept once.
+ * Reads every page. A record that moves to the next page meanwhile is read twice and returned once.
  *
- * @param market absent: all of them
+ * @param market undefined: all markets
  * @throws ExchangeError when a page cannot be read
  */
 export async function listConditionalOrders(

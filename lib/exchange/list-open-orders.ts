@@ -3,19 +3,22 @@ import type { ExchangeClient, SendOptions } from './client.ts';
 import { openOrder } from './endpoints/open-order.ts';
 
 const pageSize = 100;
-/** An order that ends while the pages are read moves the others up: pages overlap, so that none falls between. */
+/**
+ * When an order ends while the pages are read, later orders move up. Pages overlap so that none of them is
+ * skipped.
+ */
 const overlap = 10;
 const mostPages = 20;
 
-/** The open orders of a market; `isWhole` is false when there are more than were read. */
+/** The open orders of a market. `isWhole` is false when there are more orders than were read. */
 export interface OpenOrders {
   readonly orders: readonly Order[];
   readonly isWhole: boolean;
 }
 
 /**
- * Reads what is open in a market, all kinds of orders, whoever placed them. Only the live service lists it. The list
- * may lag behind a create by seconds.
+ * Reads the open orders of a market: every order kind, whoever placed the order. Only the live service has
+ * this list. It may lag behind a create by seconds.
  *
  * @throws ExchangeError when a page cannot be read
  */

@@ -1,25 +1,30 @@
 import type { Clock } from '../base/clock.ts';
 
 /**
- * How a private request proves that it is new: `increasing` numbers that must arrive in order, or unique times
- * within a `window` around the exchange's clock, in any order.
+ * How a private request proves that it is new. `increasing`: numbers that must arrive in ascending order.
+ * `window`: unique times within 5 s of the exchange's clock, in any order.
  */
 export type NonceRule = 'increasing' | 'window';
 
-/** The exchange takes a time this far from its own clock. */
+/** The exchange accepts times up to this far from its own clock. */
 const windowMs = 5000;
 
 /** The nonces of one API key. */
 export interface NonceSequence {
-  /** A number never given before, in milliseconds since the Unix epoch; always above the one before it. */
+  /**
+   * A new nonce in milliseconds since the Unix epoch, above the one before it unless the clock was set back.
+   */
   next(rule: NonceRule): number;
-  /** Where requests whose nonces must arrive in order wait for each other. */
+  /** Lets requests through one at a time when their nonces must arrive in order. */
   readonly lane: Lane;
 }
 
 const sequences = new WeakMap<Clock, Map<string, NonceSequence>>();
 
-/** The one sequence of a key: two clients of the same key and clock in a process never draw the same nonce. */
+/**
+ * Returns the one sequence of a key, so that two clients with the same key and clock never use the same
+ * nonce.
+ */
 export function nonceSequenceOf(clock: Clock, apiKey: string): NonceSequence {
   let ofClock = sequences.get(clock);
   if (ofClock === undefined) {
@@ -40,8 +45,8 @@ function createNonceSequence(clock: Clock): NonceSequence {
   return {
     next(rule) {
       const nowMs = clock.nowMs();
-      // A clock that ran ahead and was set right again: the old nonces lie outside the window by now, and going on
-      // from them would be refused for as long as the clock had been ahead.
+      // The clock ran ahead and was set back. The old nonces lie outside the window now. If the sequence
+      // continued from them, the exchange would refuse every nonce for as long as the clock had been ahead.
       if (rule === 'window' && nowMs < lastReadMs - windowMs) lastNonce = 0;
       lastReadMs = nowMs;
       lastNonce = Math.max(lastNonce + 1, nowMs);
@@ -51,17 +56,18 @@ function createNonceSequence(clock: Clock): NonceSequence {
   };
 }
 
-/** The fields of a body that carry the nonce, as JSON text without braces. */
+/** The nonce fields of a request body, as JSON text without braces. */
 export function nonceFields(rule: NonceRule, nonce: number): string {
   return rule === 'window' ? `"nonce":${nonce},"nonceWindow":true` : `"nonce":"${nonce}"`;
 }
 
-/** Lets one through at a time, first come, first served. */
+/** Lets one caller through at a time, first come, first served. */
 export interface Lane {
   /**
-   * Resolves with true when it is the caller's turn, who must leave again; with false when the time ran out.
+   * Resolves with true when it is the caller's turn; the caller must then call `leave`. Resolves with false
+   * when the time runs out.
    *
-   * @param timeoutMs measured on the machine's own timer
+   * @param timeoutMs measured by the machine's timer, not by a Clock
    */
   enter(timeoutMs: number): Promise<boolean>;
   leave(): void;

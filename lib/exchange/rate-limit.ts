@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** How many requests of one endpoint one address takes in any 10 seconds. */
+/** Limits the requests to one endpoint of one address in any 10 seconds. */
 export interface RateBudget {
-  /** Counts one request and returns 0, or returns for how many milliseconds nothing may be sent. */
+  /** Counts one request and returns 0, or counts nothing and returns how many milliseconds to wait. */
   take(): number;
 }
 
-/** The budgets of every endpoint at every address: clients that share an address share them. */
+/** One budget per endpoint and address. Clients with the same address share it. */
 export interface RateBudgets {
   of(baseUrl: string, endpoint: Pick<Endpoint, 'name' | 'requestsPer10s'>): RateBudget;
 }
@@ -27,10 +27,15 @@ export function createRateBudgets(clock: Clock): RateBudgets {
   };
 }
 
-/** Clock readings are cut to whole milliseconds: only a difference of 10 001 proves that 10 000 have passed. */
+/**
+ * Clock readings are whole milliseconds, rounded down: only a difference of 10 001 proves that 10 000 have
+ * passed.
+ */
 const spacingMs = 10_001;
 
-/** Exact over every window: the n-th request waits until the one n places before it is 10 seconds old. */
+/**
+ * Exact over every window: each request waits until the one `requestsPer10s` before it is more than 10 s old.
+ */
 function createRateBudget(clock: Clock, requestsPer10s: number): RateBudget {
   const sentAtMs = new Float64Array(requestsPer10s).fill(Number.NEGATIVE_INFINITY);
   let oldest = 0;
@@ -38,7 +43,8 @@ function createRateBudget(clock: Clock, requestsPer10s: number): RateBudget {
     take() {
       const nowMs = clock.nowMs();
       const waitMs = (sentAtMs[oldest] ?? 0) + spacingMs - nowMs;
-      // More than a whole window means that the clock was set back; what it said before counts no more.
+      // A wait of more than a whole window means that the clock was set back. Earlier readings no longer
+      // count.
       if (waitMs > 0 && waitMs <= spacingMs) return waitMs;
       sentAtMs[oldest] = nowMs;
       oldest = (oldest + 1) % requestsPer10s;

@@ -1,25 +1,27 @@
 import { decodeJsonEscapes } from '../base/json.ts';
-/** What stands in the place of a secret that came back. */
+
+/** Replaces a secret in a response. */
 export const redacted = '[redacted]';
 
-/** Shorter ones would be found in ordinary words. */
+/** Shorter secrets would match parts of ordinary words. */
 const minimumSecretLength = 8;
 
-/** What looks like a signature (128 hex digits) or a signed payload (base64 of a JSON object), of whatever request. */
+/** Matches a signature (128 hex digits) or a signed payload (base64 of a JSON object) of any request. */
 const secretForms = /[0-9a-f]{128}|eyJ[\w+/-]{24,}={0,2}/giu;
 
-/** As deep as any response of the exchange. */
+/** No response of the exchange nests deeper. */
 const maximumDepth = 32;
 
-/** How often a text can be JSON within JSON. */
+/** How many levels of JSON within JSON are decoded. */
 const maximumEscapes = 4;
 
 /**
- * Reads the JSON text of a response, without what the request carried in confidence: a hostile or careless exchange may
- * throw key and signature back at us, in any field and in any spelling that JSON has for them.
+ * Parses the JSON text of a response and redacts the secrets of the request. A hostile or careless exchange
+ * may return key and signature in any field and with any JSON escapes.
  *
- * @param secrets whole texts; any that is shorter than 8 characters is not looked for
- * @throws SyntaxError when the text is not JSON; RangeError when it holds a secret deeper than any response nests
+ * @param secrets whole texts; those shorter than 8 characters are not redacted
+ * @throws SyntaxError when the text is not JSON; RangeError when it may hold a secret and nests deeper than
+ *   32 levels
  */
 export function parseRedacted(text: string, secrets: readonly string[]): unknown {
   const known = secrets.filter((secret) => secret.length >= minimumSecretLength);
@@ -27,7 +29,10 @@ export function parseRedacted(text: string, secrets: readonly string[]): unknown
   return known.length > 0 && mayHold(text, known) ? redact(content, known, 0) : content;
 }
 
-/** An ordinary response is told by one pass over its text: without a backslash, nothing in it is spelt otherwise. */
+/**
+ * A fast check that spares ordinary responses the redaction: only a text with a backslash can hide a secret
+ * in escapes.
+ */
 function mayHold(text: string, secrets: readonly string[]): boolean {
   return (
     text.includes('\\') || text.search(secretForms) >= 0 || secrets.some((secret) => text.includes(secret))
@@ -44,7 +49,10 @@ function redact(value: unknown, secrets: readonly string[], depth: number): unkn
   );
 }
 
-/** A text that is itself JSON may spell a secret with escapes of its own: what a reader would decode is decoded. */
+/**
+ * A text that is itself JSON may hide a secret in escapes of its own, so escapes are decoded before the
+ * search.
+ */
 function redactText(text: string, secrets: readonly string[]): string {
   let cleaned = replaceSecrets(text, secrets);
   let decoded = cleaned;

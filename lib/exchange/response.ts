@@ -8,16 +8,18 @@ import type { ExchangeResponse } from './transport.ts';
 /** What a response proves. */
 export type Verdict<Result> =
   | { readonly kind: 'accepted'; readonly result: Result }
-  /** The nonce was used, or outside the window; nothing else was looked at. */
+  /** The nonce was already used or lies outside the window. The exchange checked nothing else. */
   | { readonly kind: 'nonce_refused' }
   | Failure;
 
 type Refusal = Extract<Failure, { kind: 'rejected' }>;
 
 /**
- * Statuses that prove a refusal, if the body is one too: gateways answer with the same numbers and prove nothing.
+ * Statuses that prove a refusal, if the body is a refusal too. The status alone proves nothing, because
+ * gateways respond with the same numbers.
  *
- * The live service answers an unknown path with an empty body; the written API promises JSON in every body.
+ * The live service responds to an unknown path with an empty body. The written API promises JSON in every
+ * body.
  */
 const refusalStatuses: Readonly<Record<Dialect, ReadonlySet<number>>> = {
   documented: new Set([400, 401, 403, 404, 422, 453]),
@@ -37,10 +39,10 @@ const PublicRefusal = z.object({
 });
 
 /**
- * Judges a response by an allow-list: accepted when the whole result is there, refused when status and body both say
+ * Judges a response by an allow-list. Accepted: the whole result is there. Refused: status and body both say
  * so in the exchange's own form. Everything else is ambiguous.
  *
- * @param redacted texts that stand as "[redacted]" in whatever is read of the response
+ * @param redacted texts that are replaced by "[redacted]" wherever the response contains them
  */
 export function readResponse<E extends Endpoint>(
   endpoint: E,
@@ -50,20 +52,21 @@ export function readResponse<E extends Endpoint>(
 ): Verdict<ResultOf<E>> {
   const content = parseBody(body, redacted);
   if (status >= 200 && status <= 299) return readResult(endpoint, dialect, status, content);
-  if (status === 429) return readTurnedAway(content);
+  if (status === 429) return readTooManyRequests(content);
   if (status === 404 && body === '')
     return { kind: 'rejected', httpStatus: 404, exchangeCode: null, message: 'no such path', errors: {} };
   const refusal = refusalStatuses[dialect].has(status) ? readRefusal(endpoint, status, content) : null;
   if (refusal !== null && !endpoint.repeatable && isAboutClientOrderId(refusal))
-    return { kind: 'ambiguous', reason: `an order of that id may be there: ${describeFailure(refusal)}` };
+    return { kind: 'ambiguous', reason: `an order with this id may exist: ${describeFailure(refusal)}` };
   return refusal ?? { kind: 'ambiguous', reason: `HTTP ${status} with a body that proves no refusal` };
 }
 
 /**
- * "This client order id is already used": by an earlier create, perhaps the very one that seemed to be turned away.
- * Its texts are not told apart: the relay's own ids are in order, so nothing else can be wrong with them.
+ * Whether the refusal means "this client order id is already used". The order that uses it may come from an
+ * earlier attempt of this create, one that seemed to be refused. The text of the refusal is not checked: the
+ * relay's ids are well-formed, so nothing else can be wrong with them.
  *
- * Code 36 stands for nothing else; the key is in the words of the dialect.
+ * Code 36 has no other meaning. The key is spelled as in the dialect.
  */
 function isAboutClientOrderId({ exchangeCode, errors }: Refusal): boolean {
   return exchangeCode === 36 || 'clientOrderId' in errors || 'client_order_id' in errors;
@@ -82,15 +85,15 @@ function readResult<E extends Endpoint>(
     const issues = describeIssues(read.error.issues, (word) => wireWord(dialect, endpoint, word));
     return { kind: 'ambiguous', reason: `HTTP ${status}, but the body is incomplete: ${issues}` };
   } catch {
-    // It was sent and answered: whatever goes wrong from there, it may have taken effect.
+    // The exchange responded, so the request may have taken effect even if the response cannot be read.
     return { kind: 'ambiguous', reason: `HTTP ${status}, but the body cannot be read` };
   }
 }
 
 /**
- * The fields at fault, as paths, with what is wrong of each. Values are never told.
+ * The path of each field with a validation issue, and the issue. Never contains values.
  *
- * @param rename from the model's word to the reader's
+ * @param rename from the model's field name to the name that the reader knows
  */
 export function describeIssues(
   issues: readonly z.core.$ZodIssue[],
@@ -106,7 +109,7 @@ export function describeIssues(
   return texts.join('; ');
 }
 
-/** Where several shapes are allowed, the one that comes closest tells best what is wrong. */
+/** Where several shapes are allowed, the issues of the closest one (fewest issues) are the most useful. */
 function closestIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const [closest] = issue.errors.toSorted((a, b) => a.length - b.length);
@@ -114,11 +117,11 @@ function closestIssues(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
   return closest.flatMap(closestIssues).map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** A used nonce answers in JSON, a true rate limit does not. */
-function readTurnedAway(content: unknown): Verdict<never> {
+/** HTTP 429 with a JSON body of code 0 means a refused nonce. A real rate limit has no JSON body. */
+function readTooManyRequests(content: unknown): Verdict<never> {
   const refusal = PrivateRefusal.safeParse(content);
   if (refusal.success && refusal.data.code === 0) return { kind: 'nonce_refused' };
-  return { kind: 'rate_limited', reason: 'HTTP 429: the exchange takes no more requests for now' };
+  return { kind: 'rate_limited', reason: 'HTTP 429: the exchange accepts no more requests for now' };
 }
 
 function readRefusal({ access }: Endpoint, httpStatus: number, content: unknown): Refusal | null {
@@ -154,7 +157,9 @@ function readErrorTexts(errors: object): Record<string, readonly string[]> {
   );
 }
 
-/** Refusals are kept with the signal they end: a hostile one must not outgrow a database row. */
+/**
+ * A refusal is stored in the ledger entry of its signal, so a hostile one must not outgrow a database row.
+ */
 const maximumTexts = 10;
 const maximumTextLength = 200;
 
@@ -162,7 +167,7 @@ function cutText(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, maximumTextLength);
 }
 
-/** Undefined when it cannot be read, as text that is not JSON. */
+/** Undefined when the body cannot be read, for example because it is not JSON. */
 function parseBody(body: string, redacted: readonly string[]): unknown {
   try {
     return parseRedacted(body, redacted);

@@ -8,23 +8,23 @@ import type { RateBudget } from './rate-limit.ts';
 import { readResponse, type Verdict } from './response.ts';
 import type { Transport, WireRequest } from './transport.ts';
 
-/** The bytes of one attempt, and the parts of them that no message may repeat. */
+/** The bytes of one attempt, and the parts of them that no error or log may contain. */
 export interface Message extends Omit<WireRequest, 'connectTimeoutMs' | 'timeoutMs'> {
   readonly redacted: readonly string[];
 }
 
-/** What is to be sent, and what it has to wait for. */
+/** A request to send, and what it has to wait for. */
 export interface Sending<E extends Endpoint> {
   readonly endpoint: E;
   readonly dialect: Dialect;
   readonly budget: RateBudget;
-  /** Where it waits for others of its key; null when the order of arrival does not matter. */
+  /** Where the request waits for others with the same key; null when the order of arrival does not matter. */
   readonly lane: Lane | null;
-  /** Builds the next attempt's bytes; a private request takes a fresh nonce here. */
+  /** Builds the bytes of the next attempt. A private request takes a new nonce here. */
   compose(): Message;
 }
 
-/** What sending needs of the world. */
+/** The transport, clock and randomness that sending needs. */
 export interface Wire {
   readonly transport: Transport;
   readonly clock: Clock;
@@ -32,37 +32,48 @@ export interface Wire {
 }
 
 /**
- * Looks whether anything is there of a request that was answered with HTTP 429; true: nothing is, it may be sent again.
- * Whatever keeps the look from telling is a reason to say false.
+ * Looks up whether the exchange created anything for a request that got HTTP 429. True: it created nothing,
+ * and the request may be sent again. An inconclusive lookup returns false.
  */
 export type MaySendAgain = (limits: {
   readonly timeoutMs: number;
   readonly notAfterMs: number;
 }) => Promise<boolean>;
 
-/** A connection takes well under a second; one that hangs is worth another try. */
+/**
+ * A connection takes well under a second. If it takes longer than this, another attempt is better than
+ * waiting.
+ */
 const longestConnectMs = 3000;
-/** Another worker of the same key can draw the same millisecond; five times in a row it is something else. */
+/**
+ * Another worker with the same key can use the same millisecond. Five times in a row, the cause is another
+ * one.
+ */
 const maximumNonceRetries = 5;
-/** Each create that is answered with HTTP 429 can have been taken in all the same: this many, and it is looked into. */
+/** Each create that got HTTP 429 may still have created an order, so no more than this many are sent. */
 const maximumCreates = 3;
 /**
- * A create that got HTTP 429 is not sent again later than this after the first one was sent. Had the first one been
- * accepted all the same, it could be filled by then, and no list need show it yet: the exchange would take a second order.
+ * A create that got HTTP 429 is not sent again later than this after the first attempt. If the first attempt was
+ * accepted after all, its order could be filled by then while the lists lag, and the exchange would accept a second one.
  */
 const longestResendMs = 2000;
-/** An attempt that has no time left for its response turns what was provably never sent into what nobody knows. */
+/**
+ * Without time for the response, an attempt turns a request that was provably never sent into an ambiguous
+ * one.
+ */
 const leastResponseMs = 1000;
 const firstPauseMs = 200;
 const maximumPauseMs = 5000;
 
 /**
- * Sends until there is a response, nothing is left to try, or the time is up.
+ * Sends until there is a conclusive response, no retry is allowed, or the time is up.
  *
- * What must not happen twice is tried again only when it provably never left, or after HTTP 429, a few times, when
- * `maySendAgain` has looked and lets it; and never when it is no longer the caller's to send.
+ * A request that must not be repeated is tried again only in two cases: it provably never left this machine,
+ * or it got HTTP 429 (a few times at most) and `maySendAgain` returned true. It is never tried again once
+ * `isStillOwn` returns false.
  *
- * @param limits `timeoutMs` for everything: waiting, attempts, looks and pauses; no attempt starts after `notAfterMs`
+ * @param limits `timeoutMs` covers everything: waiting, attempts, lookups and pauses. No attempt starts after
+ *   `notAfterMs`.
  * @throws ExchangeError with every attempt
  */
 export async function sendRequest<E extends Endpoint>(
@@ -106,9 +117,9 @@ export async function sendRequest<E extends Endpoint>(
 
 interface Times {
   readonly deadlineMs: number;
-  /** An attempt begins before this, or not at all. */
+  /** No attempt starts at this time or later. */
   readonly lastStartMs: number;
-  /** Kept for the response at the end of an attempt. */
+  /** Reserved at the end of an attempt for the response. */
   readonly responseMs: number;
 }
 
@@ -122,12 +133,12 @@ function timesOf(
   return { deadlineMs, responseMs, lastStartMs: Math.min(deadlineMs - responseMs, notAfterMs) };
 }
 
-/** A look that hangs must leave time to send. */
+/** A lookup gets half of the time that is left, so that one that hangs leaves time to send. */
 function lookupLimits({ lastStartMs }: Times, clock: Clock) {
   return { timeoutMs: Math.floor((lastStartMs - clock.nowMs()) / 2), notAfterMs: lastStartMs };
 }
 
-/** How one attempt ended. Held back means that its turn does not come before the time is up. */
+/** How one attempt ended. `held_back`: its turn did not come before the time was up, so nothing was sent. */
 type Outcome<Result> = Verdict<Result> | { readonly kind: 'held_back'; readonly reason: string };
 
 async function attempt<E extends Endpoint>(
@@ -142,7 +153,7 @@ async function attempt<E extends Endpoint>(
     const { redacted, ...message } = sending.compose();
     const leftMs = deadlineMs - sentAtMs;
     const timeoutMs = attemptTimeoutMs(sending.endpoint, leftMs);
-    // Nothing is written before the connection stands: one that takes too long must not eat the time for the response.
+    // A slow connection must not use up the time for the response: until it is made, nothing is written.
     const connectTimeoutMs = Math.min(longestConnectMs, Math.max(1, leftMs - responseMs));
     const outcome = await wire.transport.send({ ...message, connectTimeoutMs, timeoutMs });
     if (outcome.kind !== 'answered') return { outcome, sentAtMs };
@@ -152,7 +163,7 @@ async function attempt<E extends Endpoint>(
   }
 }
 
-/** Resolves with null once the request may go, or with the reason why it will not in time. */
+/** Resolves with null once the request may be sent, or with the reason why it cannot be sent in time. */
 async function waitForTurn<E extends Endpoint>(
   { endpoint, budget, lane }: Sending<E>,
   clock: Clock,
@@ -163,17 +174,18 @@ async function waitForTurn<E extends Endpoint>(
     if (leftMs <= 0) return 'the time was up before it could be sent';
     if (lane !== null && !(await enterInTime(lane, leftMs, clock, lastStartMs)))
       return 'the time was up while other requests of the same key were on their way';
-    // Counted last and undone by nobody: a budget spent while waiting for the lane would not be exact.
+    // The budget is taken last and never given back. Taken before the wait for the lane, its times would be
+    // wrong.
     const waitMs = budget.take();
     if (waitMs === 0) return null;
     lane?.leave();
     if (waitMs >= lastStartMs - clock.nowMs())
-      return `the ${endpoint.requestsPer10s} requests the exchange takes in 10 s are used up for another ${waitMs} ms`;
+      return `the limit of ${endpoint.requestsPer10s} requests in 10 s is used up for another ${waitMs} ms`;
     await clock.sleep(waitMs);
   }
 }
 
-/** A turn that comes at the last moment, or on a clock that runs ahead of the lane's timer, comes too late. */
+/** A turn may come too late: at the last moment, or when the clock runs ahead of the lane's timer. */
 async function enterInTime(lane: Lane, leftMs: number, clock: Clock, lastStartMs: number): Promise<boolean> {
   if (!(await lane.enter(leftMs))) return false;
   if (clock.nowMs() < lastStartMs) return true;
@@ -181,7 +193,7 @@ async function enterInTime(lane: Lane, leftMs: number, clock: Clock, lastStartMs
   return false;
 }
 
-/** A try that hangs must leave time for another, where another is allowed. */
+/** Where a retry is allowed, an attempt that hangs must leave time for it. */
 function attemptTimeoutMs({ repeatable }: Endpoint, leftMs: number): number {
   return repeatable ? Math.max(Math.ceil(leftMs / 2), Math.min(leftMs, 1000)) : leftMs;
 }
@@ -202,16 +214,19 @@ function failureOf({ repeatable }: Endpoint, outcome: FailedOutcome): Failure {
   if (outcome.kind === 'held_back') return { kind: 'not_sent', reason: outcome.reason };
   if (outcome.kind !== 'nonce_refused' && outcome.kind !== 'rate_limited') return outcome;
   const reason = outcome.kind === 'nonce_refused' ? nonceRefused : outcome.reason;
-  // A gateway can answer 429 for a request that got through.
+  // A gateway can respond with 429 to a request that got through.
   return repeatable
     ? { kind: 'rate_limited', reason }
-    : { kind: 'ambiguous', reason: `${reason}, which does not prove that nothing was taken in` };
+    : { kind: 'ambiguous', reason: `${reason}; the exchange may have processed the request all the same` };
 }
 
 const nonceRefused =
   "HTTP 429: the exchange refused the nonce; another program uses this key, or this machine's clock is off";
 
-/** How long to wait after each failure: a refused nonce asks for a new one at once, all else for patience. */
+/**
+ * How long to wait after each failure. A refused nonce is retried at once with a new one; all else waits
+ * longer.
+ */
 function createPauses(random: Random): { nextMs(outcome: Pick<Outcome<never>, 'kind'>): number } {
   let nonceRefusals = 0;
   let longestMs = firstPauseMs;
@@ -221,7 +236,7 @@ function createPauses(random: Random): { nextMs(outcome: Pick<Outcome<never>, 'k
         nonceRefusals += 1;
         return 0;
       }
-      // Between half and the whole, so that callers that failed together do not come back together.
+      // Between half and all of the pause, so that callers that failed together do not retry together.
       const pauseMs = longestMs * (0.5 + random() / 2);
       longestMs = Math.min(longestMs * 2, maximumPauseMs);
       return pauseMs;

@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey } from 'node:crypto';
 import { RelayError } from '../base/errors.ts';
 
-/** A body's base64 text, and the signature over that text. */
+/** The base64 text of a body, and the signature over that text. */
 export interface SignedPayload {
   readonly payload: string;
   /** Lower-case hex. */
@@ -18,15 +18,15 @@ export interface Signer {
 /**
  * Builds the signer of a key: HMAC-SHA512 over the base64 text of the body.
  *
- * @param apiKey public, goes along with every request
- * @param apiSecret signs, and is never sent
+ * @param apiKey public; sent with every request
+ * @param apiSecret the HMAC key; never sent
  * @throws RelayError `secrets_missing` when the key or the secret is empty or holds blanks
  * @see https://docs.whitebit.com/api-reference/trading/cancel-order the three headers
  */
 export function createSigner(apiKey: string, apiSecret: string): Signer {
   checkSecretText('API key', apiKey);
   checkSecretText('API secret', apiSecret);
-  // A key object keeps the secret out of everything that prints an object.
+  // A key object never shows the secret when an object is printed.
   const key = createSecretKey(apiSecret, 'utf8');
   return {
     apiKey,
@@ -37,7 +37,10 @@ export function createSigner(apiKey: string, apiSecret: string): Signer {
   };
 }
 
-/** A line break copied along with a key makes every signature wrong, and the exchange cannot say why. */
+/**
+ * A line break that was copied with a key makes every signature wrong, and the exchange's refusal does not
+ * say why.
+ */
 function checkSecretText(what: string, text: string): void {
   if (text === '') throw new RelayError('secrets_missing', `the exchange's ${what} is empty: store it again`);
   if (!/^[\x21-\x7e]+$/.test(text))

@@ -12,9 +12,9 @@ export interface WireRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** From now until the connection stands. */
+  /** From the call until the connection is made. */
   readonly connectTimeoutMs: number;
-  /** From now until the whole response is here. */
+  /** From the call until the whole response has arrived. */
   readonly timeoutMs: number;
 }
 
@@ -24,34 +24,38 @@ export interface ExchangeResponse {
   readonly body: string;
 }
 
-/** What became of a request on the wire. `not_sent` is proven: not a byte of it was handed to a connection. */
+/**
+ * The outcome of a request. `not_sent` proves that not one byte of the request was written to a connection.
+ */
 export type WireOutcome = ExchangeResponse | Extract<Failure, { kind: 'not_sent' | 'ambiguous' }>;
 
-/** Carries requests to exchanges over connections that stay open between them. */
+/** Sends requests to exchanges over connections that stay open between requests. */
 export interface Transport {
-  /** Every way the wire can fail is an outcome, not an exception. */
+  /** Network failures are outcomes, not exceptions. */
   send(request: WireRequest): Promise<WireOutcome>;
-  /** Ends every connection; requests on the way end as the outcome that is proven by then. */
+  /** Closes every connection. Requests in flight end as `not_sent` or `ambiguous`, whichever is proven. */
   close(): void;
 }
 
-/** Beyond this, requests wait for a connection to come free. */
+/** Connections per address. Further requests wait for a free connection. */
 const maximumSockets = 64;
-/** The list of all markets takes about one. */
+/** The largest response, the list of all markets, has about 1 MiB. */
 const maximumResponseBytes = 4 * 1024 * 1024;
-/** Servers close idle connections after 5 s or more; a request that meets the closing is lost without need. */
+/**
+ * Servers close idle connections after 5 s or more. A request on a connection that is just closing is lost.
+ */
 const maximumIdleMs = 4000;
 
-/** The server of one address and its connections. */
+/** One address and the connections to it. */
 interface Origin {
   readonly agent: Agent;
   readonly baseOptions: RequestOptions;
-  /** From this event on, what is written goes out. */
+  /** The socket event after which written bytes leave this machine. */
   readonly readyEvent: 'connect' | 'secureConnect';
   issue(options: RequestOptions): ClientRequest;
 }
 
-/** Connections, and when each was last of use; a connection not in here was never ready. */
+/** The time of each connection's last use. A connection that is missing here was never ready. */
 type LastUses = WeakMap<Socket, number>;
 
 export function createTransport(clock: Clock = systemClock): Transport {
@@ -95,17 +99,17 @@ export function createTransport(clock: Clock = systemClock): Transport {
 function openOrigin(baseUrl: string): Origin {
   const { protocol, hostname, port } = new URL(baseUrl);
   const isSecure = protocol === 'https:';
-  // Importing node:http costs a cold start 20 ms, and only the paper exchange is reached by it.
+  // Importing node:http adds 20 ms to a cold start, and only the paper exchange needs it.
   const { Agent, request } = isSecure ? https : process.getBuiltinModule('node:http');
   const agent = new Agent({ keepAlive: true, maxSockets: maximumSockets });
-  // An IPv6 address stands in brackets in a URL, and without them everywhere else.
+  // An IPv6 address has brackets in a URL and none elsewhere.
   const baseOptions = { protocol, hostname: hostname.replaceAll(/[[\]]/g, ''), port, agent };
   return { agent, baseOptions, readyEvent: isSecure ? 'secureConnect' : 'connect', issue: request };
 }
 
 /**
- * Done before each request and not by a timer: a function that was frozen between two requests wakes up with
- * connections the server closed long ago, and its timers still to run.
+ * Runs before each request, not on a timer. A Lambda that was frozen between two requests resumes with
+ * connections that the server closed long ago, before its timers have run.
  */
 function closeIdleSockets(agent: Agent, lastUses: LastUses, nowMs: number): void {
   for (const sockets of Object.values(agent.freeSockets))
@@ -115,7 +119,7 @@ function closeIdleSockets(agent: Agent, lastUses: LastUses, nowMs: number): void
     }
 }
 
-/** One request on its way. */
+/** One request in flight. */
 class Delivery {
   readonly outcome: Promise<WireOutcome>;
   readonly #wire: WireRequest;
@@ -125,7 +129,7 @@ class Delivery {
   readonly #resolve: (outcome: WireOutcome) => void;
   readonly #startedAtMs = performance.now();
   #timer: NodeJS.Timeout;
-  /** The connection it was written to; null as long as not a byte of it can have left this machine. */
+  /** The connection the request was written to; null while no byte of it can have left this machine. */
   #socket: Socket | null = null;
   #isSettled = false;
 
@@ -146,9 +150,11 @@ class Delivery {
     this.#timer = setTimeout(() => this.fail(`no connection within ${timeoutMs} ms`), timeoutMs);
   }
 
-  /** Ends the request, if it has not ended, as the outcome that is proven by now. */
+  /**
+   * Ends the request, if it has not ended: `ambiguous` once it was written to a connection, else `not_sent`.
+   */
   fail(reason: string): void {
-    // By now the connection may carry somebody else's request.
+    // After a request has ended, its connection may carry another request, so it must not be destroyed.
     if (this.#isSettled) return;
     this.#settle(
       this.#socket !== null
@@ -164,7 +170,9 @@ class Delivery {
     this.#resolve(outcome);
   }
 
-  /** Nothing is written before the connection stands, so that a failure until then proves that nothing was sent. */
+  /**
+   * Writes nothing before the connection is made, so that an earlier failure proves that nothing was sent.
+   */
   #awaitReady(socket: Socket, readyEvent: string): void {
     if (this.#lastUses.has(socket)) this.#handOver(socket);
     else socket.once(readyEvent, () => this.#handOver(socket));
@@ -209,7 +217,7 @@ class Delivery {
   }
 }
 
-/** Only the code: the message of a network error may hold anything. */
+/** Only the code or name: the message of a network error may hold any text. */
 function describeBreak(error: NodeJS.ErrnoException): string {
   return error.code ?? error.name;
 }

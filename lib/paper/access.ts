@@ -5,7 +5,7 @@ import type { Dialect } from '../exchange/dialect.ts';
 import { type PaperKey, paperKeys } from './accounts.ts';
 import type { RefusalName } from './refusals.ts';
 
-/** What arrived at a private endpoint. */
+/** A request to a private endpoint, as it arrived. */
 export interface SignedRequest {
   readonly headers: IncomingHttpHeaders;
   readonly path: string;
@@ -19,18 +19,18 @@ export type AccessVerdict =
   | { readonly allowed: true; readonly account: string; readonly body: Readonly<Record<string, unknown>> }
   | { readonly allowed: false; readonly refusal: RefusalName };
 
-/** Decides who is asking and whether they may: signature, body and nonce. One per exchange: it remembers nonces. */
+/** Authenticates a request by signature, body and nonce. One per exchange, because it stores nonces. */
 export type AccessCheck = (request: SignedRequest) => AccessVerdict;
 
-/** Written apart from the relay's own signing, so that the two check each other. */
+/** Implemented independently of the relay's signing, so that each checks the other. */
 export function createAccessCheck(dialect: Dialect): AccessCheck {
   const nonces = new Map<string, NonceMemory>();
   return (request) => {
     const apiKey = String(request.headers['x-txc-apikey'] ?? '');
     const key = paperKeys.get(apiKey);
     if (key === undefined) return deny('unauthorized');
-    const fault = checkSignature(request, key);
-    if (fault !== null) return deny(fault);
+    const refusal = checkSignature(request, key);
+    if (refusal !== null) return deny(refusal);
     const body = readBody(request);
     if (body === null) return deny('payload_invalid');
     if (!key.enabled) return deny('key_disabled');
@@ -55,7 +55,7 @@ function checkSignature({ headers, body }: SignedRequest, key: PaperKey): Refusa
   return given.length === expected.length && timingSafeEqual(given, expected) ? null : 'unauthorized';
 }
 
-/** Null unless it is a compact JSON object, sent as such, that names the path it was sent to. */
+/** Null unless the body is compact JSON, an object, has the JSON content type and names the request path. */
 function readBody({ headers, body, path }: SignedRequest): Record<string, unknown> | null {
   if (!/^application\/json\b/i.test(headers['content-type'] ?? '')) return null;
   const text = body.toString('utf8');
@@ -64,7 +64,7 @@ function readBody({ headers, body, path }: SignedRequest): Record<string, unknow
   return value?.['request'] === path ? value : null;
 }
 
-/** The live service may refuse spaced JSON; refusing it always brings that to light. */
+/** The live service may refuse JSON with spaces. The paper exchange always does, so that tests notice it. */
 function hasSpaces(json: string): boolean {
   return /\s/.test(json.replace(/"(?:[^"\\]|\\.)*"/g, ''));
 }
@@ -75,11 +75,11 @@ function parseObject(text: string): Record<string, unknown> | null {
 }
 
 interface NonceMemory {
-  /** The greatest one that came without a window. */
+  /** The greatest nonce received without a window. */
   last: bigint;
-  /** Those that came with a window and could come again, with their times. */
+  /** Nonces received with a window that could still be repeated → their times in milliseconds. */
   readonly recent: Map<bigint, number>;
-  /** Those that are no numbers. */
+  /** Nonces that are not numbers. */
   readonly texts: Set<string>;
 }
 
@@ -96,7 +96,9 @@ const checkNonces: Readonly<Record<Dialect, NonceCheck>> = {
   live: checkLiveNonce,
 };
 
-/** Written: a unique identifier, sent as a string. One that counts must count upwards, as the live service demands. */
+/**
+ * The written API asks for a unique string. Numeric nonces must also increase, as the live service demands.
+ */
 function checkWrittenNonce(memory: NonceMemory, { nonce: value }: Readonly<Record<string, unknown>>) {
   if (isMissing(value)) return 'nonce_required';
   if (typeof value !== 'string') return 'nonce_not_text';

@@ -1,17 +1,17 @@
 import { formatDecimal, parseDecimal, stepOfPlaces } from '../base/decimal.ts';
 import { createRandom } from '../base/random.ts';
 
-/** What an API key of the paper exchange may do. */
+/** An API key of the paper exchange and its permissions. */
 export interface PaperKey {
   readonly apiSecret: string;
   readonly account: string;
-  /** A disabled key is refused with the service's own words for it. */
+  /** A disabled key is refused with the live service's error for disabled keys. */
   readonly enabled: boolean;
-  /** A key that may only read is refused at orders and cancellations. */
+  /** False: creating and cancelling orders is refused. */
   readonly mayTrade: boolean;
 }
 
-/** The keys are public on purpose: they open nothing but this machine's paper exchange. */
+/** The keys are public on purpose: they are valid only on this machine's paper exchange. */
 export const paperKeys: ReadonlyMap<string, PaperKey> = new Map([
   ['paper-key', { apiSecret: 'paper-secret', account: 'main', enabled: true, mayTrade: true }],
   ['paper-key-2', { apiSecret: 'paper-secret-2', account: 'second', enabled: true, mayTrade: true }],
@@ -21,11 +21,11 @@ export const paperKeys: ReadonlyMap<string, PaperKey> = new Map([
 
 export interface PaperAccount {
   readonly name: string;
-  /** Business partners alone see interest payments. */
+  /** Only business partners may read interest payments. */
   readonly isPartner: boolean;
-  /** Ticker → amount at the beginning. Orders never touch it. */
+  /** Ticker → initial main balance. Orders never change it. */
   readonly main: Readonly<Record<string, string>>;
-  /** Ticker → amount at the beginning. Orders reserve and spend it. */
+  /** Ticker → initial collateral balance. Orders reserve and spend it. */
   readonly collateral: Readonly<Record<string, string>>;
 }
 
@@ -58,7 +58,7 @@ function flexibleFee(
   return { minFlex, maxFlex, percentFlex, fixed: '0', minAmount, maxAmount: '0' };
 }
 
-/** What the fee table says of one currency. */
+/** The transfer fees of one currency. */
 export interface PaperFeeRecord {
   readonly ticker: string;
   readonly name: string;
@@ -84,7 +84,7 @@ function feeRecord(
   };
 }
 
-/** The fee table as it begins, one record per currency. */
+/** The initial transfer fees, one record per currency. */
 export const feeRecords: readonly PaperFeeRecord[] = [
   feeRecord('BTC', 'Bitcoin', fixedFee('0.0004', '0.001', '50')),
   feeRecord('ETH', 'Ethereum', fixedFee('0.002', '0.01', '1000')),
@@ -127,7 +127,7 @@ const paymentCount = 250;
 const firstPaymentSeconds = Date.UTC(2026, 0, 1) / 1000;
 const secondsBetweenPayments = 8 * 3600;
 
-/** The partner's payments as they begin, newest first: the plans take turns, one payment every eight hours. */
+/** The partner's initial interest payments, newest first: one every eight hours, the plans in turn. */
 export const interestPaymentRecords: readonly PaperInterestPayment[] = createPayments();
 
 function createPayments(): PaperInterestPayment[] {

@@ -1,17 +1,17 @@
 import { type Decimal, minimum, one, zero } from '../base/decimal.ts';
 import type { Side } from '../model/order.ts';
-import { marketNamed, type PaperMarket } from './markets.ts';
 import {
   type Balance,
   balanceOf,
   closesOnly,
+  type ExchangeState,
   type PaperOrder,
   positionOf,
   positionToChange,
-  type World,
-} from './world.ts';
+} from './exchange-state.ts';
+import { marketNamed, type PaperMarket } from './markets.ts';
 
-/** What one fill moves. */
+/** One fill of an order. */
 export interface Fill {
   /** In base units. */
   readonly amount: Decimal;
@@ -19,17 +19,19 @@ export interface Fill {
   readonly feeRate: Decimal;
 }
 
-/** The longest a quotient may get; what is cut off stays in the margin, so nothing is lost. */
+/** Decimal places of a quotient. The part that is cut off stays in the margin, so nothing is lost. */
 const quotientPlaces = 8;
 
 /**
- * Holds funds for so many base units of the order, taking more from the available balance or giving some back.
+ * Reserves funds for the given base units of the order. The difference moves between available and reserved
+ * balance.
  *
- * A purchase holds its worth at the limit price and the taker fee on it, in the quote currency; a spot sale holds the base currency.
+ * A buy order reserves its notional at the limit price plus the taker fee, in the quote currency. A spot sell
+ * order reserves the base currency. A perpetual order of either side reserves the quote currency.
  */
-export function setHold(world: World, order: PaperOrder, units: Decimal): void {
+export function setHold(state: ExchangeState, order: PaperOrder, units: Decimal): void {
   const reserved = units.times(holdPerUnit(order));
-  const balance = holdBalance(world, order);
+  const balance = holdBalance(state, order);
   const more = reserved.minus(order.reserved);
   balance.available = balance.available.minus(more);
   balance.reserved = balance.reserved.plus(more);
@@ -37,8 +39,8 @@ export function setHold(world: World, order: PaperOrder, units: Decimal): void {
   order.heldAmount = units;
 }
 
-export function canHold(world: World, order: PaperOrder, units: Decimal): boolean {
-  return units.times(holdPerUnit(order)).lte(holdBalance(world, order).available);
+export function canHold(state: ExchangeState, order: PaperOrder, units: Decimal): boolean {
+  return units.times(holdPerUnit(order)).lte(holdBalance(state, order).available);
 }
 
 function holdPerUnit(order: PaperOrder): Decimal {
@@ -47,9 +49,9 @@ function holdPerUnit(order: PaperOrder): Decimal {
   return order.price.times(one.plus(market.takerFeeRate));
 }
 
-function holdBalance(world: World, order: PaperOrder): Balance {
+function holdBalance(state: ExchangeState, order: PaperOrder): Balance {
   const market = marketNamed(order.market);
-  return balanceOf(world, order.account, holdsBase(market, order.side) ? market.base : market.quote);
+  return balanceOf(state, order.account, holdsBase(market, order.side) ? market.base : market.quote);
 }
 
 function holdsBase(market: PaperMarket, side: Side): boolean {
@@ -57,28 +59,29 @@ function holdsBase(market: PaperMarket, side: Side): boolean {
 }
 
 /**
- * How much of an order must have funds held: all of it on a spot market; on a perpetual, what goes beyond closing
- * the position, of which other open orders of that side may have claimed their part already.
+ * The base units of an order for which funds must be reserved. Spot market: all of them. Perpetual: the part
+ * that does not close the position. Other open orders of that side may already have claimed a part of the
+ * position.
  */
-export function amountToHold(world: World, order: PaperOrder): Decimal {
+export function amountToHold(state: ExchangeState, order: PaperOrder): Decimal {
   if (marketNamed(order.market).settlement === 'spot') return order.remaining;
   if (closesOnly(order)) return zero;
-  const closable = closingPart(world, order, positionOf(world, order).amount.abs());
-  const free = closable.minus(claimedByOthers(world, order));
+  const closable = closingPart(state, order, positionOf(state, order).amount.abs());
+  const free = closable.minus(claimedByOthers(state, order));
   return free.gt(zero) ? order.remaining.minus(minimum(order.remaining, free)) : order.remaining;
 }
 
-/** How much of the amount would close the order's present position. */
-function closingPart(world: World, order: PaperOrder, amount: Decimal): Decimal {
-  const position = positionOf(world, order).amount;
+/** The part of the amount that would close the order's current position. */
+function closingPart(state: ExchangeState, order: PaperOrder, amount: Decimal): Decimal {
+  const position = positionOf(state, order).amount;
   const isOpposite = order.side === 'buy' ? position.lt(zero) : position.gt(zero);
   return isOpposite ? minimum(amount, position.abs()) : zero;
 }
 
-function claimedByOthers(world: World, order: PaperOrder): Decimal {
+function claimedByOthers(state: ExchangeState, order: PaperOrder): Decimal {
   let claimed = zero;
-  for (const other of world.open.values())
-    if (isRival(other, order) && !isSecondLeg(world, other))
+  for (const other of state.open.values())
+    if (isRival(other, order) && !isSecondLeg(state, other))
       claimed = claimed.plus(other.remaining.minus(other.heldAmount));
   return claimed;
 }
@@ -93,28 +96,28 @@ function isRival(other: PaperOrder, order: PaperOrder): boolean {
   );
 }
 
-/** Only one leg of a pair can ever fill: the stop-loss speaks, and holds, for both. */
-function isSecondLeg(world: World, order: PaperOrder): boolean {
-  return order.ocoId !== null && world.pairs.get(order.ocoId)?.takeProfitId === order.orderId;
+/** Only one leg of a pair can fill, so only its stop-loss claims the position and reserves funds. */
+function isSecondLeg(state: ExchangeState, order: PaperOrder): boolean {
+  return order.ocoId !== null && state.pairs.get(order.ocoId)?.takeProfitId === order.orderId;
 }
 
 /**
- * How much of a fill the account can pay for.
+ * The part of a fill, in base units, that the account can pay for.
  *
- * Holds cover every spot fill. A perpetual order may find its position closed by another order, or fill above its
- * limit, and then needs more than was held; what cannot be paid for is not opened. An order that can only close
- * never opens.
+ * Reserved funds cover every spot fill. A perpetual order may need more than was reserved: another order may
+ * have closed its position, or it fills above its limit. The part that cannot be paid for is not opened. An
+ * order that can only close a position never opens one.
  */
-export function affordableAmount(world: World, order: PaperOrder, fill: Fill): Decimal {
+export function affordableAmount(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
   const market = marketNamed(order.market);
   if (market.settlement === 'spot') return fill.amount;
-  const closing = closingPart(world, order, fill.amount);
+  const closing = closingPart(state, order, fill.amount);
   const opening = fill.amount.minus(closing);
   if (opening.eq(zero)) return fill.amount;
   if (closesOnly(order)) return closing;
   const freed = order.heldAmount.minus(heldAfter(order, fill.amount, opening)).times(holdPerUnit(order));
   const cost = opening.plus(fill.amount.times(fill.feeRate)).times(fill.price);
-  const { available } = balanceOf(world, order.account, market.quote);
+  const { available } = balanceOf(state, order.account, market.quote);
   return cost.lte(available.plus(freed)) ? fill.amount : closing;
 }
 
@@ -124,47 +127,47 @@ function heldAfter(order: PaperOrder, filled: Decimal, opened: Decimal): Decimal
 }
 
 /**
- * Moves what a fill moves, against the counterparty, and takes the fee in the quote currency.
+ * Settles a fill against the counterparty and charges the fee in the quote currency.
  *
  * @returns the fee, in the quote currency
  */
-export function settleFill(world: World, order: PaperOrder, fill: Fill): Decimal {
+export function settleFill(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
   const market = marketNamed(order.market);
-  const quote = balanceOf(world, order.account, market.quote);
+  const quote = balanceOf(state, order.account, market.quote);
   const fee = fill.amount.times(fill.price).times(fill.feeRate);
-  if (market.settlement === 'spot') settleSpot(world, order, fill);
-  else settlePerpetual(world, order, fill);
+  if (market.settlement === 'spot') settleSpot(state, order, fill);
+  else settlePerpetual(state, order, fill);
   quote.available = quote.available.minus(fee);
-  add(world.fees, market.quote, fee);
+  add(state.fees, market.quote, fee);
   return fee;
 }
 
-function settleSpot(world: World, order: PaperOrder, { amount, price }: Fill): void {
+function settleSpot(state: ExchangeState, order: PaperOrder, { amount, price }: Fill): void {
   const market = marketNamed(order.market);
-  setHold(world, order, order.heldAmount.minus(amount));
+  setHold(state, order, order.heldAmount.minus(amount));
   const baseGained = order.side === 'buy' ? amount : amount.times(minusOne);
-  payFromCounterparty(world, order.account, market.base, baseGained);
-  payFromCounterparty(world, order.account, market.quote, baseGained.times(price).times(minusOne));
+  payFromCounterparty(state, order.account, market.base, baseGained);
+  payFromCounterparty(state, order.account, market.quote, baseGained.times(price).times(minusOne));
 }
 
 const minusOne = one.times('-1');
 
 /**
- * Closes first, then opens, at leverage 1: margin is the full worth of the position at its opening.
+ * First closes, then opens, at leverage 1: the margin is the full notional of the position at opening.
  *
- * Liquidation is not modelled: a short that loses more than its margin takes the available balance below zero.
+ * Liquidation is not modelled: a short that loses more than its margin makes the available balance negative.
  */
-function settlePerpetual(world: World, order: PaperOrder, { amount, price }: Fill): void {
-  const closing = closingPart(world, order, amount);
+function settlePerpetual(state: ExchangeState, order: PaperOrder, { amount, price }: Fill): void {
+  const closing = closingPart(state, order, amount);
   const opening = amount.minus(closing);
-  setHold(world, order, heldAfter(order, amount, opening));
-  if (closing.gt(zero)) closePosition(world, order, closing, price);
-  if (opening.gt(zero)) openPosition(world, order, opening, price);
+  setHold(state, order, heldAfter(order, amount, opening));
+  if (closing.gt(zero)) closePosition(state, order, closing, price);
+  if (opening.gt(zero)) openPosition(state, order, opening, price);
 }
 
-function closePosition(world: World, order: PaperOrder, closing: Decimal, price: Decimal): void {
+function closePosition(state: ExchangeState, order: PaperOrder, closing: Decimal, price: Decimal): void {
   const { quote } = marketNamed(order.market);
-  const position = positionToChange(world, order);
+  const position = positionToChange(state, order);
   const size = position.amount.abs();
   const margin = closing.eq(size)
     ? position.margin
@@ -173,24 +176,24 @@ function closePosition(world: World, order: PaperOrder, closing: Decimal, price:
   const profit = order.side === 'sell' ? worth.minus(margin) : margin.minus(worth);
   position.margin = position.margin.minus(margin);
   position.amount = order.side === 'buy' ? position.amount.plus(closing) : position.amount.minus(closing);
-  const balance = balanceOf(world, order.account, quote);
+  const balance = balanceOf(state, order.account, quote);
   balance.available = balance.available.plus(margin);
-  payFromCounterparty(world, order.account, quote, profit);
+  payFromCounterparty(state, order.account, quote, profit);
 }
 
-function openPosition(world: World, order: PaperOrder, opening: Decimal, price: Decimal): void {
-  const balance = balanceOf(world, order.account, marketNamed(order.market).quote);
-  const position = positionToChange(world, order);
+function openPosition(state: ExchangeState, order: PaperOrder, opening: Decimal, price: Decimal): void {
+  const balance = balanceOf(state, order.account, marketNamed(order.market).quote);
+  const position = positionToChange(state, order);
   const margin = opening.times(price);
   balance.available = balance.available.minus(margin);
   position.margin = position.margin.plus(margin);
   position.amount = order.side === 'buy' ? position.amount.plus(opening) : position.amount.minus(opening);
 }
 
-function payFromCounterparty(world: World, account: string, ticker: string, amount: Decimal): void {
-  const balance = balanceOf(world, account, ticker);
+function payFromCounterparty(state: ExchangeState, account: string, ticker: string, amount: Decimal): void {
+  const balance = balanceOf(state, account, ticker);
   balance.available = balance.available.plus(amount);
-  add(world.counterparty, ticker, amount.times(minusOne));
+  add(state.counterparty, ticker, amount.times(minusOne));
 }
 
 function add(pot: Map<string, Decimal>, ticker: string, amount: Decimal): void {

@@ -23,7 +23,7 @@ export const BalanceRequestSchema = z.strictObject({
 
 export const HedgeRequestSchema = z.strictObject({ account: z.string(), hedgeMode: z.boolean() });
 
-/** Kept as text, without needless zeros. */
+/** Stored as text without trailing zeros. */
 const TermText = AmountText.transform(formatDecimal).optional();
 const TermsRequestSchema = z.strictObject({
   minFlex: TermText,
@@ -53,9 +53,9 @@ export const InterestRequestSchema = z.strictObject({
 });
 
 /**
- * Reads the body of a control route.
+ * Reads the body of a control request.
  *
- * @throws RangeError that says what is wrong with it
+ * @throws RangeError that names the validation issues
  */
 export function readRequest<S extends z.ZodType>(schema: S, body: string): z.output<S> {
   const parsed = schema.safeParse(parseBody(body));

@@ -11,43 +11,46 @@ import {
 } from './control-requests.ts';
 import type { Command } from './engine.ts';
 import { type FaultBox, type FaultRequest, type FaultView, parseFaultRequest } from './faults.ts';
+import type { FeeTermsChange } from './main-account.ts';
 import { marketNamed } from './markets.ts';
 import { endpointNames } from './routes.ts';
-import { describeWorld, type PaperState } from './state.ts';
+import { describeState, type PaperState } from './state.ts';
 import type { Trading } from './trading.ts';
-import type { FeeTermsChange } from './treasury.ts';
 
-/** The hand that moves prices and breaks things; the control routes do the same over HTTP. */
+/**
+ * Sets prices, balances, modes and faults of the paper exchange. The control routes do the same over HTTP.
+ */
 export interface PaperControl {
   /**
-   * Makes one trade happen.
+   * Executes one market trade at this price.
    *
-   * @param volume how much of the orders here it can fill, in base units; absent: as much as there is
+   * @param volume how much of the resting orders it can fill, in base units; absent: unlimited
    * @throws RangeError for an unknown market, or a price or volume that is not above zero; RelayError
    *   `store_unavailable` after the journal was lost
    */
   setPrice(market: string, price: Decimal, volume?: Decimal): void;
-  /** What an account's main balance of a currency is from now on; zero takes it away. @throws as `setPrice` does */
+  /** Sets an account's main balance of a currency; zero removes it. @throws as `setPrice` does */
   setBalance(account: string, ticker: string, amount: Decimal): void;
   /**
    * Switches an account between hedge mode and one-way mode.
    *
-   * @throws RangeError also while the account has orders or positions on a perpetual market; as `setPrice` does
+   * @throws RangeError also while the account has orders or positions on a perpetual market; as `setPrice`
+   *   does
    */
   setHedgeMode(account: string, isHedged: boolean): void;
-  /** What moving a currency costs from now on; terms that are not named stay. @throws as `setPrice` does */
+  /** Changes the transfer fees of a currency; terms that are not given stay. @throws as `setPrice` does */
   setFee(ticker: string, change: FeeTermsChange): void;
-  /** Adds a payment to a partner's history, before those as old or older. @throws as `setPrice` does */
+  /** Adds a payment to a partner's history, which is sorted newest first. @throws as `setPrice` does */
   payInterest(account: string, payment: PaperInterestPayment): void;
-  /** @throws RangeError that says what is wrong with the request */
+  /** @throws RangeError that names the validation issues */
   addFault(fault: FaultRequest): FaultView;
-  /** Also ends an outage. */
+  /** Removes all faults and ends an outage. */
   clearFaults(): void;
   faults(): readonly FaultView[];
   state(): PaperState;
 }
 
-/** What the controls act upon. */
+/** The parts that the controls act on. */
 export interface Controlled {
   readonly trading: Trading;
   readonly faults: FaultBox;
@@ -60,7 +63,7 @@ export function createControl(controlled: Controlled): PaperControl {
   const { trading, faults } = controlled;
   return {
     setPrice(market, price, volume) {
-      // A failed write shows at the next order; here there is nobody to tell.
+      // This function cannot report a failed write. The next order fails because of it.
       trade(controlled, { market, price, volume: volume ?? null }).catch(() => {});
     },
     setBalance(account, ticker, amount) {
@@ -85,11 +88,11 @@ export function createControl(controlled: Controlled): PaperControl {
       controlled.endOutage();
     },
     faults: () => faults.list(),
-    state: () => describeWorld(trading.world),
+    state: () => describeState(trading.state),
   };
 }
 
-/** A command without its time, which the clock tells. */
+/** A command without its time, which `execute` takes from the clock. */
 type Untimed<C extends Command> = C extends Command ? Omit<C, 'atMs'> : never;
 
 /** Takes effect at once; resolves once it is stored. */
@@ -110,7 +113,7 @@ function trade(controlled: Controlled, { market, price, volume }: Trade): Promis
   return execute(controlled, { kind: 'trade', market, price, volume });
 }
 
-/** What a control route answers, and what is to happen once the response is out. */
+/** The response of a control route, and what to do once the response is sent. */
 export interface ControlResponse {
   readonly httpStatus: number;
   readonly body: unknown;
@@ -120,7 +123,7 @@ export interface ControlResponse {
 type ControlRoute = (controlled: Controlled, body: string) => ControlResponse | Promise<ControlResponse>;
 
 const controlRoutes: Readonly<Record<string, ControlRoute>> = {
-  'GET /control/state': ({ trading }) => ({ httpStatus: 200, body: describeWorld(trading.world) }),
+  'GET /control/state': ({ trading }) => ({ httpStatus: 200, body: describeState(trading.state) }),
   'POST /control/price': postPrice,
   'POST /control/balance': postBalance,
   'POST /control/hedge': postHedge,
@@ -134,14 +137,14 @@ const controlRoutes: Readonly<Record<string, ControlRoute>> = {
   },
 };
 
-/** Serves one control route; a mistake in the request is answered with what is wrong with it. */
+/** Serves one control request. An invalid request gets a 400 or 404 response with the validation issues. */
 export async function serveControl(
   controlled: Controlled,
   address: string,
   body: string,
 ): Promise<ControlResponse> {
   const route = Object.hasOwn(controlRoutes, address) ? controlRoutes[address] : undefined;
-  if (route === undefined) return refuse(404, `there is no ${address}`, Object.keys(controlRoutes));
+  if (route === undefined) return refuse(404, `unknown route: ${address}`, Object.keys(controlRoutes));
   try {
     return await route(controlled, body);
   } catch (error) {
@@ -175,7 +178,7 @@ async function postHedge(controlled: Controlled, body: string): Promise<ControlR
 async function postFee(controlled: Controlled, body: string): Promise<ControlResponse> {
   const { ticker, ...change } = readRequest(FeeRequestSchema, body);
   await execute(controlled, { kind: 'set_fee', ticker, change });
-  return { httpStatus: 200, body: controlled.trading.world.treasury.fees.get(ticker) };
+  return { httpStatus: 200, body: controlled.trading.state.mainAccount.transferFees.get(ticker) };
 }
 
 async function postInterest(controlled: Controlled, body: string): Promise<ControlResponse> {

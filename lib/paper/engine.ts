@@ -1,21 +1,21 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { OrderRequest } from '../model/order.ts';
 import { amountToHold, canHold, setHold } from './balances.ts';
+import {
+  type ClientOrderKey,
+  type ExchangeState,
+  lastPriceOf,
+  ordersByClientOrderId,
+  type PaperOrder,
+} from './exchange-state.ts';
 import { checkPositionSide, type SetHedgeModeCommand, setHedgeMode } from './hedge-mode.ts';
+import { applyMainAccountCommand, type MainAccountCommand } from './main-account.ts';
 import { matchTrade, meetLastPrice } from './matching.ts';
 import { addOrder, draftOrder } from './order-life.ts';
 import type { RefusalName } from './refusals.ts';
 import { endOrder } from './stop-loss-take-profit.ts';
-import { applyTreasuryCommand, type TreasuryCommand } from './treasury.ts';
-import {
-  type ClientOrderKey,
-  lastPriceOf,
-  ordersByClientOrderId,
-  type PaperOrder,
-  type World,
-} from './world.ts';
 
-/** An order as asked for, its fields checked against its market; an empty client order id stands for none. */
+/** A requested order whose fields were checked against its market. An empty client order id means none. */
 export type NewOrder = OrderRequest & { readonly stp: string };
 
 export interface CreateCommand {
@@ -33,18 +33,20 @@ export interface CancelCommand {
   readonly orderId: number;
 }
 
-/** One trade of the market at large. */
+/** One trade in the market, between others. */
 export interface TradeCommand {
   readonly kind: 'trade';
   readonly atMs: number;
   readonly market: string;
   readonly price: Decimal;
-  /** How much of the orders here it can fill, in base units; null is without bounds. */
+  /** How much of the resting orders it can fill, in base units; null means unlimited. */
   readonly volume: Decimal | null;
 }
 
-/** Everything that can happen to the world. The same commands on a new world always make the same world. */
-export type Command = CreateCommand | CancelCommand | TradeCommand | SetHedgeModeCommand | TreasuryCommand;
+/**
+ * Every change of the exchange state. Replaying the same commands on a new state always gives the same state.
+ */
+export type Command = CreateCommand | CancelCommand | TradeCommand | SetHedgeModeCommand | MainAccountCommand;
 
 export type CommandResult =
   | { readonly result: 'order'; readonly order: PaperOrder }
@@ -54,36 +56,36 @@ export type CommandResult =
   | { readonly result: 'set' };
 
 /**
- * Changes the world as the command says; a refused command changes nothing.
+ * Applies a command to the state. A refused command changes nothing.
  *
- * @throws RangeError when a balance, a fee, a payment or a mode cannot be as the command says
+ * @throws RangeError when a balance, a transfer fee, an interest payment or a hedge mode cannot be set
  */
-export function applyCommand(world: World, command: Command): CommandResult {
+export function applyCommand(state: ExchangeState, command: Command): CommandResult {
   switch (command.kind) {
     case 'create':
-      return createOrder(world, command);
+      return createOrder(state, command);
     case 'cancel':
-      return cancelOrder(world, command);
+      return cancelOrder(state, command);
     case 'trade':
-      return { result: 'traded', touched: matchTrade(world, command) };
+      return { result: 'traded', touched: matchTrade(state, command) };
     case 'set_hedge_mode':
-      setHedgeMode(world, command);
+      setHedgeMode(state, command);
       return { result: 'set' };
     case 'set_balance':
     case 'set_fee':
     case 'pay_interest':
-      applyTreasuryCommand(world.treasury, command);
+      applyMainAccountCommand(state.mainAccount, command);
       return { result: 'set' };
   }
 }
 
-function createOrder(world: World, command: CreateCommand): CommandResult {
+function createOrder(state: ExchangeState, command: CreateCommand): CommandResult {
   const { order: asked, account, atMs } = command;
-  if (findOpenByClientOrderId(world, { ...asked, account }) !== undefined)
+  if (findOpenByClientOrderId(state, { ...asked, account }) !== undefined)
     return { result: 'refused', refusal: 'client_order_id_used' };
-  const misplaced = checkPositionSide(world, account, asked);
+  const misplaced = checkPositionSide(state, account, asked);
   if (misplaced !== null) return { result: 'refused', refusal: misplaced };
-  const activation = activationOf(world, asked);
+  const activation = activationOf(state, asked);
   if (activation === null) return { result: 'refused', refusal: 'activation_at_last_price' };
   const { kind, stopLoss = null, takeProfit = null, positionSide = 'BOTH', ...fields } = asked;
   const draft = draftOrder({
@@ -94,38 +96,42 @@ function createOrder(world: World, command: CreateCommand): CommandResult {
     type: kind,
     createdAtMs: atMs,
   });
-  const units = amountToHold(world, draft);
-  if (!canHold(world, draft, units)) return { result: 'refused', refusal: 'balance_too_small' };
-  const order = addOrder(world, draft, { stopLoss, takeProfit });
-  setHold(world, order, units);
-  world.acceptedOrderIds.push(order.orderId);
-  meetLastPrice(world, order);
+  const units = amountToHold(state, draft);
+  if (!canHold(state, draft, units)) return { result: 'refused', refusal: 'balance_too_small' };
+  const order = addOrder(state, draft, { stopLoss, takeProfit });
+  setHold(state, order, units);
+  state.acceptedOrderIds.push(order.orderId);
+  meetLastPrice(state, order);
   return { result: 'order', order };
 }
 
 type Activation = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
 
-/** What the order waits for, if it waits; null for an activation price at the last price, which has no direction. */
-function activationOf(world: World, asked: NewOrder): Activation | null {
+/**
+ * The trigger of the order, if it has one; null if the trigger price equals the last price and has no
+ * direction.
+ */
+function activationOf(state: ExchangeState, asked: NewOrder): Activation | null {
   if (!('activationPrice' in asked)) return { activationPrice: null, activationCondition: null };
   const { activationPrice, market } = asked;
-  const lastPrice = lastPriceOf(world, market);
+  const lastPrice = lastPriceOf(state, market);
   if (activationPrice.eq(lastPrice)) return null;
-  // The direction comes from where the price stands, not from the side.
+  // The direction follows from the last price, not from the side.
   return { activationPrice, activationCondition: activationPrice.gt(lastPrice) ? 'gte' : 'lte' };
 }
 
-function cancelOrder(world: World, command: CancelCommand): CommandResult {
-  const order = world.open.get(command.orderId);
+function cancelOrder(state: ExchangeState, command: CancelCommand): CommandResult {
+  const order = state.open.get(command.orderId);
   if (order?.account !== command.account || order.market !== command.market)
     return { result: 'refused', refusal: 'order_not_found' };
-  // No trade comes with a cancellation: exits for a filled part wait for the next one.
-  endOrder(world, order, command.atMs);
+  // A cancellation is no trade: the take-profit and stop-loss of a filled part can only fill at the next
+  // trade.
+  endOrder(state, order, command.atMs);
   return { result: 'order', order };
 }
 
-/** The one open order with this client order id; ended orders leave their ids free for others. */
-export function findOpenByClientOrderId(world: World, key: ClientOrderKey): PaperOrder | undefined {
+/** The open order with this client order id. The ids of ended orders may be reused. */
+export function findOpenByClientOrderId(state: ExchangeState, key: ClientOrderKey): PaperOrder | undefined {
   if (key.clientOrderId === '') return undefined;
-  return ordersByClientOrderId(world, key).find((order) => world.open.has(order.orderId));
+  return ordersByClientOrderId(state, key).find((order) => state.open.has(order.orderId));
 }

@@ -5,48 +5,48 @@ import { createAccessCheck } from './access.ts';
 import { createRateWindow } from './rate-window.ts';
 import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
 import type { RefusalName } from './refusals.ts';
+import type { PaperEndpoint, Route } from './request-context.ts';
 import { routesByAddress } from './routes.ts';
 import type { Trading } from './trading.ts';
 import { createFieldReader } from './validation.ts';
-import type { PaperEndpoint, Route } from './visit.ts';
 
-/** A request as it arrived, whole. */
+/** A complete HTTP request, as it arrived. */
 export interface PaperRequest {
   readonly method: string;
   /** The path, with its query if it has one. */
   readonly target: string;
-  /** By their names in lower case. */
+  /** Names in lower case. */
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
   /** When it arrived. */
   readonly atMs: number;
-  /** How far the lists of orders trail behind; absent: not at all. */
+  /** How far the order lists lag behind; absent: not at all. */
   readonly lagMs?: number;
 }
 
-/** What a request ends with; a text goes out as it is, anything else as JSON, null as an empty body. */
+/** The response to a request. A text body is sent unchanged, null as an empty body, anything else as JSON. */
 export interface PaperResponse {
   readonly httpStatus: number;
   readonly body: unknown;
 }
 
-/** What became of a request at the door. */
+/** Whether a request has a route and is within its rate limit. */
 export type Admission =
   | { readonly admitted: false; readonly response: PaperResponse }
   | {
       readonly admitted: true;
       readonly endpoint: PaperEndpoint;
       /**
-       * Takes effect at once; resolves once nothing can take the effect back. To be called once at most.
+       * Takes effect at once. Resolves once the effect is stored. Must be called at most once.
        *
-       * @param lagMs takes the place of the request's own
+       * @param lagMs overrides the lag of the request
        */
       serve(lagMs?: number): Promise<PaperResponse>;
     };
 
-/** An exchange without its wire: its responses follow from the requests and what was traded, and from nothing else. */
+/** The exchange without HTTP. Its responses depend only on the requests and the trades. */
 export interface PaperCore {
-  /** Finds the endpoint and holds the request against its rate limit. */
+  /** Finds the endpoint and checks its rate limit. */
   admit(request: PaperRequest): Admission;
   /**
    * Admits a request and serves it.
@@ -61,7 +61,9 @@ export interface PaperCoreOptions {
   readonly trading: Trading;
 }
 
-/** An exchange that remembers nonces and counts requests; all of its time comes with the requests. */
+/**
+ * Creates an exchange that stores nonces and counts requests. It has no clock: each request carries its time.
+ */
 export function createPaperCore(options: PaperCoreOptions): PaperCore {
   const { dialect } = options;
   const routes = routesByAddress(dialect);
@@ -97,12 +99,12 @@ function turnAway(name: RefusalName, form: RefusalForm): Admission {
   return { admitted: false, response: refusalResponse([{ name }], form) };
 }
 
-/** The response to a request whose body is too large to be read. */
+/** The response to a request with a body that is too large. */
 export function tooLargeResponse(dialect: Dialect, target: string): PaperResponse {
   return refusalResponse([{ name: 'body_too_large' }], { dialect, access: accessOf(pathOf(target)) });
 }
 
-/** Whether a path, of an endpoint or not, would be public. */
+/** Whether a path is public. It need not belong to an endpoint. */
 function accessOf(path: string): Endpoint['access'] {
   return path.startsWith('/api/v4/public/') ? 'public' : 'private';
 }
@@ -132,7 +134,7 @@ function createService({ dialect, trading }: PaperCoreOptions): Service {
   };
 }
 
-/** A response as a client reads it off the wire. */
+/** A response as it is sent over HTTP. */
 export interface EncodedResponse {
   readonly status: number;
   readonly body: string;

@@ -10,43 +10,43 @@ import { orderKinds } from '../orders/order-kinds.ts';
 import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
 import type { RefusalName } from './refusals.ts';
 
-/** What leaves the exchange instead of, or after, its own response. */
+/** How a fault changes the response of the exchange. */
 export type FaultEffect =
-  | { readonly kind: 'answer'; readonly httpStatus: number; readonly body: unknown }
+  | { readonly kind: 'respond'; readonly httpStatus: number; readonly body: unknown }
   /** The connection is destroyed. */
   | { readonly kind: 'drop' }
-  /** The exchange's own response, later. */
+  /** The exchange's own response, delayed. */
   | { readonly kind: 'delay' }
-  /** The exchange's own response, from lists that trail behind. */
+  /** The exchange's own response, from order lists that lag behind. */
   | { readonly kind: 'lag' }
   /** The exchange's own response, but about another order. */
   | { readonly kind: 'contradict' }
-  /** The exchange's own response, with what it was sent in confidence in its texts. */
+  /** The exchange's own response, with the request headers (key and signature included) in its texts. */
   | { readonly kind: 'echo' }
-  /** Nobody listens for a while. */
+  /** The server refuses connections for a while. */
   | { readonly kind: 'outage' };
 
 interface FaultRow {
   /**
-   * `before`: the request has no effect at all. `during`: it is served in another way. `after`: it took effect, and
-   * only the response is spoilt.
+   * `before`: the request has no effect. `during`: it is served in another way. `after`: it took effect, and
+   * only the response is changed. `at_once`: the fault does not wait for a request.
    */
   readonly when: 'before' | 'during' | 'after' | 'at_once';
   readonly effect: (form: RefusalForm) => FaultEffect;
-  /** The one duration it needs. */
+  /** The duration that the fault needs, if any. */
   readonly needs?: 'delayMs' | 'durationMs';
-  /** The names of the endpoints it can strike; absent: all. */
+  /** The endpoints that the fault can affect; absent: all. */
   readonly only?: readonly string[];
 }
 
 const response = (httpStatus: number, body: unknown) => (): FaultEffect => ({
-  kind: 'answer',
+  kind: 'respond',
   httpStatus,
   body,
 });
 const refusal =
   (name: RefusalName) =>
-  (form: RefusalForm): FaultEffect => ({ kind: 'answer', ...refusalResponse([{ name }], form) });
+  (form: RefusalForm): FaultEffect => ({ kind: 'respond', ...refusalResponse([{ name }], form) });
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
 const listNames = [openOrder, endedOrder, conditionalOrders].map(({ name }) => name);
@@ -55,7 +55,7 @@ const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
 
-/** Every fault there is: when it strikes, and what it does. */
+/** Every fault: when it takes effect and what it does. */
 const faultRows = {
   refuse: {
     when: 'before',
@@ -85,33 +85,35 @@ const faultRows = {
 export type FaultKind = keyof typeof faultRows;
 export const faultKinds = Object.keys(faultRows) as FaultKind[];
 
-/** A fault to inject. It strikes `count` times, or by chance until it is cleared. */
+/** A fault to inject. It affects `count` requests, or requests by chance until it is cleared. */
 export interface FaultRequest {
   readonly fault: FaultKind;
-  /** The name of the only endpoint it strikes; absent: any it can. `down` takes everything down whatever is named. */
+  /**
+   * The only endpoint it affects; absent: every endpoint it can affect. `down` always stops the whole server.
+   */
   readonly endpoint?: string;
   /** Absent: 1. */
   readonly count?: number;
-  /** From 0 to 1, per request; takes the place of a count. */
+  /** From 0 to 1, per request; used instead of a count. */
   readonly probability?: number;
-  /** For `delay`, and for `read_lag`: how far the lists trail behind. */
+  /** For `delay`: how late the response is. For `read_lag`: how far the lists lag behind. */
   readonly delayMs?: number;
   /** For `down`. */
   readonly durationMs?: number;
 }
 
-/** A fault that still waits to strike, or goes on. */
+/** An injected fault that is still active. */
 export interface FaultView {
   readonly id: number;
   readonly fault: FaultKind;
-  /** Null: any endpoint it can strike. */
+  /** Null: every endpoint it can affect. */
   readonly endpoint: string | null;
-  /** How often it will still strike; null: by chance. */
+  /** How many more requests it affects; null: by chance. */
   readonly remaining: number | null;
   readonly probability: number | null;
   readonly delayMs: number | null;
   readonly durationMs: number | null;
-  /** How often it has struck. */
+  /** How many requests it has affected. */
   readonly struck: number;
 }
 
@@ -128,19 +130,19 @@ const FaultRequestSchema = z.strictObject({
 });
 
 /**
- * Reads a fault request, from code or from the wire.
+ * Reads a fault request from code or from HTTP.
  *
- * @throws RangeError that says what is wrong with it
+ * @throws RangeError that names the validation issue
  */
 export function parseFaultRequest(input: unknown, endpointNames: readonly string[]): FaultRequest {
   const parsed = FaultRequestSchema.safeParse(input);
   if (!parsed.success) throw new RangeError(z.prettifyError(parsed.error));
-  const complaint = complainAbout(parsed.data, endpointNames);
-  if (complaint !== null) throw new RangeError(complaint);
+  const issue = findIssue(parsed.data, endpointNames);
+  if (issue !== null) throw new RangeError(issue);
   return parsed.data;
 }
 
-function complainAbout(request: FaultRequest, endpointNames: readonly string[]): string | null {
+function findIssue(request: FaultRequest, endpointNames: readonly string[]): string | null {
   const { fault, endpoint } = request;
   const { needs, when, only }: FaultRow = faultRows[fault];
   if (endpoint !== undefined && !endpointNames.includes(endpoint))
@@ -159,24 +161,24 @@ function complainAbout(request: FaultRequest, endpointNames: readonly string[]):
     : null;
 }
 
-/** A fault striking one request. */
+/** The effect of a fault on one request. */
 export interface Strike {
   readonly when: 'before' | 'during' | 'after';
   readonly effect: FaultEffect;
   readonly delayMs: number;
 }
 
-/** The faults that are set. */
+/** The active faults. */
 export interface FaultBox {
   add(request: FaultRequest): FaultView;
   remove(id: number): void;
   clear(): void;
   list(): readonly FaultView[];
-  /** The first fault that strikes this request, counted as struck; null when none does. */
+  /** The first fault that affects this request, which is counted; null if none does. */
   strike(endpoint: Pick<Endpoint, 'name' | 'access'>): Strike | null;
 }
 
-/** @param dialect of the refusals that faults response with */
+/** @param dialect of the refusals that faults respond with */
 export function createFaultBox(random: Random, dialect: Dialect): FaultBox {
   let faults: FaultView[] = [];
   let nextId = 1;

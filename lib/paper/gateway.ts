@@ -13,15 +13,15 @@ export interface GatewayOptions {
   readonly clock: Clock;
   readonly faults: FaultBox;
   readonly controlled: Controlled;
-  /** Aborted when the exchange closes: answers that wait are given up. */
+  /** Aborted when the exchange closes. Delayed responses are then not sent. */
   readonly closing: AbortSignal;
 }
 
 const maximumBodyBytes = 65_536;
 
 /**
- * Takes one HTTP request to its answer: control routes apart, the exchange admits it, the faults that are set may
- * strike it, and the exchange serves it.
+ * Handles one HTTP request. Control routes are served directly. For any other request the exchange checks
+ * route and rate limit, an injected fault may affect it, and the exchange serves it.
  */
 export function createGateway({ dialect, core, clock, faults, controlled, closing }: GatewayOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -35,30 +35,34 @@ export function createGateway({ dialect, core, clock, faults, controlled, closin
     const strike = faults.strike(admission.endpoint);
     if (strike?.when === 'before') return spoil(response, strike);
     if (strike?.when === 'during') return send(response, await admission.serve(strike.delayMs));
-    const answer = await admission.serve();
-    if (strike === null) send(response, answer);
+    const paperResponse = await admission.serve();
+    if (strike === null) send(response, paperResponse);
     else if (strike.effect.kind === 'contradict')
-      send(response, { ...answer, body: contradict(answer.body) });
+      send(response, { ...paperResponse, body: contradict(paperResponse.body) });
     else if (strike.effect.kind === 'echo')
-      send(response, { ...answer, body: echoHeaders(answer.body, headers) });
-    else await spoil(response, strike, answer);
+      send(response, { ...paperResponse, body: echoHeaders(paperResponse.body, headers) });
+    else await spoil(response, strike, paperResponse);
   };
 
   async function control(response: ServerResponse, address: string, body: Buffer): Promise<void> {
-    const { afterResponse, ...answer } = await serveControl(controlled, address, body.toString('utf8'));
+    const { afterResponse, ...paperResponse } = await serveControl(
+      controlled,
+      address,
+      body.toString('utf8'),
+    );
     if (afterResponse !== undefined) response.once('finish', afterResponse);
-    send(response, answer);
+    send(response, paperResponse);
   }
 
   async function spoil(
     response: ServerResponse,
     { effect, delayMs }: Strike,
-    answer?: PaperResponse,
+    paperResponse?: PaperResponse,
   ): Promise<void> {
-    if (effect.kind === 'answer') return send(response, effect);
-    if (effect.kind === 'delay' && answer !== undefined) {
+    if (effect.kind === 'respond') return send(response, effect);
+    if (effect.kind === 'delay' && paperResponse !== undefined) {
       await sleep(delayMs, undefined, { signal: closing });
-      return send(response, answer);
+      return send(response, paperResponse);
     }
     response.destroy();
   }
@@ -69,18 +73,19 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    // Read to its end all the same: an answer sent half-way would be lost with the connection.
+    // A body that is too large is still read to its end: a response sent earlier would be lost with the
+    // connection.
     if (bytes <= maximumBodyBytes) chunks.push(chunk);
   }
   return bytes > maximumBodyBytes ? null : Buffer.concat(chunks);
 }
 
-function send(response: ServerResponse, answer: PaperResponse): void {
-  const { status, body } = encodeResponse(answer);
+function send(response: ServerResponse, paperResponse: PaperResponse): void {
+  const { status, body } = encodeResponse(paperResponse);
   const bytes = Buffer.from(body);
-  const type = typeof answer.body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
+  const type = typeof paperResponse.body === 'string' ? 'text/html; charset=utf-8' : 'application/json';
   response.writeHead(status, {
-    ...(answer.body === null ? {} : { 'content-type': type }),
+    ...(paperResponse.body === null ? {} : { 'content-type': type }),
     'content-length': bytes.length,
   });
   response.end(bytes);

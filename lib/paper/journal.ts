@@ -6,7 +6,10 @@ import { migrateTables, openSqlite, type SqliteFile } from '../base/sqlite.ts';
 import type { Command } from './engine.ts';
 import { CommandSchema, DecimalText } from './stored-commands.ts';
 
-/** One line of the journal: prices that moved since the line before without touching an order, then a command. */
+/**
+ * One journal entry: the prices that changed since the previous entry without affecting an order, then a
+ * command.
+ */
 export interface JournalEntry {
   /** Market → last price. */
   readonly prices: Readonly<Record<string, Decimal>>;
@@ -14,17 +17,17 @@ export interface JournalEntry {
   readonly command: Command | null;
 }
 
-/** The exchange's memory on disk: replayed in order, it makes the same world again. */
+/** The exchange's state on disk, as commands. Replaying them in order restores the same state. */
 export interface Journal {
   readonly entries: readonly JournalEntry[];
   /**
-   * To be asked before a command is carried out: what cannot be kept must not happen.
+   * Must be called before a command is applied: a command that cannot be stored must not take effect.
    *
-   * @throws RangeError that says which field cannot be read again
+   * @throws RangeError that names the field that cannot be stored
    */
   check(command: Command): void;
   /**
-   * Resolves once the entry is on the disk; entries are kept in the order of the calls.
+   * Resolves once the entry is on disk. Entries are stored in the order of the calls.
    *
    * @throws RelayError `store_unavailable`
    */
@@ -37,10 +40,10 @@ const EntrySchema: z.ZodType<JournalEntry> = z.object({
   command: CommandSchema.nullable(),
 });
 
-/** A release in which old entries would make another world appends a script that empties the table. */
+/** A release that would replay old entries to another state appends a script that empties the table. */
 export const migrations = [
   'CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT',
-  // Orders name their kind, and leave out the exits that they do not have.
+  // Orders now have a kind, and omit a stop-loss or take-profit that is null.
   `UPDATE paper_journal SET entry = json_set(entry, '$.command.order.kind', 'stop_limit')
      WHERE json_extract(entry, '$.command.kind') = 'create';
    UPDATE paper_journal SET entry = json_remove(entry, '$.command.order.stopLoss')
@@ -50,9 +53,9 @@ export const migrations = [
 ];
 
 /**
- * Opens (or begins) a journal and reads what it holds.
+ * Opens or creates a journal and reads its entries.
  *
- * @throws RelayError `store_unavailable` when a newer release wrote the file, or it cannot be read
+ * @throws RelayError `store_unavailable` when a newer release wrote the file, or the file cannot be read
  */
 export function openJournal(path: string): Journal {
   const file = openSqlite(path);
@@ -86,7 +89,7 @@ function journalIn(file: SqliteFile, path: string): Journal {
   };
 }
 
-/** The first journals kept their version elsewhere; but for that, they are those of version 1. */
+/** The first journals stored their version in `PRAGMA user_version`. In all else they equal version 1. */
 function nameOldestVersion({ database }: SqliteFile): void {
   const hasVersions = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_versions'").get();
   const { user_version: version } = database.prepare('PRAGMA user_version').get() ?? {};
@@ -110,7 +113,7 @@ function readEntries({ database }: SqliteFile, path: string): JournalEntry[] {
   });
 }
 
-/** An error that says how to begin anew. */
+/** The error for a journal that cannot be used. It says how to start afresh. */
 export function unusable(path: string, reason: string, cause?: unknown): RelayError {
   return new RelayError(
     'store_unavailable',

@@ -1,9 +1,12 @@
 import { type Decimal, decimalPlaces, formatDecimal, parseDecimal } from '../base/decimal.ts';
 import type { Market } from '../model/market.ts';
 
-/** A market of the paper exchange: what every market has, how its trades settle, and where its price begins. */
+/** A market of the paper exchange: the fields of every market, how its trades settle, and its first price. */
 export interface PaperMarket extends Market {
-  /** `spot` trades move base and quote currency; a `perpetual` keeps a signed position with margin in the quote currency. */
+  /**
+   * `spot` trades exchange base for quote. A `perpetual` has a signed position with margin in the quote
+   * currency.
+   */
   readonly settlement: 'spot' | 'perpetual';
   readonly startPrice: Decimal;
 }
@@ -22,7 +25,7 @@ interface MarketRow {
 
 const spotFees = { makerFeeRate: '0.001', takerFeeRate: '0.001', settlement: 'spot' } as const;
 
-/** The sizes are those of ordinary markets; the prices are round, so that sums can be checked by eye. */
+/** Sizes are those of ordinary markets. Prices are round, so that sums are easy to check. */
 const rows: readonly MarketRow[] = [
   {
     name: 'BTC_USDT',
@@ -99,7 +102,7 @@ export function marketNamed(name: string): PaperMarket {
 
 const hundred = parseDecimal('100');
 
-/** The market as the public list shows it: precisions are counts of decimals as text, fees are per cents. */
+/** The market as the public list shows it: precisions are decimal counts as text, fees are percentages. */
 export function listMarket(market: PaperMarket): Readonly<Record<string, string | boolean | null>> {
   return {
     name: market.name,
@@ -117,7 +120,7 @@ export function listMarket(market: PaperMarket): Readonly<Record<string, string 
     isCollateral: market.isCollateral,
     type: market.settlement === 'spot' ? 'spot' : 'futures',
     isTradFiFutures: false,
-    // When it leaves the list, in seconds; null for a market that stays.
+    // The delisting time in seconds; null if none is planned.
     delistedAt: null,
   };
 }

@@ -1,11 +1,11 @@
 import { type Decimal, minimum, zero } from '../base/decimal.ts';
 import { affordableAmount, settleFill } from './balances.ts';
+import { type ExchangeState, lastPriceOf, type PaperOrder } from './exchange-state.ts';
 import { marketNamed } from './markets.ts';
 import { enterBook, moveOrder } from './order-life.ts';
 import { endUnfillable, keepOneLeg, placeStopLossAndTakeProfit } from './stop-loss-take-profit.ts';
-import { lastPriceOf, type PaperOrder, type World } from './world.ts';
 
-/** One trade of the market at large, and how much of it is left for the orders here; null is without bounds. */
+/** One trade in the market, and the volume left for the resting orders; null means unlimited. */
 interface Print {
   readonly market: string;
   readonly price: Decimal;
@@ -16,13 +16,14 @@ interface Print {
 }
 
 /**
- * Lets a trade meet the book: resting orders it reaches fill at their own prices, the furthest reached first and
- * then the oldest; after them the stops it sets off enter, and those whose limit it crosses take at its price.
+ * Matches a trade against the book. First, resting orders that its price reaches fill at their own prices:
+ * those furthest from the price first, then the oldest. Then the stops that it triggers enter the book, and
+ * those whose limit price it crosses fill at the trade's price.
  *
- * @returns whether it touched any order
+ * @returns whether any order changed
  */
 export function matchTrade(
-  world: World,
+  state: ExchangeState,
   trade: {
     readonly market: string;
     readonly price: Decimal;
@@ -37,26 +38,26 @@ export function matchTrade(
     volumeLeft: trade.volume,
     touched: false,
   };
-  world.prices.set(trade.market, trade.price);
-  for (const order of ordersReached(world, print)) fillAsMaker(world, print, order);
-  activateStops(world, print);
+  state.prices.set(trade.market, trade.price);
+  for (const order of ordersReached(state, print)) fillAsMaker(state, print, order);
+  activateStops(state, print);
   return print.touched;
 }
 
 /**
- * Lets a new order meet the last price: one that waits for no other and crosses it takes at once, whatever its size,
- * and exits that the price has passed already go off.
+ * Matches a new order against the last price. An order without a trigger that crosses the price fills at
+ * once, whatever its size. A stop-loss of its own that the price has already passed is triggered.
  */
-export function meetLastPrice(world: World, order: PaperOrder): void {
+export function meetLastPrice(state: ExchangeState, order: PaperOrder): void {
   if (!order.activated) return;
   const { market, createdAtMs: atMs } = order;
-  const print: Print = { market, price: lastPriceOf(world, market), atMs, volumeLeft: null, touched: false };
-  takeIfMarketable(world, print, order);
-  activateStops(world, print);
+  const print: Print = { market, price: lastPriceOf(state, market), atMs, volumeLeft: null, touched: false };
+  takeIfMarketable(state, print, order);
+  activateStops(state, print);
 }
 
-function ordersReached(world: World, print: Print): PaperOrder[] {
-  const reached = [...world.open.values()].filter(
+function ordersReached(state: ExchangeState, print: Print): PaperOrder[] {
+  const reached = [...state.open.values()].filter(
     (order) => order.market === print.market && order.activated && isMarketable(order, print.price),
   );
   const distance = (order: PaperOrder) => order.price.minus(print.price).abs();
@@ -67,24 +68,24 @@ function isMarketable(order: PaperOrder, price: Decimal): boolean {
   return order.side === 'buy' ? order.price.gte(price) : order.price.lte(price);
 }
 
-function fillAsMaker(world: World, print: Print, order: PaperOrder): void {
-  // An order further up the list may have been the other leg of its pair.
-  if (!world.open.has(order.orderId)) return;
-  fillOrder(world, print, order, order.price, marketNamed(order.market).makerFeeRate);
+function fillAsMaker(state: ExchangeState, print: Print, order: PaperOrder): void {
+  // The fill of an earlier order in the list may have cancelled this one as the other leg of its pair.
+  if (!state.open.has(order.orderId)) return;
+  fillOrder(state, print, order, order.price, marketNamed(order.market).makerFeeRate);
 }
 
-/** Filling can place exits that this very trade sets off, so each round looks again. */
-function activateStops(world: World, print: Print): void {
-  for (let stop = nextStopMet(world, print); stop !== undefined; stop = nextStopMet(world, print)) {
-    enterBook(world, stop);
+/** A fill can place a stop-loss that this same trade triggers, so each round searches again. */
+function activateStops(state: ExchangeState, print: Print): void {
+  for (let stop = nextStopMet(state, print); stop !== undefined; stop = nextStopMet(state, print)) {
+    enterBook(state, stop);
     print.touched = true;
     stop.updatedAtMs = print.atMs;
-    takeIfMarketable(world, print, stop);
+    takeIfMarketable(state, print, stop);
   }
 }
 
-function nextStopMet(world: World, print: Print): PaperOrder | undefined {
-  for (const order of world.open.values())
+function nextStopMet(state: ExchangeState, print: Print): PaperOrder | undefined {
+  for (const order of state.open.values())
     if (order.market === print.market && !order.activated && isConditionMet(order, print.price)) return order;
   return undefined;
 }
@@ -96,34 +97,40 @@ function isConditionMet(order: PaperOrder, price: Decimal): boolean {
     : price.lte(order.activationPrice);
 }
 
-/** What the trade's volume does not fill of it rests in the book from then on. */
-function takeIfMarketable(world: World, print: Print, order: PaperOrder): void {
+/** The part of the order that the trade's volume does not fill rests in the book. */
+function takeIfMarketable(state: ExchangeState, print: Print, order: PaperOrder): void {
   if (isMarketable(order, print.price))
-    fillOrder(world, print, order, print.price, marketNamed(order.market).takerFeeRate);
+    fillOrder(state, print, order, print.price, marketNamed(order.market).takerFeeRate);
 }
 
-function fillOrder(world: World, print: Print, order: PaperOrder, price: Decimal, feeRate: Decimal): void {
+function fillOrder(
+  state: ExchangeState,
+  print: Print,
+  order: PaperOrder,
+  price: Decimal,
+  feeRate: Decimal,
+): void {
   const wanted = print.volumeLeft === null ? order.remaining : minimum(order.remaining, print.volumeLeft);
   if (wanted.eq(zero)) return;
   print.touched = true;
-  keepOneLeg(world, order, print.atMs);
-  const amount = affordableAmount(world, order, { amount: wanted, price, feeRate });
-  if (amount.gt(zero)) bookFill(world, print, order, { amount, price, feeRate });
-  if (amount.lt(wanted)) endUnfillable(world, order, print.atMs);
-  else if (order.status === 'filled') placeStopLossAndTakeProfit(world, order, print.atMs);
+  keepOneLeg(state, order, print.atMs);
+  const amount = affordableAmount(state, order, { amount: wanted, price, feeRate });
+  if (amount.gt(zero)) bookFill(state, print, order, { amount, price, feeRate });
+  if (amount.lt(wanted)) endUnfillable(state, order, print.atMs);
+  else if (order.status === 'filled') placeStopLossAndTakeProfit(state, order, print.atMs);
 }
 
 function bookFill(
-  world: World,
+  state: ExchangeState,
   print: Print,
   order: PaperOrder,
   fill: { readonly amount: Decimal; readonly price: Decimal; readonly feeRate: Decimal },
 ): void {
-  const fee = settleFill(world, order, fill);
+  const fee = settleFill(state, order, fill);
   order.remaining = order.remaining.minus(fill.amount);
   order.filled = order.filled.plus(fill.amount);
   order.filledNotional = order.filledNotional.plus(fill.amount.times(fill.price));
   order.fee = order.fee.plus(fee);
   if (print.volumeLeft !== null) print.volumeLeft = print.volumeLeft.minus(fill.amount);
-  moveOrder(world, order, order.remaining.eq(zero) ? 'filled' : 'partially_filled', print.atMs);
+  moveOrder(state, order, order.remaining.eq(zero) ? 'filled' : 'partially_filled', print.atMs);
 }

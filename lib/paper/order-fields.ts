@@ -2,31 +2,31 @@ import * as z from 'zod';
 import type { Decimal } from '../base/decimal.ts';
 import { DecimalValue, type OrderKindName, orderSchemas, type RequestOf } from '../model/order.ts';
 
-/** One field of an order, as the schema of its kind has it. */
+/** One field of an order, as defined by the schema of its kind. */
 export interface OrderField {
   readonly name: string;
   readonly isOptional: boolean;
-  /** For a decimal {@link DecimalValue}, optional or not. */
+  /** The schema without `optional()`; {@link DecimalValue} for a decimal. */
   readonly schema: z.ZodType;
 }
 
 type OrderOf<Name extends OrderKindName> = Omit<RequestOf<Name>, 'kind'>;
 
-/** Fields that are decimals, of any kind of order. */
+/** The decimal fields of all order kinds. */
 export type DecimalName = {
   [Name in OrderKindName]: {
     [Field in keyof OrderOf<Name>]-?: OrderOf<Name>[Field] extends Decimal | undefined ? Field : never;
   }[keyof OrderOf<Name>];
 }[OrderKindName];
 
-/** Fields that no order of some kind can do without. */
+/** The fields that at least one order kind requires. */
 export type RequiredName = {
   [Name in OrderKindName]: {
     [Field in keyof OrderOf<Name>]-?: undefined extends OrderOf<Name>[Field] ? never : Field;
   }[keyof OrderOf<Name>];
 }[OrderKindName];
 
-/** The fields of a kind of order, in the order in which the service complains of them. */
+/** The fields of an order kind, in the order in which the live service reports validation issues. */
 export function orderFieldsOf(kind: OrderKindName): readonly OrderField[] {
   return Object.entries<z.ZodType>(orderSchemas[kind].shape).map(([name, field]) =>
     field instanceof z.ZodOptional

@@ -1,9 +1,9 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import { isOrderEnd, type OrderStatus, orderTransitions } from '../model/order.ts';
 import { setHold } from './balances.ts';
-import { clientOrderKeyOf, type PaperOrder, takeId, type World } from './world.ts';
+import { clientOrderKeyOf, type ExchangeState, type PaperOrder, takeId } from './exchange-state.ts';
 
-/** What an order is born with; the rest begins the same for all. */
+/** The fields that differ between new orders. All other fields start with the same values. */
 export type OrderDraft = Pick<
   PaperOrder,
   | 'account'
@@ -20,7 +20,7 @@ export type OrderDraft = Pick<
   | 'createdAtMs'
 >;
 
-/** An order that is nowhere yet: no id is taken before it is sure to be accepted. */
+/** Creates an order that is not placed yet. It gets its id only once it is certain to be accepted. */
 export function draftOrder(draft: OrderDraft, orderId = 0): PaperOrder {
   return {
     ...draft,
@@ -41,45 +41,45 @@ export function draftOrder(draft: OrderDraft, orderId = 0): PaperOrder {
   };
 }
 
-/** Puts a drafted order on the books, with exits planned if it is to have any. */
+/** Places a drafted order, with its planned stop-loss and take-profit if it has any. */
 export function addOrder(
-  world: World,
+  state: ExchangeState,
   draft: PaperOrder,
-  exits: { readonly stopLoss: Decimal | null; readonly takeProfit: Decimal | null } = nothingPlanned,
+  planned: { readonly stopLoss: Decimal | null; readonly takeProfit: Decimal | null } = nothingPlanned,
 ): PaperOrder {
-  const orderId = takeId(world);
-  const hasPlanned = exits.stopLoss !== null || exits.takeProfit !== null;
-  const order = { ...draft, orderId, oto: hasPlanned ? { ...exits, otoId: takeId(world) } : null };
-  world.orders.set(orderId, order);
-  world.open.set(orderId, order);
-  if (order.clientOrderId !== '') rememberClientOrderId(world, order);
-  if (order.activationPrice === null) enterBook(world, order);
+  const orderId = takeId(state);
+  const hasPlanned = planned.stopLoss !== null || planned.takeProfit !== null;
+  const order = { ...draft, orderId, oto: hasPlanned ? { ...planned, otoId: takeId(state) } : null };
+  state.orders.set(orderId, order);
+  state.open.set(orderId, order);
+  if (order.clientOrderId !== '') rememberClientOrderId(state, order);
+  if (order.activationPrice === null) enterBook(state, order);
   return order;
 }
 
 const nothingPlanned = { stopLoss: null, takeProfit: null };
 
-function rememberClientOrderId(world: World, order: PaperOrder): void {
+function rememberClientOrderId(state: ExchangeState, order: PaperOrder): void {
   const key = clientOrderKeyOf(order);
-  const orders = world.byClientOrderId.get(key);
-  if (orders === undefined) world.byClientOrderId.set(key, [order]);
+  const orders = state.byClientOrderId.get(key);
+  if (orders === undefined) state.byClientOrderId.set(key, [order]);
   else orders.push(order);
 }
 
-/** Lets the order rest in the book, behind the orders that came before. */
-export function enterBook(world: World, order: PaperOrder): void {
+/** Puts the order into the order book, behind earlier orders. */
+export function enterBook(state: ExchangeState, order: PaperOrder): void {
   order.activated = true;
-  order.arrival = world.nextArrival;
-  world.nextArrival += 1;
+  order.arrival = state.nextArrival;
+  state.nextArrival += 1;
 }
 
 /**
- * Moves an order to its next status; an end frees what was held for it.
+ * Moves an order to its next status. The end of an order releases its reserved funds.
  *
- * @throws RangeError when an order cannot go there from where it is
+ * @throws RangeError when the order's current status does not allow that move
  */
 export function moveOrder(
-  world: World,
+  state: ExchangeState,
   order: PaperOrder,
   status: OrderStatus,
   atMs: number,
@@ -91,6 +91,6 @@ export function moveOrder(
   order.endReason = endReason;
   order.updatedAtMs = atMs;
   if (!isOrderEnd(status)) return;
-  setHold(world, order, zero);
-  world.open.delete(order.orderId);
+  setHold(state, order, zero);
+  state.open.delete(order.orderId);
 }

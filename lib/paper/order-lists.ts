@@ -1,45 +1,47 @@
 import type { Dialect } from '../exchange/dialect.ts';
 import { isOrderEnd } from '../model/order.ts';
+import type { PaperOrder } from './exchange-state.ts';
 import { checkConditionalQuery, checkHistoryQuery, checkOpenQuery, type OrdersQuery } from './paging.ts';
 import { reportConditional, reportEnded, reportOpen } from './reports.ts';
-import { type Reply, refuse, serveChecked, succeed, type Visit } from './visit.ts';
-import type { PaperOrder } from './world.ts';
+import { type Reply, type RequestContext, refuse, serveChecked, succeed } from './request-context.ts';
 
 const defaultConditionalLimits: Readonly<Record<Dialect, number>> = { documented: 50, live: 100 };
 
 /**
- * Whether what happened at that time has come through to the lists.
+ * Whether the lists already show an event of that time.
  *
- * An end leaves the open list at once and reaches the ended one late: of the ways to lag, the hardest on a reader.
+ * An order that ends leaves the open list at once and enters the ended list late. Of all kinds of lag this
+ * one is the hardest for a reader, because the order is in neither list meanwhile.
  */
-function hasComeThrough({ atMs, lagMs }: Visit, eventMs: number): boolean {
-  // A clock that was put back must not hide anything from lists that do not lag.
+function hasComeThrough({ atMs, lagMs }: RequestContext, eventMs: number): boolean {
+  // When the clock was set back, lists without lag must still show everything.
   return Math.max(0, atMs - eventMs) >= lagMs;
 }
 
-/** The lists that prove where an order is. */
-export function serveConditionalOrders(visit: Visit): Reply {
-  const { account, read, dialect, trading } = visit;
-  const isListed = ({ createdAtMs }: PaperOrder) => hasComeThrough(visit, createdAtMs);
+/** The open pairs and the orders whose take-profit and stop-loss are not placed yet. */
+export function serveConditionalOrders(context: RequestContext): Reply {
+  const { account, read, dialect, trading } = context;
+  const isListed = ({ createdAtMs }: PaperOrder) => hasComeThrough(context, createdAtMs);
   const query = checkConditionalQuery(read, defaultConditionalLimits[dialect]);
   return serveChecked(query, ({ market, limit, offset }) => {
-    const records = reportConditional(trading.world, { account, market, isListed }, dialect);
+    const records = reportConditional(trading.state, { account, market, isListed }, dialect);
     return succeed({ limit, offset, total: records.length, records: records.slice(offset, offset + limit) });
   });
 }
 
-export function serveOpenOrders(visit: Visit): Reply {
-  const { account, read, trading } = visit;
+export function serveOpenOrders(context: RequestContext): Reply {
+  const { account, read, trading } = context;
   return serveChecked(checkOpenQuery(read), ({ market, orderId, clientOrderId, limit, offset }) => {
-    const listed = [...trading.world.open.values()].filter(
+    const listed = [...trading.state.open.values()].filter(
       (order) =>
         order.account === account &&
         (market === null || order.market === market) &&
         (orderId === null || order.orderId === orderId) &&
         (clientOrderId === null || order.clientOrderId === clientOrderId) &&
-        hasComeThrough(visit, order.createdAtMs),
+        hasComeThrough(context, order.createdAtMs),
     );
-    // Newest first: what is added while the pages are read pushes orders to later pages, never out of them.
+    // Newest first: an order that is added while a client reads pages moves others to later pages, so none is
+    // skipped.
     return succeed(
       listed
         .toReversed()
@@ -49,10 +51,10 @@ export function serveOpenOrders(visit: Visit): Reply {
   });
 }
 
-export function serveEndedOrders(visit: Visit): Reply {
-  return serveChecked(checkHistoryQuery(visit.read), (query) => {
-    const ended = listEnded(visit, query);
-    // An order id that is not there is answered with nothing, a client order id with a refusal.
+export function serveEndedOrders(context: RequestContext): Reply {
+  return serveChecked(checkHistoryQuery(context.read), (query) => {
+    const ended = listEnded(context, query);
+    // An unknown order id gets an empty response, an unknown client order id a refusal.
     if (ended.length === 0 && query.orderId === null && query.clientOrderId !== null)
       return refuse('history_not_found');
     const page = ended.slice(query.offset, query.offset + query.limit);
@@ -63,17 +65,23 @@ export function serveEndedOrders(visit: Visit): Reply {
   });
 }
 
-/** The ended orders that a query is about, the one that ended last first. The exchange's own id outranks the client's. */
-function listEnded(visit: Visit, { market, orderId, clientOrderId }: OrdersQuery): readonly PaperOrder[] {
-  return [...visit.trading.world.orders.values()]
+/**
+ * The ended orders that match a query, the last ended first. With an order id, the client order id is
+ * ignored.
+ */
+function listEnded(
+  context: RequestContext,
+  { market, orderId, clientOrderId }: OrdersQuery,
+): readonly PaperOrder[] {
+  return [...context.trading.state.orders.values()]
     .filter(
       (order) =>
-        order.account === visit.account &&
+        order.account === context.account &&
         isOrderEnd(order.status) &&
         (market === null || order.market === market) &&
         (orderId === null || order.orderId === orderId) &&
         (orderId !== null || clientOrderId === null || order.clientOrderId === clientOrderId) &&
-        hasComeThrough(visit, order.updatedAtMs),
+        hasComeThrough(context, order.updatedAtMs),
     )
     .sort((a, b) => b.updatedAtMs - a.updatedAtMs || b.orderId - a.orderId);
 }

@@ -2,26 +2,28 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Takes a server off its port and back again: meanwhile connections are refused, not merely unanswered. */
+/**
+ * Stops a server from listening and starts it again. Meanwhile connections are refused, not just unanswered.
+ */
 export interface Outage {
-  /** A second beginning puts the end off. `onEnd` is called once the server listens again. */
+  /** A second call postpones the end. `onEnd` is called once the server listens again. */
   begin(durationMs: number, onEnd: () => void): void;
   /** Ends the outage now, if there is one. */
   end(): void;
-  /** Ends the server with all its connections. */
+  /** Closes the server and all its connections. */
   closeForGood(): Promise<void>;
 }
 
 const msBetweenTries = 50;
 
-/** @param server must be listening when the first outage begins, and nobody else may close it */
+/** @param server must be listening when the first outage begins, and must not be closed elsewhere */
 export function createOutage(server: Server, host: string): Outage {
   let phase: 'up' | 'down' | 'rising' = 'up';
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
   let rising: Promise<void> = Promise.resolve();
   let port = 0;
-  const outcomes: (() => void)[] = [];
+  const endCallbacks: (() => void)[] = [];
 
   function rise(): void {
     clearTimeout(timer);
@@ -33,10 +35,10 @@ export function createOutage(server: Server, host: string): Outage {
 
   function finish(): void {
     phase = 'up';
-    for (const outcome of outcomes.splice(0)) outcome();
+    for (const onEnd of endCallbacks.splice(0)) onEnd();
   }
 
-  /** Whoever took the port meanwhile may give it back. */
+  /** Another program may have taken the port meanwhile, and may release it again. */
   function tryLater(): void {
     phase = 'down';
     if (!isClosed) timer = setTimeout(rise, msBetweenTries);
@@ -48,7 +50,7 @@ export function createOutage(server: Server, host: string): Outage {
       rising.then(() => begin(durationMs, onEnd));
       return;
     }
-    outcomes.push(onEnd);
+    endCallbacks.push(onEnd);
     clearTimeout(timer);
     timer = setTimeout(rise, durationMs);
     if (phase === 'up') fall();

@@ -2,7 +2,7 @@ import type { PaperInterestPayment } from './accounts.ts';
 import type { Refusal, RefusalName } from './refusals.ts';
 import { type Checked, checkMarket, type FieldReader } from './validation.ts';
 
-/** A part of a list. */
+/** One page of a list. */
 export interface Page {
   readonly limit: number;
   readonly offset: number;
@@ -12,7 +12,7 @@ interface PageRules {
   readonly defaultLimit: number;
   readonly maximumLimit: number;
   readonly maximumOffset: number;
-  /** The refusals for: no integer, too small, too big. */
+  /** The refusals for: not an integer, too small, too big. */
   readonly limit: readonly [RefusalName, RefusalName, RefusalName];
   readonly offset: readonly [RefusalName, RefusalName, RefusalName];
 }
@@ -20,10 +20,10 @@ interface PageRules {
 function checkPage(read: FieldReader, rules: PageRules): Checked<Page> {
   const limit = read('limit') ?? rules.defaultLimit;
   const offset = read('offset') ?? 0;
-  const fault =
+  const refusal =
     checkRange(limit, 1, rules.maximumLimit, rules.limit) ??
     checkRange(offset, 0, rules.maximumOffset, rules.offset);
-  if (fault !== null) return { valid: false, refusals: [fault] };
+  if (refusal !== null) return { valid: false, refusals: [refusal] };
   return { valid: true, value: { limit: Number(limit), offset: Number(offset) } };
 }
 
@@ -46,13 +46,13 @@ const interestRules: PageRules = {
   offset: ['interest_offset_not_integer', 'interest_offset_negative', 'interest_offset_too_big'],
 };
 
-/** What a query for interest payments asks for; null stands for every plan or ticker. */
+/** The parameters of a query for interest payments; null means every plan or ticker. */
 export interface InterestQuery extends Page {
   readonly planId: unknown;
   readonly ticker: unknown;
 }
 
-/** A plan or ticker that is in none of the payments is invalid, as one that does not exist would be. */
+/** A plan or ticker without any payment is refused like one that does not exist. */
 export function checkInterestQuery(
   read: FieldReader,
   payments: readonly PaperInterestPayment[],
@@ -77,7 +77,7 @@ const conditionalRules: Omit<PageRules, 'defaultLimit'> = {
   offset: ['offset_not_integer', 'offset_negative', 'offset_not_integer'],
 };
 
-/** What a query for conditional orders asks for; a null market stands for all of them. */
+/** The parameters of a query for conditional orders; a null market means all markets. */
 export interface ConditionalQuery extends Page {
   readonly market: string | null;
 }
@@ -90,14 +90,14 @@ export function checkConditionalQuery(read: FieldReader, defaultLimit: number): 
   return market.valid ? { valid: true, value: { market: market.value, ...page.value } } : market;
 }
 
-/** Null, where none is named, stands for all markets. */
+/** The market of a query; null (all markets) if it names none. */
 function checkAnyMarket(read: FieldReader): Checked<string | null> {
   if (read('market') === undefined) return { valid: true, value: null };
   const market = checkMarket(read);
   return market.valid ? { valid: true, value: market.value.name } : market;
 }
 
-/** What a query for open or ended orders asks for; null stands for all of them. */
+/** The parameters of a query for open or ended orders; null means no filter. */
 export interface OrdersQuery extends Page {
   readonly market: string | null;
   readonly orderId: number | null;
@@ -106,7 +106,7 @@ export interface OrdersQuery extends Page {
 
 const openRules: PageRules = { ...conditionalRules, defaultLimit: 50, maximumOffset: 4_294_967_295 };
 
-/** Open orders are searched for by an id in one market, and listed in all. */
+/** A search by id needs a market; a plain list does not. */
 export function checkOpenQuery(read: FieldReader): Checked<OrdersQuery> {
   const query = checkOrdersQuery(read, openRules);
   if (!query.valid) return query;
@@ -117,7 +117,10 @@ export function checkOpenQuery(read: FieldReader): Checked<OrdersQuery> {
 
 const historyRules: PageRules = { ...openRules, maximumLimit: 500 };
 
-/** Filters of the live service that are not served here: a list that ignores them would be taken for filtered. */
+/**
+ * Filters of the live service that the paper exchange refuses: a client would take an unfiltered list for
+ * filtered.
+ */
 const unserved = {
   status: 'history_status_unavailable',
   startDate: 'history_start_unavailable',
@@ -142,7 +145,7 @@ function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<OrdersQu
   return { valid: true, value: { market: market.value, orderId, clientOrderId, ...page.value } };
 }
 
-/** The ticker whose balance is asked for; null stands for all of them. One that does not exist holds nothing. */
+/** The ticker of a balance query; null means all. An unknown ticker has a balance of 0. */
 export function checkBalanceQuery(read: FieldReader): Checked<string | null> {
   const ticker = read('ticker') ?? null;
   return ticker === null || typeof ticker === 'string'

@@ -2,14 +2,14 @@ import { type Decimal, floorToStep, parseDecimal } from '../base/decimal.ts';
 import type { Random } from '../base/random.ts';
 import type { PaperMarket } from './markets.ts';
 
-/** How far one step of the walk may go either way, in hundredths of a per cent. */
+/** The largest price change of one step, up or down, in basis points (0.01 %). */
 const largestStepBasisPoints = 10;
 const largestVolumeUnits = 5000;
 const half = parseDecimal('0.5');
 const double = parseDecimal('2');
 const oneBasisPoint = parseDecimal('0.0001');
 
-/** The next trade of a market that wanders about, between half and twice the price it began with. */
+/** The next trade of a random walk between half and twice the start price. */
 export function walkPrice(
   market: PaperMarket,
   lastPrice: Decimal,
@@ -26,7 +26,7 @@ export function walkPrice(
   };
 }
 
-/** At the ends of its range the walk turns back; in between, chance decides. */
+/** Whether the walk must go up (true) or down (false); null inside its range, where chance decides. */
 function pullOf(market: PaperMarket, lastPrice: Decimal): boolean | null {
   if (lastPrice.lte(market.startPrice.times(half))) return true;
   return lastPrice.gte(market.startPrice.times(double)) ? false : null;

@@ -1,10 +1,10 @@
 import { type Decimal, formatDecimal, parseDecimal } from '../base/decimal.ts';
 import type { PaperFeeRecord } from './accounts.ts';
+import { lastPriceOf } from './exchange-state.ts';
 import { paperMarkets } from './markets.ts';
-import { type PaperEndpoint, type Route, succeed } from './visit.ts';
-import { lastPriceOf } from './world.ts';
+import { type PaperEndpoint, type Route, succeed } from './request-context.ts';
 
-/** A list that the relay does not ask for; other clients read it before their first order. */
+/** A list that the relay does not read. Other clients read it before their first order. */
 function publicList(name: string): PaperEndpoint {
   const path = `/api/v4/public/${name}`;
   return {
@@ -19,7 +19,7 @@ function publicList(name: string): PaperEndpoint {
 }
 
 /**
- * The public lists of the live service that no endpoint of the client reads, in the words of the wire.
+ * The public lists of the live service that the relay does not read, under their wire names.
  *
  * @see https://docs.whitebit.com/api-reference/market-data/asset-status-list
  * @see https://docs.whitebit.com/api-reference/market-data/market-activity
@@ -31,7 +31,10 @@ export const publicLists: readonly Route[] = [
     serve: ({ trading }) =>
       succeed(
         Object.fromEntries(
-          [...trading.world.treasury.fees.values()].map((record) => [record.ticker, describeAsset(record)]),
+          [...trading.state.mainAccount.transferFees.values()].map((record) => [
+            record.ticker,
+            describeAsset(record),
+          ]),
         ),
       ),
   },
@@ -43,14 +46,14 @@ export const publicLists: readonly Route[] = [
         Object.fromEntries(
           [...paperMarkets.values()].map(({ name, startPrice }) => [
             name,
-            describeActivity(lastPriceOf(trading.world, name), startPrice),
+            describeActivity(lastPriceOf(trading.state, name), startPrice),
           ]),
         ),
       ),
   },
 ];
 
-/** Fees are per cents, zero stands for "no bound", and every currency is of one network that has no name. */
+/** Fees are percentages, zero means "no limit", and every currency has one network without a name. */
 function describeAsset({ name, canDeposit, canWithdraw, deposit, withdraw }: PaperFeeRecord) {
   return {
     name,
@@ -71,7 +74,10 @@ function describeAsset({ name, canDeposit, canWithdraw, deposit, withdraw }: Pap
 
 const hundred = parseDecimal('100');
 
-/** This exchange keeps no history of trades: no volumes, and the change is that since its first price, in per cent. */
+/**
+ * The paper exchange has no trade history: volumes are 0, and the change in % is measured from the start
+ * price.
+ */
 function describeActivity(lastPrice: Decimal, startPrice: Decimal) {
   return {
     base_id: 0,

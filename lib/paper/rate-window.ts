@@ -1,6 +1,6 @@
 const windowMs = 10_000;
 
-/** Counts requests in the last 10 seconds; true while another one fits. */
+/** Counts one request and returns true, or returns false if the limit of the last 10 seconds is reached. */
 export type RateWindow = (atMs: number) => boolean;
 
 /** @param most requests in any 10 seconds */
@@ -9,7 +9,7 @@ export function createRateWindow(most: number): RateWindow {
   let first = 0;
   return (atMs) => {
     while (first < times.length && (times[first] ?? 0) <= atMs - windowMs) first += 1;
-    // The spent half is cut off now and then, so that each request costs the same.
+    // Old times are removed in batches, so that the cost per request stays constant on average.
     if (first > most) {
       times = times.slice(first);
       first = 0;

@@ -4,7 +4,7 @@ import { type Refusal, type RefusalName, type RefusalRow, refusalTable } from '.
 
 type Refusals = readonly [Refusal, ...Refusal[]];
 
-/** What decides the form of a refusal. */
+/** The facts that decide the form of a refusal. */
 export interface RefusalForm {
   readonly dialect: Dialect;
   readonly access: Endpoint['access'];
@@ -12,21 +12,21 @@ export interface RefusalForm {
 
 export interface RefusalResponse {
   readonly httpStatus: number;
-  /** A text goes out as it is, null as an empty body, anything else as JSON. */
+  /** A text is sent unchanged, null as an empty body, anything else as JSON. */
   readonly body: unknown;
 }
 
-/** The response to a request with these faults; the first decides its status and code. */
+/** The response to a request with these refusals. The first decides status and code. */
 export function refusalResponse(refusals: Refusals, { dialect, access }: RefusalForm): RefusalResponse {
   const { httpStatus } = refusalTable[refusals[0].name];
   if (dialect === 'live') return { httpStatus, body: liveBody(refusals) };
   return { httpStatus, body: access === 'public' ? publicBody(refusals) : documentedBody(refusals) };
 }
 
-/** Answers that carry an empty `errors` object; the other refusals without a key carry none at all. */
+/** Refusals with an empty `errors` object. The other refusals without a key have no `errors` at all. */
 const withEmptyErrors: ReadonlySet<RefusalName> = new Set<RefusalName>(['not_a_partner', 'nonce_refused']);
 
-/** What the live service's gateway answers: no JSON. */
+/** The bodies of the live service's gateway, which are not JSON. */
 const gatewayBodies: ReadonlyMap<RefusalName, string | null> = new Map<RefusalName, string | null>([
   ['rate_limited', 'Too Many Requests'],
   ['path_unknown', null],
@@ -41,7 +41,9 @@ function liveBody(refusals: Refusals): unknown {
   return { code, message: messageOf(code), errors: collectTexts(refusals, (word) => word) };
 }
 
-/** Written: a failed validation has code 30, and every private error has `errors`, by parameter names. */
+/**
+ * In the written API a failed validation has code 30, and every private error has `errors` by parameter name.
+ */
 function documentedBody(refusals: Refusals): unknown {
   const { httpStatus, code: liveCode, key, text }: RefusalRow = refusalTable[refusals[0].name];
   const code = httpStatus === 422 ? 30 : liveCode;
@@ -57,7 +59,7 @@ function publicBody([{ name }]: Refusals): unknown {
   return { success: false, message: refusalTable[name].text, params: [] };
 }
 
-/** The parameter that a key of the live service is about, where the written API calls it something else. */
+/** The live service's key → the parameter name of the written API, where they differ. */
 const documentedKeys: ReadonlyMap<string, string> = new Map([
   ['orderId', 'order_id'],
   ['clientOrderId', 'client_order_id'],

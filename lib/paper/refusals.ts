@@ -1,10 +1,10 @@
-/** One thing the paper exchange says no to, in the live service's own code, key and words. */
+/** One refusal of the paper exchange, with the live service's code, key and text. */
 export interface RefusalRow {
   readonly httpStatus: number;
   readonly code: number;
-  /** The parameter the text stands under; null where the response names none. */
+  /** The parameter that the text belongs to; null if the response names none. */
   readonly key: string | null;
-  /** `{}` stands for a value: a step, a minimum. */
+  /** `{}` is a placeholder for a value such as a step or a minimum. */
   readonly text: string;
 }
 
@@ -26,9 +26,10 @@ const access = (httpStatus: number, code: number, text: string): RefusalRow => (
 const notServed = 'This field is not available on the paper exchange.';
 
 /**
- * Every refusal this exchange knows.
+ * Every refusal of the paper exchange.
  *
- * The rows marked "in kind" complete a family whose other members are published; their texts are worded like those.
+ * Rows marked "in kind" are not published. They complete a family whose other members are, and are worded
+ * like those.
  *
  * @see https://docs.whitebit.com the service's public documents, errors per endpoint
  */
@@ -76,7 +77,7 @@ export const refusalTable = {
     'clientOrderId',
     'This client order id is already used by the current account.',
   ),
-  // In kind, as are the other checks of the two exit prices.
+  // In kind, as are the other checks of stop-loss and take-profit.
   stop_loss_not_numeric: validation(30, 'stopLoss', 'StopLoss field should be numeric string or number.'),
   stop_loss_not_positive: validation(30, 'stopLoss', 'StopLoss should be greater than 0.'),
   stop_loss_off_step: validation(30, 'stopLoss', 'Min stopLoss step = {}'),
@@ -102,7 +103,8 @@ export const refusalTable = {
     'PositionSide field is available for futures markets only.',
   ),
   position_side_mismatch: validation(114, 'hedgeMode', "Order's position side does not match user's setting"),
-  // M: published for one-way mode; in hedge mode the service's response to closing more than there is is not.
+  // M: published for one-way mode. For hedge mode, the response to closing more than the position is not
+  // published.
   position_opposite: validation(
     115,
     'hedgeMode',
@@ -110,7 +112,7 @@ export const refusalTable = {
   ),
   // In kind.
   stp_unknown: validation(30, 'stp', "Stp field should contain only 'no', 'cb', 'cn' or 'co' values."),
-  // Of this exchange alone: the live service takes such orders.
+  // Only the paper exchange refuses this: the live service accepts such orders.
   reduce_only_unavailable: validation(
     30,
     'reduceOnly',
@@ -124,7 +126,7 @@ export const refusalTable = {
   order_ids_ambiguous: validation(30, 'orderId', 'Only one of OrderId and ClientOrderId should be set.'),
   order_not_found: inner(2, 'orderId', 'Unexecuted order was not found.'),
   history_not_found: validation(30, 'orderHistory', 'OrderHistory was not found.'),
-  // Of this exchange alone.
+  // Only the paper exchange refuses these.
   history_status_unavailable: validation(30, 'status', notServed),
   history_start_unavailable: validation(30, 'startDate', notServed),
   history_end_unavailable: validation(30, 'endDate', notServed),
@@ -156,7 +158,7 @@ export const refusalTable = {
   // In kind.
   nonce_required: validation(30, 'nonce', 'Nonce field is required.'),
   nonce_not_text: validation(30, 'nonce', 'Nonce field should be a string.'),
-  // The written API promises JSON for these too, and does not say which: the status stands in for a code.
+  // The written API promises JSON for these too, but publishes no code: the status is used as the code.
   rate_limited: access(429, 429, 'Too Many Requests'),
   path_unknown: access(404, 404, 'Not Found'),
   body_too_large: access(413, 413, 'Payload Too Large'),
@@ -164,7 +166,7 @@ export const refusalTable = {
 
 export type RefusalName = keyof typeof refusalTable;
 
-/** A refusal and the value its text mentions. */
+/** A refusal and the value for the placeholder in its text. */
 export interface Refusal {
   readonly name: RefusalName;
   readonly value?: string;

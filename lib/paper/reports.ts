@@ -1,9 +1,9 @@
 import { formatDecimal, zero } from '../base/decimal.ts';
 import { type Dialect, orderTypeWord, statusWord } from '../exchange/dialect.ts';
+import { collateralAccountOf, type ExchangeState, type OcoPair, type PaperOrder } from './exchange-state.ts';
 import { marketNamed } from './markets.ts';
-import { booksOf, type OcoPair, type PaperOrder, type World } from './world.ts';
 
-/** A response in the model's words; the dialect renames its keys on the wire. */
+/** A response under the model's names. The dialect renames its keys on the wire. */
 export type Report = Readonly<Record<string, unknown>>;
 
 function toSeconds(timeMs: number): number {
@@ -31,7 +31,7 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
   };
 }
 
-/** The response to a create: of a stop the live service tells the trigger's direction too. */
+/** The response to a create. For a stop-limit order the live service also reports the trigger's direction. */
 export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
   const stop = {
     activationPrice: formatActivationPrice(order),
@@ -44,7 +44,7 @@ export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
   };
 }
 
-/** No order here can have any of them. */
+/** The paper exchange supports none of these flags. */
 const unsetFlags = { postOnly: false, ioc: false, rpi: false };
 
 function formatActivationPrice(order: PaperOrder): string {
@@ -55,7 +55,7 @@ function reportTrigger(order: PaperOrder): Report {
   return { activationCondition: order.activationCondition, activated: order.activated ? 1 : 0 };
 }
 
-/** An exit that was not asked for is an empty text. */
+/** A stop-loss or take-profit that was not requested is an empty text. */
 function reportPlanned({ oto }: PaperOrder): Report {
   if (oto === null) return {};
   const { otoId, stopLoss, takeProfit } = oto;
@@ -111,51 +111,51 @@ function reportFeeRates(order: PaperOrder): Report {
   return { takerFee: formatDecimal(takerFeeRate), makerFee: formatDecimal(makerFeeRate) };
 }
 
-/** What a list of conditional orders is to show. */
+/** The filter of a list of conditional orders. */
 export interface ConditionalScope {
   readonly account: string;
-  /** Null stands for all of them. */
+  /** Null means all markets. */
   readonly market: string | null;
-  /** Whether the list knows of the order yet; it knows a pair by its stop-loss. */
+  /** Whether the list already shows the order. A pair is shown once its stop-loss is. */
   readonly isListed: (order: PaperOrder) => boolean;
 }
 
-/** The open pairs of an account and its open orders with exits to come, newest first. */
+/** An account's open pairs and its open orders with a planned take-profit or stop-loss, newest first. */
 export function reportConditional(
-  world: World,
+  state: ExchangeState,
   { account, market, isListed }: ConditionalScope,
   dialect: Dialect,
 ): readonly Report[] {
   const isAsked = (item: { account: string; market: string }) =>
     item.account === account && (market === null || item.market === market);
   const isPairListed = ({ stopLossId }: OcoPair) => {
-    const stopLoss = world.orders.get(stopLossId);
+    const stopLoss = state.orders.get(stopLossId);
     return stopLoss !== undefined && isListed(stopLoss);
   };
-  const pairs = [...world.pairs.values()].filter(
+  const pairs = [...state.pairs.values()].filter(
     (pair) => pair.isOpen && isAsked(pair) && isPairListed(pair),
   );
-  const primaries = [...world.open.values()].filter(
+  const primaries = [...state.open.values()].filter(
     (order) => order.oto !== null && isAsked(order) && isListed(order),
   );
   const records = [
-    ...pairs.map((pair) => ({ id: pair.ocoId, ...reportPair(world, pair, dialect) })),
+    ...pairs.map((pair) => ({ id: pair.ocoId, ...reportPair(state, pair, dialect) })),
     ...primaries.map((order) => ({ id: order.oto?.otoId ?? 0, ...reportPrimary(order, dialect) })),
   ];
   return records.sort((a, b) => b.id - a.id);
 }
 
-function reportPair(world: World, pair: OcoPair, dialect: Dialect): Report {
+function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): Report {
   const leg = (orderId: number) => {
-    const order = world.orders.get(orderId);
+    const order = state.orders.get(orderId);
     return order === undefined ? null : reportLeg(order, dialect);
   };
   return { type: 'oco', stopLoss: leg(pair.stopLossId), takeProfit: leg(pair.takeProfitId) };
 }
 
 function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
-  const price = (exit: 'stopLoss' | 'takeProfit') => {
-    const value = order.oto?.[exit] ?? null;
+  const price = (leg: 'stopLoss' | 'takeProfit') => {
+    const value = order.oto?.[leg] ?? null;
     return value === null ? '' : formatDecimal(value);
   };
   return {
@@ -166,9 +166,11 @@ function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
   };
 }
 
-/** What the collateral account holds: opening a position leaves the balance as it is and lessens what is available. */
-export function reportCollateral(world: World, account: string): readonly Report[] {
-  const { balances, positions } = booksOf(world, account);
+/**
+ * The collateral balances. Opening a position does not change the balance, but reduces the available amount.
+ */
+export function reportCollateral(state: ExchangeState, account: string): readonly Report[] {
+  const { balances, positions } = collateralAccountOf(state, account);
   return [...balances].map(([asset, { available, reserved }]) => {
     const margin = [...positions.values()]
       .filter(({ market }) => marketNamed(market).quote === asset)

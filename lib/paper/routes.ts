@@ -14,22 +14,22 @@ import { serverTime } from '../exchange/endpoints/server-time.ts';
 import type { OrderKindName } from '../model/order.ts';
 import { orderKinds } from '../orders/order-kinds.ts';
 import { type Command, findOpenByClientOrderId } from './engine.ts';
+import type { PaperOrder } from './exchange-state.ts';
 import { listMarket, paperMarkets } from './markets.ts';
 import { serveConditionalOrders, serveEndedOrders, serveOpenOrders } from './order-lists.ts';
 import { checkBalanceQuery, checkInterestQuery } from './paging.ts';
 import { publicLists } from './public-lists.ts';
 import { reportCancelled, reportCollateral, reportCreated } from './reports.ts';
-import { checkCancel, checkNewOrder } from './validation.ts';
 import {
   type PaperEndpoint,
   type Reply,
+  type RequestContext,
   type Route,
   refuse,
   serveChecked,
   succeed,
-  type Visit,
-} from './visit.ts';
-import type { PaperOrder } from './world.ts';
+} from './request-context.ts';
+import { checkCancel, checkNewOrder } from './validation.ts';
 
 const reading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
   endpoint,
@@ -42,16 +42,16 @@ const trading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
   serve,
 });
 
-/** Every endpoint the exchange has. */
+/** The routes of all endpoints. */
 export const routes: readonly Route[] = [
   reading(ping, () => succeed(['pong'])),
   reading(serverTime, ({ atMs }) => succeed({ time: Math.floor(atMs / 1000) })),
   reading(markets, () => succeed([...paperMarkets.values()].map(listMarket))),
   reading(mainBalance, serveMainBalance),
-  reading(collateralBalance, ({ account, trading }) => succeed(reportCollateral(trading.world, account))),
-  reading(fees, ({ trading }) => succeed([...trading.world.treasury.fees.values()])),
+  reading(collateralBalance, ({ account, trading }) => succeed(reportCollateral(trading.state, account))),
+  reading(fees, ({ trading }) => succeed([...trading.state.mainAccount.transferFees.values()])),
   reading(interestPayments, serveInterestPayments),
-  ...orderKinds.map(({ name, endpoint }) => trading(endpoint, (visit) => serveCreate(visit, name))),
+  ...orderKinds.map(({ name, endpoint }) => trading(endpoint, (context) => serveCreate(context, name))),
   reading(conditionalOrders, serveConditionalOrders),
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
@@ -61,10 +61,13 @@ export const routes: readonly Route[] = [
 
 export const endpointNames: readonly string[] = routes.map(({ endpoint }) => endpoint.name);
 
-/** What the relay asks for in both dialects, though the written API has neither. */
+/** Endpoints that the relay reads in both dialects, although the written API has neither. */
 const servedInBoth: ReadonlySet<PaperEndpoint> = new Set<PaperEndpoint>([markets, serverTime]);
 
-/** The routes by method and path, as a client of the dialect calls them; the documented one has what is written. */
+/**
+ * The routes by method and path in the given dialect. The documented dialect has only the documented
+ * endpoints.
+ */
 export function routesByAddress(dialect: Dialect): ReadonlyMap<string, Route> {
   return new Map(
     routes
@@ -79,9 +82,9 @@ export function routesByAddress(dialect: Dialect): ReadonlyMap<string, Route> {
   );
 }
 
-/** Of one ticker the live service tells the amount alone; the written API tells them all, whatever is asked. */
-function serveMainBalance({ account, read, dialect, trading }: Visit): Reply {
-  const main = trading.world.treasury.main.get(account) ?? new Map<string, Decimal>();
+/** For one ticker the live service returns only its amount. The written API always returns all balances. */
+function serveMainBalance({ account, read, dialect, trading }: RequestContext): Reply {
+  const main = trading.state.mainAccount.balances.get(account) ?? new Map<string, Decimal>();
   const all = [...main].map(([ticker, amount]) => [ticker, { mainBalance: formatDecimal(amount) }]);
   if (dialect === 'documented') return succeed(Object.fromEntries(all));
   return serveChecked(checkBalanceQuery(read), (ticker) =>
@@ -91,8 +94,8 @@ function serveMainBalance({ account, read, dialect, trading }: Visit): Reply {
   );
 }
 
-function serveInterestPayments({ account, read, trading }: Visit): Reply {
-  const payments = trading.world.treasury.payments.get(account);
+function serveInterestPayments({ account, read, trading }: RequestContext): Reply {
+  const payments = trading.state.mainAccount.payments.get(account);
   if (payments === undefined) return refuse('not_a_partner');
   return serveChecked(checkInterestQuery(read, payments), ({ planId, ticker, limit, offset }) => {
     const asked = payments.filter(
@@ -103,17 +106,17 @@ function serveInterestPayments({ account, read, trading }: Visit): Reply {
   });
 }
 
-function serveCreate(visit: Visit, kind: OrderKindName): Reply {
-  const { account, atMs, dialect } = visit;
-  return serveChecked(checkNewOrder(visit.read, kind), (order) =>
-    execute(visit, { kind: 'create', account, atMs, order }, (created) => reportCreated(created, dialect)),
+function serveCreate(context: RequestContext, kind: OrderKindName): Reply {
+  const { account, atMs, dialect } = context;
+  return serveChecked(checkNewOrder(context.read, kind), (order) =>
+    execute(context, { kind: 'create', account, atMs, order }, (created) => reportCreated(created, dialect)),
   );
 }
 
-function serveCancelOrder(visit: Visit): Reply {
-  const { account, atMs, dialect } = visit;
-  return serveChecked(checkCancel(visit.read), ({ market, orderId, clientOrderId }) => {
-    const named = findOpenByClientOrderId(visit.trading.world, { account, market, clientOrderId });
+function serveCancelOrder(context: RequestContext): Reply {
+  const { account, atMs, dialect } = context;
+  return serveChecked(checkCancel(context.read), ({ market, orderId, clientOrderId }) => {
+    const named = findOpenByClientOrderId(context.trading.state, { account, market, clientOrderId });
     const command = {
       kind: 'cancel',
       account,
@@ -121,13 +124,13 @@ function serveCancelOrder(visit: Visit): Reply {
       market,
       orderId: orderId ?? named?.orderId ?? 0,
     } as const;
-    return execute(visit, command, (cancelled) => reportCancelled(cancelled, dialect));
+    return execute(context, command, (cancelled) => reportCancelled(cancelled, dialect));
   });
 }
 
-/** The report is made at once: by the time the disk has answered, the order may have moved on. */
-function execute(visit: Visit, command: Command, report: (order: PaperOrder) => unknown): Reply {
-  const { result, stored } = visit.trading.execute(command);
+/** Builds the report at once, because the order may change before the command is stored. */
+function execute(context: RequestContext, command: Command, report: (order: PaperOrder) => unknown): Reply {
+  const { result, stored } = context.trading.execute(command);
   if (result.result === 'refused') return refuse(result.refusal);
   return { ok: true, result: result.result === 'order' ? report(result.order) : null, stored };
 }

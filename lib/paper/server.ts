@@ -15,15 +15,15 @@ import { walkPrice } from './prices.ts';
 import { openTrading } from './trading.ts';
 
 export interface PaperOptions {
-  /** 0 takes any free one. */
+  /** 0: any free port. */
   readonly port: number;
   readonly dialect: Dialect;
   readonly clock?: Clock;
-  /** Of prices and of faults by chance; the same seed makes the same ones. */
+  /** Seed of the random prices and random faults. The same seed gives the same ones. */
   readonly seed?: number;
-  /** False: prices move only by hand. */
+  /** False: only the controls change prices. */
   readonly walk?: boolean;
-  /** A SQLite file that keeps the exchange's world across restarts; absent: memory. */
+  /** A SQLite file that keeps the exchange's state across restarts; absent: memory. */
   readonly journalPath?: string;
 }
 
@@ -31,7 +31,7 @@ export interface PaperExchange {
   readonly url: string;
   readonly port: number;
   readonly control: PaperControl;
-  /** Ends every connection and timer; resolves once the journal is closed. */
+  /** Ends every connection and timer. Resolves once the journal is closed. */
   close(): Promise<void>;
 }
 
@@ -39,8 +39,8 @@ const host = '127.0.0.1';
 const msBetweenTrades = 1000;
 
 /**
- * Starts an exchange on this machine that speaks the service's HTTP API, with its signatures, nonces, limits and
- * refusals, and trades against a counterparty with endless pockets.
+ * Starts an exchange on this machine with the service's HTTP API, its signatures, nonces, limits and
+ * refusals. All orders trade against one counterparty with unlimited funds.
  *
  * @throws RelayError `store_unavailable` when the journal cannot be used; an Error when the port is taken
  */
@@ -62,15 +62,15 @@ export async function startPaperExchange(options: PaperOptions): Promise<PaperEx
   const core = createPaperCore({ dialect, trading });
   const gateway = createGateway({ dialect, core, clock, faults, controlled, closing: closing.signal });
   server.on('request', (request, response: ServerResponse) => {
-    // What breaks in here is the exchange's own failure, and looks like one.
+    // An exception here is a failure of the exchange, so the client sees a broken connection.
     gateway(request, response).catch(() => response.destroy());
   });
   const port = await listen(server, options.port).catch(async (error: unknown) => {
     await trading.close();
     throw error;
   });
-  // Prices have a source of their own: a fault by chance does not change the next price.
-  const timer = walk ? startWalk(control, trading.world.prices, createRandom(seed + 1)) : undefined;
+  // Prices have their own random source, so that a random fault does not change the next price.
+  const timer = walk ? startWalk(control, trading.state.prices, createRandom(seed + 1)) : undefined;
 
   return {
     url: `http://${host}:${port}`,
@@ -100,7 +100,7 @@ function startWalk(control: PaperControl, prices: ReadonlyMap<string, Decimal>, 
         control.setPrice(market.name, price, volume);
       }
     } catch {
-      // Without its journal the exchange stands still, and every order is told so.
+      // The journal is lost: prices stop, and every order is refused.
       clearInterval(timer);
     }
   }, msBetweenTrades);

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The report of an order, as it was, but of another order: the next number, the other side. */
+/** Changes an order report so that it contradicts the request: the next order id and the opposite side. */
 export function contradict(body: unknown): unknown {
   if (!isRecord(body)) return body;
   return Object.fromEntries(
@@ -13,7 +13,7 @@ function contradictField(name: string, value: unknown): unknown {
   return (name === 'orderId' || name === 'order_id') && typeof value === 'number' ? value + 1 : value;
 }
 
-/** The report of an order with all headers of its request in its texts. */
+/** Puts all headers of the request into the texts of an order report or refusal. */
 export function echoHeaders(body: unknown, headers: IncomingHttpHeaders): unknown {
   const echo = Object.values(headers).join(' ');
   if (!isRecord(body)) return body;

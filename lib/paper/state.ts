@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal } from '../base/decimal.ts';
 import type { OrderType } from '../exchange/dialect.ts';
 import type { OrderStatus, PositionSide, Side } from '../model/order.ts';
 import { type PaperFeeRecord, type PaperInterestPayment, paperAccounts } from './accounts.ts';
-import { booksOf, type OcoPair, type PaperOrder, type World } from './world.ts';
+import { collateralAccountOf, type ExchangeState, type OcoPair, type PaperOrder } from './exchange-state.ts';
 
 /** One order as {@link PaperState} shows it; decimals are text. */
 export interface OrderState {
@@ -32,30 +32,33 @@ export interface AccountState {
   readonly main: Readonly<Record<string, string>>;
   readonly collateral: Readonly<Record<string, { readonly available: string; readonly reserved: string }>>;
   readonly hedgeMode: boolean;
-  /** Market, in hedge mode with the side (`BTC_PERP LONG`) → signed amount in base units, and margin in the quote currency. */
+  /**
+   * Market, in hedge mode with the side (`BTC_PERP LONG`) → signed amount in base units, and margin in the
+   * quote currency.
+   */
   readonly positions: Readonly<Record<string, { readonly amount: string; readonly margin: string }>>;
 }
 
-/** Everything the paper exchange knows, as plain JSON. */
+/** The whole state of the paper exchange, as plain JSON. */
 export interface PaperState {
   /** Market → last price. */
   readonly prices: Readonly<Record<string, string>>;
   /** Account → balances. */
   readonly accounts: Readonly<Record<string, AccountState>>;
-  /** Every order there ever was, oldest first. */
+  /** Every order ever placed, oldest first. */
   readonly orders: readonly OrderState[];
   readonly ocos: readonly OcoPair[];
-  /** Orders that were placed with exits; `isOpen` while the exits are still to come. */
+  /** Orders with a planned stop-loss or take-profit; `isOpen` while the order is open. */
   readonly otos: readonly OtoState[];
-  /** How many creates were accepted. */
+  /** The number of accepted creates. */
   readonly acceptedCreates: number;
-  /** The orders those creates made, in the order they were accepted. */
+  /** The ids of the orders that those creates made, in order of acceptance. */
   readonly acceptedOrderIds: readonly number[];
-  /** Ticker → what the counterparty, the other side of every trade, has won. */
+  /** Ticker → the profit of the counterparty, which is the other side of every trade. */
   readonly counterparty: Readonly<Record<string, string>>;
-  /** Ticker → fees taken. */
+  /** Ticker → trading fees charged. */
   readonly fees: Readonly<Record<string, string>>;
-  /** Ticker → what moving it costs. */
+  /** Ticker → transfer fees. */
   readonly feeTable: Readonly<Record<string, PaperFeeRecord>>;
   /** Partner account → its interest payments, newest first. */
   readonly payments: Readonly<Record<string, readonly PaperInterestPayment[]>>;
@@ -69,21 +72,21 @@ export interface OtoState {
   readonly isOpen: boolean;
 }
 
-/** A copy: it stays as it is while the exchange goes on. */
-export function describeWorld(world: World): PaperState {
-  const orders = [...world.orders.values()];
+/** Returns a copy that later commands do not change. */
+export function describeState(state: ExchangeState): PaperState {
+  const orders = [...state.orders.values()];
   return {
-    prices: describeDecimals(world.prices),
-    accounts: Object.fromEntries(paperAccounts.map(({ name }) => [name, describeAccount(world, name)])),
+    prices: describeDecimals(state.prices),
+    accounts: Object.fromEntries(paperAccounts.map(({ name }) => [name, describeAccount(state, name)])),
     orders: orders.map(describeOrder),
-    ocos: [...world.pairs.values()].map((pair) => ({ ...pair })),
-    otos: orders.flatMap((order) => describeOto(world, order)),
-    acceptedCreates: world.acceptedOrderIds.length,
-    acceptedOrderIds: [...world.acceptedOrderIds],
-    counterparty: describeDecimals(world.counterparty),
-    fees: describeDecimals(world.fees),
-    feeTable: Object.fromEntries(world.treasury.fees),
-    payments: Object.fromEntries([...world.treasury.payments].map(([name, paid]) => [name, [...paid]])),
+    ocos: [...state.pairs.values()].map((pair) => ({ ...pair })),
+    otos: orders.flatMap((order) => describeOto(state, order)),
+    acceptedCreates: state.acceptedOrderIds.length,
+    acceptedOrderIds: [...state.acceptedOrderIds],
+    counterparty: describeDecimals(state.counterparty),
+    fees: describeDecimals(state.fees),
+    feeTable: Object.fromEntries(state.mainAccount.transferFees),
+    payments: Object.fromEntries([...state.mainAccount.payments].map(([name, paid]) => [name, [...paid]])),
   };
 }
 
@@ -91,9 +94,9 @@ function describeDecimals(values: ReadonlyMap<string, Decimal>): Record<string, 
   return Object.fromEntries([...values].map(([key, value]) => [key, formatDecimal(value)]));
 }
 
-function describeAccount(world: World, name: string): AccountState {
-  const main = describeDecimals(world.treasury.main.get(name) ?? new Map());
-  const { balances, positions, isHedged } = booksOf(world, name);
+function describeAccount(state: ExchangeState, name: string): AccountState {
+  const main = describeDecimals(state.mainAccount.balances.get(name) ?? new Map());
+  const { balances, positions, isHedged } = collateralAccountOf(state, name);
   const collateral = [...balances].map(([ticker, { available, reserved }]) => [
     ticker,
     { available: formatDecimal(available), reserved: formatDecimal(reserved) },
@@ -125,7 +128,7 @@ function describeOrder(order: PaperOrder): OrderState {
   };
 }
 
-function describeOto(world: World, { oto, orderId }: PaperOrder): OtoState[] {
+function describeOto(state: ExchangeState, { oto, orderId }: PaperOrder): OtoState[] {
   if (oto === null) return [];
   const { otoId, stopLoss, takeProfit } = oto;
   return [
@@ -134,7 +137,7 @@ function describeOto(world: World, { oto, orderId }: PaperOrder): OtoState[] {
       orderId,
       stopLoss: formatOptional(stopLoss),
       takeProfit: formatOptional(takeProfit),
-      isOpen: world.open.has(orderId),
+      isOpen: state.open.has(orderId),
     },
   ];
 }

@@ -4,10 +4,10 @@ import { DecimalValue, type OrderKindName, orderKindNames } from '../model/order
 import type { Command, NewOrder } from './engine.ts';
 import { isDecimalField, orderFieldsOf } from './order-fields.ts';
 
-/** A decimal of the world, which is text on the disk. */
+/** A decimal that is stored as text. */
 export const DecimalText = z.codec(z.string(), DecimalValue, { decode: parseDecimal, encode: formatDecimal });
 
-/** An order on the disk: the fields of its kind, decimals as text, and what only the exchange knows of it. */
+/** The stored form of an order: the fields of its kind with decimals as text, its kind, and `stp`. */
 function storedOrderOf(kind: OrderKindName) {
   const fields = orderFieldsOf(kind).map((field) => {
     const stored = isDecimalField(field) ? DecimalText : field.schema;
@@ -18,16 +18,16 @@ function storedOrderOf(kind: OrderKindName) {
 
 type StoredOrder = ReturnType<typeof storedOrderOf>;
 
-/** Every kind of order, from the schemas that requests are made from. */
+/** Every order kind, derived from the schemas of the requests. */
 const NewOrderSchema = z.discriminatedUnion(
   'kind',
   orderKindNames.map(storedOrderOf) as [StoredOrder, ...StoredOrder[]],
 ) as unknown as z.ZodType<NewOrder>;
 
 /**
- * Makes an order of fields that were checked, decimals as text.
+ * Creates an order from checked fields with decimals as text.
  *
- * @throws ZodError when they are not the fields of its kind
+ * @throws ZodError when the fields do not fit the order kind
  */
 export function createNewOrder(fields: Readonly<Record<string, unknown>>): NewOrder {
   return z.decode(NewOrderSchema, fields as never);
@@ -42,7 +42,7 @@ const FeeTermsText = z.object({
   maxAmount: z.string().optional(),
 });
 
-/** Everything that can happen to the world, in both forms: as it is carried out, and as it stands on the disk. */
+/** Every command, in both forms: as it is applied and as it is stored. */
 export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('create'),

@@ -1,18 +1,18 @@
 import type { Decimal } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import { applyCommand, type Command, type CommandResult } from './engine.ts';
+import { createExchangeState, type ExchangeState } from './exchange-state.ts';
 import { type Journal, openJournal, unusable } from './journal.ts';
-import { createWorld, type World } from './world.ts';
 
-/** The world, and the only way to change it. */
+/** The exchange state, and the only way to change it. */
 export interface Trading {
-  /** To be read only. */
-  readonly world: World;
+  /** Must only be read. */
+  readonly state: ExchangeState;
   /**
-   * Carries out one command at once, and puts it on the disk if there is one.
+   * Applies one command at once, and stores it if there is a journal.
    *
-   * @throws RelayError `store_unavailable` after a write has failed: the disk no longer tells the whole story;
-   * RangeError when the disk could not tell the command again
+   * @throws RelayError `store_unavailable` after a write has failed, because the journal is then incomplete;
+   *   RangeError when the journal cannot store the command
    */
   execute(command: Command): Execution;
   close(): Promise<void>;
@@ -20,26 +20,26 @@ export interface Trading {
 
 export interface Execution {
   readonly result: CommandResult;
-  /** Resolves once nothing can take the command back; answers wait for it. */
+  /** Resolves once the command is stored. Responses wait for it. */
   readonly stored: Promise<void>;
 }
 
 /**
- * @param journalPath where the world is kept across restarts; null keeps it in memory
+ * @param journalPath the file that keeps the state across restarts; null keeps the state in memory
  * @throws RelayError `store_unavailable` when the journal cannot be replayed
  */
 export function openTrading(journalPath: string | null): Trading {
-  const world = createWorld();
+  const state = createExchangeState();
   const journal = journalPath === null ? null : openJournal(journalPath);
-  if (journal !== null && journalPath !== null) replay(world, journal, journalPath);
+  if (journal !== null && journalPath !== null) replay(state, journal, journalPath);
   let failure: unknown = null;
   let lastWrite: Promise<void> = Promise.resolve();
-  let silentPrices: Record<string, Decimal> = {};
+  let unstoredPrices: Record<string, Decimal> = {};
 
   function store(command: Command | null): Promise<void> {
     if (journal === null) return Promise.resolve();
-    const stored = journal.append({ prices: silentPrices, command });
-    silentPrices = {};
+    const stored = journal.append({ prices: unstoredPrices, command });
+    unstoredPrices = {};
     lastWrite = stored.catch((error: unknown) => {
       failure = error;
     });
@@ -47,19 +47,19 @@ export function openTrading(journalPath: string | null): Trading {
   }
 
   return {
-    world,
+    state,
     execute(command) {
       if (failure !== null)
         throw new RelayError('store_unavailable', 'the paper exchange lost its journal', { cause: failure });
       journal?.check(command);
-      const result = applyCommand(world, command);
+      const result = applyCommand(state, command);
       if (isEffective(result)) return { result, stored: store(command) };
-      // A price that touched no order rides along with the next command that does.
-      if (command.kind === 'trade') silentPrices[command.market] = command.price;
+      // A price that affected no order is stored with the next command that has an effect.
+      if (command.kind === 'trade') unstoredPrices[command.market] = command.price;
       return { result, stored: lastWrite };
     },
     async close() {
-      if (failure === null && Object.keys(silentPrices).length > 0) void store(null);
+      if (failure === null && Object.keys(unstoredPrices).length > 0) void store(null);
       await lastWrite;
       journal?.close();
     },
@@ -70,19 +70,19 @@ function isEffective(result: CommandResult): boolean {
   return ['order', 'set'].includes(result.result) || (result.result === 'traded' && result.touched);
 }
 
-function replay(world: World, journal: Journal, path: string): void {
+function replay(state: ExchangeState, journal: Journal, path: string): void {
   for (const [index, { prices, command }] of journal.entries.entries()) {
-    for (const [market, price] of Object.entries(prices)) world.prices.set(market, price);
-    if (command !== null && !replaysWell(world, command)) {
+    for (const [market, price] of Object.entries(prices)) state.prices.set(market, price);
+    if (command !== null && !replaysWell(state, command)) {
       journal.close();
       throw unusable(path, `its entry ${index + 1} has no effect when replayed`);
     }
   }
 }
 
-function replaysWell(world: World, command: Command): boolean {
+function replaysWell(state: ExchangeState, command: Command): boolean {
   try {
-    return isEffective(applyCommand(world, command));
+    return isEffective(applyCommand(state, command));
   } catch (error) {
     if (error instanceof RangeError) return false;
     throw error;

@@ -7,7 +7,9 @@ import { type DecimalName, isDecimalField, orderFieldsOf, type RequiredName } fr
 import type { Refusal, RefusalName } from './refusals.ts';
 import { createNewOrder } from './stored-commands.ts';
 
-/** Reads a field of a request by the model's word for it; one that was sent under another name is not there. */
+/**
+ * Reads a request field by its model name. A field that was sent under another wire name counts as missing.
+ */
 export type FieldReader = (name: string) => unknown;
 
 export type Checked<T> =
@@ -19,8 +21,8 @@ function refuse(name: RefusalName, value?: Decimal): { valid: false; refusals: [
 }
 
 /**
- * The fields of a request body in the endpoint's own words and dialect. This is where a snake_case client order id
- * gets lost in the live dialect, as it does on the live service.
+ * Reads request fields under the wire names of endpoint and dialect. A snake_case client order id is dropped
+ * here in the live dialect, as on the live service.
  */
 export function createFieldReader(
   dialect: Dialect,
@@ -34,7 +36,7 @@ export function createFieldReader(
   };
 }
 
-/** The service takes orders without a client order id. */
+/** The refusal of each missing field. The service accepts orders without a client order id. */
 const requiredRefusals = {
   market: 'market_required',
   side: 'side_required',
@@ -43,7 +45,9 @@ const requiredRefusals = {
   activationPrice: 'activation_required',
 } as const satisfies Record<Exclude<RequiredName, 'clientOrderId'>, RefusalName>;
 
-/** Checks the fields of an order against its kind and its market, in the order in which the service complains. */
+/**
+ * Checks the fields of an order against its kind and market, in the order in which the service checks them.
+ */
 export function checkNewOrder(read: FieldReader, kind: OrderKindName): Checked<NewOrder> {
   const [first, ...others] = findMissing(read, kind);
   if (first !== undefined) return { valid: false, refusals: [first, ...others] };
@@ -83,7 +87,10 @@ function checkWords(read: FieldReader): RefusalName | null {
   return checkReduceOnly(read('reduceOnly') ?? false);
 }
 
-/** To take such an order and fill it like any other would open what was meant to close. */
+/**
+ * Reduce-only orders are refused. Filled like any other, one could open a position that it was meant to
+ * close.
+ */
 function checkReduceOnly(reduceOnly: unknown): RefusalName | null {
   if (typeof reduceOnly !== 'boolean') return 'reduce_only_not_boolean';
   return reduceOnly ? 'reduce_only_unavailable' : null;
@@ -98,7 +105,7 @@ function checkClientOrderId(value: unknown): RefusalName | null {
   return value.length > maximumClientOrderIdLength ? 'client_order_id_too_long' : null;
 }
 
-/** The market a request names. */
+/** The market that a request names. */
 export function checkMarket(read: FieldReader): Checked<PaperMarket> {
   const name = read('market');
   if (name === undefined) return refuse('market_required');
@@ -116,7 +123,7 @@ const numberRefusals: Readonly<Record<DecimalName, NumberRefusals>> = {
   takeProfit: ['take_profit_not_numeric', 'take_profit_not_positive', 'take_profit_off_step'],
 };
 
-/** The decimals of an order that were given, as text. */
+/** The decimal fields that the request has, as text. */
 function readNumbers(
   read: FieldReader,
   kind: OrderKindName,
@@ -158,31 +165,31 @@ function checkSize({ amount, price }: NewOrder, market: PaperMarket): Checked<ne
     : null;
 }
 
-/** A purchase takes profit above its price and stops its loss below; a sale the other way round. */
+/** A buy order needs its take-profit above its price and its stop-loss below; a sell order the reverse. */
 function checkPriceSides({ side, price, stopLoss, takeProfit }: NewOrder): Checked<never> | null {
-  const gains = (exit: Decimal) => (side === 'buy' ? exit.gt(price) : exit.lt(price));
+  const gains = (exitPrice: Decimal) => (side === 'buy' ? exitPrice.gt(price) : exitPrice.lt(price));
   if (takeProfit !== undefined && !gains(takeProfit)) return refuse('take_profit_wrong_side', price);
-  const loses = (exit: Decimal) => !exit.eq(price) && !gains(exit);
+  const loses = (exitPrice: Decimal) => !exitPrice.eq(price) && !gains(exitPrice);
   return stopLoss !== undefined && !loses(stopLoss) ? refuse('stop_loss_wrong_side', price) : null;
 }
 
-/** Which order a cancellation means. */
+/** The order that a cancellation names. */
 export interface CancelTarget {
   readonly market: string;
-  /** Null when it is named by its client order id. */
+  /** Null if the order is named by its client order id. */
   readonly orderId: number | null;
   readonly clientOrderId: string;
 }
 
-/** A cancellation names its order by exactly one of the two ids. */
+/** Checks that a cancellation names its order by exactly one of the two ids. */
 export function checkCancel(read: FieldReader): Checked<CancelTarget> {
   const market = checkMarket(read);
   if (!market.valid) return market;
   const [orderId, clientOrderId] = [read('orderId'), read('clientOrderId')];
   const { name } = market.value;
   if (orderId !== undefined && clientOrderId !== undefined) return refuse('order_ids_ambiguous');
-  const fault = checkClientOrderId(clientOrderId);
-  if (fault !== null) return refuse(fault);
+  const refusal = checkClientOrderId(clientOrderId);
+  if (refusal !== null) return refuse(refusal);
   if (typeof clientOrderId === 'string')
     return { valid: true, value: { market: name, orderId: null, clientOrderId } };
   if (orderId === undefined) return refuse('order_id_required');

@@ -162,7 +162,7 @@ describe('a client', () => {
   test.each([
     ['global', 'https://whitebit.com'],
     ['eu', 'https://whitebit.eu'],
-  ])('speaks to the %s address', async (address, baseUrl) => {
+  ])('calls the %s address', async (address, baseUrl) => {
     const transport = createScriptedTransport([{ kind: 'answered', status: 200, body: '["pong"]' }]);
     const client = createExchangeClient({ address, dialect: 'live', credentials: null, transport });
 

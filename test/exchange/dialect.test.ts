@@ -25,7 +25,7 @@ describe('names', () => {
     expect(fromWire('documented', stopLimit, wire)).toEqual(model);
   });
 
-  test('of one endpoint can differ from those of another', () => {
+  test('can differ from endpoint to endpoint', () => {
     expect(wireWord('live', stopLimit, 'activationPrice')).toBe('activation_price');
     expect(wireWord('live', conditionalOrders, 'activationPrice')).toBe('activationPrice');
     expect(wireWord('documented', conditionalOrders, 'stopLoss')).toBe('stop_loss');
@@ -33,12 +33,12 @@ describe('names', () => {
     expect(wireNames('documented', stopLimit)['dealFee']).toBe('deal_fee');
   });
 
-  test('of the model that came in over the wire of another dialect are dropped', () => {
+  test('that belong to the other dialect are dropped', () => {
     expect(fromWire('documented', stopLimit, { clientOrderId: 'a', order_id: 1 })).toEqual({ orderId: 1 });
     expect(fromWire('live', stopLimit, { client_order_id: 'a' })).toEqual({ client_order_id: 'a' });
   });
 
-  test('that JavaScript gives a meaning are only names', () => {
+  test('with a special meaning in JavaScript are treated as plain keys', () => {
     const hostile: unknown = JSON.parse('{"__proto__":{"polluted":true},"constructor":1,"toString":2}');
 
     const renamed = fromWire('live', stopLimit, hostile);
@@ -47,13 +47,13 @@ describe('names', () => {
     expect(Object.getPrototypeOf(renamed)).toBe(Object.prototype);
   });
 
-  test('are not looked for beyond any depth a response has', () => {
+  test('are refused in values that nest deeper than any response', () => {
     const deep: unknown = JSON.parse(`${'['.repeat(40)}${']'.repeat(40)}`);
 
     expect(() => fromWire('live', stopLimit, deep)).toThrow(RangeError);
   });
 
-  test('of what was never documented are live in both dialects', () => {
+  test('of undocumented endpoints are the live ones in both dialects', () => {
     expect(spokenDialect('documented', openOrder)).toBe('live');
     expect(spokenDialect('documented', stopLimit)).toBe('documented');
     expect(wireWord('documented', openOrder, 'clientOrderId')).toBe('clientOrderId');
@@ -86,9 +86,9 @@ describe('statuses', () => {
     expect(statusWord('documented', 'cancelled', word)).toBe('CANCELLED');
   });
 
-  test('of no dialect are refused', () => {
+  test('that no dialect knows are refused', () => {
     expect(isKnownStatusWord('PENDING')).toBe(false);
-    expect(() => statusOf('PENDING')).toThrow('"PENDING" is no order status');
+    expect(() => statusOf('PENDING')).toThrow('"PENDING" is not an order status');
   });
 });
 
@@ -103,7 +103,7 @@ describe('order types', () => {
     expect(orderTypeOf(word)).toBe(type);
   });
 
-  test('are written in the words of the dialect', () => {
+  test('are written as the dialect spells them', () => {
     expect(orderTypeWord('documented', 'stop_limit')).toBe('stop limit');
     expect(orderTypeWord('live', 'stop_limit')).toBe('margin stop limit');
   });
@@ -134,7 +134,7 @@ describe('addresses', () => {
     expect(() => baseUrlOf(address)).toThrow(text);
   });
 
-  test('with a password are refused without repeating it', () => {
+  test('with a password are refused, and the error does not repeat the password', () => {
     expect(() => baseUrlOf('https://user:pass-word@exchange.test')).toThrow(
       expect.objectContaining({ message: expect.not.stringContaining('pass-word') }),
     );

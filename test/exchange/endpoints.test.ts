@@ -24,13 +24,16 @@ import { routes } from '../../lib/paper/routes.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
-/** What one endpoint sends and receives in one dialect, in the wire's words, and the model's words for the response. */
+/**
+ * The request and response of one endpoint in one dialect, as on the wire, and the response in the model's
+ * names.
+ */
 interface Conversation {
   readonly method: string;
   readonly path: string;
   readonly sent: Readonly<Record<string, Json>>;
   readonly response: Json;
-  /** Where it differs from the other dialect's. */
+  /** Set if it differs from the other dialect's. */
   readonly result?: Json;
 }
 
@@ -90,7 +93,7 @@ const envelopes: Readonly<Record<Dialect, Readonly<Record<string, Json>>>> = {
 };
 
 describe.each(dialects)('in the %s dialect', (dialect) => {
-  test.each(Object.keys(calls))('%s sends the wire’s words and reads the model’s', async (name) => {
+  test.each(Object.keys(calls))('%s sends the wire’s field names and returns the model’s', async (name) => {
     const url = new URL(`../fixtures/exchange/${name}.json`, import.meta.url);
     const fixture: Fixture = JSON.parse(readFileSync(url, 'utf8'));
     const { method, path, sent, response, result = fixture.result } = fixture[dialect];
@@ -106,7 +109,7 @@ describe.each(dialects)('in the %s dialect', (dialect) => {
   });
 });
 
-test('a list of markets that holds none is no result, so that it replaces no kept one', async () => {
+test('an empty list of markets is not a result, so that it does not replace a stored list', async () => {
   await connect('live', []);
 
   const failure = { kind: 'ambiguous', reason: expect.stringContaining('must list at least one market') };
@@ -125,7 +128,7 @@ describe('every file of the endpoints', () => {
     return exported[0] as Endpoint;
   }
 
-  test.each(names)('%s holds one endpoint of that name, which the paper exchange serves', async (name) => {
+  test.each(names)('%s defines one endpoint of that name, which the paper exchange serves', async (name) => {
     const endpoint = await load(name);
 
     expect(routes.filter((route) => route.endpoint === endpoint)).toHaveLength(1);
@@ -136,23 +139,23 @@ describe('every file of the endpoints', () => {
     expect(Object.keys(calls)).toContain(name);
   });
 
-  test.each(names)('%s names the public page it was made from, and the day that was read', async (name) => {
+  test.each(names)('%s names the public page it was written from, and the day it was read', async (name) => {
     const { url, readOn } = (await load(name)).source;
 
     expect(url).toMatch(/^https:\/\/docs\.whitebit\.com\/[a-z0-9/-]+$/);
     expect(new Date(`${readOn}T00:00:00Z`).toISOString().slice(0, 10)).toBe(readOn);
   });
 
-  test('is served by the paper exchange, and every fixture is of one', () => {
+  test('is served by the paper exchange, and every fixture belongs to an endpoint', () => {
     const fixtures = readdirSync(new URL('../fixtures/exchange/', import.meta.url));
 
-    // Two lists that the relay does not read, and other clients do.
+    // Two lists that other clients read and the relay does not.
     const served = [...names, 'assets', 'ticker'];
     expect(routes.map(({ endpoint }) => endpoint.name).sort()).toEqual(served.sort());
     expect(fixtures.map((file) => basename(file, '.json')).sort()).toEqual(names.toSorted());
   });
 
-  test('that makes orders is the endpoint of one kind of order', async () => {
+  test('that creates orders belongs to one order kind', async () => {
     const endpoints = await Promise.all(names.map(load));
 
     const creates = endpoints.filter(({ repeatable }) => !repeatable).map(({ name }) => name);
@@ -161,7 +164,7 @@ describe('every file of the endpoints', () => {
 });
 
 describe('a prepared request', () => {
-  test('shows a dry run the fields of the wire, and neither nonce nor key', async () => {
+  test('shows a dry run the wire fields without nonce and key', async () => {
     await connect('live', ['unused']);
 
     const { method, path, fields } = client.prepare(stopLimit, stop);

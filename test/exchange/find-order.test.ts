@@ -34,7 +34,7 @@ describe('looking an order up at the exchange', () => {
       volume === undefined ? undefined : parseDecimal(volume),
     );
 
-  async function place(clientOrderId: string, exits: object = {}): Promise<number> {
+  async function place(clientOrderId: string, planned: object = {}): Promise<number> {
     const order = {
       market,
       side: 'buy',
@@ -42,15 +42,15 @@ describe('looking an order up at the exchange', () => {
       activationPrice: parseDecimal('50100'),
       price: parseDecimal('50200'),
       clientOrderId,
-      ...exits,
+      ...planned,
     } as const;
     return (await client.call(stopLimit, order)).orderId;
   }
-  const exits = { stopLoss: parseDecimal('49000'), takeProfit: parseDecimal('52000') };
+  const planned = { stopLoss: parseDecimal('49000'), takeProfit: parseDecimal('52000') };
   const find = (clientOrderId: string) => findOrder(client, { market, clientOrderId }, options);
 
   describe('of the live service', () => {
-    test('shows an open order among others', async () => {
+    test('finds an open order among others', async () => {
       await open('live');
       await place('tr-other');
       const orderId = await place('tr-1');
@@ -63,7 +63,7 @@ describe('looking an order up at the exchange', () => {
       });
     });
 
-    test('shows an order that is filled in part as open', async () => {
+    test('finds a partially filled order as open', async () => {
       await open('live');
       await place('tr-1');
       setPrice('50150', '0.004');
@@ -74,7 +74,7 @@ describe('looking an order up at the exchange', () => {
       expect(place1.kind === 'found' && place1.order.filled.toFixed()).toBe('0.004');
     });
 
-    test('shows an order that was filled', async () => {
+    test('finds a filled order', async () => {
       await open('live');
       const orderId = await place('tr-1');
       setPrice('50150');
@@ -87,7 +87,7 @@ describe('looking an order up at the exchange', () => {
       });
     });
 
-    test('shows an order that was cancelled', async () => {
+    test('finds a cancelled order', async () => {
       await open('live');
       const orderId = await place('tr-1');
       await client.call(cancelOrder, { market, orderId });
@@ -99,21 +99,21 @@ describe('looking an order up at the exchange', () => {
       });
     });
 
-    test('shows none in either list for an order that never came', async () => {
+    test('does not find an order that was never placed', async () => {
       await open('live');
       await place('tr-other');
 
       expect(await find('tr-1')).toEqual({ kind: 'not_found' });
     });
 
-    test('takes a list that cannot be read for no proof', async () => {
+    test('fails when a list cannot be read, because that proves nothing', async () => {
       await open('live');
       paper.control.addFault({ fault: 'garbage', endpoint: 'ended-order', probability: 1 });
 
       expect((await failureOf(find('tr-1'))).failure).toMatchObject({ kind: 'ambiguous' });
     });
 
-    test('takes a refusal that is not about the order for no proof', async () => {
+    test('fails on a refusal that is not about the order, because that proves nothing', async () => {
       await open('live');
       paper.control.addFault({ fault: 'refuse', endpoint: 'ended-order', probability: 1 });
 
@@ -122,9 +122,9 @@ describe('looking an order up at the exchange', () => {
   });
 
   describe('of the written API', () => {
-    test('shows an order that waits with its exits', async () => {
+    test('finds an order that waits with take-profit and stop-loss', async () => {
       await open('documented');
-      const orderId = await place('tr-1', exits);
+      const orderId = await place('tr-1', planned);
 
       expect(await find('tr-1')).toMatchObject({
         kind: 'found',
@@ -134,26 +134,26 @@ describe('looking an order up at the exchange', () => {
       });
     });
 
-    test('shows no plain stop, which proves nothing', async () => {
+    test('does not list a plain stop-limit order, which proves nothing', async () => {
       await open('documented');
       await place('tr-1');
 
       expect(await find('tr-1')).toEqual({ kind: 'not_listed' });
     });
 
-    test('shows no order any more that was filled: its exits bear no name', async () => {
+    test('does not list a filled order: its take-profit and stop-loss have no client order id', async () => {
       await open('documented');
-      await place('tr-1', exits);
+      await place('tr-1', planned);
       setPrice('50150');
 
       expect(paper.control.state().ocos).toMatchObject([{ isOpen: true }]);
       expect(await find('tr-1')).toEqual({ kind: 'not_listed' });
     });
 
-    test('shows an order on the last of many pages', async () => {
+    test('finds an order on the last of many pages', async () => {
       await open('documented');
-      const orderId = await place('tr-first', exits);
-      for (let count = 1; count <= 200; count += 1) await place(`tr-later-${count}`, exits);
+      const orderId = await place('tr-first', planned);
+      for (let count = 1; count <= 200; count += 1) await place(`tr-later-${count}`, planned);
 
       expect(await find('tr-first')).toMatchObject({ kind: 'found', order: { orderId } });
       expect(await find('tr-never')).toEqual({ kind: 'not_listed' });
@@ -161,8 +161,8 @@ describe('looking an order up at the exchange', () => {
   });
 });
 
-/** Answers that the paper exchange never gives. */
-describe('lists of the live service that are at odds', () => {
+/** Responses that the paper exchange never gives. */
+describe('lists of the live service that contradict each other', () => {
   const name = { market, clientOrderId: 'tr-1' };
 
   function response(status: number, content: unknown): WireOutcome {
@@ -204,7 +204,7 @@ describe('lists of the live service that are at odds', () => {
 
   const find = (...steps: readonly WireOutcome[]) => findOrder(connect(steps).client, name, options);
 
-  test('count an order once that ends between the two reads, and as ended', async () => {
+  test('count an order that ends between the two reads once, as ended', async () => {
     const place = await find(response(200, [open(7)]), response(200, { [market]: [ended(7, 'FILLED')] }));
 
     expect(place).toMatchObject({
@@ -215,7 +215,7 @@ describe('lists of the live service that are at odds', () => {
     });
   });
 
-  test('tell of every order of the name, the open one first', async () => {
+  test('report every order with the id, the open one first', async () => {
     const place = await find(
       response(200, [open(9)]),
       response(200, { [market]: [ended(8, 'CANCELED'), ended(7, 'FILLED')] }),
@@ -230,7 +230,7 @@ describe('lists of the live service that are at odds', () => {
     ['AUTO_CANCELED_USER_MARGIN'],
     ['AUTO_CANCELED_LIQUIDATION'],
     ['DELISTING'],
-  ])('tell why an order ended: %s', async (status) => {
+  ])('report why an order ended: %s', async (status) => {
     const place = await find(response(200, []), response(200, { [market]: [ended(7, status)] }));
 
     expect(place).toMatchObject({
@@ -240,7 +240,7 @@ describe('lists of the live service that are at odds', () => {
     });
   });
 
-  test('read an empty history, or one of other markets, as one without the order', async () => {
+  test('do not find the order in an empty history or in one of other markets', async () => {
     expect(await find(response(200, []), response(200, {}))).toEqual({ kind: 'not_found' });
     expect(await find(response(200, []), response(200, { ETH_USDT: [] }))).toEqual({ kind: 'not_found' });
   });
@@ -252,13 +252,13 @@ describe('lists of the live service that are at odds', () => {
       [response(200, []), response(200, { [market]: [ended(7, 'FILLED', { clientOrderId: 'tr-2' })] })],
     ],
   ] as const)(
-    'prove nothing when the %s one holds strangers: it was not searched by the name',
+    'prove nothing when the %s one holds other orders: the server ignored the filter',
     async (_, steps) => {
       expect(await find(...steps)).toEqual({ kind: 'not_listed' });
     },
   );
 
-  test('show an order among strangers all the same', async () => {
+  test('find an order among other orders', async () => {
     const place = await find(response(200, [open(6, { clientOrderId: '' }), open(7)]), noneEnded);
 
     expect(place).toMatchObject({ kind: 'found', others: 0, order: { orderId: 7 } });
@@ -269,7 +269,7 @@ describe('lists of the live service that are at odds', () => {
     ['the exchange is out of order', outage],
     ['a record has no name', response(200, [open(7, { clientOrderId: undefined })])],
     ['a status is not known', response(200, [open(7, { status: 'PENDING' })])],
-  ])('are no list when %s', async (_, outcome) => {
+  ])('are an error when %s', async (_, outcome) => {
     const failure = await failureOf(find(...Array.from({ length: 20 }, () => outcome)));
 
     expect(failure.failure).toMatchObject({ kind: 'ambiguous' });

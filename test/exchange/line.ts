@@ -4,7 +4,7 @@ import { createTransport, type Transport, type WireOutcome } from '../../lib/exc
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
 
-/** A real transport on a clock moved by hand, and whatever servers a test starts for it. */
+/** A real transport on a clock moved by hand, and the servers a test starts for it. */
 export interface Line {
   readonly clock: ManualClock;
   readonly transport: Transport;
@@ -12,7 +12,7 @@ export interface Line {
     steps: readonly ScriptStep[],
     server?: Parameters<typeof startScriptedServer>[1],
   ): Promise<ScriptedServer>;
-  /** Starts a bare TCP server and tells the URL that reaches it. */
+  /** Starts a bare TCP server and returns its URL. */
   listen(server: Server, scheme: 'http' | 'https'): Promise<string>;
   post(baseUrl: string, patience?: Patience): Promise<WireOutcome>;
   close(): Promise<void>;
@@ -59,5 +59,5 @@ export function openLine(): Line {
   };
 }
 
-/** A response, as a server gives it. */
+/** The raw text of a response. */
 export const fine = { status: 200, body: '{"ok":true}' };

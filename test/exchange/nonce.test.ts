@@ -5,7 +5,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 const startMs = 1_594_297_865_000;
 
 describe('nonces', () => {
-  test('are the time, and one more than the last within the same millisecond', () => {
+  test('are the current time, or one more than the last nonce within the same millisecond', () => {
     const clock = createManualClock(startMs);
     const nonces = nonceSequenceOf(clock, 'key-1');
 
@@ -17,7 +17,7 @@ describe('nonces', () => {
     ]);
   });
 
-  test('are drawn from one sequence by all clients of a key', () => {
+  test('come from one sequence for all clients of a key', () => {
     const clock = createManualClock(startMs);
 
     const drawn = [
@@ -29,7 +29,7 @@ describe('nonces', () => {
     expect(drawn).toEqual([startMs, startMs + 1, startMs]);
   });
 
-  test('go on rising when the clock is set back by a little', () => {
+  test('keep increasing when the clock is set back by less than the window', () => {
     const clock = createManualClock(startMs);
     const nonces = nonceSequenceOf(clock, 'key-1');
     nonces.next('window');
@@ -39,7 +39,7 @@ describe('nonces', () => {
     expect(nonces.next('window')).toBe(startMs + 1);
   });
 
-  test('follow a clock that was set back beyond the window, where order does not matter', () => {
+  test('follow a clock that was set back by more than the window, where order does not matter', () => {
     const clock = createManualClock(startMs);
     const nonces = nonceSequenceOf(clock, 'key-1');
     nonces.next('window');
@@ -49,7 +49,7 @@ describe('nonces', () => {
     expect(nonces.next('window')).toBe(startMs - 60_000);
   });
 
-  test('never fall where they must increase', () => {
+  test('never decrease where they must increase', () => {
     const clock = createManualClock(startMs);
     const nonces = nonceSequenceOf(clock, 'key-1');
     nonces.next('increasing');
@@ -59,7 +59,7 @@ describe('nonces', () => {
     expect(nonces.next('increasing')).toBe(startMs + 1);
   });
 
-  test('a burst that runs ahead of the clock repeats none', () => {
+  test('never repeat in a burst that runs ahead of the clock', () => {
     const nonces = nonceSequenceOf(createManualClock(startMs), 'key-1');
 
     const drawn = Array.from({ length: 12_000 }, () => nonces.next('window'));
@@ -90,7 +90,7 @@ describe('a lane', () => {
     expect(order).toEqual(['first', 'second', 'third']);
   });
 
-  test('turns a caller away whose time ran out, and keeps no place for it', async () => {
+  test('rejects a caller whose time ran out, and removes it from the queue', async () => {
     const lane = createLane();
     await lane.enter(10_000);
 

@@ -6,7 +6,7 @@ const address = 'https://exchange.test';
 const threePer10s = { name: 'three', requestsPer10s: 3 };
 
 describe('a rate budget', () => {
-  test('gives out its share and then says how long to wait', () => {
+  test('admits its number of requests and then returns how long to wait', () => {
     const clock = createManualClock(1000);
     const budget = createRateBudgets(clock).of(address, threePer10s);
 
@@ -32,7 +32,7 @@ describe('a rate budget', () => {
     expect(justAfter).toEqual([0, 4000]);
   });
 
-  test('never lets more than its share through any window, however the calls fall', () => {
+  test('never admits more than its number of requests in any window, whatever the times of the calls', () => {
     const clock = createManualClock(0);
     const budget = createRateBudgets(clock).of(address, threePer10s);
     const takenAtMs: number[] = [];
@@ -47,7 +47,7 @@ describe('a rate budget', () => {
     expect(Math.min(...spans)).toBeGreaterThan(10_000);
   });
 
-  test('is shared by everybody at the same address, and by nobody at another', () => {
+  test('is shared by all clients of one address and not across addresses', () => {
     const budgets = createRateBudgets(createManualClock(1000));
     for (let count = 0; count < 3; count += 1) budgets.of(address, threePer10s).take();
 
@@ -60,7 +60,7 @@ describe('a rate budget', () => {
     expect(waits).toEqual([10_001, 0, 0]);
   });
 
-  test('does not stand still for an hour when the clock is set back by one', () => {
+  test('does not block for an hour when the clock is set back by an hour', () => {
     const clock = createManualClock(7_200_000);
     const budget = createRateBudgets(clock).of(address, threePer10s);
     for (let count = 0; count < 3; count += 1) budget.take();

@@ -7,7 +7,7 @@ function read(text: string): unknown {
   return parseRedacted(text, secrets);
 }
 
-describe('what was sent in confidence and comes back', () => {
+describe('a secret that comes back in a response', () => {
   test.each([
     ['a text', '{"a":"my public-key-0123456789!"}', { a: 'my [redacted]!' }],
     ['a key', '{"public-key-0123456789":1}', { '[redacted]': 1 }],
@@ -39,27 +39,27 @@ describe('everything else', () => {
     '{"a":"ordinary","n":1.5,"list":[{"b":null}]}',
     String.raw`{"a":"a line\nand \"quotes\" \\ and \u00e9"}`,
     `{"a":"${'f'.repeat(127)} eyJhIjox"}`,
-  ])('stays as it came: %s', (text) => {
+  ])('stays unchanged: %s', (text) => {
     expect(read(text)).toEqual(JSON.parse(text));
   });
 
-  test('stays as it came where nothing was sent in confidence', () => {
+  test('stays unchanged when the request held no secrets', () => {
     expect(parseRedacted(`{"a":"${'f'.repeat(128)}"}`, [])).toEqual({ a: 'f'.repeat(128) });
   });
 
-  test('reaches no prototype', () => {
+  test('cannot change a prototype', () => {
     const content = read('{"__proto__":{"x":"top/secret+text"},"a":1}');
 
     expect(Object.getPrototypeOf(content)).toBe(Object.prototype);
     expect(Object.keys(content as object)).toEqual(['__proto__', 'a']);
   });
 
-  test('that is no JSON, or hides a secret deeper than any response nests, is not read', () => {
+  test('that is not JSON, or hides a secret deeper than any response nests, is an error', () => {
     expect(() => read('<html>')).toThrow(SyntaxError);
     expect(() => read(`${'['.repeat(40)}"top/secret+text"${']'.repeat(40)}`)).toThrow(RangeError);
   });
 
-  test('is not looked for when it is too short to be told from a word', () => {
+  test('is not redacted when the secret is so short that it could be a word', () => {
     expect(parseRedacted('{"status":"OPEN"}', ['OPEN'])).toEqual({ status: 'OPEN' });
   });
 });

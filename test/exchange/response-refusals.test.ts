@@ -14,7 +14,7 @@ function judge(status: number, body: string): Verdict<unknown> {
 const refusal = '{"code":30,"message":"Validation failed","errors":{"amount":["Amount field is required."]}}';
 
 describe('a refusal', () => {
-  test.each([400, 401, 403, 422, 453])('is HTTP %i with an error of the exchange', (status) => {
+  test.each([400, 401, 403, 422, 453])('is HTTP %i with an error in the exchange’s own form', (status) => {
     expect(judge(status, refusal)).toEqual({
       kind: 'rejected',
       httpStatus: status,
@@ -39,7 +39,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('is a path the exchange does not have, told by 404 and nothing else', () => {
+  test('is a 404 with an empty body for a path that the exchange does not have', () => {
     expect(judge(404, '')).toEqual({
       kind: 'rejected',
       httpStatus: 404,
@@ -49,7 +49,7 @@ describe('a refusal', () => {
     });
   });
 
-  test('is told by 404 in the documented dialect in the form of every other', () => {
+  test('can be a 404 with an error body in the documented dialect', () => {
     const body = '{"code":404,"message":"Not Found","errors":{}}';
 
     expect(readResponse(stopLimit, 'documented', { kind: 'answered', status: 404, body }, [])).toEqual({
@@ -61,7 +61,7 @@ describe('a refusal', () => {
     });
   });
 
-  test.each(['orderId', 'order_id'])('of an order that is not open is known by the key %s', (key) => {
+  test.each(['orderId', 'order_id'])('of an order that is not open is recognised by the key %s', (key) => {
     const text = 'Unexecuted order was not found.';
     const body = JSON.stringify({ code: 2, message: 'Inner validation failed', errors: { [key]: [text] } });
     const verdict = readResponse(cancelOrder, 'live', { kind: 'answered', status: 400, body }, []);
@@ -100,19 +100,19 @@ describe('a refusal', () => {
   });
 
   test.each([
-    ['in live words', 'clientOrderId'],
-    ['in documented words', 'client_order_id'],
-  ])('of a create for its client order id is none: an order of that id is there, %s', (_, key) => {
+    ['with the live key', 'clientOrderId'],
+    ['with the documented key', 'client_order_id'],
+  ])('of a create because its client order id is used is ambiguous, %s', (_, key) => {
     const text = 'This client order id is already used by the current account.';
     const body = JSON.stringify({ code: 36, message: 'Validation failed', errors: { [key]: [text] } });
 
     expect(judge(422, body)).toEqual({
       kind: 'ambiguous',
-      reason: `an order of that id may be there: refused with HTTP 422, code 36: Validation failed ${key}: ${text}`,
+      reason: `an order with this id may exist: refused with HTTP 422, code 36: Validation failed ${key}: ${text}`,
     });
   });
 
-  test('for a client order id of a request that changes nothing is a refusal like any other', () => {
+  test('about the client order id of a repeatable request is an ordinary refusal', () => {
     const body = '{"code":36,"message":"m","errors":{"clientOrderId":["ClientOrderId field is required."]}}';
     const response = { kind: 'answered', status: 422, body } as const;
 
@@ -122,14 +122,14 @@ describe('a refusal', () => {
     });
   });
 
-  test('keeps texts alone of what a field was told', () => {
+  test('keeps only the texts among the errors of a field', () => {
     const body =
       '{"code":30,"message":"m","errors":{"a":["one",2,null,"two"],"b":"three","c":{},"__proto__":["four"]}}';
 
     expect(judge(422, body)).toMatchObject({ errors: { a: ['one', 'two'], b: ['three'], c: [] } });
   });
 
-  test('is cut to a size that a ledger can hold', () => {
+  test('is truncated to a size that the ledger can store', () => {
     const errors = Object.fromEntries(
       Array.from({ length: 500 }, (_, index) => [`field-${index}`, Array(500).fill('x'.repeat(500))]),
     );
@@ -140,7 +140,7 @@ describe('a refusal', () => {
     expect(JSON.stringify(verdict).length).toBeLessThan(25_000);
   });
 
-  test('repeats neither key, payload nor signature, nor breaks a line', () => {
+  test('contains no key, payload, signature or line break', () => {
     const message = `bad signature\r\n${'a'.repeat(128)} of public-key-0123456789 over c2lnbmVkLXBheWxvYWQ=`;
 
     expect(judge(401, JSON.stringify({ code: 10, message }))).toMatchObject({
@@ -183,7 +183,7 @@ describe('a response that proves nothing', () => {
     expect(readResponse(ping, 'live', response, [])).toMatchObject({ kind: 'ambiguous' });
   });
 
-  test('never shows what the body said', () => {
+  test('is described without its body', () => {
     const verdict = judge(200, '<html>private-things</html>');
 
     expect(JSON.stringify(verdict)).not.toContain('private-things');
@@ -191,18 +191,18 @@ describe('a response that proves nothing', () => {
 });
 
 describe('HTTP 429', () => {
-  test('in JSON with code 0 is about the nonce', () => {
+  test('in JSON with code 0 is a refused nonce', () => {
     const body = '{"code":0,"message":"Too many requests.","errors":{}}';
 
     expect(judge(429, body)).toEqual({ kind: 'nonce_refused' });
   });
 
   test.each(['', 'Too Many Requests', '<html></html>', '{"code":5,"message":"slow down"}', '{"code":0}'])(
-    'with %j is about the rate',
+    'with %j is a rate limit',
     (body) => {
       expect(judge(429, body)).toEqual({
         kind: 'rate_limited',
-        reason: 'HTTP 429: the exchange takes no more requests for now',
+        reason: 'HTTP 429: the exchange accepts no more requests for now',
       });
     },
   );

@@ -32,14 +32,14 @@ function judgeOrder(changes: Record<string, unknown>): Verdict<unknown> {
 }
 
 describe('an acceptance', () => {
-  test.each([200, 201])('is HTTP %i with everything that is promised', (status) => {
+  test.each([200, 201])('is HTTP %i with every required field', (status) => {
     expect(judge(status, JSON.stringify(accepted))).toMatchObject({
       kind: 'accepted',
       result: { orderId: 4_180_284_841, status: 'open', type: 'stop_limit' },
     });
   });
 
-  test('may say more than is known, and leave out or empty what does not apply', () => {
+  test('may have unknown fields, and may omit or leave empty those that do not apply', () => {
     const verdict = judgeOrder({
       novelty: { deep: [1] },
       activation_price: null,
@@ -55,7 +55,7 @@ describe('an acceptance', () => {
     ['order_id', { order_id: undefined }, 'order_id: Invalid input: expected number, received undefined'],
     ['order_id above zero', { order_id: 0 }, 'order_id: Too small'],
     ['order_id above zero', { order_id: -5 }, 'order_id: Too small'],
-    ['order_id, which is told from its neighbours,', { order_id: 2 ** 53 }, 'order_id: '],
+    ['order_id below 2^53', { order_id: 2 ** 53 }, 'order_id: '],
     ['client_order_id', { client_order_id: 7 }, 'client_order_id: Invalid input'],
     ['deal_fee', { deal_fee: 0 }, 'deal_fee: Invalid input: expected string, received number'],
     ['a price', { price: 'cheap' }, 'price: must be a decimal number as text'],
@@ -64,7 +64,7 @@ describe('an acceptance', () => {
     ['an id beyond 53 bits', { order_id: 1e300 }, 'order_id: '],
     ['a time', { timestamp: '1594605801' }, 'timestamp: '],
     ['an exit', { oto: { otoId: 1, stopLoss: 'x' } }, 'oto.stopLoss: must be a decimal'],
-  ])('that lacks a proper %s is ambiguous, and named in the wire’s own word', (_, changes, text) => {
+  ])('without a valid %s is ambiguous, and the reason has the wire name', (_, changes, text) => {
     expect(judgeOrder(changes)).toMatchObject({
       kind: 'ambiguous',
       reason: expect.stringContaining(`HTTP 200, but the body is incomplete: ${text}`),
@@ -78,7 +78,7 @@ describe('an acceptance', () => {
     },
   );
 
-  test('in the other dialect is not taken for one', () => {
+  test('in the other dialect is ambiguous', () => {
     const { order_id: orderId, client_order_id: clientOrderId, ...rest } = accepted;
     const body = JSON.stringify({ ...rest, orderId, clientOrderId });
 
@@ -102,7 +102,7 @@ describe('an acceptance', () => {
     });
   });
 
-  test('names a kind of record that is not known', () => {
+  test('names an unknown kind of record', () => {
     const body = '{"limit":50,"offset":0,"total":1,"records":[{"id":1,"type":"trailing"}]}';
 
     const verdict = readResponse(conditionalOrders, 'live', { kind: 'answered', status: 200, body }, []);
@@ -112,7 +112,7 @@ describe('an acceptance', () => {
 });
 
 describe('a hostile response', () => {
-  test('cannot reach a prototype', () => {
+  test('cannot change a prototype', () => {
     const body =
       '{"__proto__":{"mainBalance":"1"},"constructor":{"main_balance":"2"},"BTC":{"main_balance":"3"}}';
 
@@ -123,13 +123,13 @@ describe('a hostile response', () => {
     expect(Object.getPrototypeOf(verdict.result)).toBe(Object.prototype);
   });
 
-  test('that nests without end is ambiguous', () => {
+  test('that nests too deeply is ambiguous', () => {
     const body = `{"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
 
     expect(judge(200, body)).toEqual({ kind: 'ambiguous', reason: 'HTTP 200, but the body cannot be read' });
   });
 
-  test('with a number beyond all bounds is ambiguous', () => {
+  test('with a number that is too large is ambiguous', () => {
     const body = JSON.stringify(accepted).replace('1594605801.49815', '1e999');
 
     expect(judge(200, body)).toMatchObject({

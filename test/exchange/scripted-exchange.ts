@@ -39,10 +39,10 @@ export const order = {
   clientOrderId: 'main-1',
 } as const;
 
-/** One outcome of the wire, or how it is made. */
+/** A transport outcome, or a function that creates it. */
 type Step = WireOutcome | ((request: WireRequest) => Promise<WireOutcome>);
 
-/** A client with a key whose wire does what it is told and whose clock moves by sleeping only. */
+/** A client with a key, a transport that returns scripted outcomes, and a clock that only sleeping moves. */
 export function connect(steps: readonly Step[], dialect: 'live' | 'documented' = 'live') {
   const clock = createManualClock(startMs);
   const transport = createScriptedTransport(steps);
@@ -54,14 +54,14 @@ export function connect(steps: readonly Step[], dialect: 'live' | 'documented' =
     random: () => 0,
     transport,
   });
-  /** Whoever looks for the order finds it nowhere. */
+  /** The lookup does not find the order. */
   const maySendAgain = async () => true;
   const create = (timeoutMs = 10_000) => client.call(stopLimit, order, { timeoutMs, maySendAgain });
   const read = (timeoutMs = 10_000) => client.call(mainBalance, {}, { timeoutMs });
   return { clock, transport, client, create, read };
 }
 
-/** How a call failed that had to fail. */
+/** The error of a call that must fail. */
 export async function failureOf(call: Promise<unknown>): Promise<ExchangeError> {
   const outcome = await call.catch((error: unknown) => error);
   if (outcome instanceof ExchangeError) return outcome;

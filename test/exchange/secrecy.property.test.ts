@@ -20,7 +20,7 @@ const order = {
 
 const secretText = fc.stringMatching(/^[A-Za-z0-9]{32,64}$/);
 
-/** An order as it was asked for, with texts that a relay keeps and shows. */
+/** An order request with texts that the relay stores and shows. */
 function acceptance(text: string) {
   const ids = { orderId: 7, order_id: 7, clientOrderId: text, client_order_id: text };
   const zeros = {
@@ -35,7 +35,7 @@ function acceptance(text: string) {
   return { ...ids, ...amounts, market: text, side: 'sell', type: text, status: 'FILLED', stp: text };
 }
 
-/** Every character of every text as `\u…`, which JSON reads as the character. */
+/** Escapes every character of every text as `\u…`, which JSON decodes to the character. */
 function escapeTexts(json: string): string {
   return json.replaceAll(/[A-Za-z0-9+/=]/g, (character, at: number) =>
     isWithinText(json, at) ? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}` : character,
@@ -46,7 +46,7 @@ function isWithinText(json: string, at: number): boolean {
   return (json.slice(0, at).split('"').length - 1) % 2 === 1;
 }
 
-/** An exchange that throws everything it was sent back at us, in any form; it even knows the secret. */
+/** An exchange that returns everything it received, in any form. It even knows the secret. */
 function echo(status: number, form: number, secret: string): (request: WireRequest) => Promise<WireOutcome> {
   return async ({ headers, body }) => {
     const all = `${Object.values(headers).join(' ')} ${secret}`;
@@ -70,7 +70,7 @@ function echo(status: number, form: number, secret: string): (request: WireReque
 
 const confidentialHeaders = ['X-TXC-SIGNATURE', 'X-TXC-PAYLOAD'];
 
-/** As a reader would who sees an escape. */
+/** Decodes escapes as a reader would. */
 function decodeEscapes(text: string): string {
   return text.replaceAll(/\\+u([0-9a-f]{4})/g, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
@@ -78,7 +78,7 @@ function decodeEscapes(text: string): string {
 }
 
 describe('secrets', () => {
-  test('reach no header, no body and no error, whatever the exchange answers', async () => {
+  test('appear in no header, body or error, whatever the exchange responds', async () => {
     await fc.assert(
       fc.asyncProperty(
         secretText,

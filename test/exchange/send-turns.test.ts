@@ -10,7 +10,7 @@ import { createScriptedTransport } from '../support/scripted-transport.ts';
 import { balance, connect, failureOf, nonceOf, outage, startMs } from './scripted-exchange.ts';
 
 describe('requests of one key', () => {
-  /** Holds every request until it is let go, and notes which are on the wire at once. */
+  /** Holds every request until it is released, and records which are in flight at the same time. */
   function createGate() {
     const gates = Array.from({ length: 3 }, () => Promise.withResolvers<WireOutcome>());
     const arrived = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
@@ -21,7 +21,7 @@ describe('requests of one key', () => {
     return { gates, arrived, steps };
   }
 
-  test('follow one another where nonces must arrive in order', async () => {
+  test('are sent one after another where nonces must arrive in order', async () => {
     const { gates, arrived, steps } = createGate();
     const { read, transport } = connect(steps, 'documented');
     const calls = [read(), read(), read()];
@@ -38,7 +38,7 @@ describe('requests of one key', () => {
     expect(transport.sent.map(nonceOf)).toEqual(['1594297865000', '1594297865001', '1594297865002']);
   });
 
-  test('go side by side where the order does not matter', async () => {
+  test('are sent in parallel where the order does not matter', async () => {
     const { gates, arrived, steps } = createGate();
     const { read, transport } = connect(steps, 'live');
     const calls = [read(), read(), read()];
@@ -51,7 +51,7 @@ describe('requests of one key', () => {
     expect(onWire).toBe(3);
   });
 
-  test('end as not sent when those before them take all of their time', async () => {
+  test('end as not sent when earlier requests use up their time', async () => {
     const { gates, arrived, steps } = createGate();
     const { create, read, transport } = connect(steps, 'documented');
     const first = read();
@@ -65,7 +65,7 @@ describe('requests of one key', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('are not sent when their turn comes too late, and pass it on', async () => {
+  test('are not sent when their turn comes too late, and give the turn to the next', async () => {
     const { gates, arrived, steps } = createGate();
     const { create, read, clock, transport } = connect(steps, 'documented');
     const first = read(60_000);
@@ -82,7 +82,7 @@ describe('requests of one key', () => {
     expect(transport.sent.map(({ path }) => path)).toEqual(Array(2).fill('/api/v4/main-account/balance'));
   });
 
-  test('pass the turn on even when one breaks', async () => {
+  test('give the turn to the next even after an exception', async () => {
     const broken = () => Promise.reject(new Error('broken transport'));
     const { read } = connect([broken, balance], 'documented');
 
@@ -96,7 +96,7 @@ describe('the rate budget', () => {
   const twoPer10s = { ...ping, requestsPer10s: 2 };
   const pong: WireOutcome = { kind: 'answered', status: 200, body: '["pong"]' };
 
-  test('makes a call wait for its place', async () => {
+  test('makes a call wait until it may be sent', async () => {
     const { client, clock } = connect([pong, pong, pong]);
 
     for (let count = 0; count < 3; count += 1) await client.call(twoPer10s, {}, { timeoutMs: 20_000 });
@@ -104,7 +104,7 @@ describe('the rate budget', () => {
     expect(clock.sleptMs).toEqual([10_001]);
   });
 
-  test('fails a call at once that would wait beyond its time', async () => {
+  test('fails a call at once if it would have to wait longer than its timeout', async () => {
     const { client, clock, transport } = connect([pong, pong]);
     await client.call(twoPer10s, {});
     await client.call(twoPer10s, {});
@@ -113,13 +113,13 @@ describe('the rate budget', () => {
 
     expect(error.failure).toEqual({
       kind: 'not_sent',
-      reason: 'the 2 requests the exchange takes in 10 s are used up for another 10001 ms',
+      reason: 'the limit of 2 requests in 10 s is used up for another 10001 ms',
     });
     expect(clock.sleptMs).toEqual([]);
     expect(transport.sent).toHaveLength(2);
   });
 
-  test('is one for all clients that share it, retries included', async () => {
+  test('counts the requests and retries of all clients that share it', async () => {
     const clock = createManualClock(startMs);
     const transport = createScriptedTransport([outage, pong, pong]);
     const shared = { address: 'https://exchange.test', dialect: 'live', credentials: null, clock } as const;
@@ -133,7 +133,7 @@ describe('the rate budget', () => {
     expect(clock.sleptMs).toEqual([100, 9901]);
   });
 
-  test('lets others of the key pass while it waits', async () => {
+  test('does not block other requests of the key while one waits', async () => {
     const noFees: WireOutcome = { kind: 'answered', status: 200, body: '[]' };
     const { client, clock, transport } = connect([balance, noFees, balance], 'documented');
     const onePer10s = { ...mainBalance, requestsPer10s: 1 };

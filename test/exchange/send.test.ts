@@ -36,7 +36,7 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('is sent again after it provably never left, and after HTTP 429, and signed anew', async () => {
+  test('is signed and sent again after it was provably not sent, and after HTTP 429', async () => {
     const { transport, create, clock } = connect([noConnection, tooMany, nonceRefused, placed]);
 
     const result = await create();
@@ -47,7 +47,7 @@ describe('a create', () => {
     expect(new Set(transport.sent.map(({ headers }) => headers['X-TXC-SIGNATURE'])).size).toBe(4);
   });
 
-  test('is not sent again after HTTP 429 where nobody can look for it', async () => {
+  test('is not sent again after HTTP 429 when no lookup is possible', async () => {
     const { transport, client } = connect([tooMany, placed]);
 
     const error = await failureOf(client.call(stopLimit, order, { timeoutMs: 10_000 }));
@@ -56,7 +56,7 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('is not tried again when it is no longer its caller’s to send', async () => {
+  test('is not tried again when another worker has taken over from the caller', async () => {
     const { transport, client } = connect([noConnection, placed]);
     const call = client.call(stopLimit, order, { timeoutMs: 10_000, isStillOwn: async () => false });
 
@@ -66,7 +66,7 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('stops being sent at the first response that leaves doubt', async () => {
+  test('is not sent again after the first ambiguous response', async () => {
     const { transport, create } = connect([noConnection, lostResponse, placed]);
 
     const error = await failureOf(create());
@@ -75,7 +75,7 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(2);
   });
 
-  test('starts no attempt from the moment on at which it is too old', async () => {
+  test('starts no attempt at or after the time `notAfterMs`', async () => {
     const { transport, client } = connect([noConnection, noConnection, placed]);
 
     const call = client.call(stopLimit, order, { timeoutMs: 10_000, notAfterMs: startMs + 300 });
@@ -84,7 +84,7 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(2);
   });
 
-  test('is not begun when no time is left for its response', async () => {
+  test('is not sent when no time is left for its response', async () => {
     const slowRefusal = async () => {
       clock.advance(8999);
       return noConnection;
@@ -103,7 +103,7 @@ describe('a create', () => {
 
     const error = await failureOf(create(400));
 
-    // At 300 ms the third would have begun.
+    // The third attempt would have started at 300 ms.
     expect(error.failure).toEqual(noConnection);
     expect(transport.sent).toHaveLength(2);
   });
@@ -113,13 +113,13 @@ describe('a create', () => {
 
     await failureOf(create(2500));
 
-    // The response keeps 625 ms.
+    // 625 ms are reserved for the response.
     expect(transport.sent.map(({ connectTimeoutMs }) => connectTimeoutMs)).toEqual([
       1875, 1775, 1575, 1175, 375,
     ]);
   });
 
-  test('is given the whole time that is left to answer', async () => {
+  test('waits for its response for all of the time that is left', async () => {
     const { transport, create } = connect([noConnection, placed]);
 
     await create(10_000);
@@ -127,7 +127,7 @@ describe('a create', () => {
     expect(transport.sent.map(({ timeoutMs }) => timeoutMs)).toEqual([10_000, 9900]);
   });
 
-  test('that was prepared once is sent by one call only, whatever came of it', async () => {
+  test('that was prepared once can be sent by one call only, whatever the outcome', async () => {
     const { transport, client } = connect([lostResponse, placed]);
     const request = client.prepare(stopLimit, order);
     await failureOf(request.send());
@@ -157,13 +157,13 @@ describe('a read', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('of a path the exchange does not have says so', async () => {
+  test('of a path that the exchange does not have fails with that reason', async () => {
     const { read } = connect([{ kind: 'answered', status: 404, body: '' }]);
 
     await expect(read()).rejects.toThrow('main-balance: refused with HTTP 404: no such path');
   });
 
-  test('leaves time for another try', async () => {
+  test('leaves time for another attempt', async () => {
     const { read, transport } = connect([lostResponse, balance]);
 
     await read(10_000);
@@ -171,7 +171,7 @@ describe('a read', () => {
     expect(transport.sent.map(({ timeoutMs }) => timeoutMs)).toEqual([5000, 4950]);
   });
 
-  test('gives up when the next pause would outlast its time, with every attempt', async () => {
+  test('fails with every attempt when the next pause would exceed its timeout', async () => {
     const { read } = connect([noConnection, noConnection, noConnection, noConnection]);
 
     const error = await failureOf(read(1000));
@@ -185,7 +185,7 @@ describe('a read', () => {
     ]);
   });
 
-  test('pauses no longer than five seconds, and not as long as everybody else', async () => {
+  test('pauses for at most five seconds, with jitter', async () => {
     const transport = createScriptedTransport([...Array(9).fill(outage), balance]);
     const clock = createManualClock(startMs);
     const client = createExchangeClient({
@@ -202,7 +202,7 @@ describe('a read', () => {
     expect(clock.sleptMs).toEqual([150, 300, 600, 1200, 2400, 3750, 3750, 3750, 3750]);
   });
 
-  test('without any time is not sent', async () => {
+  test('with a timeout of zero is not sent', async () => {
     const { read, transport } = connect([balance]);
 
     const error = await failureOf(read(0));
@@ -213,18 +213,18 @@ describe('a read', () => {
 });
 
 describe('what several attempts prove together', () => {
-  test('stays unknown when a response was lost and later attempts went nowhere', async () => {
+  test('is ambiguous when a response was lost and later attempts were not processed', async () => {
     const { read } = connect([lostResponse, noConnection, tooMany]);
 
     const error = await failureOf(read(600));
 
     expect(error.failure).toEqual({
       kind: 'ambiguous',
-      reason: 'the response was lost; and then: HTTP 429: the exchange takes no more requests for now',
+      reason: 'the response was lost; and then: HTTP 429: the exchange accepts no more requests for now',
     });
   });
 
-  test('is what the exchange said last', async () => {
+  test('is the last refusal of the exchange', async () => {
     const { read } = connect([lostResponse, refused]);
 
     const error = await failureOf(read());
@@ -234,11 +234,11 @@ describe('what several attempts prove together', () => {
   });
 });
 
-describe('a create that was answered with HTTP 429', () => {
+describe('a create that got HTTP 429', () => {
   test.each([
-    ['by its nonce', nonceRefused, []],
-    ['by the rate', tooMany, [100, 200]],
-  ])('is sent three times at most (%s), and then nobody knows', async (_, outcome, sleptMs) => {
+    ['nonce refused', nonceRefused, []],
+    ['rate limited', tooMany, [100, 200]],
+  ])('is sent three times at most (%s), and is ambiguous then', async (_, outcome, sleptMs) => {
     const { create, clock, transport } = connect([outcome, outcome, outcome, placed]);
 
     const error = await failureOf(create());
@@ -249,15 +249,15 @@ describe('a create that was answered with HTTP 429', () => {
   });
 
   test.each([
-    ['never left', noConnection],
+    ['was not sent', noConnection],
     ['was refused', refused],
-  ])('is not known to be nowhere because the next one %s', async (_, outcome) => {
+  ])('stays ambiguous when the next attempt %s', async (_, outcome) => {
     const { create } = connect([tooMany, outcome, lostResponse]);
 
     expect((await failureOf(create(500))).failure.kind).toBe('ambiguous');
   });
 
-  test('is looked for each time before it is sent again, with half of the time that is left', async () => {
+  test('is looked up before each retry, with half of the time that is left', async () => {
     const { client, clock, transport } = connect([tooMany, noConnection, nonceRefused, placed]);
     const looks: object[] = [];
     const maySendAgain: MaySendAgain = async (limits) => {
@@ -275,7 +275,7 @@ describe('a create that was answered with HTTP 429', () => {
     ]);
   });
 
-  test('is not sent again when the look does not let it', async () => {
+  test('is not sent again when the lookup does not allow it', async () => {
     const { client, transport } = connect([nonceRefused, placed]);
 
     const call = client.call(stopLimit, order, { maySendAgain: async () => false });
@@ -284,7 +284,7 @@ describe('a create that was answered with HTTP 429', () => {
     expect(transport.sent).toHaveLength(1);
   });
 
-  test('is not sent again when the look took all of its time', async () => {
+  test('is not sent again when the lookup used up its time', async () => {
     const { client, clock, transport } = connect([nonceRefused, placed]);
     const maySendAgain = async () => {
       clock.advance(9000);
@@ -308,7 +308,7 @@ describe('a refused nonce', () => {
     expect(new Set(transport.sent.map(nonceOf)).size).toBe(6);
   });
 
-  test('is replaced with patience from the sixth on, and told when it does not help', async () => {
+  test('is replaced after a pause from the sixth on, and reported when that does not help', async () => {
     const { read, clock } = connect(Array(8).fill(nonceRefused));
 
     const error = await failureOf(read(500));

@@ -39,13 +39,13 @@ describe('signing', () => {
     ['key', 'secret-1\n'],
     ['key', ' secret-1'],
     ['kéy', 'secret-1'],
-  ])('refuses %j with %j as a key that cannot work, and does not repeat it', (apiKey, apiSecret) => {
+  ])('refuses %j with %j as an invalid key, and does not repeat it', (apiKey, apiSecret) => {
     expect(() => createSigner(apiKey, apiSecret)).toThrow(
       expect.objectContaining({ code: 'secrets_missing', message: expect.not.stringContaining('secret-1') }),
     );
   });
 
-  test('shows the secret to nobody who prints the signer', () => {
+  test('does not show the secret when the signer is printed', () => {
     const signer = createSigner('any-key', 'a-secret-to-keep');
 
     expect(inspect(signer, { depth: 9, showHidden: true })).not.toContain('a-secret-to-keep');

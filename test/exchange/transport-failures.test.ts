@@ -15,7 +15,7 @@ afterEach(() => line.close());
 const lost = { kind: 'ambiguous', reason: expect.stringContaining('after the request was written') };
 
 describe('nothing was sent', () => {
-  test('when nobody listens', async () => {
+  test('when no server listens', async () => {
     const server = createServer();
     const url = await line.listen(server, 'http');
     server.close();
@@ -28,7 +28,7 @@ describe('nothing was sent', () => {
   });
 
   test('when the name is unknown', async () => {
-    // RFC 6761 keeps this outcome free of names for ever.
+    // RFC 6761 reserves this top-level domain: its names never resolve.
     expect(await line.post('https://exchange.invalid')).toMatchObject({ kind: 'not_sent' });
   });
 
@@ -57,7 +57,7 @@ describe('nothing was sent', () => {
     expect(outcome).toMatchObject({ kind: 'not_sent' });
   });
 
-  test('while all connections are taken', async () => {
+  test('while all connections are in use', async () => {
     const server = await line.serve(Array<ScriptStep>(64).fill(() => undefined));
     const held = Array.from({ length: 64 }, () => line.post(server.url));
     await server.untilSeen(64);
@@ -70,7 +70,7 @@ describe('nothing was sent', () => {
     expect((await Promise.all(held)).map(({ kind }) => kind)).toEqual(Array(64).fill('ambiguous'));
   });
 
-  test('when the transport is closed before a connection came free', async () => {
+  test('when the transport is closed before a connection is free', async () => {
     const server = await line.serve(Array<ScriptStep>(65).fill(() => undefined));
     const calls = Array.from({ length: 65 }, () => line.post(server.url));
     await server.untilSeen(64);
@@ -101,7 +101,7 @@ describe('the outcome is unknown', () => {
     });
   });
 
-  test('when a connection that served before breaks', async () => {
+  test('when a reused connection breaks', async () => {
     const server = await line.serve([fine, (response) => response.socket?.destroy()]);
     await line.post(server.url);
 
@@ -111,10 +111,10 @@ describe('the outcome is unknown', () => {
   });
 
   test.each<[string, ScriptStep]>([
-    ['within the head', (response) => response.socket?.end('HTTP/1.1 200 OK\r\nContent-')],
+    ['within the headers', (response) => response.socket?.end('HTTP/1.1 200 OK\r\nContent-')],
     ['with what is not HTTP', (response) => response.socket?.end('good morning\r\n\r\n')],
     [
-      'with a head without end',
+      'with endless headers',
       (response) => response.socket?.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`),
     ],
   ])('when the response ends %s', async (_, step) => {
@@ -126,20 +126,23 @@ describe('the outcome is unknown', () => {
   test.each<[string, Record<string, string>]>([
     ['of known length', { 'content-length': '100' }],
     ['in chunks', { 'transfer-encoding': 'chunked' }],
-  ])('as soon as the connection ends within a body %s, not when the time is up', async (_, headers) => {
-    const server = await line.serve([
-      (response) => {
-        response.writeHead(200, headers).write('{"ok":');
-        response.socket?.end();
-      },
-    ]);
+  ])(
+    'as soon as the connection ends within a body %s, without waiting for the timeout',
+    async (_, headers) => {
+      const server = await line.serve([
+        (response) => {
+          response.writeHead(200, headers).write('{"ok":');
+          response.socket?.end();
+        },
+      ]);
 
-    // The reason tells the two apart, however slow the machine is.
-    expect(await line.post(server.url, { timeoutMs: 30_000 })).toEqual({
-      kind: 'ambiguous',
-      reason: 'the response was lost after the request was written: ECONNRESET',
-    });
-  });
+      // The reason distinguishes the two cases, however slow the machine is.
+      expect(await line.post(server.url, { timeoutMs: 30_000 })).toEqual({
+        kind: 'ambiguous',
+        reason: 'the response was lost after the request was written: ECONNRESET',
+      });
+    },
+  );
 
   test('when no response comes in time', async () => {
     const server = await line.serve([fine, () => undefined]);
@@ -151,7 +154,7 @@ describe('the outcome is unknown', () => {
     });
   });
 
-  test('when the response is larger than any the exchange gives', async () => {
+  test('when the response exceeds the size limit', async () => {
     const server = await line.serve([
       (response) => {
         response.on('error', () => undefined);
@@ -166,7 +169,7 @@ describe('the outcome is unknown', () => {
     });
   });
 
-  test('when the transport is closed in between', async () => {
+  test('when the transport is closed before the response', async () => {
     const server = await line.serve([() => undefined]);
     const outcome = line.post(server.url);
     await server.untilSeen(1);

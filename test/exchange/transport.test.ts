@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => line.close());
 
 describe('a response', () => {
-  test('comes back with its status and its text', async () => {
+  test('is returned with its status and text', async () => {
     const server = await line.serve([{ status: 422, body: '{"message":"é€😀"}' }]);
 
     const outcome = await line.post(server.url);
@@ -38,7 +38,7 @@ describe('a response', () => {
     expect(await line.post(server.url)).toEqual({ kind: 'answered', status: 200, body: '"€"' });
   });
 
-  test('that points elsewhere is not followed', async () => {
+  test('that redirects is not followed', async () => {
     const server = await line.serve([{ status: 307, body: '', headers: { location: '/elsewhere' } }, fine]);
 
     expect(await line.post(server.url)).toEqual({ kind: 'answered', status: 307, body: '' });
@@ -57,7 +57,7 @@ describe('a response', () => {
 });
 
 describe('connections', () => {
-  test('are used again', async () => {
+  test('are reused', async () => {
     const server = await line.serve([fine, fine, fine]);
 
     for (let count = 0; count < 3; count += 1) await line.post(server.url);
@@ -65,7 +65,7 @@ describe('connections', () => {
     expect(server.connectionCount()).toBe(1);
   });
 
-  test('that were just given up are never written to', async () => {
+  test('that were just closed are never written to', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const held = gates.map(
       ({ promise }): ScriptStep =>
@@ -89,7 +89,7 @@ describe('connections', () => {
     expect(server.seen).toHaveLength(2);
   });
 
-  test('are not used again after four idle seconds, nor when the clock was set back', async () => {
+  test('are not reused after four idle seconds, nor when the clock was set back', async () => {
     const server = await line.serve([fine, fine, fine, fine]);
     await line.post(server.url);
     line.clock.advance(4000);
@@ -109,7 +109,7 @@ describe('connections', () => {
 describe('over TLS', () => {
   const certificate = createSelfSignedCertificate();
 
-  test('a server nobody vouches for sees no request', async () => {
+  test('a server with an untrusted certificate receives no request', async () => {
     const server = await line.serve([fine], createHttpsServer(certificate));
 
     const outcome = await line.post(server.url.replace('http://127.0.0.1', 'https://localhost'));
@@ -123,7 +123,7 @@ describe('over TLS', () => {
     expect(server.seen).toEqual([]);
   });
 
-  test('a trusted server answers, again and again over one connection', async () => {
+  test('a trusted server responds repeatedly over one connection', async () => {
     const server = await line.serve([fine, fine], createHttpsServer(certificate));
     const usual = getCACertificates('default');
     setDefaultCACertificates([certificate.cert]);

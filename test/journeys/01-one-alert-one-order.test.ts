@@ -11,7 +11,7 @@ describe.each(dialects)('an alert becomes an order, in the %s dialect', (dialect
   });
   afterEach(() => world.close());
 
-  test('an accepted alert is placed with its exits, and the ledger tells the steps', async () => {
+  test('an accepted alert is placed with take-profit and stop-loss, and the ledger lists the steps', async () => {
     const posted = await world.post(buyAlert());
     const entry = await world.settled('buy-1');
 
@@ -31,7 +31,7 @@ describe.each(dialects)('an alert becomes an order, in the %s dialect', (dialect
     ]);
   });
 
-  test('the order activates, fills, and leaves its exits standing as one OCO', async () => {
+  test('the order is triggered, fills, and leaves take-profit and stop-loss open as one OCO', async () => {
     await world.post(buyAlert());
     await world.settled('buy-1');
 
@@ -55,7 +55,7 @@ describe.each(dialects)('an alert becomes an order, in the %s dialect', (dialect
     expect(world.paper.control.state().orders).toHaveLength(1);
   });
 
-  test('a resend after the order was placed is answered with what became of it', async () => {
+  test('a resend after the order was placed gets the outcome', async () => {
     await world.post(buyAlert());
     await world.settled('buy-1');
 
@@ -75,7 +75,7 @@ describe.each(dialects)('an alert becomes an order, in the %s dialect', (dialect
     expect(arrived).toEqual(entries.map(({ clientOrderId }) => clientOrderId));
   });
 
-  test('without an id the bytes and their time are the identity', async () => {
+  test('an alert without an id is identified by its bytes and their time', async () => {
     const time = new Date().toISOString();
     const first = await world.post(buyAlert({ id: undefined, time }));
     const resent = await world.post(buyAlert({ id: undefined, time }));

@@ -7,7 +7,8 @@ import { openWorld, type World } from '../support/world.ts';
 describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
   let world: World;
   beforeEach(async () => {
-    // Pauses before another try pass at once, so that a request is given up without anybody waiting for it.
+    // Pauses before retries pass at once on the manual clock, so that the test does not wait until a request
+    // fails.
     world = await openWorld({ dialect, clock: createManualClock(1_790_000_000_000) });
     world.setPrice('BTC_USDT', '50000');
     await world.post(buyAlert());
@@ -44,7 +45,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect(orderStatuses()).toEqual(['cancelled']);
   });
 
-  test('cancelling an order that is gone is rejected by the exchange', async () => {
+  test('cancelling an order that is no longer open is rejected by the exchange', async () => {
     await send({ action: 'cancel', signalId: 'buy-1' });
     await world.post(
       JSON.stringify({ id: 'cancel-2', ticker: 'BTCUSDT', action: 'cancel', signalId: 'buy-1' }),
@@ -64,7 +65,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect(await send({ action: 'cancel', signalId: 'too-big' })).toMatchObject({ status: 'denied' });
   });
 
-  test('cancel_all cancels what the ledger knows as open in that market, and no other', async () => {
+  test('cancel_all cancels the orders that the ledger has as open in that market, and no others', async () => {
     world.setPrice('ETH_USDT', '3000');
     await world.post(buyAlert({ id: 'buy-2' }));
     await world.post(
@@ -103,7 +104,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect(await world.settled('again')).toMatchObject({ status: 'cancelled' });
   });
 
-  test('cancel_all counts an order that had ended already as done, and forgets it', async () => {
+  test('cancel_all counts an order that had already ended as done, and closes it in the ledger', async () => {
     await world.post(buyAlert({ id: 'buy-2', stopPrice: '51000', limitPrice: '51000' }));
     await world.settled('buy-2');
     world.setPrice('BTC_USDT', '50150');
@@ -115,7 +116,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect(await world.ledger.openOrders('main', 'BTC_USDT', 100)).toEqual([]);
   });
 
-  test('an array cancels first and orders then', async () => {
+  test('an array that cancels first and orders next is executed in that order', async () => {
     const { body, status } = await world.post(
       JSON.stringify([
         { id: 'step-1', ticker: 'BTCUSDT', action: 'cancel_all' },
@@ -134,14 +135,14 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect(orderStatuses()).toEqual(['cancelled', 'open']);
   });
 
-  test('a cancellation whose response is lost is repeated; when the order is gone then, nobody can tell why', async () => {
+  test('a cancellation whose response is lost is repeated; if the order is gone then, the reason stays unknown', async () => {
     world.paper.control.addFault({ fault: 'drop_after', endpoint: 'cancel-order', count: 1 });
 
     expect(await send({ action: 'cancel', signalId: 'buy-1' })).toMatchObject({ status: 'unknown' });
     expect(orderStatuses()).toEqual(['cancelled']);
   });
 
-  test('a cancellation that is cut off before it was read is repeated until it succeeds', async () => {
+  test('a cancellation whose connection breaks before the exchange reads it is repeated until it succeeds', async () => {
     world.paper.control.addFault({ fault: 'drop_before', endpoint: 'cancel-order', count: 1 });
 
     expect(await send({ action: 'cancel', signalId: 'buy-1' })).toMatchObject({ status: 'cancelled' });
@@ -159,7 +160,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect(orderStatuses()).toEqual([left]);
   });
 
-  test('cancel_all of several orders ends as the one that needs most attention, and counts each', async () => {
+  test('cancel_all of several orders gets the outcome that needs most attention, and counts each outcome', async () => {
     await world.post(buyAlert({ id: 'buy-2' }));
     await world.settled('buy-2');
     world.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-order', count: 1 });
@@ -169,7 +170,7 @@ describe.each(dialects)('cancelling, in the %s dialect', (dialect) => {
     expect({ status, note }).toEqual({ status: 'rejected', note: 'of 2 orders: 1 rejected, 1 cancelled' });
   });
 
-  test('an order whose response was lost stays one to cancel, even while the exchange does not find it', async () => {
+  test('an order whose response was lost can still be cancelled, even while the exchange does not find it', async () => {
     world.paper.control.addFault({ fault: 'drop_before', endpoint: 'stop-limit' });
     await world.post(buyAlert({ id: 'lost' }));
     await world.settled('lost');

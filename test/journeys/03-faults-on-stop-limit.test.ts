@@ -16,17 +16,17 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     await world.close();
   });
 
-  /** Pauses before another try pass at once; no response but one that never comes takes as long as the deadline. */
+  /** Pauses before retries pass at once. Only a response that never comes takes as long as the deadline. */
   async function openWith(fault: FaultRequest): Promise<void> {
     world = await openWorld({ dialect, exchangeTimeoutMs, clock: createManualClock(1_790_000_000_000) });
     world.setPrice('BTC_USDT', '50000');
-    // The market list is read before the fault strikes, as in any relay that has been up for a moment.
+    // The market list is read before the fault, as in any relay that has just started.
     await world.post(buyAlert({ id: 'warm-up', quantity: '5' }));
     await world.settled('warm-up');
     world.paper.control.addFault({ endpoint: 'stop-limit', ...fault });
   }
 
-  /** Takes the timers of the relay into the hand, so that its deadline comes when it is told to. */
+  /** Replaces the relay's timers, so that the test decides when the deadline passes. */
   function holdTimers(): void {
     jest.useFakeTimers({
       doNotFake: [
@@ -41,7 +41,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     });
   }
 
-  /** The exchange has taken the order in, and its response is an hour away: now the deadline passes. */
+  /** The exchange has accepted the order and delays its response by an hour. Now the deadline passes. */
   async function letDeadlinePass(): Promise<void> {
     while (world.paper.control.state().acceptedCreates === 0) await nextTurn();
     jest.advanceTimersByTime(exchangeTimeoutMs);
@@ -66,7 +66,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     expect(world.paper.control.state().orders).toHaveLength(orders);
   });
 
-  test('an unknown outcome is an alarm, and later signals of the market still go', async () => {
+  test('an unknown outcome is an alarm, and later signals of the market are still executed', async () => {
     await openWith({ fault: 'drop_after' });
 
     await world.post(buyAlert());
@@ -79,7 +79,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     expect(world.paper.control.state().orders).toHaveLength(2);
   });
 
-  test('a response about another order is an alarm that says what was asked and what came', async () => {
+  test('a response about another order is an alarm with what was requested and what was returned', async () => {
     await openWith({ fault: 'contradict' });
 
     await world.post(buyAlert());
@@ -95,7 +95,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
     });
   });
 
-  test('a cancellation that is answered with another order is an alarm, and unknown', async () => {
+  test('a cancellation whose response is about another order is an alarm, and its outcome is unknown', async () => {
     await openWith({ fault: 'contradict', endpoint: 'cancel-order' });
     await world.post(buyAlert());
     await world.settled('buy-1');
@@ -114,7 +114,7 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
   });
 
   test.each(['stop-limit', 'cancel-order'])(
-    'what %s repeats of a request is told nowhere',
+    'secrets that the %s response repeats appear nowhere',
     async (endpoint) => {
       await openWith({ fault: 'echo_headers', endpoint });
       await world.post(buyAlert());
@@ -123,9 +123,9 @@ describe.each(dialects)('faults of the exchange while a stop-limit is sent, in t
       await world.post(JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', action: 'cancel_all' }));
 
       const undone = await world.settled('undo');
-      const told = JSON.stringify([world.logged, await world.settled('buy-1'), undone]);
-      expect(told).toContain('[redacted]');
-      expect(told).not.toMatch(/paper-key|paper-secret|[0-9a-f]{128}|eyJyZXF1ZXN0/);
+      const texts = JSON.stringify([world.logged, await world.settled('buy-1'), undone]);
+      expect(texts).toContain('[redacted]');
+      expect(texts).not.toMatch(/paper-key|paper-secret|[0-9a-f]{128}|eyJyZXF1ZXN0/);
     },
   );
 

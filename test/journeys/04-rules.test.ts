@@ -49,8 +49,8 @@ describe("the owner's rules", () => {
   });
 
   test.each([
-    ['exactly as far beyond its stop price as it may', { stopPrice: '60500', limitPrice: '62315' }],
-    ['on the side that costs nothing', { stopPrice: '60500', limitPrice: '50000' }],
+    ['exactly at the allowed distance from its stop price', { stopPrice: '60500', limitPrice: '62315' }],
+    ['on the side where the distance is not limited', { stopPrice: '60500', limitPrice: '50000' }],
     ["with a stop price far from today's price", { stopPrice: '95000', limitPrice: '95100' }],
   ])('an order with a limit price %s is placed', async (_, prices) => {
     await world.post(buyAlert({ stopLoss: undefined, takeProfit: undefined, ...prices }));
@@ -59,7 +59,7 @@ describe("the owner's rules", () => {
     expect(orderCount()).toBe(1);
   });
 
-  test('a dry run goes all of the way but the wire and shows the request', async () => {
+  test('a dry run executes everything except sending, and shows the request', async () => {
     await world.post(buyAlert(), { account: 'rehearsal' });
 
     const { status, steps } = await world.settled('buy-1', 'rehearsal');
@@ -98,7 +98,7 @@ describe("the owner's rules", () => {
     });
   });
 
-  test('a sender over its share of signals gets 503 and sends again, and the ledger keeps the refusal', async () => {
+  test('a sender over its signal limit gets 503 and sends again, and the ledger keeps the refusal', async () => {
     for (const id of ['one', 'two', 'three', 'four']) await world.post(buyAlert({ id }), { account: 'slow' });
 
     const fifth = await world.post(buyAlert({ id: 'five' }), { account: 'slow' });
@@ -119,7 +119,7 @@ describe("the owner's rules", () => {
     await Promise.all(['one', 'two', 'three', 'four'].map((id) => world.settled(id, 'slow')));
   });
 
-  test('a sender over its share of signals is told by HTTP when to come again', async () => {
+  test('a sender over its signal limit gets a Retry-After header', async () => {
     for (const id of ['one', 'two', 'three', 'four']) await world.post(buyAlert({ id }), { account: 'slow' });
     const [token = ''] = await createFileSecrets(world.secretsPath).webhookTokens('slow');
     const url = world.webhookUrl.replace(/main\/[^/]+$/, `slow/${token}`);
@@ -130,7 +130,7 @@ describe("the owner's rules", () => {
     await Promise.all(['one', 'two', 'three', 'four'].map((id) => world.settled(id, 'slow')));
   });
 
-  test('an array counts as a whole: it is refused before its first signal is taken', async () => {
+  test('an array counts as a whole: it is refused before its first signal is stored', async () => {
     const items = Array.from(
       { length: 5 },
       (_, index) => JSON.parse(buyAlert({ id: `item-${index}` })) as unknown,
@@ -148,7 +148,7 @@ describe("the owner's rules", () => {
 });
 
 describe('an alert that ages', () => {
-  test('is refused at the door when it is too old, and a known one is still answered as known', async () => {
+  test('is refused by the webhook when it is too old; a resend of a known one is still recognised', async () => {
     let nowMs = Date.parse('2026-11-01T12:00:00Z');
     const clock = { nowMs: () => nowMs, sleep: async () => undefined };
     const world = await openWorld({ dialect: 'live', clock });

@@ -17,7 +17,7 @@ describe('POST /signals/{account}/{token}', () => {
   const post = (url: string, body = buyAlert()) => fetch(url, { method: 'POST', body });
 
   test('a wrong token and an unknown account get the same 401, whatever the body', async () => {
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       post(`${origin()}/signals/main/wrong`),
       post(`${origin()}/signals/nobody/${token()}`),
       post(`${origin()}/signals/nobody/wrong`, 'no json'),
@@ -25,25 +25,22 @@ describe('POST /signals/{account}/{token}', () => {
       post(`${origin()}/signals/rehearsal/${token()}`),
     ]);
 
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
-    const bodies = await Promise.all(answers.map((response) => response.text()));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401]);
+    const bodies = await Promise.all(responses.map((response) => response.text()));
     expect(new Set(bodies).size).toBe(1);
     expect(bodies[0]).toContain('"code":"unauthorized"');
   });
 
-  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])(
-    '%s is answered 405 with what is allowed',
-    async (method) => {
-      const response = await fetch(world.webhookUrl, { method });
-      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
-    },
-  );
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS'])('%s gets 405 with the allowed methods', async (method) => {
+    const response = await fetch(world.webhookUrl, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
 
   test.each(['/', '/signals', '/signals/main', '/signals/main/x/y', '/health'])('%s is 404', async (path) => {
     expect((await post(`${origin()}${path}`)).status).toBe(404);
   });
 
-  test('16 KiB are taken, one byte more is 413 and kept as a refusal', async () => {
+  test('16 KiB are accepted, one byte more is 413 and stored as a refusal', async () => {
     const alert = buyAlert({ id: 'padded' });
     const atLimit = await world.post(alert + ' '.repeat(16_384 - alert.length));
     const beyond = await world.post(alert + ' '.repeat(16_385 - alert.length));
@@ -56,7 +53,7 @@ describe('POST /signals/{account}/{token}', () => {
     ]);
   });
 
-  test('a body of megabytes is answered 413 and not kept in memory', async () => {
+  test('a body of megabytes gets 413 and is not kept in memory', async () => {
     expect((await post(world.webhookUrl, 'x'.repeat(3 * 1024 * 1024))).status).toBe(413);
   });
 
@@ -65,13 +62,13 @@ describe('POST /signals/{account}/{token}', () => {
     'text/plain',
     'application/x-www-form-urlencoded',
     'application/octet-stream',
-  ])('content type %s is taken', async (contentType) => {
+  ])('content type %s is accepted', async (contentType) => {
     const id = `type-${contentType.length}`;
     expect(await world.post(buyAlert({ id }), { contentType })).toMatchObject({ status: 202 });
     await world.settled(id);
   });
 
-  test('a sender that hangs up in the middle of its body does no harm', async () => {
+  test('a sender that disconnects in the middle of its body does no harm', async () => {
     await new Promise<void>((resolve) => {
       const cut = request(world.webhookUrl, { method: 'POST', headers: { 'content-length': '500' } });
       cut.on('error', () => resolve());
@@ -84,7 +81,7 @@ describe('POST /signals/{account}/{token}', () => {
     await world.settled('after-cut');
   });
 
-  test('a refusal names every fault with path, message and hint', async () => {
+  test('a refusal names every validation issue with path, message and hint', async () => {
     const { status, body } = await world.post(
       JSON.stringify({
         id: 'bad-1',
@@ -102,7 +99,7 @@ describe('POST /signals/{account}/{token}', () => {
     expect(body.error?.issues.every(({ message, hint }) => message !== '' && hint !== '')).toBe(true);
   });
 
-  test('an alert that carries the token is refused and the token is kept nowhere', async () => {
+  test('an alert that contains the token is refused and the token is stored nowhere', async () => {
     const { status, body } = await world.post(buyAlert({ id: 'leak', comment: `see ${token()}` }));
 
     expect(status).toBe(400);
@@ -120,7 +117,7 @@ describe('POST /signals/{account}/{token}', () => {
 });
 
 describe('two tokens', () => {
-  test('are both valid at once, so that one can be replaced without a gap', async () => {
+  test('are both valid at the same time, so that one can be replaced without a gap', async () => {
     const world = await openWorld({ dialect: 'live' });
     const path = world.secretsPath;
     const secrets = JSON.parse(readFileSync(path, 'utf8')) as { main: { webhookTokens: string[] } };

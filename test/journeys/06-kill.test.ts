@@ -11,7 +11,7 @@ import { locateDataFolder, readRun } from '../../lib/host/data-folder.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { buyAlert } from '../support/alerts.ts';
 
-/** `npm start` as a process of its own. */
+/** `npm start` as a separate process. */
 interface Relay {
   readonly process: ChildProcess;
   readonly webhookUrl: string;
@@ -39,7 +39,7 @@ describe('kill -9 of the relay, then a new start', () => {
     running.push(child);
     const lines = createInterface({ input: child.stdout });
     for await (const line of lines) if (line === 'ready') break;
-    // The terminal's lines must go on being read, or the relay would wait for its reader.
+    // The output must be read until the end, or the relay would block on a full pipe.
     child.stdout.resume();
     const run = readRun(locateDataFolder(data));
     const secrets = JSON.parse(readFileSync(join(data, 'secrets.json'), 'utf8')) as {
@@ -58,7 +58,7 @@ describe('kill -9 of the relay, then a new start', () => {
     await once(child, 'exit');
   }
 
-  /** Posts without waiting for one another; kills in the middle; tells which alerts were acknowledged. */
+  /** Posts all alerts in parallel, kills the relay meanwhile, and returns the acknowledged alerts. */
   async function postAndKill(relay: Relay, ids: readonly string[], killAfter: number): Promise<string[]> {
     const acknowledged: string[] = [];
     await Promise.all(
@@ -76,7 +76,7 @@ describe('kill -9 of the relay, then a new start', () => {
     return acknowledged;
   }
 
-  /** Every signal of a market is handled in order: when the last one has ended, all have. */
+  /** Signals of a market are executed in order: when the last one has its outcome, all have. */
   async function finish(relay: Relay): Promise<void> {
     const id = `last-${relay.process.pid}`;
     await fetch(relay.webhookUrl, {
@@ -88,7 +88,7 @@ describe('kill -9 of the relay, then a new start', () => {
   }
 
   test.each([1, 2, 3])(
-    'accepted signals are executed or unknown, never twice, never gone (round %i)',
+    'accepted signals are executed or unknown, never sent twice, never lost (round %i)',
     async (round) => {
       const random = createRandom(round);
       const acknowledged: string[] = [];

@@ -49,7 +49,7 @@ const refused: readonly (readonly [string, string | Uint8Array])[] = [
   ['a key that would reach the prototype', good.replace('{', '{"__proto__":{"quantity":"9"},')],
 ];
 
-const taken: readonly (readonly [string, string, Record<string, string>])[] = [
+const accepted: readonly (readonly [string, string, Record<string, string>])[] = [
   ['every number as a string', buyAlert({ id: 't1' }), { amount: '0.01', price: '50200' }],
   [
     'every number as a number',
@@ -73,7 +73,7 @@ const taken: readonly (readonly [string, string, Record<string, string>])[] = [
   ['CRLF', buyAlert({ id: 't6' }).replaceAll(',', ',\r\n'), { amount: '0.01' }],
 ];
 
-describe.each(dialects)('bodies seen in the wild, in the %s dialect', (dialect) => {
+describe.each(dialects)('bodies of real senders, in the %s dialect', (dialect) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld({ dialect });
@@ -95,8 +95,8 @@ describe.each(dialects)('bodies seen in the wild, in the %s dialect', (dialect) 
     expect(world.paper.control.state().orders).toEqual([]);
   });
 
-  test('what can be understood becomes exactly the order it asks for', async () => {
-    for (const [name, body, expected] of taken) {
+  test('a valid body becomes exactly the order it asks for', async () => {
+    for (const [name, body, expected] of accepted) {
       const posted = await world.post(body);
       expect([name, posted.status]).toEqual([name, 202]);
       const { clientOrderId, status } = await world.settled(posted.body.signalId ?? '');
@@ -109,7 +109,7 @@ describe.each(dialects)('bodies seen in the wild, in the %s dialect', (dialect) 
 });
 
 describe('10,000 generated bodies', () => {
-  /** A valid alert, as text and as what it asks for. */
+  /** A valid alert: its text and its content. */
   const alert = fc
     .record({
       hundredths: fc.integer({ min: 1, max: 100 }),
@@ -126,7 +126,7 @@ describe('10,000 generated bodies', () => {
       stopPrice: asNumber ? stop : String(stop),
       limitPrice: String(stop + offset),
     }));
-  /** One edit anywhere in the text: characters of JSON, of alerts, or of nowhere. */
+  /** One edit anywhere in the text, with characters of JSON, of alerts, or others. */
   const edit = fc.record({
     at: fc.nat(),
     remove: fc.integer({ min: 0, max: 3 }),
@@ -205,7 +205,7 @@ describe('10,000 generated bodies', () => {
         .trim()
         .toLowerCase();
       expect([signalId, order.market, order.side]).toEqual([signalId, 'BTC_USDT', side]);
-      // Cut to the market's steps, and never more than was asked for.
+      // Rounded down to the market's steps, and never more than the alert asks for.
       expect([signalId, isCut(Number(size), Number(order.amount), 1e-6)]).toEqual([signalId, true]);
       const [asked, got] = [Number(alert['stopPrice']), Number(order.activationPrice)];
       const isPriceCut = side === 'buy' ? isCut(asked, got, 0.01) : isCut(got, asked, 0.01);
@@ -215,11 +215,11 @@ describe('10,000 generated bodies', () => {
     expect(refusals).toBeGreaterThan(4_000);
     expect(placed).toBeGreaterThan(1_500);
     await close();
-    // Ten thousand durable writes, one after another, on however slow a machine.
+    // Ten thousand durable writes, one after another, even on a slow machine.
   }, 600_000);
 });
 
-/** Whether the second number is the first one less a part of a step; the allowance is for binary fractions. */
+/** Whether the second number is the first rounded down to a step. The tolerance is for binary fractions. */
 function isCut(full: number, cut: number, step: number): boolean {
   const rest = full - cut;
   return rest > -1e-9 && rest < step;
@@ -232,7 +232,7 @@ function applyEdits(text: string, edits: readonly { at: number; remove: number; 
   }, text);
 }
 
-/** Every body gets an identity of its own, put in after the edits, so that none is taken for a resend. */
+/** Gives each body its own id after the edits, so that none counts as a resend. */
 function withId(text: string, id: string): string {
   return text.startsWith('{') && text.length > 2 ? `{"id":"${id}",${text.slice(1)}` : text;
 }

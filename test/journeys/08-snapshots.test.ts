@@ -2,26 +2,26 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { PaperState } from '../../lib/paper/state.ts';
 import { runCli, runForJson } from '../cli/run-cli.ts';
-import { at, type SnapshotJob, tellSnapshots } from '../support/snapshot-jobs.ts';
+import { at, runSnapshotJob, type SnapshotJob } from '../support/snapshot-jobs.ts';
 
-let story: SnapshotJob;
+let job: SnapshotJob;
 
 beforeAll(async () => {
-  story = await tellSnapshots();
+  job = await runSnapshotJob();
 });
 
-afterAll(() => story.close());
+afterAll(() => job.close());
 
 const today = ['--from', '2026-04-01', '--to', '2026-04-01'];
-const here = (...args: string[]) => [...args, '--data', story.dataPath];
-const looks = () => [...story.seen];
+const here = (...args: string[]) => [...args, '--data', job.dataPath];
+const snapshots = () => [...job.seen];
 
 function readLines(text: string): readonly Record<string, unknown>[] {
   const lines = text.trimEnd().split('\n');
   return lines.map((line) => JSON.parse(line));
 }
 
-describe('what a relay kept of balances', () => {
+describe('the balances that a relay recorded', () => {
   const balances = (...args: string[]) => here('balances', ...today, '--every', '1h', ...args);
   const whenAndWhat = (document: unknown) =>
     (document as { rows: { slotMs: number; takenAtMs: number; held: unknown }[] }).rows.map(
@@ -31,19 +31,22 @@ describe('what a relay kept of balances', () => {
   test.each([
     ['main', 'main'],
     ['rehearsal', 'second'],
-  ])('of %s is what the exchange knew then, and nothing of the time it was off', async (name, account) => {
-    const document = await runForJson(balances('--account', name));
+  ])(
+    'of %s are those of the exchange at the time, with none for the time it was off',
+    async (name, account) => {
+      const document = await runForJson(balances('--account', name));
 
-    expect([...story.seen.keys()]).toEqual(['10:00', '11:00', '12:00', '15:00']);
-    expect(whenAndWhat(document)).toEqual(
-      looks().map(([time, { accounts }]) => [at(time), at(time), accounts[account]?.main]),
-    );
-  });
+      expect([...job.seen.keys()]).toEqual(['10:00', '11:00', '12:00', '15:00']);
+      expect(whenAndWhat(document)).toEqual(
+        snapshots().map(([time, { accounts }]) => [at(time), at(time), accounts[account]?.main]),
+      );
+    },
+  );
 
-  test('is the collateral balance too, as a trade changes it', async () => {
+  test('include the collateral balance, as a trade changes it', async () => {
     const document = await runForJson(balances('--collateral'));
 
-    const held = looks().map(([time, { accounts }]) => {
+    const held = snapshots().map(([time, { accounts }]) => {
       const amounts = Object.entries(accounts['main']?.collateral ?? {});
       return [
         at(time),
@@ -60,7 +63,7 @@ describe('what a relay kept of balances', () => {
     ]);
   });
 
-  test('is a table with a row for each look', async () => {
+  test('are a table with a row for each snapshot', async () => {
     const { stdout } = await runCli(balances());
 
     expect(stdout.split('\n').slice(2)).toEqual([
@@ -74,7 +77,7 @@ describe('what a relay kept of balances', () => {
     ]);
   });
 
-  test('is exported as CSV and as JSON Lines, alike', async () => {
+  test('are exported as CSV and as JSON Lines with the same content', async () => {
     const [csv, jsonl] = await Promise.all([
       runCli(here('export', 'balances')),
       runCli(here('export', 'balances', '--format', 'jsonl')),
@@ -83,10 +86,10 @@ describe('what a relay kept of balances', () => {
     const records: Record<string, string>[] = parse(csv.stdout, { columns: true });
     const documents = readLines(jsonl.stdout);
     const tickers = ['BTC', 'ETH', 'SOL', 'UAH', 'USDT'];
-    // The first is of the first start, between the times of the schedule.
+    // The first snapshot is from the first start, between the scheduled times.
     const kept: readonly (readonly [time: string, state: PaperState])[] = [
-      ['09:30', story.atStart],
-      ...looks(),
+      ['09:30', job.atStart],
+      ...snapshots(),
     ];
     expect(records.map((record) => [record['time (UTC)'], ...tickers.map((name) => record[name])])).toEqual(
       kept.map(([time, { accounts }]) => [
@@ -100,8 +103,8 @@ describe('what a relay kept of balances', () => {
   });
 });
 
-describe('what a relay kept of fees', () => {
-  test('is each version, with the times it held, as the exchange had it', async () => {
+describe('the transfer fees that a relay recorded', () => {
+  test('are all versions of the exchange, with the times of each', async () => {
     const [table, history, csv] = await Promise.all([
       runCli(here('fees', 'history', 'BTC')),
       runForJson(here('fees', 'history', 'BTC')),
@@ -112,12 +115,12 @@ describe('what a relay kept of fees', () => {
       versions: { fromMs: number; untilMs: number | null; fees: unknown }[];
     };
     const known = ['10:00', '11:00', '15:00'].map((time) => {
-      const { ticker: _ticker, name: _name, ...terms } = story.seen.get(time)?.feeTable['BTC'] ?? {};
+      const { ticker: _ticker, name: _name, ...terms } = job.seen.get(time)?.feeTable['BTC'] ?? {};
       return terms;
     });
     expect(versions.map(({ fees }) => fees)).toEqual(known);
     expect(versions.map(({ fromMs, untilMs }) => [fromMs, untilMs])).toEqual([
-      // The first look at fees is at the start.
+      // The first snapshot of transfer fees is at the start.
       [at('09:30'), at('11:00')],
       [at('11:00'), at('15:00')],
       [at('15:00'), null],
@@ -127,7 +130,7 @@ describe('what a relay kept of fees', () => {
       /^2026-04-01 11:00 +2026-04-01 15:00 +none +0\.0005 +withdraw fixed 0\.0004 → 0\.0005$/m,
     );
     expect(table.stdout).toMatch(/^2026-04-01 15:00 +holds still +none +closed +withdraw open → closed$/m);
-    // One of each other currency, through two lives of the relay.
+    // One version of each other currency, over two runs of the relay.
     const exported: string[][] = parse(csv.stdout);
     expect(exported.slice(1).map(([ticker]) => ticker)).toEqual([
       ...['BTC', 'BTC', 'BTC'],
@@ -135,8 +138,8 @@ describe('what a relay kept of fees', () => {
     ]);
   });
 
-  test('was told once for each account when it changed', () => {
-    const notes = story.logged.flatMap(({ facts: { account, ticker, note } }) =>
+  test('were logged once for each account when they changed', () => {
+    const notes = job.logged.flatMap(({ facts: { account, ticker, note } }) =>
       ticker === undefined || note === undefined ? [] : [`${account}: ${note}`],
     );
 
@@ -149,18 +152,18 @@ describe('what a relay kept of fees', () => {
   });
 });
 
-describe('what a relay imported of interest', () => {
-  const paid = () => story.seen.get('15:00')?.payments['main'] ?? [];
+describe('the interest payments that a relay imported', () => {
+  const paid = () => job.seen.get('15:00')?.payments['main'] ?? [];
   const todays = (...args: string[]) => runForJson(here('interest', ...today, ...args));
 
-  /** A decimal as a count of its hundred-millionths; none here is finer. */
+  /** A decimal as an integer count of 0.00000001; no amount here is finer. */
   const countUnits = (amount: string) => {
     const [whole = '', fraction = ''] = amount.split('.');
     return BigInt(`${whole}${fraction.padEnd(8, '0')}`);
   };
 
-  test('is what was new at each look, no payment twice', () => {
-    const imported = story.logged.flatMap(({ facts: { account, payments } }) =>
+  test('are the new ones at each import, no payment twice', () => {
+    const imported = job.logged.flatMap(({ facts: { account, payments } }) =>
       payments === undefined ? [] : [[account, payments]],
     );
 
@@ -173,7 +176,7 @@ describe('what a relay imported of interest', () => {
     expect(paid()).toHaveLength(256);
   });
 
-  test('is added up by month, plan and ticker', async () => {
+  test('are summed by month, plan and ticker', async () => {
     const [byMonth, byPlan, byTicker] = await Promise.all([
       todays('--by', 'month'),
       todays('--by', 'plan'),
@@ -200,7 +203,7 @@ describe('what a relay imported of interest', () => {
     });
   });
 
-  test('adds up to all that the exchange ever paid', async () => {
+  test('add up to all that the exchange paid', async () => {
     const document = await runForJson(here('interest', '--from', '2026-01-01', '--by', 'ticker'));
 
     const { totals } = document as { totals: { ticker: string; payments: number; amount: string }[] };
@@ -214,7 +217,7 @@ describe('what a relay imported of interest', () => {
     );
   });
 
-  test('is exported as CSV and as JSON Lines, each payment as the exchange has it', async () => {
+  test('are exported as CSV and as JSON Lines, each payment as the exchange has it', async () => {
     const [csv, jsonl] = await Promise.all([
       runCli(here('export', 'interest')),
       runCli(here('export', 'interest', '--format', 'jsonl')),
@@ -240,15 +243,15 @@ describe('what a relay imported of interest', () => {
         )
         .sort(),
     ).toEqual(known.toSorted());
-    // Those alike are numbered.
+    // Identical payments are numbered.
     const alike = documents.filter(({ paidAtMs, ticker }) => paidAtMs === at('10:15') && ticker === 'USDT');
     expect(alike.map(({ nth }) => nth).sort()).toEqual([1, 2, 3]);
   });
 
-  test('is nothing for the account that is no partner, which is told once and says so', async () => {
+  test('are none for an account that is not a partner, which is logged once', async () => {
     const { stdout } = await runCli(here('interest', '--account', 'rehearsal'));
 
-    const warnings = story.logged.filter(({ level }) => level !== 'info');
+    const warnings = job.logged.filter(({ level }) => level !== 'info');
     expect(warnings.map(({ level, facts: { account } }) => [level, account])).toEqual([
       ['warn', 'rehearsal'],
     ]);

@@ -28,7 +28,7 @@ describe('an alert of several signals, over HTTP', () => {
     return entries.filter(({ status }) => status !== 'invalid').map(({ signalId }) => signalId);
   };
 
-  test('of which the second has the id of another alert is answered 400, and nothing of it is kept or sent', async () => {
+  test('gets 400 if the second has the id of another alert, and none of it is stored or sent', async () => {
     await world.post(buyAlert({ id: 'taken' }));
     await world.settled('taken');
 
@@ -39,14 +39,14 @@ describe('an alert of several signals, over HTTP', () => {
       { path: 'id', message: '"taken" was used before, by a different alert' },
     ]);
     expect(await storedIds()).toEqual(['taken']);
-    // Whatever came of it would be before this one, in its market.
+    // A signal of that alert would be executed before this one, in its market.
     await world.post(buyAlert({ id: 'later' }));
     await world.settled('later');
     expect(ordersSent()).toEqual([clientOrderIdOf('main', 'taken'), clientOrderIdOf('main', 'later')]);
     expect(await storedIds()).toEqual(['later', 'taken']);
   });
 
-  test('is answered 503 and leaves nothing when the queue cannot take it, and is taken whole when it comes again', async () => {
+  test('gets 503 and is not stored when the queue refuses it, and is accepted whole when it is resent', async () => {
     const file = openSqlite(join(dirname(world.secretsPath), 'relay.db'));
     file.database.exec(
       `CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.body LIKE '%"second"%'
@@ -66,18 +66,18 @@ describe('an alert of several signals, over HTTP', () => {
   });
 });
 
-describe('an alert of several signals of which the queue was told only a part', () => {
+describe('an alert of several signals of which only a part was queued', () => {
   let functions: Functions;
   let queue: SqliteQueue;
-  let canLog = 0;
+  let allowedEnqueues = 0;
 
   beforeEach(async () => {
-    canLog = 1;
+    allowedEnqueues = 1;
     functions = await openFunctions((services) => {
       queue = services.queue as SqliteQueue;
       const enqueue: SqliteQueue['enqueue'] = async (message) => {
-        canLog -= 1;
-        if (canLog < 0) throw new RelayError('store_unavailable', 'the queue is out of order');
+        allowedEnqueues -= 1;
+        if (allowedEnqueues < 0) throw new RelayError('store_unavailable', 'the queue is out of order');
         await queue.enqueue(message);
       };
       return { queue: override(services.queue, { enqueue }) };
@@ -85,11 +85,11 @@ describe('an alert of several signals of which the queue was told only a part', 
   });
   afterEach(() => functions.close());
 
-  test('is swept, and goes on in its order', async () => {
+  test('is completed by the sweep, and executed in order', async () => {
     expect(await functions.receive(arrayOf('a', 'b', 'c'))).toMatchObject({ statusCode: 503 });
     const { entries } = await functions.ledger.list({ status: 'accepted', limit: 10 });
     expect(entries).toHaveLength(3);
-    canLog = 10;
+    allowedEnqueues = 10;
 
     expect(await sweepAccepted(functions.services)).toMatchObject({ enqueued: 3 });
 
@@ -102,8 +102,8 @@ describe('an alert of several signals of which the queue was told only a part', 
     );
   });
 
-  test('keeps its order although the message of its last signal is the one that comes', async () => {
-    canLog = 0;
+  test('keeps its order although the message of its last signal is delivered first', async () => {
+    allowedEnqueues = 0;
     await functions.receive(arrayOf('a', 'b', 'c'));
 
     await functions.execute('c');

@@ -15,7 +15,7 @@ const limitAlert = (fields: object) =>
 const orders = () => world.paper.control.state().orders;
 
 describe('a limit order', () => {
-  test('below the price is held by the exchange until it is cancelled', async () => {
+  test('below the price stays open at the exchange until it is cancelled', async () => {
     await open('live');
 
     await world.post(limitAlert({ stopLoss: '49000', takeProfit: '52000' }));
@@ -30,7 +30,7 @@ describe('a limit order', () => {
     expect(orders()).toMatchObject([{ type: 'limit', price: '49900', status: 'cancelled' }]);
   });
 
-  test('beyond the price fills at once, which the ledger says', async () => {
+  test('that crosses the price fills at once, which the ledger records', async () => {
     await open('live');
 
     await world.post(limitAlert({ limitPrice: '50100', stopLoss: '49000', takeProfit: '52000' }));
@@ -47,7 +47,7 @@ describe('a limit order', () => {
     ]);
   });
 
-  test('in the documented dialect is denied by name, and nothing is sent', async () => {
+  test('in the documented dialect is denied with its kind named, and nothing is sent', async () => {
     await open('documented');
 
     await world.post(limitAlert({}));

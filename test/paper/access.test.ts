@@ -30,7 +30,7 @@ const nonceRefused = { status: 429, body: { code: 0, message: 'Too many requests
 const body = JSON.stringify({ request: balancePath, nonce: '1' });
 
 describe('a signature', () => {
-  test('made by another program over the same bytes is taken', async () => {
+  test('made by another program over the same bytes is accepted', async () => {
     const signed = {
       'content-type': 'application/json',
       'x-txc-apikey': 'paper-key',
@@ -49,9 +49,9 @@ describe('a signature', () => {
   test.each<[string, Record<string, string>]>([
     ['by an unknown key', signBody(body, { apiKey: 'nobody', apiSecret: 'paper-secret' })],
     ['with the wrong secret', signBody(body, { apiKey: 'paper-key', apiSecret: 'paper-secret-2' })],
-    ['of nothing in particular', { ...signBody(body, mainKey), 'x-txc-signature': 'a'.repeat(128) }],
+    ['that fits no body', { ...signBody(body, mainKey), 'x-txc-signature': 'a'.repeat(128) }],
     ['that is too short', { ...signBody(body, mainKey), 'x-txc-signature': 'ab' }],
-    ['that is not there', { 'content-type': 'application/json' }],
+    ['that is missing', { 'content-type': 'application/json' }],
   ])('%s is refused', async (_, headers) => {
     expect(await send(body, headers)).toEqual(unauthorized);
   });
@@ -62,7 +62,7 @@ describe('a signature', () => {
 
   test.each<[string, string]>([
     ['that is not JSON', 'hello'],
-    ['that is no object', '[1]'],
+    ['that is not an object', '[1]'],
     ['with spaces', `{"request": "${balancePath}", "nonce": "1"}`],
     ['for another path', '{"request":"/api/v4/main-account/fee","nonce":"1"}'],
     ['for no path', '{"nonce":"1"}'],
@@ -70,7 +70,7 @@ describe('a signature', () => {
     expect(await send(text, signBody(text, mainKey))).toEqual(invalidPayload);
   });
 
-  test('over spaces inside a text is taken', async () => {
+  test('of a body with spaces inside a JSON string is accepted', async () => {
     const text = `{"request":"${balancePath}","nonce":"1","note":"a \\"b\\" c"}`;
 
     expect((await send(text, signBody(text, mainKey))).status).toBe(200);
@@ -82,21 +82,21 @@ describe('a signature', () => {
     expect(await send(body, headers)).toEqual(invalidPayload);
   });
 
-  test('is not looked at when the body is beyond 64 KiB', async () => {
+  test('is not checked when the body is larger than 64 KiB', async () => {
     expect((await send('x'.repeat(65_537), {})).status).toBe(413);
     expect((await send('x'.repeat(65_536), {})).status).toBe(401);
   });
 });
 
 describe('a key', () => {
-  test('that is disabled is told so', async () => {
+  test('that is disabled is refused with that reason', async () => {
     expect(await send(body, signBody(body, { apiKey: 'paper-key-3', apiSecret: 'paper-secret-3' }))).toEqual({
       status: 403,
       body: { code: 2, message: 'This action is unauthorized. Enable your key in API settings' },
     });
   });
 
-  test('that may only read is refused at orders, and nowhere else', async () => {
+  test('that may only read is refused by the order endpoints only', async () => {
     const readOnly = { apiKey: 'paper-key-4', apiSecret: 'paper-secret-4' };
     const post = createPost(paper.url);
 
@@ -110,7 +110,7 @@ describe('a key', () => {
 });
 
 describe('a nonce without a window', () => {
-  test('must be greater than the one before, as a number and not as a text', async () => {
+  test('must be greater than the one before, compared as numbers and not as texts', async () => {
     expect((await withNonce('9')).status).toBe(200);
     expect((await withNonce(10)).status).toBe(200);
     expect(await withNonce('10')).toEqual(nonceRefused);
@@ -118,7 +118,7 @@ describe('a nonce without a window', () => {
     expect((await withNonce('11', { nonceWindow: false })).status).toBe(200);
   });
 
-  test('is counted for each key by itself', async () => {
+  test('is tracked for each key separately', async () => {
     const post = createPost(paper.url);
     await withNonce('1000000');
 
@@ -137,7 +137,7 @@ describe('a nonce without a window', () => {
     expect(await withNonce(nonce)).toEqual(nonceRefused);
   });
 
-  test.each([undefined, null, ''])('is missed, not taken for a used one, when it is %p', async (nonce) => {
+  test.each([undefined, null, ''])('is refused as missing, not as used, when it is %p', async (nonce) => {
     expect(await withNonce(nonce)).toEqual({
       status: 422,
       body: { code: 30, message: 'Validation failed', errors: { nonce: ['Nonce field is required.'] } },
@@ -148,15 +148,18 @@ describe('a nonce without a window', () => {
 describe('a nonce with a window', () => {
   const windowed = (nonce: unknown) => withNonce(nonce, { nonceWindow: true });
 
-  test.each([nowMs - 5000, nowMs + 5000, String(nowMs)])('may lie 5 s from the clock: %p', async (nonce) => {
-    expect((await windowed(nonce)).status).toBe(200);
-  });
+  test.each([nowMs - 5000, nowMs + 5000, String(nowMs)])(
+    'is accepted up to 5 s from the clock: %p',
+    async (nonce) => {
+      expect((await windowed(nonce)).status).toBe(200);
+    },
+  );
 
-  test.each([nowMs - 5001, nowMs + 5001])('may not lie further from it: %p', async (nonce) => {
+  test.each([nowMs - 5001, nowMs + 5001])('is refused further from the clock: %p', async (nonce) => {
     expect(await windowed(nonce)).toEqual(nonceRefused);
   });
 
-  test('may come in any order, but only once, for as long as it could come at all', async () => {
+  test('is accepted in any order, but only once while it lies within the window', async () => {
     expect((await windowed(nowMs + 2)).status).toBe(200);
     expect((await windowed(nowMs + 1)).status).toBe(200);
     moveTo(clock, nowMs + 5002);

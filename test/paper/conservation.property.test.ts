@@ -2,15 +2,19 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { applyCommand, type Command, type NewOrder } from '../../lib/paper/engine.ts';
-import { describeWorld } from '../../lib/paper/state.ts';
-import { booksOf, createWorld, type World } from '../../lib/paper/world.ts';
+import {
+  collateralAccountOf,
+  createExchangeState,
+  type ExchangeState,
+} from '../../lib/paper/exchange-state.ts';
+import { describeState } from '../../lib/paper/state.ts';
 
 const spotMarkets = ['BTC_USDT', 'ETH_USDT'] as const;
 const perpetualMarkets = ['BTC_PERP'] as const;
 const accounts = ['main', 'second'] as const;
 const startPrices: Record<string, number> = { BTC_USDT: 60_000, ETH_USDT: 3_000, BTC_PERP: 60_000 };
 
-/** Prices lie within a quarter of the first one, on whole money. */
+/** Prices are whole units of the quote currency, within a quarter of the first price. */
 const percentArbitrary = fc.integer({ min: 75, max: 125 });
 
 function priceAt(market: string, percent: number): Decimal {
@@ -31,7 +35,7 @@ function commandsOf(markets: readonly [string, ...string[]]): fc.Arbitrary<reado
     amount,
     side: fc.constantFrom('buy' as const, 'sell' as const),
     price: percentArbitrary,
-    // Null: an order that waits for no price.
+    // Null: an order without a trigger.
     activation: fc.option(percentArbitrary),
     stopLoss: exit,
     takeProfit: exit,
@@ -78,14 +82,14 @@ type Step =
 
 const amountOf = (thousandths: number) => parseDecimal(String(thousandths)).times(thousandth);
 
-function commandOf(step: Step, world: World, atMs: number): Command | null {
+function commandOf(step: Step, state: ExchangeState, atMs: number): Command | null {
   if (step.kind === 'trade') {
     const price = priceAt(step.market, step.price);
     const volume = step.volume === null ? null : amountOf(step.volume);
     return { kind: 'trade', atMs, market: step.market, price, volume };
   }
   if (step.kind === 'cancel') {
-    const open = [...world.open.values()];
+    const open = [...state.open.values()];
     const order = open[step.nth % Math.max(1, open.length)];
     if (order === undefined) return null;
     return { kind: 'cancel', atMs, account: order.account, market: order.market, orderId: order.orderId };
@@ -99,7 +103,7 @@ function commandOf(step: Step, world: World, atMs: number): Command | null {
     price: priceAt(market, step.price),
     stopLoss: priceIfAny(step.stopLoss),
     takeProfit: priceIfAny(step.takeProfit),
-    positionSide: booksOf(world, account).isHedged ? step.positionSide : undefined,
+    positionSide: collateralAccountOf(state, account).isHedged ? step.positionSide : undefined,
     clientOrderId: '',
     stp: 'no',
   };
@@ -110,23 +114,23 @@ function commandOf(step: Step, world: World, atMs: number): Command | null {
   return { kind: 'create', atMs, account, order };
 }
 
-/** Ticker → everything there is of it, wherever it lies. */
-function totals(world: World): Record<string, string> {
+/** Ticker → its total over all accounts, the counterparty and the fees. */
+function totals(state: ExchangeState): Record<string, string> {
   const sums = new Map<string, Decimal>();
   const add = (ticker: string, amount: Decimal) => sums.set(ticker, (sums.get(ticker) ?? zero).plus(amount));
-  for (const { balances, positions } of world.accounts.values()) {
+  for (const { balances, positions } of state.accounts.values()) {
     for (const [ticker, { available, reserved }] of balances) add(ticker, available.plus(reserved));
     for (const { margin } of positions.values()) add('USDT', margin);
   }
-  for (const pot of [world.counterparty, world.fees]) for (const [ticker, amount] of pot) add(ticker, amount);
+  for (const pot of [state.counterparty, state.fees]) for (const [ticker, amount] of pot) add(ticker, amount);
   return Object.fromEntries([...sums].map(([ticker, sum]) => [ticker, formatDecimal(sum)]));
 }
 
 const everything = { USDT: '2000000', BTC: '20', ETH: '200', SOL: '2000' };
 
-function heldByOrders(world: World, account: string, ticker: string): Decimal {
+function heldByOrders(state: ExchangeState, account: string, ticker: string): Decimal {
   let held = zero;
-  for (const order of world.open.values()) {
+  for (const order of state.open.values()) {
     const holdsBase = order.side === 'sell' && order.market !== 'BTC_PERP';
     const holds = holdsBase ? order.market.slice(0, 3) : 'USDT';
     if (order.account === account && holds === ticker) held = held.plus(order.reserved);
@@ -134,29 +138,29 @@ function heldByOrders(world: World, account: string, ticker: string): Decimal {
   return held;
 }
 
-function checkBooks(world: World, canGoBelowZero: boolean): void {
-  expect(totals(world)).toEqual(everything);
-  for (const [account, { balances }] of world.accounts)
+function checkTotals(state: ExchangeState, canGoBelowZero: boolean): void {
+  expect(totals(state)).toEqual(everything);
+  for (const [account, { balances }] of state.accounts)
     for (const [ticker, { available, reserved }] of balances) {
-      expect(formatDecimal(reserved)).toBe(formatDecimal(heldByOrders(world, account, ticker)));
+      expect(formatDecimal(reserved)).toBe(formatDecimal(heldByOrders(state, account, ticker)));
       if (!canGoBelowZero) expect(available.lt(zero)).toBe(false);
     }
-  for (const order of world.orders.values()) {
+  for (const order of state.orders.values()) {
     expect(formatDecimal(order.remaining.plus(order.filled))).toBe(formatDecimal(order.amount));
     expect(
       order.remaining.lt(zero) || order.heldAmount.lt(zero) || order.heldAmount.gt(order.remaining),
     ).toBe(false);
   }
-  for (const { positions } of world.accounts.values())
+  for (const { positions } of state.accounts.values())
     for (const { side, amount, margin } of positions.values()) {
       expect(margin.lt(zero)).toBe(false);
       expect(side === 'LONG' ? amount.lt(zero) : side === 'SHORT' && amount.gt(zero)).toBe(false);
     }
 }
 
-function cancelAll(world: World, atMs: number): void {
-  for (let [order] = world.open.values(); order !== undefined; [order] = world.open.values())
-    applyCommand(world, {
+function cancelAll(state: ExchangeState, atMs: number): void {
+  for (let [order] = state.open.values(); order !== undefined; [order] = state.open.values())
+    applyCommand(state, {
       kind: 'cancel',
       atMs,
       account: order.account,
@@ -165,20 +169,24 @@ function cancelAll(world: World, atMs: number): void {
     });
 }
 
-function play(steps: readonly Step[], isHedged: boolean, check: (world: World) => void): World {
-  const world = createWorld();
-  for (const account of accounts) applyCommand(world, { kind: 'set_hedge_mode', atMs: 0, account, isHedged });
+function play(
+  steps: readonly Step[],
+  isHedged: boolean,
+  check: (state: ExchangeState) => void,
+): ExchangeState {
+  const state = createExchangeState();
+  for (const account of accounts) applyCommand(state, { kind: 'set_hedge_mode', atMs: 0, account, isHedged });
   for (const [index, step] of steps.entries()) {
-    const command = commandOf(step, world, index + 1);
-    if (command !== null) applyCommand(world, command);
-    check(world);
+    const command = commandOf(step, state, index + 1);
+    if (command !== null) applyCommand(state, command);
+    check(state);
   }
-  return world;
+  return state;
 }
 
 describe.each([
   { name: 'spot', markets: spotMarkets, canGoBelowZero: false, isHedged: false },
-  // A short can lose more than its margin, and nobody liquidates it.
+  // A short can lose more than its margin, because liquidation is not modelled.
   { name: 'perpetual', markets: perpetualMarkets, canGoBelowZero: true, isHedged: false },
   { name: 'hedged perpetual', markets: perpetualMarkets, canGoBelowZero: true, isHedged: true },
   {
@@ -187,29 +195,29 @@ describe.each([
     canGoBelowZero: true,
     isHedged: false,
   },
-])('any history of $name orders', ({ markets, canGoBelowZero, isHedged }) => {
-  test('keeps every asset whole, and frees all it held once no order is open', () => {
+])('any sequence of $name orders', ({ markets, canGoBelowZero, isHedged }) => {
+  test('keeps the total of every asset, and reserves nothing once no order is open', () => {
     fc.assert(
       fc.property(commandsOf([...markets]), (steps) => {
-        const world = play(steps, isHedged, (each) => checkBooks(each, canGoBelowZero));
+        const state = play(steps, isHedged, (each) => checkTotals(each, canGoBelowZero));
 
-        cancelAll(world, steps.length + 1);
+        cancelAll(state, steps.length + 1);
 
-        checkBooks(world, canGoBelowZero);
-        for (const { balances } of world.accounts.values())
+        checkTotals(state, canGoBelowZero);
+        for (const { balances } of state.accounts.values())
           for (const { reserved } of balances.values()) expect(formatDecimal(reserved)).toBe('0');
       }),
       { seed: 20_261, numRuns: 150 },
     );
   });
 
-  test('makes the same world when it is played again', () => {
+  test('gives the same state when the commands are replayed', () => {
     fc.assert(
       fc.property(commandsOf([...markets]), (steps) => {
         const first = play(steps, isHedged, () => {});
         const second = play(steps, isHedged, () => {});
 
-        expect(describeWorld(second)).toEqual(describeWorld(first));
+        expect(describeState(second)).toEqual(describeState(first));
       }),
       { seed: 20_262, numRuns: 40 },
     );

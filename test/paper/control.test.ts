@@ -24,7 +24,7 @@ async function control(method: string, path: string, body?: unknown) {
 const order = { market: 'BTC_USDT', side: 'buy', amount: '2', price: '61500', activation_price: '61000' };
 
 describe('the price route', () => {
-  test('makes one trade, of the volume it is given', async () => {
+  test('makes one trade with the given volume', async () => {
     await createPost(paper.url)('/api/v4/order/collateral/stop-limit', order);
 
     const moved = await control('POST', 'price', { market: 'BTC_USDT', price: '61200.50', volume: '0.5' });
@@ -54,7 +54,7 @@ describe('the price route', () => {
   });
 });
 
-test('the state route tells what the state in the process tells', async () => {
+test('the state route returns the same state as the control in the process', async () => {
   await createPost(paper.url)('/api/v4/order/collateral/stop-limit', { ...order, stopLoss: '60000' });
   paper.control.setPrice('BTC_USDT', parseDecimal('61200'));
 
@@ -104,7 +104,7 @@ describe('the fault routes', () => {
     expect(paper.control.faults()).toEqual([]);
   });
 
-  test('answer first when the exchange is to go down', async () => {
+  test('respond before the exchange goes down', async () => {
     const set = await control('POST', 'faults', { fault: 'down', durationMs: 3_600_000 });
 
     expect(set).toMatchObject({ status: 201, body: { fault: 'down' } });
@@ -112,25 +112,25 @@ describe('the fault routes', () => {
     await expect(once(socket, 'connect')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  test('say what is wrong with a request', async () => {
+  test('name the validation issue of a request', async () => {
     expect(await control('POST', 'faults', { fault: 'delay' })).toEqual({
       status: 400,
       body: { error: 'fault "delay" needs "delayMs"' },
     });
   });
 
-  test('are not struck by faults themselves', async () => {
+  test('are not affected by faults', async () => {
     paper.control.addFault({ fault: 'error_before', probability: 1 });
 
     expect((await control('GET', 'faults')).status).toBe(200);
   });
 });
 
-test('an unknown control route lists those there are', async () => {
+test('an unknown control route lists the known ones', async () => {
   expect(await control('GET', 'price')).toEqual({
     status: 404,
     body: {
-      error: 'there is no GET /control/price',
+      error: 'unknown route: GET /control/price',
       routes: [
         'GET /control/state',
         'POST /control/price',
@@ -146,7 +146,7 @@ test('an unknown control route lists those there are', async () => {
   });
 });
 
-test('the hand in the process refuses what the route refuses', () => {
+test('the control in the process refuses what the route refuses', () => {
   expect(() => paper.control.setPrice('BTCUSDT', parseDecimal('1'))).toThrow('has no market "BTCUSDT"');
   expect(() => paper.control.setPrice('BTC_USDT', parseDecimal('-1'))).toThrow('a price must be above 0');
 });

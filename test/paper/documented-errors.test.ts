@@ -29,7 +29,7 @@ function refusal(key: string, text: string) {
   return { status: 422, body: { code: 30, message: 'Validation failed', errors: { [key]: [text] } } };
 }
 
-describe('a refused order carries code 30 and the names of the parameters as they are written', () => {
+describe('a refused order has code 30 and the documented parameter names', () => {
   test.each<[Record<string, unknown>, string, string]>([
     [{ market: 'XYZ_USDT' }, 'market', 'Market is not available.'],
     [{ amount: 'much' }, 'amount', 'Amount field should be numeric string or number.'],
@@ -58,7 +58,7 @@ describe('a refused order carries code 30 and the names of the parameters as the
   });
 });
 
-describe('a refused cancellation names the parameters as they are written', () => {
+describe('a refused cancellation has the documented parameter names', () => {
   test.each([
     [{}, 'OrderId field is required.'],
     [{ order_id: '1' }, 'OrderId field should be an integer.'],
@@ -79,7 +79,7 @@ describe('a refused cancellation names the parameters as they are written', () =
   });
 });
 
-test('interest payments are refused with HTTP 400 and the parameters that are wrong', async () => {
+test('interest payments are refused with HTTP 400 and the invalid parameters', async () => {
   expect(await post(interestPath, { planId: 'none' })).toEqual({
     status: 400,
     body: { code: 0, message: 'Validation failed', errors: { planId: ['The selected planId is invalid.'] } },
@@ -98,11 +98,14 @@ describe('a nonce', () => {
     expect(await withNonce(nonce)).toEqual(refusal('nonce', 'Nonce field is required.'));
   });
 
-  test.each([1_790_000_000_000, true])('that is no text (%j) is refused as such', async (nonce) => {
-    expect(await withNonce(nonce)).toEqual(refusal('nonce', 'Nonce field should be a string.'));
-  });
+  test.each([1_790_000_000_000, true])(
+    'that is not a text (%j) is refused for that reason',
+    async (nonce) => {
+      expect(await withNonce(nonce)).toEqual(refusal('nonce', 'Nonce field should be a string.'));
+    },
+  );
 
-  test.each(['7', '6', '007'])('counts upwards where it is a number: after 7 not %s', async (nonce) => {
+  test.each(['7', '6', '007'])('must increase where it is a number: %s is refused after 7', async (nonce) => {
     expect((await withNonce('7')).status).toBe(200);
 
     expect(await withNonce(nonce)).toEqual(used);
@@ -117,7 +120,7 @@ describe('a nonce', () => {
   });
 });
 
-describe('every body is JSON, in the form of its kind of endpoint:', () => {
+describe('every body is JSON, in the form of private or public endpoints:', () => {
   const tooMany = 'Too Many Requests';
 
   test('an unknown address', async () => {
@@ -185,7 +188,7 @@ describe('every body is JSON, in the form of its kind of endpoint:', () => {
   });
 });
 
-describe('what only the live service has is not served', () => {
+describe('endpoints that only the live service has are not served', () => {
   test.each([
     '/api/v4/orders',
     '/api/v4/trade-account/order/history',
@@ -195,7 +198,7 @@ describe('what only the live service has is not served', () => {
     expect((await post(path, { market: 'BTC_USDT' })).status).toBe(404);
   });
 
-  test('except the list of markets and the time, which the relay asks for in both dialects', async () => {
+  test('except the list of markets and the time, which the relay reads in both dialects', async () => {
     expect((await get(paper.url, '/api/v4/public/markets')).status).toBe(200);
     expect((await get(paper.url, '/api/v4/public/time')).status).toBe(200);
   });
@@ -205,20 +208,20 @@ describe('the client reads', () => {
   const read = (status: number, body: unknown) =>
     readResponse(stopLimit, 'documented', { kind: 'answered', status, body: JSON.stringify(body) }, []);
 
-  test('an unknown address as a refusal, when the exchange says so in its own form', async () => {
+  test('an unknown path as a refusal, when the body has the exchange’s own form', async () => {
     const { status, body } = await post('/api/v4/nothing');
 
     expect(read(status, body)).toMatchObject({ kind: 'rejected', httpStatus: 404, message: 'Not Found' });
   });
 
-  test('an order id in use as no refusal at all', async () => {
+  test('a client order id in use as ambiguous, not as a refusal', async () => {
     await post(createPath, { ...order, client_order_id: 'a' });
     const { status, body } = await post(createPath, { ...order, client_order_id: 'a' });
 
     expect(read(status, body)).toMatchObject({ kind: 'ambiguous' });
   });
 
-  test('the rate limit and a refused nonce apart from each other', async () => {
+  test('the rate limit and a refused nonce as different outcomes', async () => {
     paper.control.addFault({ fault: 'rate_429' });
     const limited = await post(createPath, order);
     paper.control.addFault({ fault: 'nonce_429' });

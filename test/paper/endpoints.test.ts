@@ -57,7 +57,7 @@ describe('the documented dialect', () => {
     });
   });
 
-  test('answers with the exits that are to come, an absent one empty', async () => {
+  test('responds with the planned take-profit and stop-loss, an absent one empty', async () => {
     const both = await post(createPath, { ...order, stopLoss: '60000', takeProfit: '65000' });
     const one = await post(createPath, { ...order, takeProfit: '65000' });
 
@@ -68,7 +68,7 @@ describe('the documented dialect', () => {
     expect(one.body).toMatchObject({ oto: { otoId: firstId + 3, stopLoss: '', takeProfit: '65000' } });
   });
 
-  test('lists an order with exits to come as OTO, and its exits as OCO once it is filled', async () => {
+  test('lists an order with planned take-profit and stop-loss as OTO, and the two as OCO once it is filled', async () => {
     await post(createPath, { ...order, stopLoss: '60000', takeProfit: '65000' });
     const waiting = await post('/api/v4/orders/conditional');
     moveTo(clock, startMs + 1000);
@@ -177,7 +177,7 @@ describe('the documented dialect', () => {
     expect(byClientId.body).toMatchObject({ order_id: firstId + 1, status: 'CANCELLED' });
   });
 
-  test('does not know the live names: a camelCase client order id is not taken', async () => {
+  test('does not know the live names: a camelCase client order id is ignored', async () => {
     const created = await post(createPath, { ...order, clientOrderId: 'camel' });
 
     expect(created).toMatchObject({ status: 200, body: { client_order_id: '' } });
@@ -240,13 +240,13 @@ describe('the live dialect', () => {
     expect(await get(paper.url, createPath)).toEqual({ status: 404, body: '' });
   });
 
-  test('drops a snake_case client order id without a word', async () => {
+  test('silently drops a snake_case client order id', async () => {
     const created = await post(createPath, { ...order, client_order_id: 'snake' });
 
     expect(created).toMatchObject({ status: 200, body: { clientOrderId: '' } });
   });
 
-  test('lists conditional orders in its own words, up to 100 at a time', async () => {
+  test('lists conditional orders under its own field names, up to 100 at a time', async () => {
     await post(createPath, { ...order, stopLoss: '60000', takeProfit: '50000' });
     paper.control.setPrice('BTC_USDT', parseDecimal('58900'));
 
@@ -360,7 +360,7 @@ describe('the live dialect', () => {
     });
   });
 
-  test('says in the history that there is none', async () => {
+  test('refuses a history query without a match', async () => {
     await post(createPath, { ...order, clientOrderId: 'a' });
 
     expect(
@@ -375,7 +375,7 @@ describe('the live dialect', () => {
     });
   });
 
-  test('shows each account its own orders only', async () => {
+  test('lists only the orders of the account', async () => {
     await post(createPath, { ...order, clientOrderId: 'a', stopLoss: '60000' });
 
     expect((await post('/api/v4/conditional-orders', {}, secondKey)).body).toMatchObject({ total: 0 });
@@ -447,7 +447,7 @@ describe.each(['documented', 'live'] as const)('in both dialects (%s)', (dialect
     });
   });
 
-  test('the main balance is apart from the collateral that orders spend', async () => {
+  test('the main balance is separate from the collateral that orders spend', async () => {
     expect(await post('/api/v4/main-account/balance')).toEqual({
       status: 200,
       body: {
@@ -462,7 +462,7 @@ describe.each(['documented', 'live'] as const)('in both dialects (%s)', (dialect
     });
   });
 
-  test('fees come as one record per currency', async () => {
+  test('transfer fees are one record per currency', async () => {
     const fees = await post('/api/v4/main-account/fee');
 
     const none = { minFlex: '0', maxFlex: '0', percentFlex: '0' };
@@ -478,7 +478,7 @@ describe.each(['documented', 'live'] as const)('in both dialects (%s)', (dialect
     });
   });
 
-  test('interest payments come newest first, a hundred at most, by plan and by ticker', async () => {
+  test('interest payments are listed newest first, at most 100, by plan and by ticker', async () => {
     const path = '/api/v4/main-account/smart/interest-payment-history';
     const recordsOf = (body: unknown) =>
       (body as { records: { planId: string; ticker: string; timestamp: number }[] }).records;
@@ -504,7 +504,7 @@ describe.each(['documented', 'live'] as const)('in both dialects (%s)', (dialect
     expect(new Set(recordsOf(byTicker.body).map(({ ticker }) => ticker))).toEqual(new Set(['USDT']));
   });
 
-  test('interest payments are for partners', async () => {
+  test('interest payments are refused to accounts that are not partners', async () => {
     expect(await post('/api/v4/main-account/smart/interest-payment-history', {}, secondKey)).toEqual({
       status: 403,
       body: { code: 0, message: 'This action is unauthorized.', errors: {} },

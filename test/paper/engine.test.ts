@@ -2,35 +2,35 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { RequestOf } from '../../lib/model/order.ts';
 import { applyCommand, type CommandResult, type NewOrder } from '../../lib/paper/engine.ts';
+import { createExchangeState, type ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { moveOrder } from '../../lib/paper/order-life.ts';
-import { describeWorld, type OrderState } from '../../lib/paper/state.ts';
-import { createWorld, type World } from '../../lib/paper/world.ts';
+import { describeState, type OrderState } from '../../lib/paper/state.ts';
 
-let world: World;
+let state: ExchangeState;
 let atMs: number;
 
 beforeEach(() => {
-  world = createWorld();
+  state = createExchangeState();
   atMs = 1_000;
 });
 
 type OrderText = Partial<Record<keyof RequestOf<'stop_limit'> | 'stp', string>>;
 
-/** A buy of 1 BTC that activates at 61000 with a limit of 61500, unless told otherwise. */
+/** By default a buy of 1 BTC with a trigger price of 61000 and a limit price of 61500. */
 function create(fields: OrderText = {}, account = 'main'): CommandResult {
   const kind = 'stop_limit';
   const activationPrice = parseDecimal(fields.activationPrice ?? '61000');
   return apply({ kind, ...readFields(fields), activationPrice }, account);
 }
 
-/** A buy of 1 BTC at 59000, below the last price, unless told otherwise. */
+/** By default a buy of 1 BTC at 59000, below the last price. */
 function createLimit(fields: Omit<OrderText, 'activationPrice'> = {}, account = 'main'): CommandResult {
   return apply({ kind: 'limit', ...readFields({ price: '59000', ...fields }) }, account);
 }
 
 function apply(order: NewOrder, account: string): CommandResult {
   atMs += 1;
-  return applyCommand(world, { kind: 'create', atMs, account, order });
+  return applyCommand(state, { kind: 'create', atMs, account, order });
 }
 
 function readFields(fields: OrderText) {
@@ -49,7 +49,7 @@ function readFields(fields: OrderText) {
 
 function trade(price: string, volume?: string, market = 'BTC_USDT'): CommandResult {
   atMs += 1;
-  return applyCommand(world, {
+  return applyCommand(state, {
     kind: 'trade',
     atMs,
     market,
@@ -60,25 +60,25 @@ function trade(price: string, volume?: string, market = 'BTC_USDT'): CommandResu
 
 function cancel(orderId: number, account = 'main', market = 'BTC_USDT'): CommandResult {
   atMs += 1;
-  return applyCommand(world, { kind: 'cancel', atMs, account, market, orderId });
+  return applyCommand(state, { kind: 'cancel', atMs, account, market, orderId });
 }
 
 function order(index: number): OrderState | undefined {
-  return describeWorld(world).orders[index];
+  return describeState(state).orders[index];
 }
 
 function collateral(ticker: string, account = 'main') {
-  return describeWorld(world).accounts[account]?.collateral[ticker];
+  return describeState(state).accounts[account]?.collateral[ticker];
 }
 
 function position(account = 'main') {
-  return describeWorld(world).accounts[account]?.positions['BTC_PERP'];
+  return describeState(state).accounts[account]?.positions['BTC_PERP'];
 }
 
 const firstId = 10_000_000_001;
 
 describe('a limit order', () => {
-  test('on the far side of the last price rests, and holds its worth and the taker fee', () => {
+  test('that does not cross the last price rests, and reserves its notional and the taker fee', () => {
     createLimit();
 
     expect(order(0)).toMatchObject({
@@ -108,9 +108,9 @@ describe('a limit order', () => {
   });
 
   test.each([
-    ['a purchase above the last price', { side: 'buy', price: '61000' }],
-    ['a purchase at the last price', { side: 'buy', price: '60000' }],
-    ['a sale below the last price', { side: 'sell', price: '59000' }],
+    ['a buy above the last price', { side: 'buy', price: '61000' }],
+    ['a buy at the last price', { side: 'buy', price: '60000' }],
+    ['a sell below the last price', { side: 'sell', price: '59000' }],
   ])('that crosses the last price fills at once and at that price: %s', (_, fields) => {
     const { result } = createLimit(fields);
 
@@ -138,7 +138,7 @@ describe('a limit order', () => {
     });
   });
 
-  test('that fills at once places its exits as a pair', () => {
+  test('that fills at once places its take-profit and stop-loss as a pair', () => {
     createLimit({ price: '61000', stopLoss: '58000', takeProfit: '63000' });
 
     expect([order(1), order(2)]).toMatchObject([
@@ -147,13 +147,13 @@ describe('a limit order', () => {
     ]);
   });
 
-  test('that fills at once sets a stop-loss off that the price has passed already', () => {
+  test('that fills at once triggers a stop-loss that the price has already passed', () => {
     createLimit({ price: '61000', stopLoss: '60500' });
 
     expect(order(1)).toMatchObject({ type: 'stop_limit', side: 'sell', activated: true, status: 'filled' });
   });
 
-  test('disturbs no stop of others, and no order that rests', () => {
+  test('affects no stops of others and no resting orders', () => {
     create();
     createLimit({ side: 'sell', price: '62000', amount: '2' });
 
@@ -172,7 +172,7 @@ describe('a limit order', () => {
 });
 
 describe('a stop-limit order waiting', () => {
-  test('takes an id beyond 32 bits and holds its worth and the taker fee in money', () => {
+  test('gets an id above 32 bits and reserves its notional and the taker fee in the quote currency', () => {
     create();
 
     expect(order(0)).toEqual({
@@ -200,7 +200,7 @@ describe('a stop-limit order waiting', () => {
     expect(collateral('USDT')).toEqual({ available: '938438.5', reserved: '61561.5' });
   });
 
-  test('holds the stock when it sells', () => {
+  test('reserves the base currency when it sells', () => {
     create({ side: 'sell', activationPrice: '59000', price: '58500', amount: '2' });
 
     expect(collateral('BTC')).toEqual({ available: '8', reserved: '2' });
@@ -208,18 +208,26 @@ describe('a stop-limit order waiting', () => {
   });
 
   test.each([
-    ['above the last price, so a rise sets it off', '61000', '60999.99', '61000'],
-    ['below the last price, so a fall sets it off', '59000', '59000.01', '59000'],
-  ])('activates by where the price stood, not by its side: %s', (_, activationPrice, tooLittle, enough) => {
-    create({ activationPrice, price: '50000' });
+    ['above the last price, so a rise triggers it', '61000', '60999.99', '61000'],
+    ['below the last price, so a fall triggers it', '59000', '59000.01', '59000'],
+  ])(
+    'is triggered in the direction from the last price, not by its side: %s',
+    (_, activationPrice, tooLittle, enough) => {
+      create({ activationPrice, price: '50000' });
 
-    expect(trade(tooLittle)).toEqual({ result: 'traded', touched: false });
-    expect(order(0)?.activated).toBe(false);
-    expect(trade(enough)).toEqual({ result: 'traded', touched: true });
-    expect(order(0)).toMatchObject({ orderId: firstId, activated: true, status: 'open', updatedAtMs: 1_003 });
-  });
+      expect(trade(tooLittle)).toEqual({ result: 'traded', touched: false });
+      expect(order(0)?.activated).toBe(false);
+      expect(trade(enough)).toEqual({ result: 'traded', touched: true });
+      expect(order(0)).toMatchObject({
+        orderId: firstId,
+        activated: true,
+        status: 'open',
+        updatedAtMs: 1_003,
+      });
+    },
+  );
 
-  test('is refused at the last price itself, where there is no direction', () => {
+  test('is refused with the last price as trigger price, which has no direction', () => {
     expect(create({ activationPrice: '60000' })).toEqual({
       result: 'refused',
       refusal: 'activation_at_last_price',
@@ -227,7 +235,7 @@ describe('a stop-limit order waiting', () => {
     expect(order(0)).toBeUndefined();
   });
 
-  test('is refused when the available balance falls short by the smallest amount', () => {
+  test('is refused when the available balance is too small by the smallest amount', () => {
     create({ amount: '16' });
 
     const refused = create({ amount: '0.243919' });
@@ -237,7 +245,7 @@ describe('a stop-limit order waiting', () => {
     expect(accepted.result).toBe('order');
   });
 
-  test('is not touched by trades of another market', () => {
+  test('is not affected by trades in another market', () => {
     create();
 
     trade('62000', undefined, 'ETH_USDT');
@@ -247,7 +255,7 @@ describe('a stop-limit order waiting', () => {
 });
 
 describe('an activated order', () => {
-  test('whose limit crosses the price takes at that price and pays the taker fee', () => {
+  test('whose limit crosses the price fills at that price and pays the taker fee', () => {
     create();
 
     trade('61200');
@@ -261,7 +269,7 @@ describe('an activated order', () => {
     expect(order(0)).toMatchObject({ fee: '61.2', reserved: '0' });
     expect(collateral('USDT')).toEqual({ available: '938738.8', reserved: '0' });
     expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
-    expect(describeWorld(world)).toMatchObject({
+    expect(describeState(state)).toMatchObject({
       counterparty: { BTC: '-1', USDT: '61200' },
       fees: { USDT: '61.2' },
     });
@@ -278,7 +286,7 @@ describe('an activated order', () => {
     expect(order(0)).toMatchObject({ status: 'filled', filledNotional: '60500', fee: '60.5' });
   });
 
-  test('that sells is paid less the fee', () => {
+  test('that sells gets the notional less the fee', () => {
     create({ side: 'sell', activationPrice: '59000', price: '58000' });
 
     trade('58900');
@@ -314,7 +322,7 @@ describe('an activated order', () => {
 
     trade('58000', '1.5');
 
-    const left = describeWorld(world).orders.map((each) => [each.clientOrderId, each.remaining]);
+    const left = describeState(state).orders.map((each) => [each.clientOrderId, each.remaining]);
     expect(left).toEqual([
       ['far', '1'],
       ['near-old', '0'],
@@ -322,7 +330,7 @@ describe('an activated order', () => {
     ]);
   });
 
-  test('keeps its place by the time it entered the book, not by its id', () => {
+  test('has priority by the time it entered the book, not by its id', () => {
     create({ price: '59000', activationPrice: '60800', clientOrderId: 'created first' });
     create({ price: '59000', activationPrice: '60500', clientOrderId: 'activated first' });
     trade('60500');
@@ -334,7 +342,7 @@ describe('an activated order', () => {
     expect(order(1)?.status).toBe('filled');
   });
 
-  test('still activates when the volume is used up', () => {
+  test('is still triggered when the volume is used up', () => {
     create({ clientOrderId: 'a' });
     create({ clientOrderId: 'b' });
 
@@ -346,7 +354,7 @@ describe('an activated order', () => {
 });
 
 describe('cancelling', () => {
-  test('frees what was held, also of an order that was filled in part', () => {
+  test('releases the reserved funds, also of a partially filled order', () => {
     create();
     trade('61200', '0.4');
 
@@ -358,7 +366,7 @@ describe('cancelling', () => {
   });
 
   test.each([
-    ['an order that never was', 7, 'main', 'BTC_USDT'],
+    ['an order that never existed', 7, 'main', 'BTC_USDT'],
     ["somebody else's order", firstId, 'second', 'BTC_USDT'],
     ['an order of another market', firstId, 'main', 'ETH_USDT'],
   ])('finds nothing for %s', (_, orderId, account, market) => {
@@ -378,19 +386,19 @@ describe('cancelling', () => {
     expect(cancel(firstId + 1)).toEqual({ result: 'refused', refusal: 'order_not_found' });
   });
 
-  test('an order that ended can go nowhere', () => {
+  test('an order that ended cannot change its status', () => {
     const created = create();
     if (created.result !== 'order') throw new Error('not created');
     cancel(firstId);
 
-    expect(() => moveOrder(world, created.order, 'filled', atMs)).toThrow(
+    expect(() => moveOrder(state, created.order, 'filled', atMs)).toThrow(
       'order 10000000001 is cancelled and cannot become filled',
     );
   });
 });
 
 describe('client order ids', () => {
-  test('are unique among the open orders of an account and market, and free again after the end', () => {
+  test('are unique among the open orders of an account and market, and reusable after the end', () => {
     create({ clientOrderId: 'x' });
 
     expect(create({ clientOrderId: 'x' })).toEqual({ result: 'refused', refusal: 'client_order_id_used' });
@@ -401,21 +409,21 @@ describe('client order ids', () => {
     expect(create({ clientOrderId: 'x' }).result).toBe('order');
   });
 
-  test('may be left out by any number of orders', () => {
+  test('may be absent in any number of orders', () => {
     create();
 
     expect(create().result).toBe('order');
-    expect(describeWorld(world)).toMatchObject({
+    expect(describeState(state)).toMatchObject({
       acceptedCreates: 2,
       acceptedOrderIds: [firstId, firstId + 1],
     });
   });
 });
 
-describe('exits of a filled order', () => {
-  test('are placed as one pair of its size, holding the stock once', () => {
+describe('take-profit and stop-loss of a filled order', () => {
+  test('are placed as one pair for its amount, which is reserved once', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
-    expect(describeWorld(world).otos).toEqual([
+    expect(describeState(state).otos).toEqual([
       { otoId: firstId + 1, orderId: firstId, stopLoss: '60000', takeProfit: '64000', isOpen: true },
     ]);
 
@@ -441,7 +449,7 @@ describe('exits of a filled order', () => {
       activated: true,
       reserved: '0',
     });
-    expect(describeWorld(world).ocos).toEqual([
+    expect(describeState(state).ocos).toEqual([
       {
         ocoId: firstId + 2,
         account: 'main',
@@ -451,12 +459,12 @@ describe('exits of a filled order', () => {
         isOpen: true,
       },
     ]);
-    expect(describeWorld(world).otos[0]?.isOpen).toBe(false);
-    expect(describeWorld(world).acceptedCreates).toBe(1);
+    expect(describeState(state).otos[0]?.isOpen).toBe(false);
+    expect(describeState(state).acceptedCreates).toBe(1);
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '1' });
   });
 
-  test('end each other: the take-profit fills, the stop-loss is cancelled', () => {
+  test('cancel each other: the take-profit fills, the stop-loss is cancelled', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
     trade('61200');
 
@@ -464,11 +472,11 @@ describe('exits of a filled order', () => {
 
     expect(order(1)).toMatchObject({ status: 'cancelled', reserved: '0' });
     expect(order(2)).toMatchObject({ status: 'filled', filledNotional: '64000', fee: '64' });
-    expect(describeWorld(world).ocos[0]?.isOpen).toBe(false);
+    expect(describeState(state).ocos[0]?.isOpen).toBe(false);
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
   });
 
-  test('end each other: the stop-loss fills, the take-profit is cancelled', () => {
+  test('cancel each other: the stop-loss fills, the take-profit is cancelled', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
     trade('61200');
 
@@ -479,7 +487,7 @@ describe('exits of a filled order', () => {
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
   });
 
-  test('end each other at the first partial fill, which takes the hold along', () => {
+  test('cancel each other at the first partial fill, and the reserved funds pass on', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
     trade('61200');
 
@@ -493,7 +501,7 @@ describe('exits of a filled order', () => {
   test.each([
     ['stop-loss', 3],
     ['take-profit', 4],
-  ])('end each other when the %s is cancelled by hand', (_, offset) => {
+  ])('cancel each other when a request cancels the %s', (_, offset) => {
     create({ stopLoss: '60000', takeProfit: '64000' });
     trade('61200');
 
@@ -504,7 +512,7 @@ describe('exits of a filled order', () => {
     expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
   });
 
-  test('of which the trade passed the stop-loss beyond its limit: it activates, and rests until the price is back', () => {
+  test('where the trade passed the limit of the stop-loss: it is triggered, and rests until the price is back', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
     trade('61200');
 
@@ -520,25 +528,25 @@ describe('exits of a filled order', () => {
   test.each([
     ['stop-loss', { stopLoss: '60000' }, { type: 'stop_limit', activationPrice: '60000' }],
     ['take-profit', { takeProfit: '64000' }, { type: 'limit', price: '64000' }],
-  ])('is one plain order where there is only a %s', (_, exits, expected) => {
-    create(exits);
+  ])('are one ordinary order if there is only a %s', (_, planned, expected) => {
+    create(planned);
 
     trade('61200');
 
-    expect(describeWorld(world).orders).toHaveLength(2);
+    expect(describeState(state).orders).toHaveLength(2);
     expect(order(1)).toMatchObject({ ...expected, status: 'open', reserved: '1' });
-    expect(describeWorld(world).ocos).toEqual([]);
+    expect(describeState(state).ocos).toEqual([]);
   });
 
-  test('wait for the whole of the order to fill', () => {
+  test('are placed once the whole order is filled', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
 
     trade('61200', '0.4');
 
-    expect(describeWorld(world).orders).toHaveLength(1);
+    expect(describeState(state).orders).toHaveLength(1);
   });
 
-  test('guard the filled part of an order that is then cancelled', () => {
+  test('protect the filled part of an order that is then cancelled', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
     trade('61200', '0.4');
 
@@ -554,10 +562,10 @@ describe('exits of a filled order', () => {
 
     cancel(firstId);
 
-    expect(describeWorld(world).orders).toHaveLength(1);
+    expect(describeState(state).orders).toHaveLength(1);
   });
 
-  test('set off by the very trade that filled their order work at once', () => {
+  test('are triggered at once by the trade that filled their order', () => {
     create({ price: '60500', stopLoss: '60000', takeProfit: '64000' });
     trade('61000');
 
@@ -568,7 +576,7 @@ describe('exits of a filled order', () => {
     expect(order(2)?.status).toBe('cancelled');
   });
 
-  test('of a sale buy back, and hold money for the dearer leg alone', () => {
+  test('of a sell order buy back, and reserve funds for the dearer leg only', () => {
     create({
       side: 'sell',
       activationPrice: '59000',
@@ -590,7 +598,7 @@ describe('exits of a filled order', () => {
     expect(order(2)).toMatchObject({ status: 'partially_filled', remaining: '0.5', reserved: '27527.5' });
   });
 
-  test('that the account cannot carry end at once, with the reason', () => {
+  test('are cancelled at once, with the reason, when the account lacks the funds', () => {
     create({
       side: 'sell',
       amount: '10',
@@ -599,7 +607,7 @@ describe('exits of a filled order', () => {
       stopLoss: '60000',
       takeProfit: '55000',
     });
-    // All but 9 USDT of the money is held for something else when the exits are due.
+    // When take-profit and stop-loss are placed, all but 9 USDT are reserved for another order.
     create({ amount: '16', price: '62437', activationPrice: '70000' });
 
     trade('58900', '1');
@@ -609,7 +617,7 @@ describe('exits of a filled order', () => {
     expect(order(2)).toMatchObject({ type: 'stop_limit', amount: '1', status: 'cancelled' });
     expect(order(2)?.endReason).toBe('AUTO_CANCELED_USER_MARGIN');
     expect(order(3)).toMatchObject({ type: 'limit', status: 'cancelled', endReason: null });
-    expect(describeWorld(world).ocos[0]?.isOpen).toBe(false);
+    expect(describeState(state).ocos[0]?.isOpen).toBe(false);
   });
 });
 
@@ -617,7 +625,7 @@ describe('a perpetual', () => {
   const perpetual = (fields: OrderText) => create({ market: 'BTC_PERP', ...fields });
   const move = (price: string, volume?: string) => trade(price, volume, 'BTC_PERP');
 
-  test('long takes its whole worth as margin and pays the fee in money', () => {
+  test('long has its whole notional as margin and pays the fee in the quote currency', () => {
     perpetual({});
 
     expect(collateral('USDT')).toEqual({ available: '938478.475', reserved: '61521.525' });
@@ -629,7 +637,7 @@ describe('a perpetual', () => {
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
   });
 
-  test('closing needs no money held, and pays the gain out', () => {
+  test('closing order reserves nothing, and pays out the profit', () => {
     perpetual({});
     move('61200');
 
@@ -639,10 +647,10 @@ describe('a perpetual', () => {
 
     expect(position()).toEqual({ amount: '0', margin: '0' });
     expect(collateral('USDT')).toEqual({ available: '1000756.88', reserved: '0' });
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '-800' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '-800' });
   });
 
-  test('short gains from a fall, also closed in parts', () => {
+  test('short profits from a fall, also when it is closed in parts', () => {
     perpetual({ side: 'sell', amount: '2', activationPrice: '59000', price: '58000' });
     move('58500');
     expect(position()).toEqual({ amount: '-2', margin: '117000' });
@@ -651,10 +659,10 @@ describe('a perpetual', () => {
     move('57000');
 
     expect(position()).toEqual({ amount: '-1.5', margin: '87750' });
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '-750' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '-750' });
   });
 
-  test('closed in part gives back its margin to the eighth decimal, and the rest at the end', () => {
+  test('position closed in part releases its margin to eight decimals, and the rest at the end', () => {
     perpetual({ amount: '0.001' });
     move('61000');
     perpetual({ amount: '0.002', activationPrice: '61000.1', price: '61500' });
@@ -666,14 +674,14 @@ describe('a perpetual', () => {
     move('60000', '0.001');
 
     expect(position()).toEqual({ amount: '0.002', margin: '122.00013334' });
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '1.00006666' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '1.00006666' });
     move('60000');
     expect(position()).toEqual({ amount: '0', margin: '0' });
-    // The second sale rested at its limit of 59000 and was filled there.
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '5.0002' });
+    // The second sell rested at its limit of 59000 and was filled there.
+    expect(describeState(state).counterparty).toEqual({ USDT: '5.0002' });
   });
 
-  test('order beyond the position closes it and opens the rest the other way', () => {
+  test('order larger than the position closes it and opens the rest in the other direction', () => {
     perpetual({});
     move('61200');
 
@@ -686,7 +694,7 @@ describe('a perpetual', () => {
     expect(collateral('USDT')?.reserved).toBe('0');
   });
 
-  test('position can be closed by one order only: a second one holds money for what it may open', () => {
+  test('position can be closed by one order only: a second one reserves funds for the position it may open', () => {
     perpetual({});
     move('61200');
 
@@ -697,7 +705,7 @@ describe('a perpetual', () => {
     expect(order(2)?.reserved).toBe('11804.13');
   });
 
-  test('exits close the position, hold nothing, and count once', () => {
+  test('take-profit and stop-loss close the position, reserve nothing, and count once', () => {
     perpetual({ stopLoss: '60000', takeProfit: '64000' });
     move('61200');
     expect(order(1)).toMatchObject({ side: 'sell', reserved: '0', status: 'open' });
@@ -712,12 +720,12 @@ describe('a perpetual', () => {
     expect(position()).toEqual({ amount: '0', margin: '0' });
   });
 
-  test('order that would open more than the account can pay for is cut to what closes the position', () => {
+  test('order that would open more than the account can pay for only closes the position', () => {
     perpetual({ amount: '10' });
     move('61000');
     perpetual({ side: 'sell', amount: '10', activationPrice: '59500', price: '59000' });
     perpetual({ side: 'sell', amount: '4', activationPrice: '60000', price: '59000' });
-    // The second sale closes 4 of the 10, so that the first finds 6 to close and 4 to open.
+    // The second sell closes 4 of the 10, so that the first closes 6 and would open 4.
     move('60000');
     create({ amount: '8', price: '75000', activationPrice: '90000' });
 
@@ -730,6 +738,6 @@ describe('a perpetual', () => {
       remaining: '4',
     });
     expect(position()).toEqual({ amount: '0', margin: '0' });
-    expect(describeWorld(world).counterparty).toEqual({ USDT: '13000' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '13000' });
   });
 });

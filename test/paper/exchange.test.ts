@@ -6,7 +6,7 @@ import {
   type PaperCore,
   type PaperRequest,
 } from '../../lib/paper/exchange.ts';
-import { describeWorld } from '../../lib/paper/state.ts';
+import { describeState } from '../../lib/paper/state.ts';
 import { openTrading, type Trading } from '../../lib/paper/trading.ts';
 import { type Key, mainKey, signBody } from './paper-client.ts';
 
@@ -51,21 +51,21 @@ function publicly(target: string, atMs = startMs): PaperRequest {
   return { method: 'GET', target, headers: {}, body: Buffer.alloc(0), atMs };
 }
 
-describe('the exchange without its wire', () => {
-  test('takes a signed order in', async () => {
+describe('the exchange without HTTP', () => {
+  test('accepts a signed order', async () => {
     const response = await ask(createPath, { ...order, clientOrderId: 'in-process-1' });
 
     expect(response).toMatchObject({
       httpStatus: 200,
       body: { orderId: 10_000_000_001, clientOrderId: 'in-process-1', status: 'OPEN', timestamp: 1790000000 },
     });
-    expect(describeWorld(trading.world)).toMatchObject({
+    expect(describeState(trading.state)).toMatchObject({
       acceptedCreates: 1,
       orders: [{ clientOrderId: 'in-process-1', status: 'open', createdAtMs: startMs }],
     });
   });
 
-  test('trades at the price it is told', async () => {
+  test('trades at the price that is set', async () => {
     await ask(createPath, order);
 
     const market = 'BTC_USDT';
@@ -73,7 +73,7 @@ describe('the exchange without its wire', () => {
     const { stored } = trading.execute({ kind: 'trade', atMs: startMs + 1, market, price, volume: null });
     await stored;
 
-    expect(describeWorld(trading.world)).toMatchObject({
+    expect(describeState(trading.state)).toMatchObject({
       prices: { BTC_USDT: '61200' },
       orders: [{ status: 'filled', updatedAtMs: startMs + 1 }],
     });
@@ -85,7 +85,7 @@ describe('the exchange without its wire', () => {
     });
 
     expect(response).toEqual({ httpStatus: 401, body: { code: 10, message: 'Unauthorized request.' } });
-    expect(describeWorld(trading.world).acceptedCreates).toBe(0);
+    expect(describeState(trading.state).acceptedCreates).toBe(0);
   });
 
   test('refuses a nonce that is not greater than the last', async () => {
@@ -97,10 +97,10 @@ describe('the exchange without its wire', () => {
       httpStatus: 429,
       body: { code: 0, message: 'Too many requests.', errors: {} },
     });
-    expect(describeWorld(trading.world).acceptedCreates).toBe(1);
+    expect(describeState(trading.state).acceptedCreates).toBe(1);
   });
 
-  test('says no in the words of the service', async () => {
+  test('refuses with the texts of the live service', async () => {
     expect(await ask(createPath, { ...order, market: 'BTC_EUR' })).toEqual({
       httpStatus: 422,
       body: {
@@ -115,14 +115,14 @@ describe('the exchange without its wire', () => {
     expect(await core.handle(publicly(target))).toEqual({ httpStatus: 404, body: null });
   });
 
-  test('finds the endpoint whatever the query says', async () => {
+  test('finds the endpoint whatever the query string is', async () => {
     expect(await core.handle(publicly('/api/v4/public/time?x=/y'))).toEqual({
       httpStatus: 200,
       body: { time: 1_790_000_000 },
     });
   });
 
-  test('counts requests by the times they came with', async () => {
+  test('counts requests by the times they carry', async () => {
     const statusAt = async (atMs: number) =>
       (await core.handle(publicly('/api/v4/public/ping', atMs))).httpStatus;
 
@@ -140,12 +140,12 @@ describe('the exchange without its wire', () => {
     const admission = core.admit(signed(createPath, order));
 
     expect(admission).toMatchObject({ admitted: true, endpoint: { name: 'stop-limit' } });
-    expect(describeWorld(trading.world).acceptedCreates).toBe(0);
+    expect(describeState(trading.state).acceptedCreates).toBe(0);
     if (admission.admitted) await admission.serve();
-    expect(describeWorld(trading.world).acceptedCreates).toBe(1);
+    expect(describeState(trading.state).acceptedCreates).toBe(1);
   });
 
-  test('gives the same answers to the same requests', async () => {
+  test('gives the same responses to the same requests', async () => {
     const requests = [
       signed(createPath, { ...order, clientOrderId: 'same-1' }),
       signed(createPath, { ...order, clientOrderId: 'same-1' }, { atMs: startMs + 5 }),
@@ -166,8 +166,8 @@ describe('the exchange without its wire', () => {
 });
 
 test.each([
-  ['a text as it is', 'Too Many Requests', 'Too Many Requests'],
-  ['null as nothing', null, ''],
+  ['a text unchanged', 'Too Many Requests', 'Too Many Requests'],
+  ['null as an empty body', null, ''],
   ['anything else as JSON', ['pong'], '["pong"]'],
 ])('a response carries %s', (_, body, text) => {
   expect(encodeResponse({ httpStatus: 200, body })).toEqual({ status: 200, body: text });

@@ -30,7 +30,7 @@ describe('a fault on a create', () => {
     ['garbage', 200, '<html><body>Please wait</body></html>', 1],
     ['nonce_429', 429, { code: 0, message: 'Too many requests.', errors: {} }, 0],
     ['rate_429', 429, 'Too Many Requests', 0],
-  ])('%s is answered with %i, once', async (fault, status, body, accepted) => {
+  ])('%s responds with %i, once', async (fault, status, body, accepted) => {
     paper.control.addFault({ fault });
 
     expect(await createOrder()).toEqual({ status, body });
@@ -42,7 +42,7 @@ describe('a fault on a create', () => {
   test.each<[FaultRequest['fault'], number]>([
     ['drop_before', 0],
     ['drop_after', 1],
-  ])('%s breaks the connection off', async (fault, accepted) => {
+  ])('%s breaks the connection', async (fault, accepted) => {
     paper.control.addFault({ fault });
 
     await expect(createOrder()).rejects.toThrow('fetch failed');
@@ -50,7 +50,7 @@ describe('a fault on a create', () => {
     expect((await createOrder()).status).toBe(200);
   });
 
-  test('delay accepts at once and answers later', async () => {
+  test('delay accepts at once and responds later', async () => {
     paper.control.addFault({ fault: 'delay', delayMs: 30 });
 
     const startedMs = performance.now();
@@ -62,7 +62,7 @@ describe('a fault on a create', () => {
     expect(acceptedCreates()).toBe(1);
   });
 
-  test('leaves a request that the service itself would refuse refused', async () => {
+  test('does not accept a request that the service itself would refuse', async () => {
     paper.control.addFault({ fault: 'delay', delayMs: 1 });
 
     const refused = await post('/api/v4/order/collateral/stop-limit', { ...order, side: 'up' });
@@ -79,7 +79,7 @@ describe('lists that lag', () => {
   const createLookedUp = () =>
     post('/api/v4/order/collateral/stop-limit', { ...order, clientOrderId: 'late-1', takeProfit: '65000' });
 
-  test('know nothing of an order that was just placed, as often as the fault strikes', async () => {
+  test('do not show an order that was just placed, for as many requests as the fault affects', async () => {
     paper.control.addFault({ fault: 'read_lag', delayMs: 3000, count: 2 });
 
     expect((await createLookedUp()).status).toBe(200);
@@ -91,7 +91,7 @@ describe('lists that lag', () => {
     expect(await post('/api/v4/conditional-orders')).toMatchObject({ status: 200, body: { total: 1 } });
   });
 
-  test('catch up as time goes by', async () => {
+  test('show the order once it is older than the lag', async () => {
     paper.control.addFault({ fault: 'read_lag', delayMs: 3000, probability: 1 });
     await createLookedUp();
 
@@ -105,7 +105,7 @@ describe('lists that lag', () => {
     expect((await listEnded()).body).toMatchObject({ BTC_USDT: [{ status: 'CANCELED' }] });
   });
 
-  test('can be one alone', async () => {
+  test('can be a single list', async () => {
     paper.control.addFault({ fault: 'read_lag', delayMs: 3000, probability: 1, endpoint: 'open-order' });
     await createLookedUp();
 
@@ -113,13 +113,13 @@ describe('lists that lag', () => {
     expect((await post('/api/v4/conditional-orders')).body).toMatchObject({ total: 1 });
   });
 
-  test('refuse a request that is wrong in itself, as ever', async () => {
+  test('still refuse an invalid request', async () => {
     paper.control.addFault({ fault: 'read_lag', delayMs: 3000 });
 
     expect((await post('/api/v4/orders', { market: 'BTC_EUR', clientOrderId: 'late-1' })).status).toBe(422);
   });
 
-  test('cost a request to another endpoint no roll of chance', () => {
+  test('use up no random number for requests to other endpoints', () => {
     const faults = createFaultBox(() => {
       throw new Error('no chance was to be taken');
     }, 'live');
@@ -130,14 +130,14 @@ describe('lists that lag', () => {
 });
 
 describe('a fault', () => {
-  test('of one endpoint leaves the others alone', async () => {
+  test('of one endpoint does not affect the others', async () => {
     paper.control.addFault({ fault: 'error_before', endpoint: 'stop-limit' });
 
     expect((await post('/api/v4/main-account/fee')).status).toBe(200);
     expect((await createOrder()).status).toBe(503);
   });
 
-  test('of every endpoint meets public ones in their own words', async () => {
+  test('of every endpoint has the public form at public endpoints', async () => {
     paper.control.addFault({ fault: 'refuse' });
 
     expect(await get(paper.url, '/api/v4/public/ping')).toEqual({
@@ -146,7 +146,7 @@ describe('a fault', () => {
     });
   });
 
-  test('strikes as often as it was told to, and counts', async () => {
+  test('affects the given number of requests, and counts them', async () => {
     paper.control.addFault({ fault: 'rate_429', count: 2 });
 
     expect((await createOrder()).status).toBe(429);
@@ -167,14 +167,14 @@ describe('a fault', () => {
     expect((await createOrder()).status).toBe(200);
   });
 
-  test('comes after the faults that were set before it', async () => {
+  test('takes effect after the faults that were set before it', async () => {
     paper.control.addFault({ fault: 'rate_429' });
     paper.control.addFault({ fault: 'error_before' });
 
     expect([(await createOrder()).status, (await createOrder()).status]).toEqual([429, 503]);
   });
 
-  test('by chance strikes by the seed, until it is cleared', () => {
+  test('by chance affects requests as the seed decides, until it is cleared', () => {
     const endpoint = { name: 'ping', access: 'public' } as const;
     const strikesOf = (seed: number) => {
       const faults = createFaultBox(createRandom(seed), 'live');
@@ -190,7 +190,7 @@ describe('a fault', () => {
     expect(strikes.filter(Boolean).length).toBeLessThan(300);
   });
 
-  test('that is cleared strikes no more', async () => {
+  test('that is cleared has no more effect', async () => {
     paper.control.addFault({ fault: 'error_before', probability: 1 });
 
     expect((await createOrder()).status).toBe(503);
@@ -217,7 +217,7 @@ describe('a fault', () => {
     ],
     [{ fault: 'down' }, 'fault "down" needs "durationMs"'],
     [{ fault: 'down', durationMs: 5, count: 2 }, 'it takes neither "count" nor "probability"'],
-  ])('that makes no sense is refused with the reason: %j', (request, reason) => {
+  ])('that is invalid is refused with the reason: %j', (request, reason) => {
     expect(() => paper.control.addFault(request as FaultRequest)).toThrow(reason);
     expect(paper.control.faults()).toEqual([]);
   });
@@ -238,7 +238,7 @@ async function untilUp(): Promise<void> {
 }
 
 describe('an outage', () => {
-  test('breaks connections off, refuses new ones, and ends by itself on the same port', async () => {
+  test('breaks connections, refuses new ones, and ends by itself on the same port', async () => {
     await createOrder();
     const socket = connect(paper.port, '127.0.0.1');
     await once(socket, 'connect');
@@ -276,7 +276,7 @@ describe('an outage', () => {
     expect((await createOrder()).status).toBe(200);
   });
 
-  test('is put off by another one', async () => {
+  test('is prolonged by another one', async () => {
     paper.control.addFault({ fault: 'down', durationMs: 3_600_000 });
 
     paper.control.addFault({ fault: 'down', durationMs: 10 });
@@ -296,7 +296,7 @@ describe('an outage', () => {
   });
 });
 
-test('closing gives up answers that are still delayed', async () => {
+test('closing drops responses that are still delayed', async () => {
   paper.control.addFault({ fault: 'delay', delayMs: 3_600_000 });
   const response = createOrder().catch((error: Error) => error.message);
   while (acceptedCreates() === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -103,7 +103,7 @@ describe('an account in hedge mode', () => {
     expect(await post(createPath, { ...order, ...fields })).toEqual(mismatch);
   });
 
-  test('trades its spot markets as ever: the mode is for perpetual ones', async () => {
+  test('trades spot markets as before: the mode applies to perpetual markets only', async () => {
     const spot = { ...order, market: 'BTC_USDT' };
 
     expect((await post(createPath, spot)).body).toMatchObject({ positionSide: 'BOTH' });
@@ -117,7 +117,7 @@ describe('an account in hedge mode', () => {
     });
   });
 
-  test('holds a long and a short position of one market beside each other, each with its own margin', async () => {
+  test('has a long and a short position in one market, each with its own margin', async () => {
     await take('buy', 'LONG', '2');
     setLastPrice('60000');
     await take('sell', 'SHORT', '0.5');
@@ -132,7 +132,7 @@ describe('an account in hedge mode', () => {
     });
   });
 
-  test('closes a position with the opposite side, and holds nothing for it', async () => {
+  test('closes a position with the opposite side, and reserves nothing for it', async () => {
     await take('sell', 'SHORT');
     await post(createPath, {
       ...order,
@@ -151,15 +151,15 @@ describe('an account in hedge mode', () => {
   });
 
   test.each([
-    ['a sale of a long position that is not there', 'sell', 'LONG'],
-    ['a purchase of a short position that is not there', 'buy', 'SHORT'],
-  ])('is refused %s, even while the other side has one', async (_, side, positionSide) => {
+    ['a sell order for a long position that does not exist', 'sell', 'LONG'],
+    ['a buy order for a short position that does not exist', 'buy', 'SHORT'],
+  ])('is refused %s, even while the other side has a position', async (_, side, positionSide) => {
     await (positionSide === 'LONG' ? take('sell', 'SHORT') : take('buy', 'LONG'));
 
     expect(await post(createPath, { ...order, side, positionSide })).toEqual(opposite);
   });
 
-  test('is as it was before an order that was refused', async () => {
+  test('is unchanged after a refused order', async () => {
     const before = paper.control.state();
 
     await post(createPath, { ...order, side: 'sell', positionSide: 'LONG' });
@@ -168,14 +168,14 @@ describe('an account in hedge mode', () => {
     expect(paper.control.state()).toEqual(before);
   });
 
-  test('is refused to close more than there is', async () => {
+  test('is refused an order that closes more than the position', async () => {
     await take('buy', 'LONG');
 
     expect(await take('sell', 'LONG', '1.001')).toEqual(opposite);
     expect(await take('sell', 'LONG', '1')).toMatchObject({ status: 200, body: { status: 'FILLED' } });
   });
 
-  test('ends an order that finds its position closed when its turn comes', async () => {
+  test('cancels an order whose position was closed before it fills', async () => {
     await take('buy', 'LONG');
     const stop = { ...order, side: 'sell', price: '58500', activation_price: '59000', positionSide: 'LONG' };
     await post(createPath, { ...stop, clientOrderId: 'stop' });
@@ -202,7 +202,7 @@ describe('an account in hedge mode', () => {
     expect(account()?.positions).toEqual({ 'BTC_PERP LONG': { amount: '0', margin: '0' } });
   });
 
-  test('stays so, with both positions, across a restart', async () => {
+  test('keeps its mode and both positions across a restart', async () => {
     await take('buy', 'LONG');
     await take('sell', 'SHORT');
     const before = paper.control.state();

@@ -30,7 +30,7 @@ const open = (): Promise<PaperExchange> =>
 const createPath = '/api/v4/order/collateral/stop-limit';
 const order = { market: 'BTC_USDT', side: 'buy', amount: '1', price: '61500', activation_price: '61000' };
 
-/** A little of everything that can happen. */
+/** Some of every kind of command. */
 async function tradeForAWhile(paper: PaperExchange): Promise<void> {
   const post = createPost(paper.url);
   paper.control.setPrice('BTC_USDT', parseDecimal('60100'));
@@ -44,7 +44,7 @@ async function tradeForAWhile(paper: PaperExchange): Promise<void> {
 }
 
 describe('a journal', () => {
-  test('brings the whole world back after a restart', async () => {
+  test('restores the whole state after a restart', async () => {
     const first = await open();
     await tradeForAWhile(first);
     const before = first.control.state();
@@ -66,7 +66,7 @@ describe('a journal', () => {
     await second.close();
   });
 
-  test('holds what was answered, even if the exchange never gets to close', async () => {
+  test('holds every acknowledged command, even if the exchange is never closed', async () => {
     const first = await open();
     await tradeForAWhile(first);
     await createPost(first.url)(createPath, { ...order, activation_price: '70000', clientOrderId: 'last' });
@@ -79,10 +79,10 @@ describe('a journal', () => {
     await first.close();
   });
 
-  test('has no line for trades that touched no order, but keeps their price', async () => {
+  test('has no entry for trades that affected no order, but keeps their price', async () => {
     const first = await open();
     for (const price of ['60100', '60200', '60300']) first.control.setPrice('BTC_USDT', parseDecimal(price));
-    // This one is held against 60300: the direction shows that the price was kept.
+    // This order is compared with 60300: its direction shows that the price was kept.
     await createPost(first.url)(createPath, { ...order, activation_price: '60250' });
     first.control.setPrice('SOL_USDT', parseDecimal('155'));
     await first.close();
@@ -99,7 +99,7 @@ describe('a journal', () => {
     await second.close();
   });
 
-  test('has no line for what was refused', async () => {
+  test('has no entry for refused commands', async () => {
     const first = await open();
     await createPost(first.url)(createPath, { ...order, amount: '100' });
     await first.close();
@@ -111,12 +111,12 @@ describe('a journal', () => {
 });
 
 describe('a journal of an older release', () => {
-  test('is read with the kind of its orders, and makes the same world', async () => {
+  test('is read with the kind of its orders, and gives the same state', async () => {
     const first = await open();
     await tradeForAWhile(first);
     const before = first.control.state();
     await first.close();
-    // As version 1 wrote it: no kind, and null for an exit that was not asked for.
+    // As version 1 wrote it: no kind, and null for an absent stop-loss or take-profit.
     damage(`UPDATE paper_journal SET entry = json_remove(entry, '$.command.order.kind')`);
     for (const exit of ['stopLoss', 'takeProfit'])
       damage(`UPDATE paper_journal SET entry = json_insert(entry, '$.command.order.${exit}', NULL)
@@ -149,14 +149,18 @@ const newOrder = {
 
 describe('a journal that cannot be used', () => {
   test.each([
-    ['of a newer release', 'UPDATE schema_versions SET version = 9', 'have version 9, and this release knows version 2'],
     [
-      'with a line that is no JSON',
+      'of a newer release',
+      'UPDATE schema_versions SET version = 9',
+      'have version 9, and this release knows version 2',
+    ],
+    [
+      'with an entry that is not JSON',
       "INSERT INTO paper_journal (entry) VALUES ('{')",
       'its entry 1 cannot be read; move the file away to start afresh',
     ],
     [
-      'with a line that fits nothing',
+      'with an entry that has no effect',
       `INSERT INTO paper_journal (entry) VALUES
        ('{"prices":{},"command":{"kind":"cancel","atMs":1,"account":"main","market":"BTC_USDT","orderId":1}}')`,
       'its entry 1 has no effect when replayed; move the file away to start afresh',
@@ -171,7 +175,7 @@ describe('a journal that cannot be used', () => {
     await expect(opened).rejects.toThrow(reason);
   });
 
-  test('because it was lost under way stops the trading, and nothing is acknowledged', async () => {
+  test('because a write failed stops trading, and nothing is acknowledged', async () => {
     const trading = openTrading(journalPath);
     damage('DROP TABLE paper_journal');
     const create = { kind: 'create', atMs: 1, account: 'main', order: newOrder } as const;
@@ -184,7 +188,7 @@ describe('a journal that cannot be used', () => {
   });
 
   test.each(['activationPrice', 'stp', 'side'])(
-    'is not made by an order without its %s: it is refused before it changes anything',
+    'is prevented: an order without its %s is refused before it changes anything',
     async (field) => {
       const trading = openTrading(journalPath);
       const order = { ...newOrder, [field]: undefined };
@@ -194,13 +198,13 @@ describe('a journal that cannot be used', () => {
         new RegExp(`the journal cannot keep this command: .*\\n.*order\\.${field}`),
       );
 
-      expect(trading.world.orders.size).toBe(0);
+      expect(trading.state.orders.size).toBe(0);
       await trading.close();
       await openTrading(journalPath).close();
     },
   );
 
-  test('breaks the connections of those who ask for orders', async () => {
+  test('breaks the connections of order requests', async () => {
     const paper = await open();
     damage('DROP TABLE paper_journal');
     const post = createPost(paper.url);
@@ -213,7 +217,7 @@ describe('a journal that cannot be used', () => {
     await paper.close();
   });
 
-  test('stops the walk of prices instead of the process', async () => {
+  test('stops the price walk, not the process', async () => {
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     const paper = await startPaperExchange({ port: 0, dialect: 'live', clock, journalPath });
     const trade = () => jest.advanceTimersByTime(1000);

@@ -21,7 +21,7 @@ beforeEach(() => {
   nonce = 0;
 });
 
-/** @param afterMs when it is asked, from the start on */
+/** @param afterMs the time of the request, from the start */
 function ask(path: string, fields: object, afterMs: number, lag?: number): Promise<PaperResponse> {
   nonce += 1;
   const text = JSON.stringify({ ...fields, request: path, nonce: String(nonce) });
@@ -54,7 +54,7 @@ async function listConditional(afterMs: number, lag?: number): Promise<unknown> 
 const notInHistory = { errors: { orderHistory: ['OrderHistory was not found.'] } };
 
 describe('a list of open orders that lags', () => {
-  test('shows an order from the moment it is as old as the lag', async () => {
+  test('shows an order once it is as old as the lag', async () => {
     await create({ clientOrderId });
 
     expect(await listOpen(0)).toMatchObject([{ orderId }]);
@@ -63,7 +63,7 @@ describe('a list of open orders that lags', () => {
     expect(await listOpen(3000, lagMs)).toMatchObject([{ orderId, status: 'OPEN' }]);
   });
 
-  test('hides nothing without a lag, even when the clock is put back', async () => {
+  test('hides nothing without a lag, even when the clock is set back', async () => {
     await create({ clientOrderId });
 
     expect(await listOpen(-1, 1)).toEqual([]);
@@ -85,7 +85,7 @@ describe('a list of ended orders that lags', () => {
   test.each([
     ['cancelled', 'CANCELED', () => cancel(5000)],
     ['filled', 'FILLED', () => tradeAt('61200', 5000)],
-  ])('shows an order that was %s late, and until then no list does', async (_, status, end) => {
+  ])('shows an order that was %s late, and no list shows it until then', async (_, status, end) => {
     await create({ clientOrderId });
     await end();
 
@@ -96,7 +96,7 @@ describe('a list of ended orders that lags', () => {
     expect(await listEnded(8000, lagMs)).toMatchObject({ BTC_USDT: [{ id: orderId, status }] });
   });
 
-  test('shows of several orders those that ended long enough ago', async () => {
+  test('shows only those orders that ended at least the lag ago', async () => {
     await create({ clientOrderId });
     await cancel(1000);
     await create({ clientOrderId }, 2000);
@@ -110,27 +110,27 @@ describe('a list of ended orders that lags', () => {
 });
 
 describe('a list of conditional orders that lags', () => {
-  const exits = { stopLoss: '60000', takeProfit: '65000' };
+  const planned = { stopLoss: '60000', takeProfit: '65000' };
   const none = { total: 0, records: [] };
 
-  test('shows an order with exits to come from the moment it is as old as the lag', async () => {
-    await create(exits);
+  test('shows an order with planned take-profit and stop-loss once it is as old as the lag', async () => {
+    await create(planned);
 
     expect(await listConditional(0)).toMatchObject({ total: 1 });
     expect(await listConditional(2999, lagMs)).toMatchObject(none);
     expect(await listConditional(3000, lagMs)).toMatchObject({ total: 1, records: [{ type: 'oto' }] });
   });
 
-  test('shows a pair late, and until then nothing of it or of the order that it follows', async () => {
-    await create(exits);
+  test('shows a pair late, and until then neither the pair nor its primary order', async () => {
+    await create(planned);
     tradeAt('61200', 5000);
 
     expect(await listConditional(7999, lagMs)).toMatchObject(none);
     expect(await listConditional(8000, lagMs)).toMatchObject({ total: 1, records: [{ type: 'oco' }] });
   });
 
-  test('is quick to forget', async () => {
-    await create({ ...exits, clientOrderId });
+  test('removes an ended order without lag', async () => {
+    await create({ ...planned, clientOrderId });
     expect(await listConditional(5000, lagMs)).toMatchObject({ total: 1 });
 
     await cancel(5000);
@@ -140,7 +140,7 @@ describe('a list of conditional orders that lags', () => {
 });
 
 describe('what never lags', () => {
-  test('is a create: the client order id is taken at once', async () => {
+  test('is a create: the client order id is in use at once', async () => {
     await create({ clientOrderId });
 
     expect(await create({ clientOrderId })).toMatchObject({

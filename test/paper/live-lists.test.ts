@@ -47,7 +47,7 @@ describe('open orders', () => {
     expect(idsOf(all.body)).toEqual([firstId + 1, firstId]);
   });
 
-  test('are found by the id the exchange gave them', async () => {
+  test('are found by the exchange’s order id', async () => {
     const found = await post(openPath, { market: 'BTC_USDT', orderId: firstId });
     const missed = await post(openPath, { market: 'BTC_USDT', orderId: firstId + 1 });
 
@@ -56,13 +56,13 @@ describe('open orders', () => {
   });
 
   test.each([{ orderId: firstId }, { clientOrderId: 'ether' }])(
-    'are looked for by an id in one market only: %j',
+    'are searched by id in one market only: %j',
     async (id) => {
       expect(await post(openPath, id)).toEqual(refusal('market', 'Market field is required.'));
     },
   );
 
-  test('of an order id that is no integer are refused', async () => {
+  test('are refused for an order id that is not an integer', async () => {
     expect(await post(openPath, { market: 'BTC_USDT', orderId: '7' })).toEqual(
       refusal('orderId', 'OrderId field should be an integer.'),
     );
@@ -84,7 +84,7 @@ describe('the history of orders', () => {
     await post(createPath, { ...order, activation_price: '61100' });
   });
 
-  test('lists what has ended without an id, by market and newest first', async () => {
+  test('lists all ended orders if no id is given, by market and newest first', async () => {
     const all = await post(historyPath);
     const ofMarket = await post(historyPath, { market: 'ETH_USDT' });
 
@@ -98,7 +98,7 @@ describe('the history of orders', () => {
     expect(Object.keys(ofMarket.body as object)).toEqual(['ETH_USDT']);
   });
 
-  test('comes in pages of up to 500, counted over all markets', async () => {
+  test('is returned in pages of up to 500 orders over all markets', async () => {
     const page = await post(historyPath, { limit: 1, offset: 1 });
     const beyond = await post(historyPath, { limit: 500, offset: 3 });
 
@@ -110,7 +110,7 @@ describe('the history of orders', () => {
     );
   });
 
-  test('finds an order by either id, by that of the exchange first', async () => {
+  test('finds an order by either id; the order id has precedence', async () => {
     const byClientId = await post(historyPath, { clientOrderId: 'second' });
     const byBoth = await post(historyPath, { orderId: firstId, clientOrderId: 'second' });
 
@@ -118,18 +118,21 @@ describe('the history of orders', () => {
     expect(byBoth.body).toMatchObject({ BTC_USDT: [{ id: firstId }] });
   });
 
-  test('is empty for an order id that is not there, and refuses a client order id that is not', async () => {
+  test('is empty for an unknown order id, and refuses an unknown client order id', async () => {
     expect(await post(historyPath, { orderId: 1 })).toEqual({ status: 200, body: {} });
     expect(await post(historyPath, { clientOrderId: 'nobody' })).toEqual(
       refusal('orderHistory', 'OrderHistory was not found.'),
     );
   });
 
-  test.each(['status', 'startDate', 'endDate'])('does not ignore %s, which it cannot heed', async (field) => {
-    expect(await post(historyPath, { [field]: 1 })).toEqual(
-      refusal(field, 'This field is not available on the paper exchange.'),
-    );
-  });
+  test.each(['status', 'startDate', 'endDate'])(
+    'refuses the filter %s, which it does not support',
+    async (field) => {
+      expect(await post(historyPath, { [field]: 1 })).toEqual(
+        refusal(field, 'This field is not available on the paper exchange.'),
+      );
+    },
+  );
 });
 
 describe('the main balance of one ticker', () => {
@@ -137,17 +140,17 @@ describe('the main balance of one ticker', () => {
     ['USDT', '25000.75'],
     ['UAH', '0'],
     ['NOPE', '0'],
-  ])('%s is told by itself, as %s', async (ticker, amount) => {
+  ])('%s is returned alone, as %s', async (ticker, amount) => {
     expect(await post(balancePath, { ticker })).toEqual({ status: 200, body: { main_balance: amount } });
   });
 
-  test('is refused for a ticker that is no text', async () => {
+  test('is refused for a ticker that is not a text', async () => {
     expect(await post(balancePath, { ticker: 7 })).toEqual(refusal('ticker', 'validation.string', 0));
   });
 });
 
 describe('an order that asks for reduceOnly', () => {
-  test('is refused by that name', async () => {
+  test('is refused with that field name', async () => {
     expect(await post(createPath, { ...order, reduceOnly: true })).toEqual(
       refusal('reduceOnly', 'ReduceOnly orders are not available on the paper exchange.'),
     );
@@ -157,7 +160,7 @@ describe('an order that asks for reduceOnly', () => {
     expect(paper.control.state().acceptedCreates).toBe(0);
   });
 
-  test('with false is placed, and told as such', async () => {
+  test('with false is placed, and reported with false', async () => {
     expect(await post(createPath, { ...order, reduceOnly: false })).toMatchObject({
       status: 200,
       body: { reduceOnly: false },
@@ -188,7 +191,7 @@ describe('what is public', () => {
     });
   });
 
-  test('lists the assets, with what the fee table says of moving them', async () => {
+  test('lists the assets with the limits of the transfer-fee table', async () => {
     paper.control.setFee('BTC', { canDeposit: false, withdraw: { minAmount: '0.002' } });
 
     const { status, body } = await get(paper.url, '/api/v4/public/assets');
@@ -214,7 +217,7 @@ describe('what is public', () => {
     });
   });
 
-  test('says of every market whether it leaves the list one day, and whether it is of traditional finance', async () => {
+  test('says for every market whether it will be delisted, and whether it is a traditional-finance future', async () => {
     const { body } = await get(paper.url, '/api/v4/public/markets');
 
     for (const market of body as object[])
@@ -232,7 +235,7 @@ test('neither assets nor last prices are in the written API', async () => {
   expect(answers.map(({ status }) => status)).toEqual([404, 404]);
 });
 
-test('the written main balance knows no ticker and tells them all', async () => {
+test('the written main balance ignores a ticker and returns all balances', async () => {
   const documented = await startPaperExchange({ port: 0, dialect: 'documented', clock, walk: false });
   const { body } = await createPost(documented.url)(balancePath, { ticker: 'BTC' });
   await documented.close();

@@ -32,7 +32,7 @@ async function open() {
 
 const order = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal('1'), clientOrderId: 'a' } as const;
 
-/** Of every kind a purchase that is not filled at 60000, and a price at which it is. */
+/** For each order kind, a buy order that is not filled at 60000, and a price at which it is filled. */
 const samples: { readonly [Kind in OrderKindName]: { order: RequestOf<Kind>; fillsAt: string } } = {
   stop_limit: {
     order: {
@@ -48,7 +48,7 @@ const samples: { readonly [Kind in OrderKindName]: { order: RequestOf<Kind>; fil
 
 describe('an order of every kind', () => {
   test.each(orderKinds.map(({ name }) => name))(
-    '%s is taken, kept across a restart, listed, and filled when the price comes',
+    '%s is accepted, kept across a restart, listed, and filled when the price reaches it',
     async (name) => {
       const { order, fillsAt } = samples[name];
       const first = await open();

@@ -28,7 +28,7 @@ async function takePort(): Promise<Server> {
   return squatter;
 }
 
-describe('an outage whose port was taken meanwhile', () => {
+describe('an outage whose port another program took meanwhile', () => {
   test('tries again until the port is free', async () => {
     const ended: string[] = [];
     outage.begin(anHourMs, () => ended.push('ended'));
@@ -47,7 +47,7 @@ describe('an outage whose port was taken meanwhile', () => {
     expect((server.address() as AddressInfo).port).toBe(port);
   });
 
-  test('is given up when the server is closed for good', async () => {
+  test('ends its retries when the server is closed for good', async () => {
     outage.begin(anHourMs, () => {});
     const squatter = await takePort();
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
 import type { ManualClock } from '../support/manual-clock.ts';
 
-/** Puts a clock where it is wanted, also back. */
+/** Sets a clock forward or back. */
 export function moveTo(clock: ManualClock, timeMs: number): void {
   clock.advance(timeMs - clock.nowMs());
 }
 
 export interface Received {
   readonly status: number;
-  /** Parsed where it is JSON, else the text. */
+  /** The parsed JSON, or the text if it is not JSON. */
   readonly body: unknown;
 }
 
@@ -20,7 +20,7 @@ export interface Key {
 export const mainKey: Key = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
 export const secondKey: Key = { apiKey: 'paper-key-2', apiSecret: 'paper-secret-2' };
 
-/** Headers for a body, made by hand: the tests share no signing code with the relay or the exchange. */
+/** The signed headers of a body. The tests share no signing code with the relay or the paper exchange. */
 export function signBody(body: string, key: Key): Record<string, string> {
   const payload = Buffer.from(body).toString('base64');
   return {
@@ -42,7 +42,7 @@ export async function receive(response: Response): Promise<Received> {
 
 export type Post = (path: string, fields?: Readonly<Record<string, unknown>>, key?: Key) => Promise<Received>;
 
-/** Signed requests with nonces that only ever grow. */
+/** Signed requests with increasing nonces. */
 export function createPost(url: string): Post {
   let nonce = 1;
   return async (path, fields = {}, key = mainKey) => {

@@ -17,7 +17,7 @@ function walk(name: string, seed: number, steps: number): string[] {
 }
 
 describe('the walk of a price', () => {
-  test('is the same for the same seed, and another for another', () => {
+  test('is the same for the same seed, and differs for another', () => {
     expect(walk('BTC_USDT', 1, 50)).toEqual(walk('BTC_USDT', 1, 50));
     expect(walk('BTC_USDT', 1, 50)).not.toEqual(walk('BTC_USDT', 2, 50));
   });
@@ -45,14 +45,14 @@ describe('the walk of a price', () => {
   test.each([
     ['half', '30000', true],
     ['twice', '120000', false],
-  ])('turns back at %s the first price', (_, from, goesUp) => {
+  ])('turns back at %s the start price', (_, from, goesUp) => {
     const market = marketNamed('BTC_USDT');
     const random = createRandom(3);
     for (let count = 0; count < 50; count += 1)
       expect(walkPrice(market, parseDecimal(from), random).price.gt(parseDecimal(from))).toBe(goesUp);
   });
 
-  test('trades volumes that are counts of the least amount', () => {
+  test('trades volumes that are multiples of the minimum amount', () => {
     const market = marketNamed('SOL_USDT');
     const random = createRandom(3);
     for (let count = 0; count < 200; count += 1) {

@@ -211,7 +211,7 @@ describe('a stop-limit order is refused', () => {
 });
 
 describe('a stop-limit order is accepted', () => {
-  test('with amounts and prices as JSON numbers, and at the last client order id length', async () => {
+  test('with amounts and prices as JSON numbers, and a client order id of maximum length', async () => {
     const clientOrderId = `${'a'.repeat(60)}._-Z`;
 
     const created = await post(createPath, { ...order, amount: 0.01, price: 61500, clientOrderId });
@@ -265,7 +265,7 @@ describe('a cancellation is refused', () => {
     });
   });
 
-  test('for a client order id that none can be', async () => {
+  test('for an invalid client order id', async () => {
     expect(await post('/api/v4/order/cancel', { market: 'BTC_USDT', clientOrderId: '?' })).toEqual(
       refusal(
         36,
@@ -309,7 +309,7 @@ describe('a query is refused', () => {
     });
   });
 
-  test('for interest payments with both names wrong, with both texts', async () => {
+  test('for interest payments with an unknown plan and an unknown ticker, with both texts', async () => {
     const refused = await post('/api/v4/main-account/smart/interest-payment-history', {
       planId: 1,
       ticker: 'XYZ',
@@ -320,7 +320,7 @@ describe('a query is refused', () => {
     });
   });
 
-  test('for an open order by its client order id in no market', async () => {
+  test('for an open order by its client order id without a market', async () => {
     expect(await post('/api/v4/orders', { clientOrderId: 'a' })).toEqual(
       refusal(30, 'market', 'Market field is required.'),
     );

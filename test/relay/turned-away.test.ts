@@ -90,7 +90,7 @@ describe('an order that gets HTTP 429, when lists hold every order', () => {
     await relay.reconcile();
 
     expect(sent).toMatchObject({ status: 'unknown', orderOpen: true });
-    expect(sent.steps.at(-1)?.note).toContain('an order of that id may be there');
+    expect(sent.steps.at(-1)?.note).toContain('an order with this id may exist');
     expect(orderCount()).toBe(1);
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderId: 10_000_000_001 });
   });

@@ -2,14 +2,14 @@ import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { WireRequest } from '../../lib/exchange/transport.ts';
 import { createPaperCore, type EncodedResponse, encodeResponse } from '../../lib/paper/exchange.ts';
+import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { openTrading } from '../../lib/paper/trading.ts';
-import type { World } from '../../lib/paper/world.ts';
 
 /** The paper exchange inside the simulated world. */
 export interface SimulatedExchange {
   readonly dialect: Dialect;
   /** Must only be read. */
-  readonly world: World;
+  readonly state: ExchangeState;
   /** Serves a request that has arrived. */
   serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedResponse>;
   /** Makes one trade of unlimited volume at this price. */
@@ -21,7 +21,7 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
   const core = createPaperCore({ dialect, trading });
   return {
     dialect,
-    world: trading.world,
+    state: trading.state,
     async serve({ method, path, headers, body }, atMs, lagMs) {
       const response = await core.handle({
         method,

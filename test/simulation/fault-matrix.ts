@@ -141,7 +141,7 @@ async function runOnce(plan: ScriptedPlan, history: History, dialect: Dialect): 
   const entries = await listEntries(world.ledger);
   world.file.close();
   if (entries.length > 1) throw new Error(`one alert became ${entries.length} entries`);
-  return { orders: world.exchange.world.acceptedOrderIds.length };
+  return { orders: world.exchange.state.acceptedOrderIds.length };
 }
 
 function loggedMessages({ logs }: History): readonly string[] {

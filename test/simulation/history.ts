@@ -5,8 +5,8 @@ import type { LogFacts } from '../../lib/base/log.ts';
 import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import type { EntryKey } from '../../lib/ledger/entry.ts';
 import type { Status } from '../../lib/model/outcome.ts';
+import type { Route } from '../../lib/paper/request-context.ts';
 import { routes } from '../../lib/paper/routes.ts';
-import type { Route } from '../../lib/paper/visit.ts';
 import type { Alert } from './alerts.ts';
 import type { Invocation } from './process.ts';
 

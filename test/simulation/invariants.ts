@@ -1,6 +1,6 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import type { World } from '../../lib/paper/world.ts';
+import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import type { History } from './history.ts';
@@ -42,7 +42,7 @@ export interface Violation {
 export interface Facts {
   readonly history: History;
   readonly entries: readonly Entry[];
-  readonly exchange: World;
+  readonly exchange: ExchangeState;
   readonly dialect: Dialect;
   /** The secrets that are valid at the end. */
   readonly secrets: readonly string[];

@@ -2,7 +2,7 @@ import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
 import type { CancelTarget } from '../../lib/model/signal.ts';
-import type { PaperOrder, World } from '../../lib/paper/world.ts';
+import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
 import { keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 
@@ -24,7 +24,7 @@ export function findWrongOutcomes(facts: Facts): readonly Violation[] {
   ];
 }
 
-function acceptedOrders({ acceptedOrderIds, orders }: World): readonly PaperOrder[] {
+function acceptedOrders({ acceptedOrderIds, orders }: ExchangeState): readonly PaperOrder[] {
   return acceptedOrderIds.flatMap((id) => orders.get(id) ?? []);
 }
 
@@ -105,7 +105,7 @@ function findDisagreement(facts: Facts, orders: OrdersByContent, entry: Entry): 
 }
 
 function findOrderDisagreement(
-  { open }: World,
+  { open }: ExchangeState,
   entry: Entry,
   orders: readonly PaperOrder[],
 ): readonly Violation[] {

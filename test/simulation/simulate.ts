@@ -3,7 +3,7 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
-import type { World } from '../../lib/paper/world.ts';
+import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { override } from '../support/override.ts';
 import { AlertDraw, usualKinds } from './alerts.ts';
 import type { Deployment } from './deployment.ts';
@@ -39,7 +39,7 @@ export interface SimulationOptions {
 export interface Run {
   readonly history: History;
   readonly entries: readonly Entry[];
-  readonly exchange: World;
+  readonly exchange: ExchangeState;
   readonly violations: readonly Violation[];
 }
 
@@ -87,7 +87,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const facts = {
     history: stage.history,
     entries,
-    exchange: world.exchange.world,
+    exchange: world.exchange.state,
     dialect: options.dialect,
     secrets: listSecrets(world.secrets, loop.nowMs),
   };

@@ -46,7 +46,7 @@ interface Life {
 }
 
 /** Tells the whole story; nothing of it waits for the machine's clock. */
-export async function tellSnapshots(): Promise<SnapshotJob> {
+export async function runSnapshotJob(): Promise<SnapshotJob> {
   const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-snapshots-')));
   const seen = new Map<string, PaperState>();
 

@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { OrderField } from '../fields.ts';
 
-/** Cancels one open order, by exactly one of its two ids. A second sending finds nothing left to cancel. */
+/**
+ * Cancels one open order, named by exactly one of its two ids. If it is sent twice, the second finds no open
+ * order.
+ */
 export const cancelOrder = defineEndpoint({
   name: 'cancel-order',
   method: 'POST',

@@ -3,9 +3,9 @@ import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField } from '../fields.ts';
 
 /**
- * What the collateral account holds, in units of each asset, what is borrowed left out of it.
+ * The balances of the collateral account, in units of each asset, without borrowed funds.
  *
- * The other endpoint for it, `collateral-account/balance`, is seen to answer with JSON numbers, which would not stay
+ * The other endpoint, `collateral-account/balance`, was seen to return JSON numbers, which would not stay
  * exact.
  */
 export const collateralBalance = defineEndpoint({
@@ -18,7 +18,7 @@ export const collateralBalance = defineEndpoint({
   access: 'private',
   availability: 'live-only',
   repeatable: true,
-  // 12 000 are published of late, 1000 before; nothing here needs more.
+  // The documents now publish 12 000, earlier ones 1000. The relay needs no more than 1000.
   requestsPer10s: 1000,
   params: z.strictObject({}),
   result: z.array(z.object({ asset: z.string(), balance: DecimalField, borrow: DecimalField })),

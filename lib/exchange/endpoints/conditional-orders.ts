@@ -25,7 +25,10 @@ const OtoRecord = z
     }),
   );
 
-/** Active pairs (OCO) and orders with exits to come (OTO), a page at a time. Plain stops are not listed here. */
+/**
+ * One page of active pairs (OCO) and of orders whose take-profit and stop-loss are not placed yet (OTO).
+ * Plain stop-limit orders are not listed here.
+ */
 export const conditionalOrders = defineEndpoint({
   name: 'conditional-orders',
   method: 'POST',

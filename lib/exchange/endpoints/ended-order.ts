@@ -4,8 +4,8 @@ import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField, OrderIdField, SecondsField } from '../fields.ts';
 
 /**
- * Ended orders are reported in words of their own: `id`, `ctime` (created) and `ftime` (finished). Requests keep
- * `orderId`, so that the endpoint cannot rename it.
+ * Records of ended orders use other names than requests: `id`, `ctime` (created) and `ftime` (finished). `id`
+ * is renamed here, not in `fields`, because requests use `orderId`.
  */
 const EndedOrderRecord = z
   .object({
@@ -35,8 +35,8 @@ const EndedOrderRecord = z
   }));
 
 /**
- * Ended orders of that client order id, by market. May lag the end by seconds. The exchange answers 422 with code
- * 30 and the key `orderHistory` when there is none.
+ * Ended orders with the given client order id, by market. The list may lag behind the end of an order by
+ * seconds. If there is none, the exchange responds with 422, code 30 and the key `orderHistory`.
  */
 export const endedOrder = defineEndpoint({
   name: 'ended-order',

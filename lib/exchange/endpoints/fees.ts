@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField, FlagField } from '../fields.ts';
 
-/** `flex` terms are a per cent between a minimum and a maximum; zero stands for "none" throughout. */
+/** `flex` terms are a percentage with a minimum and a maximum fee. Zero means "none" in every field. */
 const FeeTermsField = z.object({
   minFlex: DecimalField,
   maxFlex: DecimalField,
@@ -12,7 +12,7 @@ const FeeTermsField = z.object({
   maxAmount: DecimalField,
 });
 
-/** What moving each currency in and out costs, and how much may be moved. */
+/** The transfer fees and limits of each currency, for deposits and withdrawals. */
 export const fees = defineEndpoint({
   name: 'fees',
   method: 'POST',

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField } from '../fields.ts';
 
-/** Interest paid to a business partner's account, a page at a time. Other accounts are refused with 403. */
+/** One page of the interest paid to a business partner's account. Other accounts are refused with 403. */
 export const interestPayments = defineEndpoint({
   name: 'interest-payments',
   method: 'POST',

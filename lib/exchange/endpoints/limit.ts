@@ -3,8 +3,8 @@ import { defineEndpoint } from '../endpoint.ts';
 import { OrderField } from '../fields.ts';
 
 /**
- * Creates a collateral limit order, with exits if asked for. What crosses the market fills at once. Each sending can
- * create another one.
+ * Creates a collateral limit order, with take-profit and stop-loss if given. An order that crosses the market
+ * fills at once. Each request can create another order.
  */
 export const limit = defineEndpoint({
   name: 'limit',

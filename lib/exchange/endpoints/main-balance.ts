@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField } from '../fields.ts';
 
-/** What the main account holds, by ticker; a ticker left out holds nothing. */
+/** The balances of the main account by ticker. A missing ticker has no balance. */
 export const mainBalance = defineEndpoint({
   name: 'main-balance',
   method: 'POST',

@@ -37,20 +37,24 @@ const MarketRecord = z
     }),
   );
 
-/** One odd record among hundreds must not stop the trading of all others; its market is not listed then. */
+/**
+ * Drops records that cannot be read: one odd record among hundreds must not stop trading in all other
+ * markets.
+ */
 const UsableMarkets = z.array(z.unknown()).transform((records, context): Market[] => {
   const read = records.map((record) => MarketRecord.safeParse(record));
   const usable = read.flatMap(({ data }) => (data === undefined ? [] : [data]));
   if (read.length === 0) context.addIssue({ code: 'custom', message: 'must list at least one market' });
   const [first] = read;
-  // Where not one can be read the response is another than it should be, and the first record tells how.
+  // If no record can be read, the response has another shape than expected. The first record's issues
+  // describe it.
   if (usable.length === 0 && first?.error !== undefined)
     for (const { path, message } of first.error.issues)
       context.addIssue({ code: 'custom', path: [0, ...path], message });
   return usable;
 });
 
-/** Every usable market with its precision, minima and fees. */
+/** Every usable market with its precision, minimum sizes and fees. */
 export const markets = defineEndpoint({
   name: 'markets',
   method: 'GET',

@@ -3,8 +3,8 @@ import { defineEndpoint } from '../endpoint.ts';
 import { OrderField } from '../fields.ts';
 
 /**
- * Open orders of a market, a page at a time; with a client order id the one of that name, or none. May lag a create by
- * seconds.
+ * One page of the open orders of a market. With a client order id: the open order with that id, or none. The
+ * list may lag behind a create by seconds.
  */
 export const openOrder = defineEndpoint({
   name: 'open-order',
@@ -17,7 +17,7 @@ export const openOrder = defineEndpoint({
   params: z.strictObject({
     market: z.string(),
     clientOrderId: z.string().optional(),
-    /** 50 unless told. */
+    /** Default: 50. */
     limit: z.int().min(1).max(100).optional(),
     offset: z.int().min(0).max(4_294_967_295).optional(),
   }),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 
-/** Whether the API answers at all. */
+/** Checks that the API responds. */
 export const ping = defineEndpoint({
   name: 'ping',
   method: 'GET',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 
-/** The exchange's clock, in whole seconds. */
+/** The exchange's clock. The wire has whole seconds. */
 export const serverTime = defineEndpoint({
   name: 'server-time',
   method: 'GET',

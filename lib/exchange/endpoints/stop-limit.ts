@@ -2,7 +2,10 @@ import { orderSchemas } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { OrderField } from '../fields.ts';
 
-/** Creates a collateral stop-limit order, with exits if asked for. Each sending can create another one. */
+/**
+ * Creates a collateral stop-limit order, with take-profit and stop-loss if given. Each request can create
+ * another.
+ */
 export const stopLimit = defineEndpoint({
   name: 'stop-limit',
   method: 'POST',

@@ -4,15 +4,15 @@ import type { Refusal, RefusalName } from './refusals.ts';
 import type { Trading } from './trading.ts';
 import type { Checked, FieldReader } from './validation.ts';
 
-/** A request that was let in. */
-export interface Visit {
+/** An admitted request and what is needed to serve it. */
+export interface RequestContext {
   /** Empty at a public endpoint. */
   readonly account: string;
   readonly read: FieldReader;
-  /** The one this endpoint speaks. */
+  /** The dialect of this endpoint. */
   readonly dialect: Dialect;
   readonly atMs: number;
-  /** How far the lists of orders trail behind what happened. */
+  /** How far the order lists lag behind. */
   readonly lagMs: number;
   readonly trading: Trading;
 }
@@ -20,14 +20,14 @@ export interface Visit {
 export type Reply =
   | {
       readonly ok: true;
-      /** In the model's words. */
+      /** Under the model's names. */
       readonly result: unknown;
-      /** The response waits for this. */
+      /** The response is sent once this resolves. */
       readonly stored?: Promise<void>;
     }
   | { readonly ok: false; readonly refusals: readonly [Refusal, ...Refusal[]] };
 
-/** What the paper exchange needs to know of an endpoint; the client's own endpoints are such. */
+/** The part of an endpoint that the paper exchange needs. Every endpoint of the client fits it. */
 export type PaperEndpoint = Omit<Endpoint, 'params' | 'result' | 'source'>;
 
 /** How one endpoint is served. */
@@ -35,7 +35,7 @@ export interface Route {
   readonly endpoint: PaperEndpoint;
   /** Whether it places or cancels orders. */
   readonly trades: boolean;
-  readonly serve: (visit: Visit) => Reply;
+  readonly serve: (context: RequestContext) => Reply;
 }
 
 export function succeed(result: unknown): Reply {
@@ -46,7 +46,7 @@ export function refuse(name: RefusalName): Reply {
   return { ok: false, refusals: [{ name }] };
 }
 
-/** Serves what was checked; what was not valid is refused as the check says. */
+/** Serves a request that passed its checks; otherwise returns the refusals of the check. */
 export function serveChecked<T>(checked: Checked<T>, serve: (value: T) => Reply): Reply {
   return checked.valid ? serve(checked.value) : { ok: false, refusals: checked.refusals };
 }

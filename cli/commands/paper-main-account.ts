@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as z from 'zod';
 import { formatDecimal, isDecimalText, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
-import type { FeeTermsChange } from '../../lib/paper/treasury.ts';
+import type { FeeTermsChange } from '../../lib/paper/main-account.ts';
 import type { Period } from '../../lib/snapshots/snapshot-store.ts';
 import { type Context, runCommand } from '../command.ts';
 import { renderFees } from '../describe-fees.ts';
@@ -34,7 +34,7 @@ const ways = [
 ] as const;
 
 /** The parts of the paper exchange that do not trade: main balances, fees, interest. */
-export function addTreasuryCommands(paper: Command): void {
+export function addMainAccountCommands(paper: Command): void {
   paper
     .command('balance')
     .description('set what the main balance holds of a currency; orders never touch it')

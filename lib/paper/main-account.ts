@@ -8,12 +8,14 @@ import {
   paperAccounts,
 } from './accounts.ts';
 
-/** What the exchange knows beside trading. Commands change it in place; nothing else does. */
-export interface Treasury {
-  /** Account → ticker → main balance. Orders never touch it. */
-  readonly main: Map<string, Map<string, Decimal>>;
-  /** Ticker → what moving it costs. */
-  readonly fees: Map<string, PaperFeeRecord>;
+/**
+ * The state behind the main-account endpoints, which orders never change. Only commands change it, in place.
+ */
+export interface MainAccountState {
+  /** Account → ticker → main balance. */
+  readonly balances: Map<string, Map<string, Decimal>>;
+  /** Ticker → transfer fees. */
+  readonly transferFees: Map<string, PaperFeeRecord>;
   /** Partner account → its interest payments, newest first. */
   readonly payments: Map<string, PaperInterestPayment[]>;
 }
@@ -26,7 +28,7 @@ export interface SetBalanceCommand {
   readonly amount: Decimal;
 }
 
-/** Changes what is named and leaves the rest. */
+/** Changes the given terms and keeps the others. */
 export interface FeeTermsChange {
   readonly canDeposit?: boolean | undefined;
   readonly canWithdraw?: boolean | undefined;
@@ -48,12 +50,12 @@ export interface PayInterestCommand {
   readonly payment: PaperInterestPayment;
 }
 
-export type TreasuryCommand = SetBalanceCommand | SetFeeCommand | PayInterestCommand;
+export type MainAccountCommand = SetBalanceCommand | SetFeeCommand | PayInterestCommand;
 
-export function createTreasury(): Treasury {
+export function createMainAccountState(): MainAccountState {
   return {
-    main: new Map(paperAccounts.map(({ name, main }) => [name, parseAmounts(main)])),
-    fees: new Map(feeRecords.map((record) => [record.ticker, record])),
+    balances: new Map(paperAccounts.map(({ name, main }) => [name, parseAmounts(main)])),
+    transferFees: new Map(feeRecords.map((record) => [record.ticker, record])),
     payments: new Map(
       paperAccounts
         .filter(({ isPartner }) => isPartner)
@@ -66,37 +68,37 @@ function parseAmounts(amounts: Readonly<Record<string, string>>): Map<string, De
   return new Map(Object.entries(amounts).map(([ticker, amount]) => [ticker, parseDecimal(amount)]));
 }
 
-/** @throws RangeError for an account or ticker the exchange does not have, or an amount that cannot be */
-export function applyTreasuryCommand(treasury: Treasury, command: TreasuryCommand): void {
+/** @throws RangeError for an account or ticker that the exchange does not have, or a negative balance */
+export function applyMainAccountCommand(mainAccount: MainAccountState, command: MainAccountCommand): void {
   switch (command.kind) {
     case 'set_balance':
-      setBalance(treasury, command);
+      setBalance(mainAccount, command);
       break;
     case 'set_fee':
-      setFee(treasury, command);
+      setFee(mainAccount, command);
       break;
     case 'pay_interest':
-      payInterest(treasury, command);
+      payInterest(mainAccount, command);
       break;
   }
 }
 
-function setBalance({ main }: Treasury, { account, ticker, amount }: SetBalanceCommand): void {
+function setBalance({ balances }: MainAccountState, { account, ticker, amount }: SetBalanceCommand): void {
   if (amount.lt(zero)) throw new RangeError(`a balance must not be below 0; ${formatDecimal(amount)} is`);
-  const balances = main.get(account);
-  if (balances === undefined) throw unknownAccount(account, main);
-  // The service leaves out what is not held.
-  if (amount.eq(zero)) balances.delete(ticker);
-  else balances.set(ticker, amount);
+  const ofAccount = balances.get(account);
+  if (ofAccount === undefined) throw unknownAccount(account, balances);
+  // The service omits currencies without a balance.
+  if (amount.eq(zero)) ofAccount.delete(ticker);
+  else ofAccount.set(ticker, amount);
 }
 
-function setFee({ fees }: Treasury, { ticker, change }: SetFeeCommand): void {
-  const record = fees.get(ticker);
+function setFee({ transferFees }: MainAccountState, { ticker, change }: SetFeeCommand): void {
+  const record = transferFees.get(ticker);
   if (record === undefined)
     throw new RangeError(
-      `the paper exchange has no currency "${ticker}"; it has ${[...fees.keys()].join(', ')}`,
+      `the paper exchange has no currency "${ticker}"; it has ${[...transferFees.keys()].join(', ')}`,
     );
-  fees.set(ticker, {
+  transferFees.set(ticker, {
     ...record,
     canDeposit: change.canDeposit ?? record.canDeposit,
     canWithdraw: change.canWithdraw ?? record.canWithdraw,
@@ -116,10 +118,10 @@ function changeTerms(terms: PaperFeeTerms, change: FeeTermsChange['deposit'] = {
   };
 }
 
-function payInterest({ payments }: Treasury, { account, payment }: PayInterestCommand): void {
+function payInterest({ payments }: MainAccountState, { account, payment }: PayInterestCommand): void {
   const paid = payments.get(account);
   if (paid === undefined) throw unknownAccount(account, payments, 'partner ');
-  // A payment may be entered with a time that is past.
+  // A payment may have an earlier time than those that are already in the list.
   const index = paid.findIndex(({ timestamp }) => timestamp <= payment.timestamp);
   paid.splice(index < 0 ? paid.length : index, 0, payment);
 }

@@ -17,7 +17,7 @@ const clock = createManualClock(1_790_000_000_500);
 const open = () => startPaperExchange({ port: 0, dialect: 'live', clock, walk: false, journalPath });
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'paper-treasury-'));
+  folder = mkdtempSync(join(tmpdir(), 'paper-main-account-'));
   journalPath = join(folder, 'paper.db');
   paper = await open();
   post = createPost(paper.url);
@@ -40,7 +40,7 @@ const feeOf = async (ticker: string) => {
 };
 
 describe('a balance', () => {
-  test('is what it is set to, and gone when that is nothing', async () => {
+  test('is the amount it is set to, and is absent when that is 0', async () => {
     const response = await control('balance', { account: 'main', ticker: 'BTC', amount: '3.50' });
     await control('balance', { account: 'main', ticker: 'UAH', amount: '7' });
     await control('balance', { account: 'main', ticker: 'ETH', amount: '0' });
@@ -68,8 +68,8 @@ describe('a balance', () => {
   });
 });
 
-describe('a fee', () => {
-  test('is changed where it is named, and else stays', async () => {
+describe('a transfer fee', () => {
+  test('is changed in the given terms only', async () => {
     const response = await control('fee', {
       ticker: 'BTC',
       withdraw: { fixed: '0.00050' },
@@ -105,7 +105,7 @@ describe('a fee', () => {
 describe('an interest payment', () => {
   const payment = { planId: 'p', investmentId: 'i', ticker: 'USDT', amount: '1.50' };
 
-  test('comes first when it is new, and where its time belongs when it is late', async () => {
+  test('is listed in order of time, newest first, whenever it was added', async () => {
     const response = await control('interest', { account: 'main', ...payment });
     await control('interest', { account: 'main', ...payment, timestamp: 1_789_000_000 });
     await control('interest', { account: 'main', ...payment, timestamp: 1_789_999_999, planId: 'q' });
@@ -119,7 +119,7 @@ describe('an interest payment', () => {
     expect((await payments({ planId: 'q' })).records).toHaveLength(1);
   });
 
-  test('may be older than all', async () => {
+  test('may be older than all others', async () => {
     await control('interest', { account: 'main', ...payment, timestamp: 1 });
     expect((await payments({ offset: 250 })).records).toMatchObject([{ timestamp: 1 }]);
   });
@@ -137,7 +137,7 @@ describe('an interest payment', () => {
   });
 });
 
-test('what was set is there after a restart', async () => {
+test('changes are kept across a restart', async () => {
   paper.control.setBalance('main', 'BTC', parseDecimal('9'));
   paper.control.setFee('BTC', { withdraw: { fixed: '0.0007' }, canWithdraw: false });
   const payment = { planId: 'p', investmentId: 'i', ticker: 'USDT', amount: '1', timestamp: 1_790_000_000 };
@@ -157,7 +157,7 @@ test('what was set is there after a restart', async () => {
   expect(Object.keys(paid)).toEqual(['main']);
 });
 
-test('a journal that sets what there is not is refused with the reason', async () => {
+test('a journal with a command for an unknown account or ticker is refused with the reason', async () => {
   await paper.close();
   const database = new DatabaseSync(journalPath);
   const command = { kind: 'set_balance', atMs: 1, account: 'nobody', ticker: 'BTC', amount: '1' };
@@ -170,7 +170,7 @@ test('a journal that sets what there is not is refused with the reason', async (
   paper = await open();
 });
 
-test('what the hand in the process sets must be possible too', () => {
+test('the control in the process refuses impossible values too', () => {
   expect(() => paper.control.setBalance('main', 'BTC', parseDecimal('-1'))).toThrow('must not be below 0');
   expect(() => paper.control.setFee('XXX', {})).toThrow('has no currency "XXX"');
   const payment = { planId: 'p', investmentId: 'i', ticker: 'USDT', amount: '1', timestamp: 1 };
@@ -184,7 +184,7 @@ describe('the collateral balance', () => {
     return Object.fromEntries((body as { asset: string }[]).map(({ asset, ...rest }) => [asset, rest]));
   };
 
-  test('counts what orders hold, and what positions cost', async () => {
+  test('includes reserved funds and position margins', async () => {
     const order = { side: 'buy', amount: '2', price: '61500', activation_price: '61000' };
     const create = (market: string) => post('/api/v4/order/collateral/stop-limit', { ...order, market });
     await create('BTC_PERP');
@@ -195,7 +195,7 @@ describe('the collateral balance', () => {
 
     paper.control.setPrice('BTC_PERP', parseDecimal('61000'));
 
-    // The fee of 0.035 % is gone; the margin is still the account's.
+    // The fee of 0.035 % was paid; the margin still belongs to the account.
     expect(paper.control.state().accounts['main']?.positions['BTC_PERP']).toEqual({
       amount: '2',
       margin: '122000',
@@ -205,7 +205,7 @@ describe('the collateral balance', () => {
     });
   });
 
-  test('is each account’s own', async () => {
+  test('is separate for each account', async () => {
     const { body } = await post(path, {}, secondKey);
     expect(body).toMatchObject([{ asset: 'USDT', balance: '1000000' }, {}, {}, {}]);
   });

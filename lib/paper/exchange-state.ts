@@ -2,19 +2,19 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { OrderType } from '../exchange/dialect.ts';
 import type { OrderStatus, PositionSide, Side } from '../model/order.ts';
 import { paperAccounts } from './accounts.ts';
+import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';
-import { createTreasury, type Treasury } from './treasury.ts';
 
 export type ActivationCondition = 'gte' | 'lte';
 
-/** The exits of an order that will be placed when it fills. */
+/** The stop-loss and take-profit prices of an order, which are placed when it fills. */
 export interface PlannedPrices {
   readonly otoId: number;
   readonly stopLoss: Decimal | null;
   readonly takeProfit: Decimal | null;
 }
 
-/** An order of the paper exchange. What is not readonly changes as it lives. */
+/** An order of the paper exchange. The fields that are not readonly change over its life. */
 export interface PaperOrder {
   readonly orderId: number;
   readonly account: string;
@@ -27,15 +27,15 @@ export interface PaperOrder {
   readonly activationPrice: Decimal | null;
   readonly activationCondition: ActivationCondition | null;
   readonly stp: string;
-  /** The position it changes: `BOTH` except on a perpetual market in hedge mode. */
+  /** The position that it changes. `BOTH` except on a perpetual market in hedge mode. */
   readonly positionSide: PositionSide;
   readonly createdAtMs: number;
   readonly oto: PlannedPrices | null;
-  /** The pair it is a leg of, while both legs are open. */
+  /** The id of its OCO pair while both legs are open, else null. */
   ocoId: number | null;
-  /** Whether it stands in the book; a stop-limit does so from its activation on. */
+  /** Whether it is in the order book. A stop-limit order enters the book on activation. */
   activated: boolean;
-  /** Its place in the queue of equal prices; set on entering the book. */
+  /** Its time priority among orders at the same price; set when it enters the book. */
   arrival: number;
   status: OrderStatus;
   endReason: string | null;
@@ -44,13 +44,13 @@ export interface PaperOrder {
   filled: Decimal;
   filledNotional: Decimal;
   fee: Decimal;
-  /** The part of `remaining`, in base units, that funds are held for. */
+  /** The part of `remaining`, in base units, for which funds are reserved. */
   heldAmount: Decimal;
-  /** The funds held, in the quote currency or, for a spot sale, in base units. */
+  /** The reserved funds, in the quote currency; for a spot sell order in base units. */
   reserved: Decimal;
 }
 
-/** Two exits of which the first to execute, or to be cancelled, ends the other. */
+/** A stop-loss and a take-profit. When one is executed or cancelled, the other is cancelled. */
 export interface OcoPair {
   readonly ocoId: number;
   readonly account: string;
@@ -65,7 +65,10 @@ export interface Balance {
   reserved: Decimal;
 }
 
-/** A perpetual position: long above zero, short below; `margin` is what its opening cost, in the quote currency. */
+/**
+ * A perpetual position: long above zero, short below. `margin` is its notional at opening, in the quote
+ * currency.
+ */
 export interface Position {
   readonly market: string;
   readonly side: PositionSide;
@@ -73,44 +76,50 @@ export interface Position {
   margin: Decimal;
 }
 
-export interface AccountBooks {
+export interface CollateralAccount {
   /** Ticker → collateral balance. */
   readonly balances: Map<string, Balance>;
-  /** One for each market, in hedge mode two. */
+  /** One per market; in hedge mode two. */
   readonly positions: Map<string, Position>;
-  /** In hedge mode a perpetual market has a long and a short position beside each other; else one, of either sign. */
+  /**
+   * In hedge mode a perpetual market has a long and a short position; otherwise one position of either sign.
+   */
   isHedged: boolean;
 }
 
-/** All that the exchange knows. Commands change it in place; nothing else does. */
-export interface World {
+/** The whole state of the exchange. Only commands change it, in place. */
+export interface ExchangeState {
   /** Market → last price. */
   readonly prices: Map<string, Decimal>;
-  readonly accounts: Map<string, AccountBooks>;
-  /** Ticker → what the counterparty, the other side of every trade, has won. */
+  readonly accounts: Map<string, CollateralAccount>;
+  /** Ticker → the profit of the counterparty, which is the other side of every trade. */
   readonly counterparty: Map<string, Decimal>;
-  /** Ticker → fees taken. */
+  /** Ticker → trading fees charged. */
   readonly fees: Map<string, Decimal>;
-  /** Every order there ever was, oldest first. */
+  /** Every order ever placed, oldest first. */
   readonly orders: Map<number, PaperOrder>;
   readonly open: Map<number, PaperOrder>;
   readonly pairs: Map<number, OcoPair>;
   /** Orders by account, market and client order id, oldest first. */
   readonly byClientOrderId: Map<string, PaperOrder[]>;
-  /** The orders that requests created, in the order they were accepted; exits are not among them. */
+  /**
+   * The orders that requests created, in order of acceptance. Take-profits and stop-losses are not included.
+   */
   readonly acceptedOrderIds: number[];
-  readonly treasury: Treasury;
+  readonly mainAccount: MainAccountState;
   nextId: number;
   nextArrival: number;
 }
 
-/** Beyond 32 bits, as the service's ids are. */
+/** Above 32 bits, like the ids of the live service. */
 const firstId = 10_000_000_001;
 
-export function createWorld(): World {
+export function createExchangeState(): ExchangeState {
   return {
     prices: new Map([...paperMarkets.values()].map((market) => [market.name, market.startPrice])),
-    accounts: new Map(paperAccounts.map(({ name, collateral }) => [name, createBooks(collateral)])),
+    accounts: new Map(
+      paperAccounts.map(({ name, collateral }) => [name, createCollateralAccount(collateral)]),
+    ),
     counterparty: new Map(),
     fees: new Map(),
     orders: new Map(),
@@ -118,41 +127,41 @@ export function createWorld(): World {
     pairs: new Map(),
     byClientOrderId: new Map(),
     acceptedOrderIds: [],
-    treasury: createTreasury(),
+    mainAccount: createMainAccountState(),
     nextId: firstId,
     nextArrival: 1,
   };
 }
 
-function createBooks(collateral: Readonly<Record<string, string>>): AccountBooks {
+function createCollateralAccount(collateral: Readonly<Record<string, string>>): CollateralAccount {
   const balances = Object.entries(collateral).map(
     ([ticker, amount]) => [ticker, { available: parseDecimal(amount), reserved: zero }] as const,
   );
   return { balances: new Map(balances), positions: new Map(), isHedged: false };
 }
 
-export function takeId(world: World): number {
-  const id = world.nextId;
-  world.nextId += 1;
+export function takeId(state: ExchangeState): number {
+  const id = state.nextId;
+  state.nextId += 1;
   return id;
 }
 
-/** The last price of a market; commands name only markets that were checked to exist. */
-export function lastPriceOf(world: World, market: string): Decimal {
-  return world.prices.get(market) ?? zero;
+/** The last price of a market. Commands name only markets that were checked to exist. */
+export function lastPriceOf(state: ExchangeState, market: string): Decimal {
+  return state.prices.get(market) ?? zero;
 }
 
-export function booksOf(world: World, account: string): AccountBooks {
-  const books = world.accounts.get(account);
-  if (books === undefined)
+export function collateralAccountOf(state: ExchangeState, account: string): CollateralAccount {
+  const collateralAccount = state.accounts.get(account);
+  if (collateralAccount === undefined)
     throw new RangeError(
-      `the paper exchange has no account "${account}"; it has ${[...world.accounts.keys()].join(', ')}`,
+      `the paper exchange has no account "${account}"; it has ${[...state.accounts.keys()].join(', ')}`,
     );
-  return books;
+  return collateralAccount;
 }
 
-export function balanceOf(world: World, account: string, ticker: string): Balance {
-  const { balances } = booksOf(world, account);
+export function balanceOf(state: ExchangeState, account: string, ticker: string): Balance {
+  const { balances } = collateralAccountOf(state, account);
   const balance = balances.get(ticker) ?? { available: zero, reserved: zero };
   balances.set(ticker, balance);
   return balance;
@@ -160,21 +169,21 @@ export function balanceOf(world: World, account: string, ticker: string): Balanc
 
 type PositionName = Pick<PaperOrder, 'account' | 'market' | 'positionSide'>;
 
-/** The position that an order is about, to be read only; one that was never opened is empty. */
+/** The position that an order changes, read-only. A position that was never opened is returned as empty. */
 export function positionOf(
-  world: World,
+  state: ExchangeState,
   { account, market, positionSide: side }: PositionName,
 ): Readonly<Position> {
-  const position = booksOf(world, account).positions.get(positionKeyOf(market, side));
+  const position = collateralAccountOf(state, account).positions.get(positionKeyOf(market, side));
   return position ?? { market, side, amount: zero, margin: zero };
 }
 
-/** The position that a fill is about to change. */
+/** The position that a fill changes; creates it if there is none. */
 export function positionToChange(
-  world: World,
+  state: ExchangeState,
   { account, market, positionSide: side }: PositionName,
 ): Position {
-  const { positions } = booksOf(world, account);
+  const { positions } = collateralAccountOf(state, account);
   const key = positionKeyOf(market, side);
   const position = positions.get(key) ?? { market, side, amount: zero, margin: zero };
   positions.set(key, position);
@@ -185,7 +194,7 @@ function positionKeyOf(market: string, side: PositionSide): string {
   return side === 'BOTH' ? market : `${market} ${side}`;
 }
 
-/** Whether an order can do nothing but make its position smaller: a sale of a long one, a purchase of a short one. */
+/** Whether an order can only reduce its position: in hedge mode, a sell of a long or a buy of a short. */
 export function closesOnly({ side, positionSide }: Pick<PaperOrder, 'side' | 'positionSide'>): boolean {
   return side === 'sell' ? positionSide === 'LONG' : positionSide === 'SHORT';
 }
@@ -196,9 +205,9 @@ export interface ClientOrderKey {
   readonly clientOrderId: string;
 }
 
-/** Every order, open or ended, that carried this client order id; oldest first. */
-export function ordersByClientOrderId(world: World, key: ClientOrderKey): readonly PaperOrder[] {
-  return world.byClientOrderId.get(clientOrderKeyOf(key)) ?? [];
+/** Every order, open or ended, with this client order id; oldest first. */
+export function ordersByClientOrderId(state: ExchangeState, key: ClientOrderKey): readonly PaperOrder[] {
+  return state.byClientOrderId.get(clientOrderKeyOf(key)) ?? [];
 }
 
 export function clientOrderKeyOf(key: ClientOrderKey): string {
