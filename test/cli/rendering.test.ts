@@ -21,7 +21,7 @@ test('an order signal is described with every price it names', () => {
 
 describe('a failure', () => {
   test('of the relay brings every issue and the advice of the catalogue', () => {
-    const error = new RelayError('config_invalid', 'relay.config.ts has 2 fault(s)', {
+    const error = new RelayError('config_invalid', 'relay.config.ts has 2 mistake(s)', {
       issues: [
         { path: 'tickers.X', message: 'must look like BTC_USDT', hint: 'see the comments' },
         { path: '', message: 'unknown \u001b[2J key', hint: '' },
@@ -29,7 +29,7 @@ describe('a failure', () => {
     });
 
     expect(linesOf(renderFailure(reportFailure(error), false))).toEqual([
-      'error: relay.config.ts has 2 fault(s)',
+      'error: relay.config.ts has 2 mistake(s)',
       '  tickers.X: must look like BTC_USDT (see the comments)',
       '  unknown \\u001b[2J key',
       'Correct relay.config.ts at each path that the message names.',
