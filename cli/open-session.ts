@@ -7,7 +7,7 @@ import { CommandFailure } from './failure.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Which relay is meant, as the command line says it. */
+/** The options of the command line that select a relay. */
 export interface SessionOptions {
   readonly data: string;
   /** Name of a CloudFormation stack; absent: a local run. */
@@ -24,7 +24,7 @@ export async function openSession(options: SessionOptions, terminal: Terminal): 
     const { openLocalSession } = await import('./local-session.ts');
     return openLocalSession(options.data, host);
   }
-  // The clients of AWS take longer to load than most local commands to run.
+  // Loading the AWS clients takes longer than most local commands.
   const { openStackSession } = await import('./stack-session.ts');
   return await openStackSession(options.stack, options.region, host);
 }
@@ -41,7 +41,7 @@ async function loadOwnConfig({ stderr }: Terminal): Promise<unknown> {
 
 function loadConfig(path: string): unknown {
   try {
-    // Which file it is, only the command line knows.
+    // The path is only known at run time.
     const loaded: { readonly default?: unknown } = createRequire(import.meta.url)(resolve(path));
     return loaded.default;
   } catch (error) {

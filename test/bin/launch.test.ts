@@ -242,9 +242,7 @@ describe('what is missing is said in one sentence:', () => {
     // The loader that a program names is missing: for the operating system the program is then not there.
     write(packagedNode, '#!/lib/ld-missing.so\n', 0o755);
 
-    expect(await fail(old)).toContain(
-      'needs glibc, which this system does not have (Alpine uses musl):',
-    );
+    expect(await fail(old)).toContain('needs glibc, which this system does not have (Alpine uses musl):');
   });
 
   test('the right to run the installed Node', async () => {
