@@ -73,7 +73,7 @@ export function addBalanceCommands(program: Command): void {
 }
 
 function addBalanceOptions(command: Command): Command {
-  return addRangeOptions(command, 'the first snapshot of the last 30 days')
+  return addRangeOptions(command, 'the first snapshot in the 30 days before --to')
     .option('--tickers <list>', 'only these tickers, for example BTC,USDT', readTickers)
     .option('--collateral', 'the collateral balance instead of the main one')
     .option('--account <name>', 'which account (default: the first configured one)');

@@ -79,7 +79,7 @@ export function createAccountOption(): Option {
 
 function addFeeOptions(fee: Command, way: string): void {
   for (const { flag, means } of terms) fee.option(`--${way}-${flag} <n>`, `${way}: ${means}`, readAmount);
-  fee.addOption(new Option(`--${way} <state>`, `${way}s are possible or not`).choices(['open', 'closed']));
+  fee.addOption(new Option(`--${way} <state>`, `${way}: allowed or not`).choices(['open', 'closed']));
 }
 
 /** @throws CommandFailure (usage) when nothing is to change */

@@ -43,7 +43,7 @@ export function addResolveCommands(program: Command): void {
       ).conflicts('saw'),
     )
     .addOption(
-      new Option('--saw <status>', 'record what you saw on the exchange yourself').choices(observations),
+      new Option('--saw <status>', 'record what you saw at the exchange yourself').choices(observations),
     )
     .option('--note <text>', 'with --saw: where and how you saw it')
     .addOption(
