@@ -9,10 +9,10 @@ import type { RelayConfig } from './lib/host/config.ts';
 export default {
   exchange: {
     // 'global', 'eu', or a URL. `npm start` always trades on the embedded paper exchange instead.
-    // 'eu' (whitebit.eu) has no collateral trading: it refuses every kind of order this relay places, stop-limit and
-    // limit, with HTTP 453 and code 30. Balances and fees can be read there.
+    // 'eu' (whitebit.eu) has no collateral trading: it refuses every kind of order this relay places,
+    // stop-limit and limit, with HTTP 453 and code 30. Balances and fees can be read there.
     address: 'global',
-    // 'live' is the API that the service speaks today; 'documented' is the API as its documentation describes it.
+    // 'live' is the API that the service speaks today; 'documented' is the API as its documentation says.
     dialect: 'live',
   },
 
@@ -25,8 +25,8 @@ export default {
     SOLUSDT: 'SOL_USDT',
   },
 
-  // An alert older than this is refused. One that becomes older than this while it waits in the queue is denied.
-  // A maxLag in the alert overrides this setting.
+  // An alert older than this is refused. One that becomes older than this while it waits in the queue is
+  // denied. A maxLag in the alert overrides this setting.
   maxLagSeconds: 60,
 
   // While it is unknown whether an order exists, the alarm is raised again at this interval.
@@ -35,19 +35,20 @@ export default {
   // One entry for each webhook URL.
   accounts: {
     main: {
-      // 'paper'    places orders on the paper exchange of `npm start`. AWS has no paper exchange: there it sends
-      //            nothing, and every signal ends as dry_run, with the requests that 'live' would have sent.
+      // 'paper'    places orders on the paper exchange of `npm start`. AWS has no paper exchange: there it
+      //            sends nothing, and every signal ends as dry_run, with the requests that 'live' would send.
       // 'dry-run'  sends nothing, neither here nor on AWS.
       // 'live'     sends orders. ON AWS THEY TRADE REAL MONEY. Set your own limits below first, then deploy.
       mode: 'paper',
-      // For an alert that gives only a stop price, the relay sets the limit price this far beyond it: above it for a
-      // buy, below it for a sell.
+      // For an alert that gives only a stop price, the relay sets the limit price this far beyond it: above
+      // it for a buy, below it for a sell.
       limitOffset: '0.1%',
-      // A limit price further beyond its stop price than this is denied: above it for a buy, below it for a sell.
-      // null: any distance is allowed.
+      // A limit price further beyond its stop price than this is denied: above it for a buy, below it for a
+      // sell. null: any distance is allowed.
       maxLimitDistance: '3%',
-      // Markets that may be traded, and the largest order in each: its amount in the base currency, its notional
-      // (amount times price) in the quote currency. They are small on purpose: check each one before you raise it.
+      // Markets that may be traded, and the largest order in each: its amount in the base currency, its
+      // notional (amount times price) in the quote currency. They are small on purpose: check each one before
+      // you raise it.
       markets: {
         BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
         BTC_PERP: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
@@ -64,8 +65,8 @@ export default {
     },
   },
 
-  // What the relay records of every account on a schedule: cron(minutes hours day-of-month month day-of-week year);
-  // null: never.
+  // What the relay records of every account on a schedule; null: never.
+  // cron(minutes hours day-of-month month day-of-week year)
   snapshots: {
     timeZone: 'Etc/UTC',
     // The main balance, and in the live dialect also the collateral balance.

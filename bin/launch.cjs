@@ -1,6 +1,7 @@
 'use strict';
 
-// Every Node since 12 must be able to run this file and report what is missing: no `node:` prefixes, no newer syntax.
+// Every Node since 12 must be able to run this file and report what is missing: no `node:` prefixes, no newer
+// syntax.
 const { spawn } = require('child_process');
 const { existsSync, readFileSync } = require('fs');
 const { constants } = require('os');
@@ -14,10 +15,12 @@ const { engines, optionalDependencies = {} } = JSON.parse(
 const neededVersion = engines.node.replace(/^>=\s*/, '');
 
 /**
- * Runs a script of the project on a Node that is new enough: in this process if possible, otherwise on the Node that
- * `npm ci` installed. Older npm removes the link `node_modules/.bin/node`, so the program is found by its own path.
+ * Runs a script of the project on a Node that is new enough: in this process if possible, otherwise on the
+ * Node that `npm ci` installed. Older npm removes the link `node_modules/.bin/node`, so the program is found
+ * by its own path.
  *
- * @param {string[]} args options of Node, the script's path from the root of the project, and the script's arguments
+ * @param {string[]} args options of Node, the script's path from the root of the project, and the script's
+ *   arguments
  */
 function launch(args) {
   const scriptAt = args.findIndex((arg) => !arg.startsWith('-'));
@@ -38,7 +41,9 @@ function isNewEnough(version) {
   return differs < 0 || actual[differs] > needed[differs];
 }
 
-/** @returns {string | null} the path of the program; null when there is none, after the failure was printed */
+/**
+ * @returns {string | null} the path of the program; null when there is none, after the failure was printed
+ */
 function findPackagedNode() {
   const system = process.platform === 'win32' ? 'win' : process.platform;
   const name = `node-${system}-${process.arch}`;
@@ -66,7 +71,10 @@ function describeInstallation() {
     : 'run `npm ci` first';
 }
 
-/** Passes signals on to the child. Either process ends with the other; exit code or signal are those of the script. */
+/**
+ * Passes signals on to the child. Either process ends with the other; exit code or signal are those of the
+ * script.
+ */
 function runOn(node, args) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
@@ -76,7 +84,8 @@ function runOn(node, args) {
   child.on('exit', (code, signal) => {
     if (code !== null) process.exit(code);
     process.removeAllListeners(signal);
-    // The script's signal also ends this process. If it does not, the exit code is the one a shell would report.
+    // The script's signal also ends this process. If it does not, the exit code is the one a shell would
+    // report.
     process.kill(process.pid, signal);
     process.exitCode = 128 + constants.signals[signal];
   });
@@ -142,7 +151,8 @@ const loadingFailures = [
 function isBrokenInstallation(error) {
   if (!(error instanceof Error)) return false;
   if (loadingFailures.some((pattern) => pattern.test(error.message))) return true;
-  // npm writes this file last. If it is missing, the syntax error may come from an incomplete file of a package.
+  // npm writes this file last. If it is missing, the syntax error may come from an incomplete file of a
+  // package.
   return error instanceof SyntaxError && !existsSync(join(projectRoot, 'node_modules', '.package-lock.json'));
 }
 

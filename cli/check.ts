@@ -29,7 +29,10 @@ export function startAdvice(dataPath: string): string {
 const slowMs = 60_000;
 const stuckMs = 300_000;
 
-/** Judges the queue and the dead-letter queue; `oldestAgeMs` is null when no message waits or its age is unknown. */
+/**
+ * Judges the queue and the dead-letter queue; `oldestAgeMs` is null when no message waits or its age is
+ * unknown.
+ */
 export function checkQueue(queue: {
   readonly waiting: number;
   readonly deadLetters: number;

@@ -13,7 +13,9 @@ export interface Context {
   readonly terminal: Terminal;
   /** Whether `--json` was given. */
   readonly isJson: boolean;
-  /** Prints the result: the document with `--json`, otherwise the text, wrapped to the width of the terminal. */
+  /**
+   * Prints the result: the document with `--json`, otherwise the text, wrapped to the width of the terminal.
+   */
   print(document: unknown, text: () => string): void;
   /** Like `print`, for a command that changes something: it also names the relay that was changed. */
   printChange(document: object, text: () => string): void;
@@ -53,7 +55,8 @@ function headOf(target: Target): Cell {
 }
 
 /**
- * The options of a subcommand whose parent is a command too. The parser assigns options that both know to the parent.
+ * The options of a subcommand whose parent is a command too. The parser assigns options that both know to the
+ * parent.
  *
  * @throws CommandFailure (usage) when an option of the parent was given that the subcommand does not have
  */

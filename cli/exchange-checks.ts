@@ -58,7 +58,10 @@ async function checkReachable(session: Session): Promise<Check> {
   }
 }
 
-/** On a local run, a refusal by the configured exchange is only a warning: it matters once the relay is deployed. */
+/**
+ * On a local run, a refusal by the configured exchange is only a warning: it matters once the relay is
+ * deployed.
+ */
 export function checkAddress({
   kind,
   refusal,
@@ -165,7 +168,10 @@ export function judgeKey(
   );
 }
 
-/** The dialects use different paths for the same request, and the exchange responds only on those of its own dialect. */
+/**
+ * The dialects use different paths for the same request, and the exchange responds only on those of its own
+ * dialect.
+ */
 async function checkDialect(
   session: Session,
   accounts: readonly Account[],

@@ -8,7 +8,8 @@ export const timeoutMs = 5_000;
 /**
  * Sends a request to the relay's exchange, signed with the account's key; null: unsigned.
  *
- * @throws CommandFailure `not_running` when the exchange does not accept connections; RelayError for any other failure
+ * @throws CommandFailure `not_running` when the exchange does not accept connections; RelayError for any
+ *   other failure
  */
 export async function askExchange<T>(
   session: Session,

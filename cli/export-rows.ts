@@ -14,7 +14,9 @@ import { CommandFailure } from './failure.ts';
 import { feeRecordOf, feeTitles } from './fee-records.ts';
 import { formatSecond } from './print.ts';
 
-/** The rows of an export in two forms: CSV records with titles first, and JSON documents. Both are streamed. */
+/**
+ * The rows of an export in two forms: CSV records with titles first, and JSON documents. Both are streamed.
+ */
 export interface ExportRows {
   records(): AsyncIterable<readonly CsvCell[]>;
   documents(): AsyncIterable<object>;
@@ -29,7 +31,9 @@ export function exportBalances(balances: BalanceStore, account: string, period: 
   };
 }
 
-/** The columns must be known before the first row. The range is read twice instead of being kept in memory. */
+/**
+ * The columns must be known before the first row. The range is read twice instead of being kept in memory.
+ */
 async function* listBalanceRecords(
   balances: BalanceStore,
   account: string,

@@ -17,8 +17,8 @@ const titles = [
 ];
 
 /**
- * Signals, oldest first. A CSV record summarises a signal, with control characters escaped; a JSON document is the whole
- * ledger entry.
+ * Signals, oldest first. A CSV record summarises a signal, with control characters escaped; a JSON document
+ * is the whole ledger entry.
  */
 export function exportSignals(ledger: Ledger, filter: EntryFilter): ExportRows {
   return {

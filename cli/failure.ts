@@ -84,7 +84,10 @@ function isMissingPackage(error: unknown): error is Error {
   return isSystemError(error) && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 
-/** The clients add `$metadata` to every error of a service or the network. Missing credentials fail before that. */
+/**
+ * The clients add `$metadata` to every error of a service or the network. Missing credentials fail before
+ * that.
+ */
 function isAwsFailure(error: unknown): error is Error {
   return (
     error instanceof Error &&

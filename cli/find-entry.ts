@@ -11,7 +11,8 @@ export interface Found {
 }
 
 /**
- * Finds the entry with an id, and the refused alerts with the same id. If all were refused, the newest is the entry.
+ * Finds the entry with an id, and the refused alerts with the same id. If all were refused, the newest is the
+ * entry.
  *
  * @param typed an id, or an unambiguous beginning of one
  * @throws CommandFailure when no entry matches, or more than one

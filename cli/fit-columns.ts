@@ -10,7 +10,8 @@ export interface ColumnNeed {
 const comfortable = 12;
 
 /**
- * Chooses column widths so that a table fits a line. Columns that can wrap share the space that the others leave.
+ * Chooses column widths so that a table fits a line. Columns that can wrap share the space that the others
+ * leave.
  *
  * @param room characters of a line, without the gaps; null: unlimited
  * @returns null when they do not fit

@@ -1,7 +1,8 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// Compiling takes half the time of a short command. Node's default cache folder is not used: others can write to it.
+// Compiling takes half the time of a short command. Node's default cache folder is not used: others can write
+// to it.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/relay', import.meta.url)));
 
 // A reader that stops early (`… | head`) is not an error.

@@ -16,7 +16,10 @@ export interface SessionOptions {
   readonly config?: string;
 }
 
-/** @throws RelayError `config_missing` or `config_invalid`; CommandFailure when there is no such stack or configuration */
+/**
+ * @throws RelayError `config_missing` or `config_invalid`; CommandFailure when there is no such stack or
+ * configuration
+ */
 export async function openSession(options: SessionOptions, terminal: Terminal): Promise<Session> {
   const { config } = options;
   const host = parseConfig(config === undefined ? await loadOwnConfig(terminal) : loadConfig(config));

@@ -15,7 +15,9 @@ const styles = {
 } as const satisfies Record<string, readonly string[]>;
 export type Style = keyof typeof styles;
 
-/** A text for the terminal. It may come from any source: control characters are escaped when it is printed. */
+/**
+ * A text for the terminal. It may come from any source: control characters are escaped when it is printed.
+ */
 export type Cell = string | { readonly text: string; readonly style: Style };
 
 /**

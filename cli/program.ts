@@ -39,8 +39,8 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
 }
 
 /**
- * Refuses to run if npm took some of the options: without them, the command would do something else, perhaps to another
- * relay.
+ * Refuses to run if npm took some of the options: without them, the command would do something else, perhaps
+ * to another relay.
  *
  * @throws CommandFailure (usage)
  */

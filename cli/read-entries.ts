@@ -35,8 +35,8 @@ const pageSize = 100;
 /**
  * Reads up to `limit` matching entries, newest first.
  *
- * A page of the ledger may contain fewer entries than requested although more follow: the DynamoDB table has an index by
- * status or by account, and filters by the other.
+ * A page of the ledger may contain fewer entries than requested although more follow: the DynamoDB table has
+ * an index by status or by account, and filters by the other.
  *
  * @throws RangeError when `before` is no cursor of this ledger
  */

@@ -12,8 +12,8 @@ const KeyText = z.string().regex(/^[!-~]{1,512}$/);
 const KeysField = z.strictObject({ apiKey: KeyText, apiSecret: KeyText });
 
 /**
- * Reads an exchange key from the terminal without echo, or from standard input: as two lines, key and secret, or as JSON
- * with `apiKey` and `apiSecret`.
+ * Reads an exchange key from the terminal without echo, or from standard input: as two lines, key and secret,
+ * or as JSON with `apiKey` and `apiSecret`.
  *
  * A command-line argument would stay in the shell's history and be visible in the list of processes.
  *

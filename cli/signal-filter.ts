@@ -65,7 +65,8 @@ function holdsText(entry: Entry, wanted: string): boolean {
 }
 
 /**
- * Refuses an account that is neither configured nor in the ledger. Signals of a removed account can still be listed.
+ * Refuses an account that is neither configured nor in the ledger. Signals of a removed account can still be
+ * listed.
  *
  * @throws CommandFailure (usage)
  */

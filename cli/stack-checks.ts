@@ -33,7 +33,10 @@ export async function diagnoseStack(stack: Stack): Promise<readonly Check[]> {
   return checks.flat();
 }
 
-/** Invokes each function with an event that has no effect. This checks its code, configuration and environment. */
+/**
+ * Invokes each function with an event that has no effect. This checks its code, configuration and
+ * environment.
+ */
 async function checkFunctions({ options, outputs }: Stack): Promise<readonly Check[]> {
   const client = new LambdaClient(options);
   const { ReceiveFunction, ExecuteFunction } = outputs;

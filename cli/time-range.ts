@@ -4,7 +4,9 @@ import { createUsageFailure } from './failure.ts';
 import { formatMinute } from './print.ts';
 import { momentOf } from './time-zone.ts';
 
-/** Each time of the command line is a period: a date is the whole day, a more precise time is one millisecond. */
+/**
+ * Each time of the command line is a period: a date is the whole day, a more precise time is one millisecond.
+ */
 export interface RangeOptions {
   readonly from?: Period;
   readonly to?: Period;

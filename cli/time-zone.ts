@@ -19,8 +19,8 @@ export function offsetAt(timeMs: number, timeZone: string): number {
 }
 
 /**
- * Converts a local time to a moment. When the clocks change and the local time exists twice or never, the result is a
- * moment within that hour.
+ * Converts a local time to a moment. When the clocks change and the local time exists twice or never, the
+ * result is a moment within that hour.
  *
  * @param wallMs the local time, written as if it were UTC
  */

@@ -6,8 +6,8 @@ function shownLength(text: string): number {
 }
 
 /**
- * Wraps a text at spaces and keeps its indentation. A word longer than the width gets a line of its own and is never
- * broken, so that ids and addresses can be copied.
+ * Wraps a text at spaces and keeps its indentation. A word longer than the width gets a line of its own and
+ * is never broken, so that ids and addresses can be copied.
  *
  * @param width null: unlimited
  */

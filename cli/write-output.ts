@@ -8,8 +8,8 @@ import { isSystemError, type SystemError } from './system-error.ts';
 type Texts = AsyncIterable<string> | Iterable<string>;
 
 /**
- * Writes texts to a stream, such as standard output, at the speed of its reader, or to a file. The file is created or
- * replaced only when it is complete.
+ * Writes texts to a stream, such as standard output, at the speed of its reader, or to a file. The file is
+ * created or replaced only when it is complete.
  *
  * @param target a stream, or the path of a file
  * @throws CommandFailure `not_written`; what reading the texts throws

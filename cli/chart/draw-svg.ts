@@ -141,8 +141,8 @@ function drawDot([only, ...others]: Run, yOf: (value: number) => number): readon
 }
 
 /**
- * A line of steps, because a balance counts as unchanged until the next snapshot. Within a column, the line covers the
- * least and the most amount.
+ * A line of steps, because a balance counts as unchanged until the next snapshot. Within a column, the line
+ * covers the least and the most amount.
  */
 function drawRun(run: Run, yOf: (value: number) => number): string {
   const [start, ...others] = run;

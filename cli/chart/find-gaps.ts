@@ -6,8 +6,8 @@ const neighbours = 5;
 const tolerance = 1.5;
 
 /**
- * Finds gaps, where snapshots are missing: the distance between two snapshots, or to an end of the period, is longer than
- * the distances around it.
+ * Finds gaps, where snapshots are missing: the distance between two snapshots, or to an end of the period, is
+ * longer than the distances around it.
  *
  * A gap extends from the snapshot before it to the one after it, or from or to the end of the period.
  *

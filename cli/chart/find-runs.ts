@@ -4,7 +4,9 @@ export interface Stop extends Span {
   readonly column: number;
 }
 
-/** Consecutive columns that a line connects. Between two runs there is a gap, or too few snapshots to know. */
+/**
+ * Consecutive columns that a line connects. Between two runs there is a gap, or too few snapshots to know.
+ */
 export type Run = readonly Stop[];
 
 /** At least two distances are needed: a single one does not show whether a snapshot is missing in it. */

@@ -3,7 +3,10 @@ import type { BalanceSnapshot, Period } from '../../lib/snapshots/snapshot-store
 import { amountOf, type BalanceKind } from '../balance-history.ts';
 import { findGaps } from './find-gaps.ts';
 
-/** The amounts of a ticker within one pixel column, with their extremes, so that even a short spike stays visible. */
+/**
+ * The amounts of a ticker within one pixel column, with their extremes, so that even a short spike stays
+ * visible.
+ */
 export interface Span {
   readonly first: number;
   readonly least: number;

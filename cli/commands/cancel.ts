@@ -63,7 +63,10 @@ function cancelParams(market: string, { orderId, clientOrderId }: CancelOptions)
   throw createUsageFailure('no order is named', 'Give --order-id or --client-order-id.');
 }
 
-/** After a lost response the cancellation is sent again. If the first one succeeded, the exchange rejects the second one. */
+/**
+ * After a lost response the cancellation is sent again. If the first one succeeded, the exchange rejects the
+ * second one.
+ */
 function isPerhapsDone(error: unknown): boolean {
   return (
     error instanceof ExchangeError &&

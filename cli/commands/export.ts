@@ -54,7 +54,8 @@ async function exportSubject(context: Context, what: Subject, options: ExportOpt
       'an export is not a single JSON document',
       'Use --format jsonl, one document a line, or name a file with --out.',
     );
-  // Signals have no upper limit, so that the newest are exported even if the relay's clock is ahead of this one.
+  // Signals have no upper limit, so that the newest are exported even if the relay's clock is ahead of this
+  // one.
   const nowMs = what === 'signals' ? Number.POSITIVE_INFINITY : session.clock.nowMs();
   const period = chooseRange(options, nowMs, () => 0);
   const { account, rows, notes } =

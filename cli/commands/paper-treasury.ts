@@ -33,7 +33,9 @@ const ways = [
   { way: 'withdraw', gate: 'canWithdraw' },
 ] as const;
 
-/** The commands for the parts of the paper exchange without trading: main balances, transfer fees, interest. */
+/**
+ * The commands for the parts of the paper exchange without trading: main balances, transfer fees, interest.
+ */
 export function addTreasuryCommands(paper: Command): void {
   paper
     .command('balance')
@@ -72,7 +74,10 @@ export function addTreasuryCommands(paper: Command): void {
     );
 }
 
-/** An account of the paper exchange, not of the relay. The relay's account `main` uses the exchange's account `main`. */
+/**
+ * An account of the paper exchange, not of the relay. The relay's account `main` uses the exchange's account
+ * `main`.
+ */
 export function createAccountOption(): Option {
   return new Option('--account <name>', 'account of the paper exchange').default('main');
 }

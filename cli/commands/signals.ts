@@ -51,8 +51,8 @@ async function listSignals(context: Context, options: ListOptions): Promise<void
 }
 
 /**
- * The range has no upper limit by default, so that the newest signals are listed even if the relay's clock is ahead of
- * this one.
+ * The range has no upper limit by default, so that the newest signals are listed even if the relay's clock is
+ * ahead of this one.
  *
  * @throws CommandFailure (usage) when nothing can be in the range
  */

@@ -10,15 +10,18 @@ import { migrations as paperJournal } from '../../lib/paper/journal.ts';
 import { migrations as queue } from '../../lib/queue/sqlite-queue.ts';
 import { migrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 
-/** The migrations that this release knows, by database file and store. Their number is the highest known version. */
+/**
+ * The migrations that this release knows, by database file and store. Their number is the highest known
+ * version.
+ */
 const knownVersions = {
   databasePath: { ledger, queue, 'market-copies': marketCopies, snapshots },
   paperPath: { 'paper journal': paperJournal },
 } as const satisfies Partial<Record<keyof DataFolder, Readonly<Record<string, readonly string[]>>>>;
 
 /**
- * Makes sure that this release can read the whole folder before it changes anything. Each store upgrades its own tables,
- * so an unreadable store must be found before the others are upgraded.
+ * Makes sure that this release can read the whole folder before it changes anything. Each store upgrades its
+ * own tables, so an unreadable store must be found before the others are upgraded.
  *
  * @throws RelayError `data_folder_newer` when a newer release wrote any part of it; `store_unavailable`,
  *   `secrets_missing` when one of its files cannot be read
@@ -70,8 +73,8 @@ function readVersions(path: string): readonly StoreVersion[] {
 }
 
 /**
- * SQLite creates files next to a database with a write-ahead log even for a reader, unless the database is declared
- * immutable. If such a log was left behind, it must be read too; its files exist already then.
+ * SQLite creates files next to a database with a write-ahead log even for a reader, unless the database is
+ * declared immutable. If such a log was left behind, it must be read too; its files exist already then.
  */
 function locate(path: string): URL {
   const url = pathToFileURL(path);

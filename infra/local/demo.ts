@@ -20,7 +20,10 @@ import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 import { paperKeysOf } from './paper-keys.ts';
 
-/** Shows the whole relay at work, on free ports and in a temporary folder. It fails if any step has another result. */
+/**
+ * Shows the whole relay at work, on free ports and in a temporary folder. It fails if any step has another
+ * result.
+ */
 new Command('npm run demo')
   .description(
     'Shows in a second what the relay does, on free ports and in a temporary folder; changes nothing else.',

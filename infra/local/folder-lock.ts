@@ -3,18 +3,24 @@ import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { createForOwner } from '../../lib/base/sqlite.ts';
 
-/** The lock of the one relay that uses a data folder. The operating system releases it when the process dies. */
+/**
+ * The lock of the one relay that uses a data folder. The operating system releases it when the process dies.
+ */
 export interface FolderLock {
   release(): void;
 }
 
-/** SQLite's codes for a file that another process has locked, and for files that are damaged or not SQLite files. */
+/**
+ * SQLite's codes for a file that another process has locked, and for files that are damaged or not SQLite
+ * files.
+ */
 const [busy, corrupt, notADatabase] = [5, 11, 26];
 
 /**
  * Locks the folder. Two relays on one folder would deliver the same message twice, so only one may use it.
  *
- * @throws RelayError `folder_in_use` when another process holds it, `store_unavailable` when it cannot be locked
+ * @throws RelayError `folder_in_use` when another process holds it, `store_unavailable` when it cannot be
+ *   locked
  */
 export function lockFolder(lockPath: string): FolderLock {
   createForOwner(lockPath);

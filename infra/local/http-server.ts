@@ -12,7 +12,9 @@ import { RelayError } from '../../lib/base/errors.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { HealthHandler } from './health.ts';
 
-/** The local counterpart of API Gateway: serves the webhook's route and converts requests to the Lambda event. */
+/**
+ * The local counterpart of API Gateway: serves the webhook's route and converts requests to the Lambda event.
+ */
 export interface HttpServer {
   readonly url: string;
   /** Stops listening and waits for the requests in progress. */
@@ -60,7 +62,9 @@ function limitReceiving(receiveWithinMs: number): ServerOptions {
   return { connectionsCheckingInterval, requestTimeout, headersTimeout: requestTimeout };
 }
 
-/** @param timedOutMs the time limit that an incomplete request exceeded; null for a request that is not HTTP */
+/**
+ * @param timedOutMs the time limit that an incomplete request exceeded; null for a request that is not HTTP
+ */
 function refuseBroken(socket: Duplex, timedOutMs: number | null): void {
   if (socket.writable) {
     const [status, body] =
@@ -111,7 +115,10 @@ function decode(segment: string): string {
   }
 }
 
-/** The parts of API Gateway's event that the webhook reads. The body is base64, as API Gateway sends binary media types. */
+/**
+ * The parts of API Gateway's event that the webhook reads. The body is base64, as API Gateway sends binary
+ * media types.
+ */
 function toEvent(
   request: IncomingMessage,
   pathParameters: Record<string, string>,
@@ -156,7 +163,10 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** Requests in progress may take this long when the server closes: a stalled sender must not block the shutdown. */
+/**
+ * Requests in progress may take this long when the server closes: a stalled sender must not block the
+ * shutdown.
+ */
 const closingGraceMs = 3_000;
 
 function close(server: Server): Promise<void> {

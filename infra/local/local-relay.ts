@@ -82,7 +82,8 @@ export async function startLocalRelay(options: {
         { group },
       ),
   });
-  // The ledger entry and the queue message are written in one transaction, so neither exists without the other.
+  // The ledger entry and the queue message are written in one transaction, so neither exists without the
+  // other.
   const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
   const shared = { clock, log, alarms, settings, ledger };
 
@@ -164,8 +165,8 @@ export async function startLocalRelay(options: {
 }
 
 /**
- * Queues the signals that the previous run left behind. A failure does not prevent the start: a running relay that
- * responds 503 to alerts it cannot store is better than one that waits for the disk.
+ * Queues the signals that the previous run left behind. A failure does not prevent the start: a running relay
+ * that responds 503 to alerts it cannot store is better than one that waits for the disk.
  */
 async function enqueueLeftovers(stores: Parameters<typeof sweepAccepted>[0], log: Log): Promise<void> {
   try {

@@ -7,8 +7,8 @@ const newline = 0x0a;
 /**
  * Appends whole lines to a log file that other programs may move, truncate or remove at any time.
  *
- * The file is opened for each call, which takes a few microseconds, so that a moved or removed file is noticed. A full
- * file is renamed to `….1` and replaces the previous one of that name.
+ * The file is opened for each call, which takes a few microseconds, so that a moved or removed file is
+ * noticed. A full file is renamed to `….1` and replaces the previous one of that name.
  *
  * @param text ends with a newline
  * @param maximumFileBytes largest size of the file; a single text may exceed it

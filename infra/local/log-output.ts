@@ -9,15 +9,18 @@ import { appendToLogFile } from './log-file.ts';
 type Colour = Parameters<typeof styleText>[0];
 const colours: Readonly<Record<string, Colour>> = { INFO: 'dim', WARN: 'yellow', ERROR: 'red' };
 
-/** The log takes at most twice this, with the previous file. It needs a limit, because any sender can make it grow. */
+/**
+ * The log takes at most twice this, with the previous file. It needs a limit, because any sender can make it
+ * grow.
+ */
 const defaultMaximumFileBytes = 10 * 1024 * 1024;
 
 /**
  * Writes every log line to a file, and shows it in a readable form in the terminal.
  *
- * The terminal gets each line first, whether the file can be written or not. Lines that cannot be written are not kept
- * elsewhere. The terminal is notified once when that begins. When the file can be written again, a line in it says how
- * many are missing.
+ * The terminal gets each line first, whether the file can be written or not. Lines that cannot be written are
+ * not kept elsewhere. The terminal is notified once when that begins. When the file can be written again, a
+ * line in it says how many are missing.
  *
  * @param terminal null: lines are only written to the file
  */

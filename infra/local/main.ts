@@ -62,7 +62,10 @@ await run().catch((error: unknown) => {
   process.exitCode = 1;
 });
 
-/** @throws Error for options that npm took: without them, the relay would start on other ports and another folder */
+/**
+ * @throws Error for options that npm took: without them, the relay would start on other ports and another
+ * folder
+ */
 async function run(): Promise<void> {
   const swallowed = findSwallowedOptions(process.env, 'start', program.options, []);
   if (swallowed !== null)

@@ -1,6 +1,8 @@
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 
-/** The local counterpart of the one-minute schedule on AWS: calls a handler every minute, never twice at once. */
+/**
+ * The local counterpart of the one-minute schedule on AWS: calls a handler every minute, never twice at once.
+ */
 export interface MinuteLoop {
   /** Runs the handler now, or waits for the current run. */
   run(): Promise<void>;

@@ -19,14 +19,17 @@ export interface ScheduleLoop {
   stop(): Promise<void>;
 }
 
-/** How late a run may start, because another job ran before it or the machine was busy. After that it counts as missed. */
+/**
+ * How late a run may start, because another job ran before it or the machine was busy. After that it counts
+ * as missed.
+ */
 const graceMs = 60_000;
 /** How often the clock is checked: the machine may have been asleep, or its clock may have been set. */
 const checkEveryMs = 1_000;
 
 /**
- * Runs jobs at their times, one after another, so that no job runs twice at once. Times that passed while the relay was
- * off, asleep or busy are skipped: their data can no longer be read.
+ * Runs jobs at their times, one after another, so that no job runs twice at once. Times that passed while the
+ * relay was off, asleep or busy are skipped: their data can no longer be read.
  */
 export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, log: Log): ScheduleLoop {
   let isStopping = false;
@@ -49,7 +52,10 @@ export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, l
     due.set(job, job.nextTime(Math.max(slotMs, clock.nowMs() - graceMs)));
   }
 
-  /** If the clock was ahead and is set back, the jobs would otherwise wait until it reaches the old time again. */
+  /**
+   * If the clock was ahead and is set back, the jobs would otherwise wait until it reaches the old time
+   * again.
+   */
   function followClock(nowMs: number): void {
     if (nowMs < checkedAtMs - graceMs) {
       log.warn('the clock was set back; the schedules follow it', {

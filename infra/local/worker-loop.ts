@@ -31,7 +31,10 @@ export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandl
     if (unhandled.length > 0) await source.release(unhandled);
   }
 
-  /** If the queue cannot be written, the messages stay in it and are delivered again, which the worker tolerates. */
+  /**
+   * If the queue cannot be written, the messages stay in it and are delivered again, which the worker
+   * tolerates.
+   */
   async function release(deliveries: readonly Delivery[], error: unknown): Promise<void> {
     log.error('the queue could not be written', {
       reason: describeError(error),
@@ -44,7 +47,8 @@ export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandl
       if (inFlight.size >= maximumGroups) await Promise.race(inFlight);
       const deliveries = await source.receive(maximumBatch);
       if (deliveries.length === 0) {
-        // Work in flight frees its group when it finishes, which ends this wait. A race would leave pending waits behind.
+        // Work in flight frees its group when it finishes, which ends this wait. A race would leave pending
+        // waits behind.
         await source.waitForWork(stopping.signal);
         continue;
       }

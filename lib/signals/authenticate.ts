@@ -1,13 +1,16 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** Two tokens are live during a rotation. Fewer are padded to this number, so that timing does not show their count. */
+/**
+ * Two tokens are live during a rotation. Fewer are padded to this number, so that timing does not show their
+ * count.
+ */
 const fewestComparisons = 2;
 
 /**
  * Whether the presented token is one of the live ones.
  *
- * Its duration does not reveal how much of a token was right, which token matched, or whether the account exists:
- * an unknown account has no tokens and costs the same work as a known one.
+ * Its duration does not reveal how much of a token was right, which token matched, or whether the account
+ * exists: an unknown account has no tokens and costs the same work as a known one.
  *
  * @param liveTokens usually none to two: the current token and the one it replaces
  */

@@ -61,8 +61,8 @@ const shortestMisspelt = 5;
 /**
  * Assigns the members of an alert to its fields, by any of their names.
  *
- * An unknown key and a field given twice are validation issues: a misspelt `stopLoss` must not leave a position
- * without a stop-loss.
+ * An unknown key and a field given twice are validation issues: a misspelt `stopLoss` must not leave a
+ * position without a stop-loss.
  *
  * @param prefix the object's position in an array, for example `[1].`; empty for a single alert
  */
@@ -115,8 +115,8 @@ function hintForUnknownKey(key: string): string {
 }
 
 /**
- * The known key that this one is a typing error away from. A key with a digit or a sign, or with two other letters,
- * counts as another word.
+ * The known key that this one is a typing error away from. A key with a digit or a sign, or with two other
+ * letters, counts as another word.
  */
 function findMisspelt(plain: string): string | undefined {
   if (!/^[a-z]+$/.test(plain)) return undefined;

@@ -6,8 +6,9 @@ const shortestSecret = 8;
 const mostWrappings = 4;
 
 /**
- * Whether a text contains one of the secrets, in plain or written with JSON's escapes. It does not matter where: in a
- * key, in a value, at any depth, in JSON that is itself a JSON string, or in text that is not JSON.
+ * Whether a text contains one of the secrets, in plain or written with JSON's escapes. It does not matter
+ * where: in a key, in a value, at any depth, in JSON that is itself a JSON string, or in text that is not
+ * JSON.
  *
  * @param secrets secrets shorter than 8 characters are ignored: they would be found in any alert
  */

@@ -1,7 +1,7 @@
 /**
- * Words that alerts for other relays use for something that this relay does not have, or has under several names.
- * Suggesting the field whose name looks most similar could change the size, the side or the protection of an order.
- * So the hint explains what the word means and what to write instead.
+ * Words that alerts for other relays use for something that this relay does not have, or has under several
+ * names. Suggesting the field whose name looks most similar could change the size, the side or the protection
+ * of an order. So the hint explains what the word means and what to write instead.
  */
 
 /** The pattern is matched against the whole word in lower case, without spaces, dashes and underscores. */
@@ -92,7 +92,10 @@ const orderTypeMeanings: readonly Meaning[] = [
   [/trail.*/, 'trailing is not supported; "stop_limit" waits for a fixed price'],
 ];
 
-/** What a key means in alerts for other relays, and what to do here; undefined for a key that other relays do not use. */
+/**
+ * What a key means in alerts for other relays, and what to do here; undefined for a key that other relays do
+ * not use.
+ */
 export function hintForForeignField(key: string): string | undefined {
   return findHint(key, fieldMeanings);
 }

@@ -45,8 +45,8 @@ export function signalIdOf(explicitId: string | null, fingerprint: string, index
 }
 
 /**
- * The id under which a refused alert is recorded. No signal can have such an id, so that a refusal never blocks the
- * same alert when it arrives again and is accepted.
+ * The id under which a refused alert is recorded. No signal can have such an id, so that a refusal never
+ * blocks the same alert when it arrives again and is accepted.
  *
  * @param explicitId the alert's own id, by which the operator searches; null when none can be read
  * @returns `<id>@refused-<12 hex>`, or `refused-<32 hex>`
@@ -58,7 +58,8 @@ export function refusalIdOf(fingerprint: string, explicitId: string | null): str
 }
 
 /**
- * The client order id of a signal's order at the exchange. It is the same on every resend, redelivery and re-run.
+ * The client order id of a signal's order at the exchange. It is the same on every resend, redelivery and
+ * re-run.
  *
  * @returns 32 characters of `[a-z0-9-]`
  * @see https://docs.whitebit.com the exchange takes letters, digits and dashes, 32 characters recommended

@@ -32,7 +32,9 @@ const stringProblems: ReadonlySet<string> = new Set([
 const typographicQuote = /[\u2018-\u201f\u2032\u2033\u00ab\u00bb\u2039\u203a\uff02]/;
 const invisible = /[\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;
 
-/** Typical mistakes of people and of bridges, the likeliest first. The first one that matches gives the hint. */
+/**
+ * Typical mistakes of people and of bridges, the likeliest first. The first one that matches gives the hint.
+ */
 export const mistakes: readonly Mistake[] = [
   // The body as a whole.
   {
@@ -134,8 +136,8 @@ export const mistakes: readonly Mistake[] = [
   },
   {
     hint: 'a number ends with its last digit; remove the unit or the per cent sign',
-    // The euro sign is escaped: bundlers leave regular expressions alone, and one letter beyond Latin-1 doubles the
-    // memory of the whole bundle and lengthens its start.
+    // The euro sign is escaped: bundlers leave regular expressions alone, and one letter beyond Latin-1
+    // doubles the memory of the whole bundle and lengthens its start.
     matches: ({ found, before }) => /\d$/.test(before) && /[%\p{L}_$\u20ac]/u.test(found),
   },
   {

@@ -30,10 +30,10 @@ export function templatesOf(dialect: Dialect): readonly TemplateName[] {
 /**
  * Makes the alert message of an account.
  *
- * TradingView fills in the placeholders as plain text. `{{strategy.order.price}}` is a price that has already traded:
- * this suits a limit order, but a stop order at that price would wait for the market to come back. `{{plot_0}}` is the
- * first plot of the script, whether it is a price or not. The comment distinguishes two orders of the same second:
- * without an `id`, the bytes of the message are its identity.
+ * TradingView fills in the placeholders as plain text. `{{strategy.order.price}}` is a price that has already
+ * traded: this suits a limit order, but a stop order at that price would wait for the market to come back.
+ * `{{plot_0}}` is the first plot of the script, whether it is a price or not. The comment distinguishes two
+ * orders of the same second: without an `id`, the bytes of the message are its identity.
  *
  * @see https://www.tradingview.com/support/solutions/43000531021/ the placeholders
  */
@@ -104,8 +104,8 @@ function limitAt(limitPrice: string): Readonly<Record<string, string>> {
 }
 
 /**
- * The alert needs a limit price of its own if the account has no limitOffset. Only the live dialect reports on which
- * side of the price an order triggers, so only there can `expectTrigger` be checked.
+ * The alert needs a limit price of its own if the account has no limitOffset. Only the live dialect reports
+ * on which side of the price an order triggers, so only there can `expectTrigger` be checked.
  */
 function stopOf({ limitOffsetRate }: Account, dialect: Dialect): Readonly<Record<string, string>> {
   return {

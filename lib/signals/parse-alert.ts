@@ -63,7 +63,8 @@ const longestText = { strategy: 128, interval: 16, comment: 512 };
  *
  * The age of the alert is not checked here, so that a late resend of a known alert is still recognised.
  *
- * @throws RelayError `invalid_json`, or `invalid_signal` with every validation issue: its path, message and hint
+ * @throws RelayError `invalid_json`, or `invalid_signal` with every validation issue: its path, message and
+ *   hint
  */
 export function parseAlert(body: Uint8Array, context: AlertContext): Alert {
   const root = parseJson(body);
@@ -213,7 +214,10 @@ function readTimes({ fields, context, issues }: Reading): Pick<Signal, 'timeMs' 
   return { timeMs: null, maxLagMs: null };
 }
 
-/** An alert is identified by its own id or by its bytes, which differ from alert to alert only if they contain the time. */
+/**
+ * An alert is identified by its own id or by its bytes, which differ from alert to alert only if they contain
+ * the time.
+ */
 function readId(reading: Reading, action: Action | undefined): string | null {
   const { fields, prefix, issues } = reading;
   const field = idFieldOf(reading, action);
@@ -227,7 +231,9 @@ function readId(reading: Reading, action: Action | undefined): string | null {
   return null;
 }
 
-/** In an order, `signalId` is another name of `id`. In a cancel, it names the signal whose order is cancelled. */
+/**
+ * In an order, `signalId` is another name of `id`. In a cancel, it names the signal whose order is cancelled.
+ */
 function idFieldOf({ fields, issues }: Reading, action: Action | undefined): Field | undefined {
   const { id, signalId } = fields;
   if (action !== 'buy' && action !== 'sell') return id;

@@ -49,7 +49,9 @@ export function refuseTargets(fields: Fields, issues: Issues): void {
   refuseFields(fields, ['orderId', 'clientOrderId'], reason, issues);
 }
 
-/** Reads which order is named. An alert with an unknown action calls this only to report validation issues. */
+/**
+ * Reads which order is named. An alert with an unknown action calls this only to report validation issues.
+ */
 export function readTarget(fields: Fields, issues: Issues): CancelTarget | undefined {
   const orderId = fields.orderId && readOrderId(fields.orderId, issues);
   const clientOrderId = fields.clientOrderId && readClientOrderId(fields.clientOrderId, issues);

@@ -2,7 +2,9 @@ import { printParseErrorCode, visit } from 'jsonc-parser';
 import { RelayError } from '../base/errors.ts';
 import { type BrokenJson, explainBrokenJson, locate } from './broken-json.ts';
 
-/** A JSON value as it was written: numbers keep every digit, objects keep every member, duplicates included. */
+/**
+ * A JSON value as it was written: numbers keep every digit, objects keep every member, duplicates included.
+ */
 export type JsonNode =
   | JsonObject
   | JsonArray
@@ -30,13 +32,16 @@ export interface JsonMember {
 const deepestNesting = 16;
 /** RFC 8259 JSON: exactly what `JSON.parse` accepts. */
 const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
-/** Fatal: an invalid byte must not be replaced silently by another character. A byte-order mark is dropped. */
+/**
+ * Fatal: an invalid byte must not be replaced silently by another character. A byte-order mark is dropped.
+ */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses the bytes of a body as strict JSON, whatever their content type.
  *
- * @throws RelayError `invalid_json` with one issue: where it is broken, what was found there, and the likely mistake
+ * @throws RelayError `invalid_json` with one issue: where it is broken, what was found there, and the likely
+ *   mistake
  */
 export function parseJson(body: Uint8Array): JsonNode {
   const text = decode(body);

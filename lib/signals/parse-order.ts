@@ -35,7 +35,10 @@ const positionSideWords: Readonly<Record<string, PositionSide>> = {
   both: 'BOTH',
 };
 
-/** Parses the order fields of a signal and adds every validation issue; undefined when the order is incomplete. */
+/**
+ * Parses the order fields of a signal and adds every validation issue; undefined when the order is
+ * incomplete.
+ */
 export function parseOrder(source: OrderSource, issues: Issues): OwnPart<OrderSignal> | undefined {
   const kind = readKind(source, issues);
   if (kind !== undefined) return parseKind(kind, source, issues);
@@ -57,7 +60,9 @@ function readCommonValues(fields: Fields, issues: Issues): void {
   readExpectTrigger(fields, 'buy', issues);
 }
 
-/** A stop price without `orderType` means a stop-limit order. A limit price alone could belong to any kind. */
+/**
+ * A stop price without `orderType` means a stop-limit order. A limit price alone could belong to any kind.
+ */
 function readKind({ fields, prefix }: OrderSource, issues: Issues): OrderKind | undefined {
   if (fields.orderType !== undefined) {
     const name = readWord(

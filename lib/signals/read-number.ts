@@ -55,7 +55,10 @@ const misuses: readonly Misuse[] = [
 const secondsInDay = parseDecimal('86400');
 const millisecondsInSecond = parseDecimal('1000');
 
-/** Reads a positive decimal from a JSON number or from text. The result is in plain notation and keeps every digit. */
+/**
+ * Reads a positive decimal from a JSON number or from text. The result is in plain notation and keeps every
+ * digit.
+ */
 export function readPositive(field: Field, issues: Issues): DecimalText | undefined {
   const value = readDecimal(field, issues);
   return value === undefined ? undefined : formatDecimal(value);

@@ -10,8 +10,8 @@ const clientOrderIdPattern = /^[A-Za-z0-9._-]{1,64}$/;
 const largestExtras = 4096;
 
 /**
- * Reads free text from a JSON string or number. Unprintable characters are escaped, so that no comment can forge a line
- * of the log.
+ * Reads free text from a JSON string or number. Unprintable characters are escaped, so that no comment can
+ * forge a line of the log.
  *
  * @returns null for an empty text, which means the same as a missing one
  */

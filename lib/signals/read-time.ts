@@ -22,12 +22,13 @@ export interface TimeBounds {
 /**
  * Reads when an alert fired.
  *
- * Accepts `yyyy-MM-ddTHH:mm:ssZ` with or without a fraction, as `{{timenow}}` gives it, and Unix times in seconds or
- * milliseconds, as Pine's `timenow` gives them.
+ * Accepts `yyyy-MM-ddTHH:mm:ssZ` with or without a fraction, as `{{timenow}}` gives it, and Unix times in
+ * seconds or milliseconds, as Pine's `timenow` gives them.
  *
  * A time in the future is refused: such an alert would stay fresh for too long.
  *
- * @returns milliseconds since the Unix epoch, rounded down, so that an alert never counts as younger than it is
+ * @returns milliseconds since the Unix epoch, rounded down, so that an alert never counts as younger than it
+ *   is
  * @see https://www.tradingview.com/support/solutions/43000531021/ the placeholders and their formats
  */
 export function readTimeMs(field: Field, bounds: TimeBounds, issues: Issues): number | undefined {

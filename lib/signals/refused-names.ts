@@ -13,8 +13,8 @@ export interface RefusedName {
 }
 
 /**
- * Reads the ids and tickers of the signals in a refused body. Other fields may be invalid. If the JSON is broken, only
- * the part before the first mistake is read.
+ * Reads the ids and tickers of the signals in a refused body. Other fields may be invalid. If the JSON is
+ * broken, only the part before the first mistake is read.
  *
  * @returns one for each signal of the body; empty when the body contains none
  */

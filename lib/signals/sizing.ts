@@ -13,17 +13,17 @@ export type Sized =
   | { readonly ok: false; readonly denial: Denial };
 
 /**
- * Turns a signal into an order that its market accepts. Rounding is toward safety: the order is never larger, nor worse
- * priced, than the signal asks for.
+ * Turns a signal into an order that its market accepts. Rounding is toward safety: the order is never larger,
+ * nor worse priced, than the signal asks for.
  *
- * - The amount is rounded down to the amount step. A size in the quote currency is first divided by the rounded limit
- *   price.
- * - The stop price and the limit price are rounded in the same direction, down for a buy and up for a sell, so that
- *   neither passes the other.
- * - The stop-loss and the take-profit are rounded so that they execute sooner: for a long position the stop-loss up and
- *   the take-profit down, for a short position the other way.
- * - A missing limit price is set beyond the rounded stop price by the account's `limitOffset`: above it for a buy, below
- *   it for a sell. Rounding never moves it further away than that rate.
+ * - The amount is rounded down to the amount step. A size in the quote currency is first divided by the
+ *   rounded limit price.
+ * - The stop price and the limit price are rounded in the same direction, down for a buy and up for a sell,
+ *   so that neither passes the other.
+ * - The stop-loss and the take-profit are rounded so that they execute sooner: for a long position the
+ *   stop-loss up and the take-profit down, for a short position the other way.
+ * - A missing limit price is set beyond the rounded stop price by the account's `limitOffset`: above it for a
+ *   buy, below it for a sell. Rounding never moves it further away than that rate.
  *
  * @param clientOrderId the client order id of the new order
  */
@@ -74,7 +74,10 @@ function roundStopLossAndTakeProfit(signal: OrderSignal, step: Decimal): StopLos
   };
 }
 
-/** Whether stop-loss and take-profit protect a long position: the named one, or else the one that the order opens. */
+/**
+ * Whether stop-loss and take-profit protect a long position: the named one, or else the one that the order
+ * opens.
+ */
 function isLong({ side, positionSide }: OrderSignal): boolean {
   return positionSide === 'LONG' || (positionSide !== 'SHORT' && side === 'buy');
 }

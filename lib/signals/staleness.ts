@@ -8,8 +8,8 @@ export interface Arrival {
 }
 
 /**
- * Checks whether the signal is too old for its order to be sent. The age of a signal without a time is counted from its
- * arrival: even without a time, no order may wait for an hour.
+ * Checks whether the signal is too old for its order to be sent. The age of a signal without a time is
+ * counted from its arrival: even without a time, no order may wait for an hour.
  *
  * @returns null when the signal is fresh
  */
@@ -31,7 +31,10 @@ export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number):
 /** The clocks of two machines, or of one machine before and after a correction, normally differ by less. */
 const clockToleranceMs = 60_000;
 
-/** If the clock was ahead when the signal arrived and was set back since, nothing shows how long the signal has waited. */
+/**
+ * If the clock was ahead when the signal arrived and was set back since, nothing shows how long the signal
+ * has waited.
+ */
 function denyUnknownAge(aheadMs: number): Denial {
   const limit = secondsText(clockToleranceMs);
   const actual = secondsText(aheadMs);

@@ -138,9 +138,7 @@ describe('interest that was imported', () => {
       account: 'rehearsal',
       forgotten: null,
     });
-    expect(unfinished.stdout).toContain(
-      'No import of interest for account rehearsal is complete yet',
-    );
+    expect(unfinished.stdout).toContain('No import of interest for account rehearsal is complete yet');
   });
 
   test('whose oldest payments were never listed says so', async () => {
