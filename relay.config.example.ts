@@ -1,21 +1,22 @@
 import type { RelayConfig } from './lib/host/config.ts';
 
 /**
- * What the relay may do, and for whom. Checked as a whole at start; amounts and prices are text, so they stay exact.
+ * What the relay may do, and for which accounts. The relay checks the whole file when it starts.
+ * Amounts and prices are text, so that they stay exact.
  *
- * `relay.config.example.ts` ships; the first start makes `relay.config.ts` from it. Change that one: git leaves it alone.
+ * The first start copies `relay.config.example.ts` to `relay.config.ts`. Edit the copy: git ignores it.
  */
 export default {
   exchange: {
     // 'global', 'eu', or a URL. `npm start` always trades on the embedded paper exchange instead.
-    // 'eu' (whitebit.eu) has no collateral trading: it refuses every kind of order this relay places, stop-limit and
-    // limit, with HTTP 453 and code 30. Balances and fees can be read there.
+    // 'eu' (whitebit.eu) has no collateral trading: it refuses every kind of order this relay places,
+    // stop-limit and limit, with HTTP 453 and code 30. Balances and fees can be read there.
     address: 'global',
-    // 'live' is what the service speaks today; 'documented' is its written API.
+    // 'live' is the API that the service speaks today; 'documented' is the API as its documentation says.
     dialect: 'live',
   },
 
-  // What alerts call a market → what the exchange calls it. Only what stands here is traded.
+  // Ticker in the alert → market at the exchange. The relay trades only the tickers listed here.
   tickers: {
     BTCUSDT: 'BTC_USDT',
     'WHITEBIT:BTCUSDT': 'BTC_USDT',
@@ -24,26 +25,30 @@ export default {
     SOLUSDT: 'SOL_USDT',
   },
 
-  // An alert older than this is refused, and not sent if it grew too old while waiting. An alert's own maxLag wins.
+  // An alert older than this is refused. One that becomes older than this while it waits in the queue is
+  // denied. A maxLag in the alert overrides this setting.
   maxLagSeconds: 60,
 
-  // While nobody can tell whether an order exists, the alarm is raised again this often.
+  // While it is unknown whether an order exists, the alarm is raised again at this interval.
   unknownAlarmMinutes: 15,
 
   // One entry for each webhook URL.
   accounts: {
     main: {
-      // 'paper'    places orders on the paper exchange of `npm start`. On AWS, where there is none, it sends nothing:
-      //            every signal ends as dry_run, with the requests that would have gone.
+      // 'paper'    places orders on the paper exchange of `npm start`. AWS has no paper exchange: there it
+      //            sends nothing, and every signal ends as dry_run, with the requests that 'live' would send.
       // 'dry-run'  sends nothing, neither here nor on AWS.
-      // 'live'     sends orders. ON AWS THEY TRADE REAL MONEY. Set it when the limits below are yours, then deploy.
+      // 'live'     sends orders. ON AWS THEY TRADE REAL MONEY. Set your own limits below first, then deploy.
       mode: 'paper',
-      // Where the limit price is set when an alert gives only a stop price: this far beyond it.
+      // For an alert that gives only a stop price, the relay sets the limit price this far beyond it: above
+      // it for a buy, below it for a sell.
       limitOffset: '0.1%',
-      // A limit price further beyond its stop price than this, on the side that costs, is denied; null takes any.
+      // A limit price further beyond its stop price than this is denied: above it for a buy, below it for a
+      // sell. null: any distance is allowed.
       maxLimitDistance: '3%',
-      // Markets that may be traded, and the most that one order may be: its amount in the base currency, its notional
-      // (amount times price) in the quote currency. Small on purpose: raise them knowingly.
+      // Markets that may be traded, and the largest order in each: its amount in the base currency, its
+      // notional (amount times price) in the quote currency. They are small on purpose: check each one before
+      // you raise it.
       markets: {
         BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
         BTC_PERP: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
@@ -60,24 +65,25 @@ export default {
     },
   },
 
-  // What is kept of every account by the clock: cron(minutes hours day-of-month month day-of-week year), null for never.
+  // What the relay records of every account on a schedule; null: never.
+  // cron(minutes hours day-of-month month day-of-week year)
   snapshots: {
     timeZone: 'Etc/UTC',
-    // What its main balance holds, and its collateral balance in the live dialect, at each of these times.
+    // The main balance, and in the live dialect also the collateral balance.
     balances: 'cron(0 * * * ? *)',
-    // What moving each currency costs; only changes are kept.
+    // The fees for deposits and withdrawals of each currency; only changes are stored.
     fees: 'cron(10 0 * * ? *)',
-    // Interest payments; business partners of the exchange alone have them.
+    // Interest payments; only business partners of the exchange receive them.
     interest: 'cron(20 0 * * ? *)',
   },
 
   // Only for the relay on AWS.
   aws: {
-    // Who may call the webhook beside TradingView: addresses or ranges like '203.0.113.0/24'.
+    // Who may call the webhook besides TradingView: addresses or ranges like '203.0.113.0/24'.
     allowedAddresses: [],
-    // Gets the alarms; AWS asks it to confirm once. null: nobody does.
+    // AWS sends the alarms to this address, after the address has confirmed once. null: no e-mail is sent.
     alarmEmail: null,
-    // How long the story of a settled signal is kept.
+    // How long the ledger entry of a settled signal is kept.
     keepLedgerDays: 400,
     logRetentionDays: 90,
   },

@@ -1,6 +1,7 @@
 'use strict';
 
-// Every Node since 12 must be able to read this file and to say what is missing: no `node:` prefixes, no newer syntax.
+// Every Node since 12 must be able to run this file and report what is missing: no `node:` prefixes, no newer
+// syntax.
 const { spawn } = require('child_process');
 const { existsSync, readFileSync } = require('fs');
 const { constants } = require('os');
@@ -14,17 +15,19 @@ const { engines, optionalDependencies = {} } = JSON.parse(
 const neededVersion = engines.node.replace(/^>=\s*/, '');
 
 /**
- * Runs a script of the project on a Node that is new enough: in this process if this Node is, else on the Node that
- * `npm ci` brought. Older npm removes the link `node_modules/.bin/node`, so that Node is found by its own path.
+ * Runs a script of the project on a Node that is new enough: in this process if possible, otherwise on the
+ * Node that `npm ci` installed. Older npm removes the link `node_modules/.bin/node`, so the program is found
+ * by its own path.
  *
- * @param {string[]} args options of Node, the script's path from the root of the project, and the script's arguments
+ * @param {string[]} args options of Node, the script's path from the root of the project, and the script's
+ *   arguments
  */
 function launch(args) {
   const scriptAt = args.findIndex((arg) => !arg.startsWith('-'));
   const nodeOptions = args.slice(0, scriptAt);
   const script = resolve(projectRoot, args[scriptAt]);
   const scriptArgs = args.slice(scriptAt + 1);
-  if (!existsSync(script)) return fail(`${args[scriptAt]} is not there: ${describeInstallation()}.`);
+  if (!existsSync(script)) return fail(`${args[scriptAt]} is missing: ${describeInstallation()}.`);
   const isReady = nodeOptions.every((option) => process.execArgv.includes(option));
   if (isNewEnough(process.versions.node) && isReady) return runHere(script, scriptArgs);
   const node = isNewEnough(process.versions.node) ? process.execPath : findPackagedNode();
@@ -38,7 +41,9 @@ function isNewEnough(version) {
   return differs < 0 || actual[differs] > needed[differs];
 }
 
-/** @returns {string | null} the path of its program; null when there is none, and the user was told */
+/**
+ * @returns {string | null} the path of the program; null when there is none, after the failure was printed
+ */
 function findPackagedNode() {
   const system = process.platform === 'win32' ? 'win' : process.platform;
   const name = `node-${system}-${process.arch}`;
@@ -46,8 +51,8 @@ function findPackagedNode() {
   if (existsSync(path) && isNewEnough(readVersion(name))) return path;
   const reason =
     name in optionalDependencies
-      ? `the package ${name}, which brings it, is not installed: ${describeInstallation()}`
-      : `npm has no package of it for ${system} on ${process.arch}: install it from https://nodejs.org`;
+      ? `the package ${name}, which contains it, is not installed: ${describeInstallation()}`
+      : `npm has no package of Node for ${system} on ${process.arch}: install Node from https://nodejs.org`;
   fail(`${describeNeed()}, and ${reason}.`);
   return null;
 }
@@ -66,7 +71,10 @@ function describeInstallation() {
     : 'run `npm ci` first';
 }
 
-/** Signals are passed on, the end of the one ends the other, and exit code or signal are those of the script. */
+/**
+ * Passes signals on to the child. Either process ends with the other; exit code or signal are those of the
+ * script.
+ */
 function runOn(node, args) {
   const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
@@ -76,7 +84,8 @@ function runOn(node, args) {
   child.on('exit', (code, signal) => {
     if (code !== null) process.exit(code);
     process.removeAllListeners(signal);
-    // What ended the script ends this process alike; a signal that would not, becomes the code a shell gives it.
+    // The script's signal also ends this process. If it does not, the exit code is the one a shell would
+    // report.
     process.kill(process.pid, signal);
     process.exitCode = 128 + constants.signals[signal];
   });
@@ -84,8 +93,8 @@ function runOn(node, args) {
 
 function describeSpawnFailure(node, { code, message }) {
   if (code === 'ENOENT' && process.platform === 'linux')
-    return `${describeNeed()}, and the one that npm brought (${node}) is made for glibc, which this system lacks, as Alpine does with musl: install Node ${neededVersion} or later from the system's own packages.`;
-  return `${describeNeed()}, and the one that npm brought cannot be started (${message}): run \`npm ci\` again.`;
+    return `${describeNeed()}, and the one that npm installed (${node}) needs glibc, which this system does not have (Alpine uses musl): install Node ${neededVersion} or later from the system's own packages.`;
+  return `${describeNeed()}, and the one that npm installed cannot be started (${message}): run \`npm ci\` again.`;
 }
 
 function runHere(script, scriptArgs) {
@@ -95,14 +104,14 @@ function runHere(script, scriptArgs) {
   import(pathToFileURL(script).href).catch((error) => {
     if (isBrokenInstallation(error))
       return fail(`a package is missing or broken (${firstLine(error)}): run \`npm ci\` again.`);
-    // An error of the project is told as any other.
+    // An error of the project itself is thrown as usual.
     process.nextTick(() => {
       throw error;
     });
   });
 }
 
-/** Whoever is killed above the script leaves nothing behind: it is told to end as by `kill`. */
+/** If a parent process is killed, the script ends too, as if by `kill`. */
 function endWithParent() {
   const end = () => process.kill(process.pid, 'SIGTERM');
   if (!process.connected) return watchNpm(end);
@@ -112,7 +121,7 @@ function endWithParent() {
 
 const watchEveryMs = 500;
 
-/** npm passes a signal on to its shell only, and many a shell ends without passing it further. */
+/** npm passes a signal only to its shell, and many shells end without passing it on. */
 function watchNpm(onEnd) {
   if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return;
   const parent = process.ppid;
@@ -124,25 +133,26 @@ function watchNpm(onEnd) {
   watch.unref();
 }
 
-/** A reader that has seen enough (`… | head`) is no fault. */
+/** A reader that stops early (`… | head`) is not an error. */
 function ignoreBrokenPipe(error) {
   if (error.code !== 'EPIPE') throw error;
 }
 
 const loadingFailures = [
-  // Of Node, when a package or a file of one is not there.
+  // From Node, when a package or one of its files is missing.
   /^Cannot find (package|module) '([^./]|.*node_modules)/,
   /^(Invalid package config|No "exports" main defined|Package subpath) .*node_modules/,
-  // A package of another release than the one this project names.
+  // A package has another version than the one this project names.
   /^The requested module '[^./].*' does not provide an export/,
-  // Of esbuild, when the package with its program is not there.
+  // From esbuild, when the package with its program is missing.
   /needed by esbuild|esbuild for another platform/,
 ];
 
 function isBrokenInstallation(error) {
   if (!(error instanceof Error)) return false;
   if (loadingFailures.some((pattern) => pattern.test(error.message))) return true;
-  // npm writes this file last: without it, half a file of a package may be what cannot be read.
+  // npm writes this file last. If it is missing, the syntax error may come from an incomplete file of a
+  // package.
   return error instanceof SyntaxError && !existsSync(join(projectRoot, 'node_modules', '.package-lock.json'));
 }
 

@@ -9,19 +9,19 @@ import { describeRange, listTimes } from './time-range.ts';
 
 export type BalanceKind = 'main' | 'collateral';
 
-/** What was held at a time, as the newest snapshot at or before it says. */
+/** The balances at a time, from the newest snapshot at or before it. */
 export interface BalanceRow {
   readonly atMs: number;
   readonly slotMs: number;
   readonly takenAtMs: number;
-  /** Null where the exchange did not offer this balance. */
+  /** Null when the exchange did not return this balance. */
   readonly held: Holdings | null;
 }
 
 /**
- * One row for each time of the range that had a snapshot since the time before it.
+ * One row for each time of the range that has a snapshot since the previous time.
  *
- * @throws CommandFailure (usage) when they would be too many
+ * @throws CommandFailure (usage) when there would be too many rows
  */
 export async function readBalanceRows(
   balances: BalanceStore,
@@ -32,7 +32,7 @@ export async function readBalanceRows(
   const rows: BalanceRow[] = [];
   for await (const { atMs, snapshot } of sampleBalances(balances, account, listTimes(period, stepMs))) {
     const { slotMs, takenAtMs } = snapshot;
-    // At the first time: taken long before the range, and nothing since.
+    // Only at the first time: the newest snapshot is from before the range.
     if (slotMs <= atMs - stepMs) continue;
     rows.push({ atMs, slotMs, takenAtMs, held: snapshot[kind] });
   }
@@ -52,7 +52,7 @@ export function listTickers(rows: readonly Pick<BalanceRow, 'held'>[]): readonly
   return [...new Set(rows.flatMap(({ held }) => Object.keys(held ?? {})))].sort();
 }
 
-/** Zero for what is not held, null where nobody knows. */
+/** Zero for a ticker that was not held, null when the balance is unknown. */
 export function amountOf(held: Holdings | null, ticker: string): Decimal | null {
   if (held === null) return null;
   return Object.hasOwn(held, ticker) ? (held[ticker] ?? zero) : zero;
@@ -71,9 +71,9 @@ const timeWidth = 'yyyy-mm-dd hh:mm'.length;
 const gapWidth = 2;
 
 /**
- * A column for each ticker, as many as the screen is wide, and the names of the others below.
+ * A table with as many ticker columns as fit the screen, and the names of the other tickers below it.
  *
- * @param width of the screen, in characters
+ * @param width width of the screen, in characters
  */
 export function renderBalances(
   rows: readonly BalanceRow[],
@@ -90,9 +90,9 @@ export function renderBalances(
     rows.map(({ slotMs }, index) => [formatMinute(slotMs), ...shown.map(({ cells }) => cells[index] ?? '')]),
     { width: null },
   );
-  const left = tickers.slice(shown.length);
-  if (left.length === 0) return table;
-  return `${table}\n\n${paint(`Held too: ${left.join(', ')}. Name some with --tickers; csv and json have them all.`)}`;
+  const others = tickers.slice(shown.length);
+  if (others.length === 0) return table;
+  return `${table}\n\n${paint(`Also held: ${others.join(', ')}. Choose some with --tickers; csv and json contain all.`)}`;
 }
 
 function formatHeld(amount: Decimal | null): string {
@@ -104,7 +104,7 @@ interface TextColumn {
   readonly cells: readonly string[];
 }
 
-/** At least one. */
+/** How many columns fit, at least one. */
 function countFitting(columns: readonly TextColumn[], width: number): number {
   let used = timeWidth;
   const tooFar = columns.findIndex(({ ticker, cells }) => {
@@ -114,7 +114,7 @@ function countFitting(columns: readonly TextColumn[], width: number): number {
   return tooFar < 0 ? columns.length : Math.max(1, tooFar);
 }
 
-/** Why there is nothing to show of a balance, and what to do about it. */
+/** Why there are no balances to show, and what to do about it. */
 export async function explainNoBalances(
   balances: BalanceStore,
   account: string,
@@ -123,18 +123,18 @@ export async function explainNoBalances(
 ): Promise<string> {
   const newest = await balances.readAt(account, nowMs);
   if (newest === null)
-    return `No balances of account ${account} were kept yet: the relay keeps them while it runs, at the times of snapshots.balances in relay.config.ts.`;
+    return `No balances of account ${account} are recorded yet. The relay records them while it runs, at the times of snapshots.balances in relay.config.ts.`;
   const within = await balances.readAt(account, period.untilMs - 1);
   if (within !== null && within.slotMs >= period.fromMs) return explainNothingHeld(account, kind, within);
   const advice =
     newest.slotMs < period.fromMs
       ? 'Check that the relay runs, with `doctor`, or give an earlier --from.'
-      : 'Give another range.';
-  return `No balances of account ${account} were kept from ${describeRange(period)}; the newest ones are of ${formatMinute(newest.slotMs)} UTC. ${advice}`;
+      : 'Choose another range.';
+  return `No balances of account ${account} are recorded from ${describeRange(period)}; the newest are from ${formatMinute(newest.slotMs)} UTC. ${advice}`;
 }
 
 function explainNothingHeld(account: string, kind: BalanceKind, snapshot: BalanceSnapshot): string {
   return snapshot[kind] === null
-    ? 'The exchange offered no collateral balance: there is one only where exchange.dialect is "live", and not for every account.'
+    ? 'The exchange returned no collateral balance. It does so only if exchange.dialect is "live", and not for every account.'
     : `Account ${account} held nothing in its ${kind} balance at any of these times.`;
 }

@@ -1,9 +1,9 @@
-/** What was found of one thing that has to be right. */
+/** The result of one check of `doctor`. */
 export interface Check {
   readonly name: string;
   readonly verdict: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do about it; null when there is nothing to do. */
+  /** What to do; null when there is nothing to do. */
   readonly advice: string | null;
 }
 
@@ -25,11 +25,14 @@ export function startAdvice(dataPath: string): string {
   return `Run \`npm start${folder}\` and leave it running.`;
 }
 
-/** How long the oldest message may wait before it is worth a look, and before something is wrong. */
+/** How long the oldest message may wait before `doctor` warns, and before the check fails. */
 const slowMs = 60_000;
 const stuckMs = 300_000;
 
-/** @param oldestAgeMs null when nothing waits, or nobody counts */
+/**
+ * Judges the queue and the dead-letter queue; `oldestAgeMs` is null when no message waits or its age is
+ * unknown.
+ */
 export function checkQueue(queue: {
   readonly waiting: number;
   readonly deadLetters: number;
@@ -38,53 +41,49 @@ export function checkQueue(queue: {
   const { waiting, deadLetters, oldestAgeMs } = queue;
   const age = oldestAgeMs === null ? '' : `, the oldest for ${Math.round(oldestAgeMs / 1000)} s`;
   const found = `${waiting} waiting${age}`;
-  const advice = 'Look at the log of execute-signal: the market of the oldest message does not get on.';
+  const advice = 'Read the log of execute-signal: the market of the oldest message makes no progress.';
   const waitingCheck =
     oldestAgeMs === null || oldestAgeMs < slowMs
       ? pass('queue', found)
       : (oldestAgeMs < stuckMs ? warn : fail)('queue', found, advice);
   const deadCheck =
     deadLetters === 0
-      ? pass('dead letters', 'none: no message was put aside')
+      ? pass('dead letters', 'none')
       : fail(
           'dead letters',
-          `${deadLetters} messages failed again and again and were put aside: what they are about waits`,
-          'Mend what the log of execute-signal names, then put them back with `redrive`.',
+          `${deadLetters} messages failed repeatedly; their signals are not executed`,
+          'Correct the cause that the log of execute-signal names, then put them back with `redrive`.',
         );
   return [waitingCheck, deadCheck];
 }
 
 /**
- * Whether an alarm reaches anybody.
+ * Checks whether somebody receives the alarms.
  *
- * @param topic its ARN
- * @param email who is meant to be told; null: nobody
+ * @param topic ARN of the SNS topic
+ * @param email `aws.alarmEmail` of the configuration
  */
 export function checkSubscribers(topic: {
   readonly topic: string;
   readonly email: string | null;
-  /** Whom SNS would tell, and whether they agreed to it. */
+  /** The subscribers of the topic, and whether they confirmed. */
   readonly subscriptions: readonly { readonly endpoint: string; readonly isConfirmed: boolean }[];
 }): Check {
   const { topic: arn, email, subscriptions } = topic;
-  const told = subscriptions.filter(({ isConfirmed }) => isConfirmed).map(({ endpoint }) => endpoint);
-  if (told.length > 0) return pass('alarm mail', `goes to ${told.join(', ')}`);
+  const receivers = subscriptions.filter(({ isConfirmed }) => isConfirmed).map(({ endpoint }) => endpoint);
+  if (receivers.length > 0) return pass('alarm mail', `goes to ${receivers.join(', ')}`);
   const [waiting] = subscriptions;
   if (waiting !== undefined)
     return fail(
       'alarm mail',
-      `NOBODY is told of alarms: ${waiting.endpoint} did not confirm`,
-      'Follow the link in the mail that AWS sent there; it holds for two days.',
+      `NOBODY receives alarms: ${waiting.endpoint} has not confirmed the subscription`,
+      'Follow the link in the e-mail that AWS sent there; it is valid for two days.',
     );
   if (email === null)
-    return warn(
-      'alarm mail',
-      'NOBODY is told of alarms',
-      'Set aws.alarmEmail in relay.config.ts and deploy.',
-    );
+    return warn('alarm mail', 'NOBODY receives alarms', 'Set aws.alarmEmail in relay.config.ts and deploy.');
   return fail(
     'alarm mail',
-    `NOBODY is told of alarms: ${email} is no longer subscribed`,
+    `NOBODY receives alarms: ${email} is not subscribed any more`,
     `Subscribe it again: aws sns subscribe --protocol email --notification-endpoint ${email} --topic-arn ${arn}`,
   );
 }

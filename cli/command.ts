@@ -7,24 +7,26 @@ import { describeTarget, type Session, type Target } from './session.ts';
 import { type Terminal, terminalOf } from './terminal.ts';
 import { fitLines } from './wrap-text.ts';
 
-/** What a command is given to do its work. */
+/** What a command works with. */
 export interface Context {
   readonly session: Session;
   readonly terminal: Terminal;
-  /** Whether a program reads what is printed. */
+  /** Whether `--json` was given. */
   readonly isJson: boolean;
-  /** Shows the result: the document to programs (`--json`), the text to people, broken between words. */
+  /**
+   * Prints the result: the document with `--json`, otherwise the text, wrapped to the width of the terminal.
+   */
   print(document: unknown, text: () => string): void;
-  /** Shows what was changed, and of which relay. */
+  /** Like `print`, for a command that changes something: it also names the relay that was changed. */
   printChange(document: object, text: () => string): void;
 }
 
-/** The options that every command takes. */
+/** The options of every command. */
 export interface GlobalOptions extends SessionOptions {
   readonly json?: boolean;
 }
 
-/** Opens what the command needs, runs it, and lets go of everything however it ends. */
+/** Opens a session, runs the command in it, and always closes the session. */
 export async function runCommand(command: Command, run: (context: Context) => Promise<void>): Promise<void> {
   const { json, ...options } = command.optsWithGlobals<GlobalOptions>();
   const terminal = terminalOf(command);
@@ -53,9 +55,10 @@ function headOf(target: Target): Cell {
 }
 
 /**
- * The options of a subcommand whose parent does something too: the parser gives the parent whatever both know.
+ * The options of a subcommand whose parent is a command too. The parser assigns options that both know to the
+ * parent.
  *
- * @throws CommandFailure (usage) when the parent was given one that means nothing to the subcommand
+ * @throws CommandFailure (usage) when an option of the parent was given that the subcommand does not have
  */
 export function takeOptions<Options extends object>(command: Command, parent: Command): Options {
   const own = new Set(command.options.map((option) => option.attributeName()));
@@ -65,7 +68,7 @@ export function takeOptions<Options extends object>(command: Command, parent: Co
   );
   if (strange !== undefined)
     throw createUsageFailure(
-      `\`${parent.name()} ${command.name()}\` takes no ${strange.long}`,
+      `\`${parent.name()} ${command.name()}\` has no option ${strange.long}`,
       'Add --help to the command to see how it is used.',
     );
   return { ...parent.opts<Options>(), ...command.opts<Options>() };
@@ -84,9 +87,9 @@ export function readCount(least: number, most: number): (text: string) => number
 const longestText = 200;
 
 /**
- * Reads a text that is stored and shown: trimmed, and with nothing in it that a terminal would take for a command.
+ * Reads a text that is stored and shown. It is trimmed, and its control characters are escaped.
  *
- * @param what names it in the failure
+ * @param what name of the text in the failure
  * @throws CommandFailure (usage) when it is empty or too long
  */
 export function readText(what: string, text: string): string {

@@ -5,8 +5,8 @@ import { type Decimal, formatDecimal } from '../lib/base/decimal.ts';
 export type CsvCell = string | number | Decimal | null;
 
 /**
- * One record with its line end. There is no byte order mark: tickers and ids are ASCII, which Excel reads right without
- * one, and in other programs the mark would stick to the name of the first column.
+ * Formats one record with its line end. There is no byte order mark: Excel reads tickers and ids, which are
+ * ASCII, correctly without one, and other programs would take the mark as a part of the first column's name.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
@@ -14,7 +14,8 @@ export function formatCsvRow(cells: readonly CsvCell[]): string {
   return stringify([[...cells]], {
     record_delimiter: 'windows',
     quoted_match: /^\s|\s$/,
-    // A spreadsheet takes text that begins with `=` or `-` for a formula; a decimal that does is a number.
+    // Spreadsheets take text that begins with `=` or `-` as a formula. Decimals are numbers and need no
+    // escaping.
     escape_formulas: true,
     cast: {
       object: (amount: unknown) => ({ value: formatDecimal(amount as Decimal), escape_formulas: false }),

@@ -5,7 +5,7 @@ import type { FeeTerms } from '../lib/snapshots/snapshot-store.ts';
 import { renderTable } from './table.ts';
 import type { Screen } from './terminal.ts';
 
-/** What moving currencies costs, one row for each. */
+/** A table of the transfer fees, one row for each currency. */
 export function renderFees(records: ResultOf<typeof fees>, screen: Pick<Screen, 'width'>): string {
   return renderTable(
     [
@@ -26,12 +26,12 @@ export function renderFees(records: ResultOf<typeof fees>, screen: Pick<Screen, 
   );
 }
 
-/** What moving a currency costs one way, in a few words, and how much of it may be moved. */
+/** The fee and the limits of a deposit or a withdrawal, as short texts. */
 export function describeTerms(isOpen: boolean, terms: FeeTerms): readonly [fee: string, limits: string] {
   return isOpen ? [describeFee(terms), describeRange(terms.minAmount, terms.maxAmount)] : ['closed', '–'];
 }
 
-/** A fee is fixed, a per cent between bounds, or both; zero stands for "none". */
+/** A fee is fixed, a per cent with a minimum and a maximum, or both; zero means none. */
 function describeFee({ fixed, percentFlex, minFlex, maxFlex }: FeeTerms): string {
   const range = describeRange(minFlex, maxFlex);
   const parts = [

@@ -2,7 +2,7 @@ import type { ImportProgress, Period } from '../lib/snapshots/snapshot-store.ts'
 import { formatMinute } from './print.ts';
 import { describeRange } from './time-range.ts';
 
-/** What the import of interest could not do, or has not done yet, and what to do about it, in sentences. */
+/** Sentences on what the import of interest could not read or has not read yet, and what to do about it. */
 export function describeImport(progress: ImportProgress, account: string, period: Period): readonly string[] {
   const { gaps, refusal } = progress;
   return [
@@ -12,7 +12,7 @@ export function describeImport(progress: ImportProgress, account: string, period
   ];
 }
 
-/** Up to when it was imported, where the period ends later; that no import has ended, where none has. */
+/** Says until when payments are imported if the period ends later, or that no import is complete. */
 function describeReach(
   { importedAtMs, completeUntilMs, refusal }: ImportProgress,
   account: string,
@@ -23,21 +23,21 @@ function describeReach(
   if (untilMs <= reachMs) return [];
   const done = importedAtMs === undefined ? 'is known to be imported up to' : 'was last imported at';
   return [
-    `Interest of account ${account} ${done} ${formatMinute(reachMs)} UTC: what was paid since may be missing.`,
+    `Interest of account ${account} ${done} ${formatMinute(reachMs)} UTC: later payments may be missing.`,
   ];
 }
 
 function describeUnfinished(account: string): string {
-  return `No import of interest for account ${account} has come to its end yet, so payments are missing: the relay does it while it runs, at the times of snapshots.interest in relay.config.ts.`;
+  return `No import of interest for account ${account} is complete yet, so payments are missing. The relay imports while it runs, at the times of snapshots.interest in relay.config.ts.`;
 }
 
 function describeRefusal(account: string, { atMs, reason }: NonNullable<ImportProgress['refusal']>): string {
-  return `Nothing is imported for account ${account} since ${formatMinute(atMs)} UTC: only business partners have interest payments, and the exchange said: ${reason.replace(/\.$/, '')}. Once that has changed, ask again with \`interest retry --account ${account}\`; another key (\`keys set ${account}\`) is tried by itself.`;
+  return `The import for account ${account} has been stopped since ${formatMinute(atMs)} UTC: only business partners receive interest payments, and the exchange responded: ${reason.replace(/\.$/, '')}. Once the account is a partner, run \`interest retry --account ${account}\`. A new key (\`keys set ${account}\`) restarts the import too.`;
 }
 
 function describeGap(gap: Period): string {
   const range = gap.fromMs <= 0 ? `before ${formatMinute(gap.untilMs)} UTC` : `from ${describeRange(gap)}`;
-  return `Payments ${range} may be missing: the exchange no longer showed all of them when they were to be imported. Compare with its own history.`;
+  return `Payments ${range} may be missing: the exchange no longer listed all of them when the relay imported them. Compare with its own history.`;
 }
 
 function overlap(one: Period, other: Period): boolean {

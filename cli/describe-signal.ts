@@ -1,7 +1,7 @@
 import type { OrderSignal, OrderSize, Signal } from '../lib/model/signal.ts';
 import { kindNamed } from '../lib/orders/order-kinds.ts';
 
-/** What a signal asks for, in a few words: for a line of a table. */
+/** A short description of a signal, for a table. */
 export function summariseSignal(signal: Signal): string {
   switch (signal.action) {
     case 'order':
@@ -13,7 +13,7 @@ export function summariseSignal(signal: Signal): string {
   }
 }
 
-/** What a signal asks for, in full. */
+/** A full description of a signal. */
 export function describeSignal(signal: Signal): string {
   switch (signal.action) {
     case 'order':
@@ -37,7 +37,7 @@ function describeOrder(signal: OrderSignal): string {
   return parts.join(', ');
 }
 
-/** A size by value is in the quote currency of the market. */
+/** `for 100` is an amount in the quote currency of the market. */
 function describeSize(size: OrderSize): string {
   return size.unit === 'base' ? size.quantity : `for ${size.quoteQuantity}`;
 }

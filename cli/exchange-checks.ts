@@ -14,12 +14,12 @@ import { checkMarkets } from './market-checks.ts';
 import { describeExchange, type ExchangeLocation, type Session } from './session.ts';
 
 const timeoutMs = 5_000;
-/** The exchange takes a request whose time is this far from its own clock. */
+/** The exchange accepts a nonce that differs from its own clock by at most this. */
 const nonceWindowMs = 5_000;
-/** It tells its time in whole seconds, so half of one is the closest that can be known. */
+/** The exchange reports its time in whole seconds, so a difference below this is not measurable. */
 const clockStepMs = 1_000;
 
-/** Everything about the exchange that has to be right, read-only. */
+/** All checks of the exchange. They change nothing. */
 export async function checkExchange(session: Session): Promise<readonly Check[]> {
   const reachable = await checkReachable(session);
   const location = session.locateExchange();
@@ -46,19 +46,22 @@ async function checkReachable(session: Session): Promise<Check> {
     const client = await session.openExchange(null);
     const startedAtMs = session.clock.nowMs();
     await client.call(ping, {}, { timeoutMs });
-    return pass(name, `answers in ${session.clock.nowMs() - startedAtMs} ms; ${describeExchange(location)}`);
+    return pass(name, `responds in ${session.clock.nowMs() - startedAtMs} ms; ${describeExchange(location)}`);
   } catch (error) {
     return target.kind === 'local'
       ? fail(
           name,
-          `the paper exchange does not answer: ${describe(error)}`,
-          `It runs and ends with the relay. ${startAdvice(target.data)}`,
+          `the paper exchange does not respond: ${describe(error)}`,
+          `It starts and stops with the relay. ${startAdvice(target.data)}`,
         )
       : fail(name, describe(error), 'Check exchange.address in relay.config.ts and the network.');
   }
 }
 
-/** Here only the paper exchange is spoken to; what the configured one refuses shows once it is deployed. */
+/**
+ * On a local run, a refusal by the configured exchange is only a warning: it matters once the relay is
+ * deployed.
+ */
 export function checkAddress({
   kind,
   refusal,
@@ -68,7 +71,7 @@ export function checkAddress({
   return [judge('exchange address', refusal, "Set exchange.address to 'global' if your account is there.")];
 }
 
-/** Where there is no paper exchange, an account in paper mode trades nothing: its owner must not find out by waiting. */
+/** Warns that an account in paper mode sends no orders where there is no paper exchange. */
 export function checkModes(
   { accounts }: Settings,
   { kind }: Pick<ExchangeLocation, 'kind'>,
@@ -102,17 +105,21 @@ async function checkClock(session: Session): Promise<Check> {
     const ownMs = (askedAtMs + session.clock.nowMs()) / 2;
     return judgeClock(ownMs - (nowMs + clockStepMs / 2));
   } catch (error) {
-    return warn(name, `the exchange does not tell its time: ${describe(error)}`, 'Try again later.');
+    return warn(
+      name,
+      `the server time of the exchange cannot be read: ${describe(error)}`,
+      'Try again later.',
+    );
   }
 }
 
-/** @param offsetMs how far the clock of this machine is ahead of the exchange's */
+/** @param offsetMs how far this machine's clock is ahead of the exchange's clock */
 export function judgeClock(offsetMs: number): Check {
   const offset = Math.abs(offsetMs);
   const direction = offsetMs > 0 ? 'ahead of' : 'behind';
-  if (offset <= clockStepMs) return pass('clock', "this machine's agrees with the exchange's");
-  const found = `this machine's is ${(offset / 1000).toFixed(1)} s ${direction} the exchange's`;
-  const advice = 'Set the clock of this machine, best by NTP.';
+  if (offset <= clockStepMs) return pass('clock', "this machine's clock agrees with the exchange's");
+  const found = `this machine's clock is ${(offset / 1000).toFixed(1)} s ${direction} the exchange's`;
+  const advice = 'Correct the clock of this machine, preferably with NTP.';
   return (offset < nonceWindowMs - clockStepMs ? warn : fail)('clock', found, advice);
 }
 
@@ -121,13 +128,13 @@ async function checkKey(session: Session, account: Account): Promise<Check> {
   try {
     const client = await session.openExchange(account);
     await client.call(mainBalance, {}, { timeoutMs });
-    return pass(name, 'the exchange takes it');
+    return pass(name, 'the exchange accepts it');
   } catch (error) {
     return judgeKey(name, account, error, session.locateExchange());
   }
 }
 
-/** Only a refusal of the key itself is a reason to store another one. */
+/** Advises storing another key only if the exchange refused the key itself. */
 export function judgeKey(
   name: string,
   account: Pick<Account, 'name'>,
@@ -145,19 +152,26 @@ export function judgeKey(
       name,
       found,
       kind === 'paper'
-        ? `The paper exchange knows only its own keys, which \`npm start\` prints: store one with ${set}.`
-        : `The exchange does not know it, or not with this secret: store the right pair with ${set}.`,
+        ? `The paper exchange accepts only its own keys, which \`npm start\` prints: store one with ${set}.`
+        : `The exchange does not know this key, or its secret is wrong: store the right pair with ${set}.`,
     );
   if (status === 403)
     return fail(
       name,
       found,
-      'The exchange knows it, and does not let it do this: enable the key, its permissions and the addresses it may be used from there. There is nothing to store again.',
+      'The exchange knows this key but does not permit the request. At the exchange, enable the key, its permissions and the addresses it may be used from. You need not store it again.',
     );
-  return warn(name, `not checked: ${found}`, 'Try again later. The key was not refused: leave it as it is.');
+  return warn(
+    name,
+    `not checked: ${found}`,
+    'Try again later. The exchange did not refuse the key: do not change it.',
+  );
 }
 
-/** The two dialects have another path for the same question; only the one that is spoken leads anywhere. */
+/**
+ * The dialects use different paths for the same request, and the exchange responds only on those of its own
+ * dialect.
+ */
 async function checkDialect(
   session: Session,
   accounts: readonly Account[],
@@ -174,10 +188,10 @@ async function checkDialect(
   if (only === undefined || spoken.size > 1)
     return warn(
       name,
-      `exchange.dialect says "${configured}"; which one the exchange speaks could not be told`,
+      `exchange.dialect says "${configured}"; the dialect of the exchange could not be determined`,
       isAnyKeyGood
-        ? 'Try again later; the keys are good.'
-        : 'Correct a key first: only a signed request shows the dialect.',
+        ? 'Try again later; the keys are accepted.'
+        : 'Correct a key first: only a signed request can determine the dialect.',
     );
   return only === configured
     ? pass(name, `the exchange speaks "${configured}", as exchange.dialect says`)

@@ -2,13 +2,14 @@ import type { ExchangeClient } from '../lib/exchange/client.ts';
 import type { Account } from '../lib/model/account.ts';
 import type { Session } from './session.ts';
 
-/** A person waits; what the exchange did not answer by then is told rather than waited for. */
+/** How long a command waits for the exchange before it reports a failure. */
 export const timeoutMs = 5_000;
 
 /**
- * Asks the relay's exchange, signing with the account's key; null signs nothing.
+ * Sends a request to the relay's exchange, signed with the account's key; null: unsigned.
  *
- * @throws CommandFailure `not_running` when nobody listens there; RelayError for any other failure
+ * @throws CommandFailure `not_running` when the exchange does not accept connections; RelayError for any
+ *   other failure
  */
 export async function askExchange<T>(
   session: Session,

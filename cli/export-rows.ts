@@ -14,7 +14,9 @@ import { CommandFailure } from './failure.ts';
 import { feeRecordOf, feeTitles } from './fee-records.ts';
 import { formatSecond } from './print.ts';
 
-/** The same things twice: as a spreadsheet takes them, titles first, and as programs do. None of it is gathered. */
+/**
+ * The rows of an export in two forms: CSV records with titles first, and JSON documents. Both are streamed.
+ */
 export interface ExportRows {
   records(): AsyncIterable<readonly CsvCell[]>;
   documents(): AsyncIterable<object>;
@@ -29,7 +31,9 @@ export function exportBalances(balances: BalanceStore, account: string, period: 
   };
 }
 
-/** Columns have to be known before the first row: the range is read twice rather than kept in memory. */
+/**
+ * The columns must be known before the first row. The range is read twice instead of being kept in memory.
+ */
 async function* listBalanceRecords(
   balances: BalanceStore,
   account: string,
@@ -63,12 +67,12 @@ async function findTickers(snapshots: AsyncIterable<BalanceSnapshot>): Promise<H
   return tickers;
 }
 
-/** A snapshot that came between the two readings may hold what has no column. */
+/** A snapshot that was recorded between the two reads may contain a ticker that has no column. */
 function requireKnown({ main, collateral }: BalanceSnapshot, tickers: HeldTickers): void {
   if (isWithin(main, tickers.main) && isWithin(collateral ?? {}, tickers.collateral)) return;
   throw new CommandFailure(
     'changed_meanwhile',
-    'a balance that nothing was known of was kept while the range was read',
+    'a balance of a new ticker was recorded during the export',
     'Export it again.',
   );
 }
@@ -80,7 +84,7 @@ function isWithin(held: Holdings, tickers: ReadonlySet<string>): boolean {
 
 export function exportFees(fees: FeeStore, account: string, period: Period): ExportRows {
   async function* list(): AsyncGenerator<FeeEpoch> {
-    for await (const epoch of fees.list(account)) if (heldWithin(epoch, period)) yield epoch;
+    for await (const epoch of fees.list(account)) if (isValidWithin(epoch, period)) yield epoch;
   }
   return {
     async *records() {
@@ -93,7 +97,7 @@ export function exportFees(fees: FeeStore, account: string, period: Period): Exp
   };
 }
 
-function heldWithin({ fromMs, untilMs }: FeeEpoch, period: Period): boolean {
+function isValidWithin({ fromMs, untilMs }: FeeEpoch, period: Period): boolean {
   return fromMs < period.untilMs && (untilMs === null || untilMs > period.fromMs);
 }
 

@@ -16,7 +16,10 @@ const titles = [
   ...['status', 'since (UTC)', 'order', 'client order id', 'order open', 'reason'],
 ];
 
-/** Signals, oldest first: a line of each for spreadsheets, safe to be looked at in a terminal; all that the ledger holds of each for programs. */
+/**
+ * Signals, oldest first. A CSV record summarises a signal, with control characters escaped; a JSON document
+ * is the whole ledger entry.
+ */
 export function exportSignals(ledger: Ledger, filter: EntryFilter): ExportRows {
   return {
     async *records() {
@@ -58,7 +61,7 @@ function signalCells(signal: Signal): readonly CsvCell[] {
   ];
 }
 
-/** What an order is to be; of cancellations nothing. */
+/** The terms of an order; empty cells for a cancellation. */
 function termCells(signal: Signal): readonly CsvCell[] {
   if (signal.action !== 'order') return Array.from({ length: termCount }, () => null);
   const { side, size, stopLoss, takeProfit } = signal;
@@ -73,7 +76,7 @@ function termCells(signal: Signal): readonly CsvCell[] {
   ];
 }
 
-/** A number stays one in a spreadsheet. */
+/** Decimals become numbers, so that spreadsheets treat them as such. */
 function amountCell(text: string | null): CsvCell {
   return text !== null && isDecimalText(text) ? parseDecimal(text) : text;
 }

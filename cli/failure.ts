@@ -3,10 +3,10 @@ import { describeError } from '../lib/base/describe-error.ts';
 import { type Issue, RelayError } from '../lib/base/errors.ts';
 import { isSystemError } from './system-error.ts';
 
-/** 1: it failed; 2: the command was given wrongly. */
+/** 1: the command failed; 2: the command line is wrong. */
 export type ExitStatus = 1 | 2;
 
-/** A command could not do what it was asked; the message tells what happened, the action what to do. */
+/** A command failed. The message says what happened, the action what to do. */
 export class CommandFailure extends Error {
   override readonly name = 'CommandFailure';
   readonly code: string;
@@ -28,12 +28,12 @@ export class CommandFailure extends Error {
   }
 }
 
-/** A command that was given wrongly. */
+/** The failure of a wrong command line. */
 export function createUsageFailure(message: string, action: string): CommandFailure {
   return new CommandFailure('usage', message, action, { exitStatus: 2 });
 }
 
-/** What the operator, or the program that runs the command, is told of a failure. */
+/** A failure as it is printed. */
 export interface FailureReport {
   readonly code: string;
   readonly message: string;
@@ -42,7 +42,7 @@ export interface FailureReport {
   readonly exitStatus: ExitStatus;
 }
 
-/** Puts whatever was thrown in the operator's terms; never a stack trace. */
+/** Converts anything thrown to a report for the operator, without a stack trace. */
 export function reportFailure(error: unknown): FailureReport {
   if (error instanceof CommandFailure || error instanceof RelayError) return reportKnown(error);
   if (error instanceof CommanderError)
@@ -64,27 +64,30 @@ export function reportFailure(error: unknown): FailureReport {
   if (isAwsFailure(error))
     return {
       code: 'aws_refused',
-      message: `AWS did not do it: ${error.name}: ${error.message}`,
+      message: `AWS refused or failed: ${error.name}: ${error.message}`,
       issues: [],
       action:
-        'Check the credentials (AWS_PROFILE), the region (--region), and what they allow; a network fault passes.',
+        'Check the credentials (AWS_PROFILE), their permissions and the region (--region). After a network error, try again.',
       exitStatus: 1,
     };
   return {
     code: 'unexpected',
     message: describeError(error),
     issues: [],
-    action: 'This is a fault of the tool itself: report it with the command you ran.',
+    action: 'This is a bug of the command itself: report it with the command you ran.',
     exitStatus: 1,
   };
 }
 
-/** Some commands load the packages they need only when they are asked for. */
+/** Some commands load their packages only when they run. */
 function isMissingPackage(error: unknown): error is Error {
   return isSystemError(error) && error.code === 'ERR_MODULE_NOT_FOUND';
 }
 
-/** The clients put `$metadata` on whatever a service or the way to it threw; before that, credentials may lack. */
+/**
+ * The clients add `$metadata` to every error of a service or the network. Missing credentials fail before
+ * that.
+ */
 function isAwsFailure(error: unknown): error is Error {
   return (
     error instanceof Error &&

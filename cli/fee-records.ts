@@ -4,7 +4,7 @@ import { formatSecond } from './print.ts';
 
 const termTitles = ['min fee', 'max fee', 'per cent', 'fixed', 'min amount', 'max amount'] as const;
 
-/** The columns of fees as a spreadsheet has them; what a currency that is no longer listed costs stays empty. */
+/** The CSV columns of transfer fees. The terms of a currency that is no longer listed are empty. */
 export const feeTitles: readonly string[] = [
   'ticker',
   'from (UTC)',

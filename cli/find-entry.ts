@@ -3,18 +3,19 @@ import type { Ledger } from '../lib/ledger/ledger.ts';
 import { CommandFailure } from './failure.ts';
 import { leastTyped, readTypedId } from './short-id.ts';
 
-/** What the ledger knows of an id. */
+/** What the ledger contains for an id. */
 export interface Found {
   readonly entry: Entry;
-  /** Further alerts of that id that were refused, newest first. */
+  /** Further refused alerts with that id, newest first. */
   readonly refusals: readonly Entry[];
 }
 
 /**
- * The entry of that id with the alerts of that id that were refused; where all were, the newest of them.
+ * Finds the entry with an id, and the refused alerts with the same id. If all were refused, the newest is the
+ * entry.
  *
- * @param typed an id, or the beginning of one where no other id begins so
- * @throws CommandFailure when there is none, or more than one
+ * @param typed an id, or an unambiguous beginning of one
+ * @throws CommandFailure when no entry matches, or more than one
  */
 export async function findEntry(ledger: Ledger, typed: string, accounts: readonly string[]): Promise<Found> {
   const exact = await readAccounts(ledger, typed, accounts);
@@ -41,18 +42,18 @@ async function readAll(ledger: Ledger, account: string, signalId: string): Promi
   return entry === null ? refusals : [entry, ...refusals];
 }
 
-/** More than these are too many to choose from. */
+/** How many matching ids a failure lists. */
 const mostShown = 5;
-/** Of one alert that was refused again and again there may be many. */
+/** How many entries are read: one alert may have been refused many times. */
 const mostRead = 100;
 
 interface FoundIds {
   readonly ids: readonly string[];
-  /** False when there may be more. */
+  /** False when there may be more ids. */
   readonly isWhole: boolean;
 }
 
-/** The ids that begin so. An alert that was refused stands under the id it gave. */
+/** The ids with that beginning. A refused alert counts under its explicit id. */
 async function findIds(ledger: Ledger, typed: string, accounts: readonly string[]): Promise<FoundIds> {
   const { beginning, end } = readTypedId(typed);
   if (beginning.length < leastTyped) return { ids: [], isWhole: true };
@@ -73,7 +74,7 @@ function chooseOne(found: readonly Found[], signalId: string): Found {
   throw new CommandFailure(
     'ambiguous_signal',
     `the accounts ${accounts.join(' and ')} each have a signal "${signalId}"`,
-    `Say which is meant, for example: --account ${accounts[0]}`,
+    `Choose one, for example: --account ${accounts[0]}`,
   );
 }
 

@@ -1,18 +1,19 @@
-/** How wide a column may become. */
+/** The width limits of a column. */
 export interface ColumnNeed {
-  /** As its longest cell is. */
+  /** The width of its longest cell. */
   readonly natural: number;
-  /** Below this a word would be broken, or a cell that must not wrap. */
+  /** The minimum: below it, a word or an unwrappable cell would be broken. */
   readonly least: number;
 }
 
-/** Below this a column of words is more a tower than a text. */
+/** Narrower columns of text are hard to read. */
 const comfortable = 12;
 
 /**
- * Widths with which the columns of a table fit into a line: those that can wrap share what the others leave.
+ * Chooses column widths so that a table fits a line. Columns that can wrap share the space that the others
+ * leave.
  *
- * @param room characters of a line, without the gaps; null: no end
+ * @param room characters of a line, without the gaps; null: unlimited
  * @returns null when they do not fit
  */
 export function fitColumns(needs: readonly ColumnNeed[], room: number | null): readonly number[] | null {
@@ -29,7 +30,7 @@ export function fitColumns(needs: readonly ColumnNeed[], room: number | null): r
   return widths;
 }
 
-/** Of the columns that would still use more. */
+/** The narrowest column that is below its natural width; -1 when there is none. */
 function findNarrowest(needs: readonly ColumnNeed[], widths: readonly number[]): number {
   let found = -1;
   for (const [index, { natural }] of needs.entries()) {

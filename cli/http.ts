@@ -10,22 +10,22 @@ export interface HttpRequest {
   readonly url: string;
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly body?: Uint8Array | string;
-  /** Whom we speak to, for messages: a URL may hold a token. */
+  /** The server's name in messages, because the URL may contain a token. */
   readonly recipient: string;
 }
 
 export interface HttpResponse {
   readonly httpStatus: number;
-  /** Parsed JSON; undefined when the body is none. */
+  /** Parsed JSON; undefined when the body is not JSON. */
   readonly body: unknown;
 }
 
 const timeoutMs = 10_000;
 
 /**
- * Asks a part of the local run over HTTP.
+ * Sends a request to a server of the local run.
  *
- * @throws CommandFailure `not_running` when nobody listens, `no_answer` when the response never came
+ * @throws CommandFailure `not_running` when the connection is refused, `no_answer` when no response arrived
  */
 export async function askHttp({ url, method, body, recipient }: HttpRequest): Promise<HttpResponse> {
   try {
@@ -38,7 +38,7 @@ export async function askHttp({ url, method, body, recipient }: HttpRequest): Pr
   }
 }
 
-/** Whether anybody takes connections at the address of the URL. */
+/** Whether a server accepts connections at the address of the URL. */
 export function isListening(url: string): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url);
   const defaultPort = protocol === 'https:' ? 443 : 80;
@@ -55,18 +55,14 @@ export function isListening(url: string): Promise<boolean> {
 }
 
 export function createNotRunning(recipient: string): CommandFailure {
-  return new CommandFailure(
-    'not_running',
-    `${recipient} is not running: nobody listens there`,
-    'Start it with `npm start`.',
-  );
+  return new CommandFailure('not_running', `${recipient} is not running`, 'Start it with `npm start`.');
 }
 
 function createNoResponse(recipient: string): CommandFailure {
   return new CommandFailure(
     'no_answer',
-    `${recipient} listens, but its response was lost or took more than ${timeoutMs / 1000} s`,
-    'It may have done what was asked: look (`signals`, `paper state`) before you repeat it.',
+    `${recipient} accepted the connection, but its response was lost or took more than ${timeoutMs / 1000} s`,
+    'The command may have taken effect: check with `signals` or `paper state` before you repeat it.',
   );
 }
 

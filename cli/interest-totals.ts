@@ -4,7 +4,7 @@ import type { InterestPayment } from '../lib/snapshots/snapshot-store.ts';
 export const groupings = ['month', 'plan', 'ticker'] as const;
 export type Grouping = (typeof groupings)[number];
 
-/** What one currency earned, exactly; currencies are never added to each other. */
+/** The exact sum of the payments in one currency. */
 export interface TickerTotal {
   readonly ticker: string;
   readonly payments: number;
@@ -12,19 +12,19 @@ export interface TickerTotal {
 }
 
 export interface GroupTotal extends TickerTotal {
-  /** `2026-11`, in UTC; or a plan's id; or the ticker once more. */
+  /** A month in UTC such as `2026-11`, the id of a plan, or the ticker. */
   readonly group: string;
 }
 
 export interface InterestTotals {
-  /** By group, then by ticker. */
+  /** Sorted by group, then by ticker. */
   readonly groups: readonly GroupTotal[];
-  /** By ticker. */
+  /** Sorted by ticker. */
   readonly totals: readonly TickerTotal[];
   readonly newestMs: number | null;
 }
 
-/** Adds payments up as they come. @param payments oldest first */
+/** Adds up payments. @param payments oldest first */
 export async function sumPayments(
   payments: AsyncIterable<InterestPayment>,
   by: Grouping,

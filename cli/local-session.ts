@@ -16,7 +16,7 @@ import { CommandFailure } from './failure.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
 import { type Session, webhookUrlOf } from './session.ts';
 
-/** The relay of one data folder. */
+/** A session with the relay of one data folder. */
 export function openLocalSession(dataPath: string, { settings, exchange }: HostConfig): Session {
   const clock = systemClock;
   const folder = locateDataFolder(dataPath);
@@ -25,7 +25,7 @@ export function openLocalSession(dataPath: string, { settings, exchange }: HostC
   const clientsByDialect = new Map<Dialect, ExchangeClients>();
 
   function openDatabase(): SqliteFile {
-    // Opening would create the file, and then the mistaken folder would look like an empty ledger.
+    // Opening creates the file, so a wrong folder would look like an empty ledger.
     if (!existsSync(folder.databasePath)) throw neverStarted(folder);
     database ??= openSqlite(folder.databasePath);
     return database;
@@ -42,7 +42,7 @@ export function openLocalSession(dataPath: string, { settings, exchange }: HostC
   async function readWebhookUrl(account: Account): Promise<string> {
     const { relayUrl } = requireRun(folder);
     requireSecrets(folder);
-    // While a token is being replaced two are valid; the first is the one to hand out.
+    // During a rotation two tokens are valid; the first is the new one.
     const [token] = await secrets.webhookTokens(account.name);
     if (token === undefined)
       throw new RelayError('secrets_missing', `account ${account.name} has no webhook token stored`);
@@ -57,8 +57,8 @@ export function openLocalSession(dataPath: string, { settings, exchange }: HostC
       return `the relay at ${requireRun(folder).relayUrl}`;
     },
     reachHint:
-      'TradingView reaches public addresses only, on ports 80 and 443: put a tunnel or a proxy in front.',
-    changeHint: 'The relay goes by it from the next signal on.',
+      'TradingView can reach only public addresses on ports 80 and 443: put a tunnel or a proxy in front of the relay.',
+    changeHint: 'The relay uses it from the next signal on.',
     locateExchange() {
       const { exchangeUrl, dialect } = requireRun(folder);
       return { url: exchangeUrl, dialect, kind: 'paper', refusal: findAddressRefusal(exchange.address) };
@@ -78,7 +78,7 @@ export function openLocalSession(dataPath: string, { settings, exchange }: HostC
       if (account !== null) requireSecrets(folder);
       const client = account === null ? anonymous : await forAccount(account.name);
       const { exchangeUrl } = requireRun(folder);
-      // The client would try again and again until its time is up.
+      // Otherwise the client would retry until its time limit.
       if (!(await isListening(exchangeUrl))) throw createNotRunning(`the exchange at ${exchangeUrl}`);
       return client;
     },
@@ -106,7 +106,7 @@ async function checkRelay({ relayUrl }: Run, dataPath: string): Promise<Check> {
     ? pass('relay', `listens at ${relayUrl}`)
     : fail(
         'relay',
-        `stopped: nobody listens at ${relayUrl}; no alert is taken in and no order is sent`,
+        `stopped: nothing listens at ${relayUrl}; no alert is received and no order is sent`,
         startAdvice(dataPath),
       );
 }
@@ -129,7 +129,7 @@ function requireRun(folder: DataFolder): Run {
 function neverStarted({ path }: DataFolder): CommandFailure {
   return new CommandFailure(
     'never_started',
-    `no relay was ever started on the data folder "${path}"`,
+    `no relay was ever started with the data folder "${path}"`,
     'Start one with `npm start`, or name another folder with --data, or a stack on AWS with --stack.',
   );
 }

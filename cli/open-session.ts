@@ -7,7 +7,7 @@ import { CommandFailure } from './failure.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Which relay is meant, as the command line says it. */
+/** The options of the command line that select a relay. */
 export interface SessionOptions {
   readonly data: string;
   /** Name of a CloudFormation stack; absent: a local run. */
@@ -16,7 +16,10 @@ export interface SessionOptions {
   readonly config?: string;
 }
 
-/** @throws RelayError `config_missing` or `config_invalid`; CommandFailure when there is no such stack or configuration */
+/**
+ * @throws RelayError `config_missing` or `config_invalid`; CommandFailure when there is no such stack or
+ * configuration
+ */
 export async function openSession(options: SessionOptions, terminal: Terminal): Promise<Session> {
   const { config } = options;
   const host = parseConfig(config === undefined ? await loadOwnConfig(terminal) : loadConfig(config));
@@ -24,7 +27,7 @@ export async function openSession(options: SessionOptions, terminal: Terminal): 
     const { openLocalSession } = await import('./local-session.ts');
     return openLocalSession(options.data, host);
   }
-  // The clients of AWS take longer to load than most local commands to run.
+  // Loading the AWS clients takes longer than most local commands.
   const { openStackSession } = await import('./stack-session.ts');
   return await openStackSession(options.stack, options.region, host);
 }
@@ -41,7 +44,7 @@ async function loadOwnConfig({ stderr }: Terminal): Promise<unknown> {
 
 function loadConfig(path: string): unknown {
   try {
-    // Which file it is, only the command line knows.
+    // The path is only known at run time.
     const loaded: { readonly default?: unknown } = createRequire(import.meta.url)(resolve(path));
     return loaded.default;
   } catch (error) {

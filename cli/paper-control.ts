@@ -6,9 +6,9 @@ import { askHttp, type HttpRequest } from './http.ts';
 const ControlRefusal = z.object({ error: z.string() });
 
 /**
- * Has the paper exchange do something, or tell something.
+ * Calls a control route of the paper exchange.
  *
- * @param path of the control route
+ * @param path path of the control route
  * @throws CommandFailure when there is no paper exchange, or it refuses
  */
 export async function askControl(
@@ -34,7 +34,7 @@ export async function askControl(
     );
   throw new CommandFailure(
     'no_paper_exchange',
-    `${exchangeUrl} answered HTTP ${response.httpStatus}, not as a paper exchange does`,
+    `${exchangeUrl} responded with HTTP ${response.httpStatus}, which is not a response of a paper exchange`,
     'These commands are for the paper exchange of `npm start` only.',
   );
 }

@@ -7,7 +7,7 @@ type Width = Pick<Screen, 'width'>;
 
 const Amounts = z.record(z.string(), z.string());
 
-/** The parts of the state that are shown; the rest is for programs. */
+/** The parts of the state that the tables show; `--json` prints all of it. */
 const StateField = z.object({
   prices: Amounts,
   accounts: z.record(
@@ -38,7 +38,7 @@ const StateField = z.object({
 });
 type ShownState = z.output<typeof StateField>;
 
-/** Of the ended orders only the last ones are shown. */
+/** How many ended orders are shown, the newest ones. */
 const endedOrdersShown = 10;
 
 /** Prices, balances and orders, as tables. */
@@ -139,5 +139,5 @@ function renderOrders({ orders }: ShownState, screen: Width): string {
     screen,
   );
   const hidden = ended.length - endedOrdersShown;
-  return hidden > 0 ? `${table}\n\n${hidden} older ended orders are not shown; --json has them all.` : table;
+  return hidden > 0 ? `${table}\n\n${hidden} older ended orders are not shown; --json contains all.` : table;
 }

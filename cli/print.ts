@@ -15,13 +15,15 @@ const styles = {
 } as const satisfies Record<string, readonly string[]>;
 export type Style = keyof typeof styles;
 
-/** A text for one place of the screen, from anywhere: it is made safe for the terminal when it is printed. */
+/**
+ * A text for the terminal. It may come from any source: control characters are escaped when it is printed.
+ */
 export type Cell = string | { readonly text: string; readonly style: Style };
 
 /**
  * Labels on the left, values on the right; a field without a value is left out.
  *
- * @param screen absent: values are not broken, for they are to be copied
+ * @param screen absent: values are not wrapped, so that they can be copied
  */
 export function renderFields(
   fields: readonly (readonly [label: string, value: Cell | null])[],
@@ -42,7 +44,7 @@ function renderField(label: string, value: Cell, width: number | null): readonly
   });
 }
 
-/** Facts of any shape, over as few lines as stay readable. */
+/** Formats any value compactly over several lines. */
 export function renderFacts(facts: unknown): string {
   return inspect(facts, {
     depth: 8,
@@ -53,7 +55,7 @@ export function renderFacts(facts: unknown): string {
   });
 }
 
-/** The text with its style, if the terminal shows any; control characters are spelled out. */
+/** The text with its style, if the terminal supports styles; control characters are escaped. */
 export function paint(cell: Cell): string {
   const text = escapeText(textOf(cell));
   return typeof cell === 'string' ? text : styleText([...styles[cell.style]], text);
@@ -68,7 +70,7 @@ export function textOf(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
-/** `11-21 08:32:19`, UTC: for lists of what is recent. */
+/** `11-21 08:32:19`, UTC: for lists of recent entries. */
 export function formatRecent(timeMs: number): string {
   return formatSecond(timeMs).slice(5);
 }
@@ -88,12 +90,12 @@ export function formatMillisecond(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, -1).replace('T', ' ');
 }
 
-/** A decimal in plain notation; a dash where there is none. */
+/** A decimal in plain notation; a dash for null and undefined. */
 export function formatAmount(value: Decimal | null | undefined): string {
   return value === null || value === undefined ? '–' : formatDecimal(value);
 }
 
-/** A failure as standard error shows it: one JSON document for programs, lines for people. */
+/** The text of a failure for standard error: one JSON document with `--json`, otherwise lines. */
 export function renderFailure({ exitStatus: _, ...failure }: FailureReport, isJson: boolean): string {
   if (isJson) return `${JSON.stringify({ error: failure })}\n`;
   const mark = styleText(['red', 'bold'], 'error:', { stream: process.stderr });

@@ -22,10 +22,10 @@ import { attachTerminal, type Terminal } from './terminal.ts';
 import { fitLines } from './wrap-text.ts';
 
 /**
- * Runs one command and tells its failure, if it fails.
+ * Runs one command and prints its failure, if it fails.
  *
- * @param argv as a process gets it: the program, the script, then what was typed
- * @returns the exit status: 0, 1 for a failure, 2 for a command that was given wrongly
+ * @param argv like `process.argv`: the program, the script, then the arguments
+ * @returns the exit status: 0, 1 for a failure, 2 for a wrong command line
  */
 export async function runProgram(argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
@@ -34,12 +34,13 @@ export async function runProgram(argv: readonly string[], terminal: Terminal): P
     await relay.parseAsync(argv);
     return 0;
   } catch (error) {
-    return logFailure(error, argv, terminal);
+    return printFailure(error, argv, terminal);
   }
 }
 
 /**
- * Without its options a command would do something else than it was told, and perhaps to another relay.
+ * Refuses to run if npm took some of the options: without them, the command would do something else, perhaps
+ * to another relay.
  *
  * @throws CommandFailure (usage)
  */
@@ -55,7 +56,7 @@ function refuseSwallowed(relay: Command, args: readonly string[]): void {
 
 const usualHelpWidth = 80;
 
-/** Of the command and of all below it. */
+/** The options of the command and of all its subcommands. */
 function listOptions({ options, commands }: Command): readonly Option[] {
   return [...options, ...commands.flatMap(listOptions)];
 }
@@ -63,12 +64,12 @@ function listOptions({ options, commands }: Command): readonly Option[] {
 function createProgram(terminal: Terminal): Command {
   const relay = new Command('relay')
     .usage('<command> [options]')
-    .description('Looks after a relay: one that was started with `npm start`, or one on AWS (--stack).')
-    .option('--json', 'one JSON document on standard output, for programs')
-    .option('--data <folder>', 'where a local relay keeps everything', '.relay')
-    .addOption(new Option('--stack <name>', 'a relay on AWS: the stack it was deployed as').conflicts('data'))
-    .option('--region <region>', 'where the stack is (default: as AWS_REGION or the profile says)')
-    .option('--config <file>', 'the configuration it was deployed with (default: relay.config.ts)')
+    .description('Operates a relay: one that was started with `npm start`, or one on AWS (--stack).')
+    .option('--json', 'print one JSON document, for programs')
+    .option('--data <folder>', 'data folder of a local relay', '.relay')
+    .addOption(new Option('--stack <name>', 'a relay on AWS: the name of its stack').conflicts('data'))
+    .option('--region <region>', 'AWS region of the stack (default: from AWS_REGION or the profile)')
+    .option('--config <file>', 'configuration of the relay (default: relay.config.ts)')
     .helpOption('-h, --help', 'show how a command is used')
     .helpCommand('help [command]', 'show how a command is used')
     .version(readVersion(), '-V, --version', 'show the release')
@@ -76,7 +77,7 @@ function createProgram(terminal: Terminal): Command {
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
-      // Every failure is told in one place and one form.
+      // printFailure prints all failures in one form.
       outputError: () => undefined,
       getOutHelpWidth: () => terminal.width ?? usualHelpWidth,
       getErrHelpWidth: () => terminal.width ?? usualHelpWidth,
@@ -88,10 +89,10 @@ function createProgram(terminal: Terminal): Command {
   addSignalCommand(relay);
   addResolveCommands(relay);
   addPauseCommands(relay);
-  relay.commandsGroup('Looking after it:');
+  relay.commandsGroup('Operation:');
   addDoctorCommands(relay);
   addSecretCommands(relay);
-  relay.commandsGroup('What you hold, what it costs, what it earned:');
+  relay.commandsGroup('Balances, fees and interest:');
   addBalanceCommands(relay);
   addFeeCommands(relay);
   addInterestCommands(relay);
@@ -105,12 +106,12 @@ function createProgram(terminal: Terminal): Command {
   return relay;
 }
 
-function logFailure(error: unknown, argv: readonly string[], terminal: Terminal): number {
-  // Help or release were asked for and shown; help shown for want of a command is a mistake.
+function printFailure(error: unknown, argv: readonly string[], terminal: Terminal): number {
+  // `--help` and `--version` succeed. Help that is printed because no command was given is a failure.
   if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code))
     return error.exitCode === 0 ? 0 : 2;
   const report = reportFailure(error);
-  // A mistaken command may end the parsing before the option is read.
+  // After a wrong command line, the parser may not have read this option.
   const isJson = argv.includes('--json');
   const text = renderFailure(report, isJson);
   terminal.stderr.write(isJson ? text : fitLines(text, terminal.width));

@@ -2,41 +2,41 @@ import type { Entry } from '../lib/ledger/entry.ts';
 import type { EntryQuery, Ledger } from '../lib/ledger/ledger.ts';
 import type { Status } from '../lib/model/outcome.ts';
 
-/** Which entries are meant. */
+/** Which entries to read. */
 export interface EntryFilter {
   readonly status?: Status;
   readonly account?: string;
-  /** Stored then or later. */
+  /** Stored at or after this time. */
   readonly fromMs?: number;
-  /** Stored before; infinite: no end. */
+  /** Stored before this time; infinite: no limit. */
   readonly untilMs?: number;
-  /** What no index of a ledger knows; absent: any entry. */
+  /** A condition that no index of the ledger supports; absent: every entry matches. */
   readonly matches?: (entry: Entry) => boolean;
 }
 
 export interface EntryRange {
   readonly limit: number;
-  /** Behind which entry to begin: `next` of a listing. */
+  /** Where to continue: `next` of an earlier listing. */
   readonly before?: string;
 }
 
 export interface EntryListing {
   readonly entries: readonly Entry[];
-  /** Where the entries go on, if there may be more; null when these were the last. */
+  /** Where to continue if there may be more entries; null when these were the last. */
   readonly next: string | null;
-  /** Whether it ended before enough were found, because it had looked at so many. */
+  /** Whether the search stopped at `mostLookedAt` entries before it found enough. */
   readonly isCut: boolean;
 }
 
-/** A market or a word is in no index: so many entries are looked at for it, which takes seconds and costs less than a cent. */
+/** How many entries a search without an index reads: on AWS this takes seconds and costs less than a cent. */
 export const mostLookedAt = 10_000;
 const pageSize = 100;
 
 /**
- * The newest entries that are meant, newest first, as many as asked for.
+ * Reads up to `limit` matching entries, newest first.
  *
- * A page may hold fewer than asked for although more follow: a table goes by one of status and account, and leaves out
- * what the other says.
+ * A page of the ledger may contain fewer entries than requested although more follow: the DynamoDB table has
+ * an index by status or by account, and filters by the other.
  *
  * @throws RangeError when `before` is no cursor of this ledger
  */
@@ -74,12 +74,12 @@ function firstQueryOf(
     ...(account === undefined ? {} : { account }),
     ...(untilMs === Number.POSITIVE_INFINITY ? {} : { startMs: untilMs }),
     ...(before === undefined ? {} : { cursor: before }),
-    // Where an index says it all, not one too many is read.
+    // If an index answers the whole query, only `limit` entries are read.
     limit: matches === undefined && (status === undefined || account === undefined) ? limit : pageSize,
   };
 }
 
-/** Every entry that is meant, oldest first, a page at a time. */
+/** Reads all matching entries, oldest first, one page at a time. */
 export async function* listEntries(ledger: Ledger, filter: EntryFilter): AsyncGenerator<Entry> {
   const { status, account, fromMs, untilMs = Number.POSITIVE_INFINITY, matches = () => true } = filter;
   let query: EntryQuery | null = {

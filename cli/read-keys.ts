@@ -7,26 +7,26 @@ import type { Credentials } from '../lib/exchange/client.ts';
 import { createUsageFailure } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** As the exchange gives it: printable, without spaces. */
+/** Keys of the exchange are printable and contain no spaces. */
 const KeyText = z.string().regex(/^[!-~]{1,512}$/);
 const KeysField = z.strictObject({ apiKey: KeyText, apiSecret: KeyText });
 
 /**
- * Reads an exchange key from the terminal, unseen, or from standard input: as two lines, key and secret, or as JSON
- * with `apiKey` and `apiSecret`.
+ * Reads an exchange key from the terminal without echo, or from standard input: as two lines, key and secret,
+ * or as JSON with `apiKey` and `apiSecret`.
  *
- * An argument would stay in the shell's history and show in the list of processes.
+ * A command-line argument would stay in the shell's history and be visible in the list of processes.
  *
- * @throws CommandFailure (usage) when it cannot be a key; its words never quote what was given
+ * @throws CommandFailure (usage) when the input is not a key; the message never quotes the input
  */
 export async function readKeys(terminal: Terminal): Promise<Credentials> {
   const { stdin } = terminal;
   const given = stdin.isTTY ? await askForKeys(terminal) : parseInput(await text(stdin));
   const keys = KeysField.safeParse(given);
   if (keys.success) return keys.data;
-  const fields = [...new Set(keys.error.issues.map(({ path }) => path.join('.') || 'the whole'))];
+  const fields = [...new Set(keys.error.issues.map(({ path }) => path.join('.') || 'the input'))];
   throw createUsageFailure(
-    `what was given is not an exchange key: ${fields.join(' and ')} will not do`,
+    `the input is not an exchange key: ${fields.join(' and ')} cannot be used`,
     'Give the key and the secret as two lines, or as {"apiKey": "…", "apiSecret": "…"}; nothing was stored.',
   );
 }
@@ -39,7 +39,7 @@ function parseInput(input: string): unknown {
 }
 
 async function askForKeys({ stdin, stderr }: Terminal): Promise<unknown> {
-  // What is typed is echoed into nowhere.
+  // The prompt's output is discarded, so that the typed key is not shown.
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompter = createInterface({ input: stdin, output: silence, terminal: true });
   const interrupted = new AbortController();

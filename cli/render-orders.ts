@@ -5,15 +5,15 @@ import { type Column, renderTable } from './table.ts';
 import type { Screen } from './terminal.ts';
 import { formatLocal, nameOffset } from './time-zone.ts';
 
-/** What is open at an exchange. */
+/** The open orders of an account at the exchange. */
 export interface OpenAtExchange {
-  /** Groups of orders that hang together. */
+  /** Linked orders: OTO and OCO. */
   readonly groups: readonly ConditionalOrder[];
-  /** Orders of all kinds, those of the groups among them; null where the exchange has no list of them. */
+  /** Orders of all kinds, including those of the groups; null in a dialect that has no such list. */
   readonly open: readonly Order[] | null;
 }
 
-/** The open orders: first those that stand alone, then groups. */
+/** A table of the open orders: first single orders, then groups. */
 export function renderOrders({ groups, open }: OpenAtExchange, screen: Screen): string {
   const grouped = new Set(groups.flatMap(listLegs).map(({ orderId }) => orderId));
   const alone = (open ?? []).filter(({ orderId }) => !grouped.has(orderId));
@@ -44,7 +44,7 @@ export function renderOrders({ groups, open }: OpenAtExchange, screen: Screen): 
   return [table, ...listExplanations(groups)].join('\n');
 }
 
-/** How far the clocks are ahead of UTC; where they were changed in between, the name of the time zone. */
+/** The offset from UTC, or the name of the time zone if the offset differs between the orders. */
 function nameZone(
   alone: readonly Order[],
   groups: readonly ConditionalOrder[],
@@ -60,10 +60,10 @@ function listExplanations(groups: readonly ConditionalOrder[]): readonly string[
   const kinds = new Set(groups.map(({ kind }) => kind));
   const lines = [
     ...(kinds.has('oto')
-      ? ['OTO (one triggers the other): stop loss and take profit are placed when the entry fills.']
+      ? ['OTO (one triggers the other): stop-loss and take-profit are placed when the entry is filled.']
       : []),
     ...(kinds.has('oco')
-      ? ['OCO (one cancels the other): the first of the two that fills ends the other.']
+      ? ['OCO (one cancels the other): when one is filled, the exchange cancels the other.']
       : []),
   ];
   return lines.length === 0 ? [] : ['', ...lines];
@@ -108,7 +108,7 @@ function describeTrigger({ activationPrice, activationCondition, activated }: Or
   return `${sign}${formatDecimal(activationPrice)}${activated === true ? ' met' : ''}`;
 }
 
-/** A stop loss or take profit that does not exist yet: it is placed when the entry fills. */
+/** A stop-loss or take-profit that does not exist yet: it is placed when the entry is filled. */
 function laterRow(kind: string, entry: Order, trigger: string, price: string): readonly Cell[] {
   const { side, amount, market } = entry;
   const ownSide = side === 'buy' ? 'sell' : 'buy';

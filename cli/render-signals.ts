@@ -8,9 +8,9 @@ import { type Column, type Row, renderRows } from './table.ts';
 import type { Screen } from './terminal.ts';
 import { formatLocal, nameOffset } from './time-zone.ts';
 
-/** What a list of signals is shown for. */
+/** Where a list of signals is shown. */
 export interface ListScreen extends Screen {
-  /** Whether every signal is of one account, which need not be repeated. */
+  /** Whether all signals belong to one account, so that the account column is left out. */
   readonly isOneAccount: boolean;
 }
 
@@ -32,7 +32,7 @@ export function styleStatus(status: Status): Cell {
   return { text: status, style: statusStyles[status] };
 }
 
-/** A table of signals; what went otherwise than the alert meant has its reason below it. */
+/** A table of signals. A signal that did not succeed has its reason below it. */
 export function renderSignals(entries: readonly Entry[], screen: ListScreen): string {
   const columns: readonly Column[] = [
     { title: `time (${nameZone(entries, screen)})` },
@@ -69,7 +69,7 @@ function rowOf(entry: Entry, { timeZone, isOneAccount }: ListScreen, isOneYear: 
   };
 }
 
-/** How far the clocks are ahead of UTC; where they were changed in between, the name of the time zone. */
+/** The offset from UTC, or the name of the time zone if the offset differs between the signals. */
 function nameZone(entries: readonly Entry[], { timeZone }: ListScreen): string {
   const names = new Set(entries.map(({ createdAtMs }) => nameOffset(createdAtMs, timeZone)));
   return names.size === 1 ? ([...names][0] ?? timeZone) : timeZone;

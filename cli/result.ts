@@ -10,18 +10,21 @@ import { writeOutput } from './write-output.ts';
 const formats = ['table', 'csv', 'json'] as const;
 export type Format = (typeof formats)[number];
 
-/** `--format`, of commands whose results are rows. */
+/** The option `--format` of commands that print rows. */
 export function createFormatOption(): Option {
-  return new Option('--format <format>', 'json is what --json gives (default: table)').choices(formats);
+  return new Option(
+    '--format <format>',
+    'output format; json is the same as --json (default: table)',
+  ).choices(formats);
 }
 
-/** Rows, as each format shows them. */
+/** The rows of a result in each format. */
 export interface Result {
   readonly document: object;
   table(): string;
-  /** The names of the columns first. */
+  /** CSV records, with the column names first. */
   records(): Iterable<readonly CsvCell[]>;
-  /** What has to be known beside the rows, in sentences for people; the document tells it in fields. */
+  /** Sentences about the rows, for example about missing ones. The JSON document has fields for them. */
   readonly notes: readonly string[];
 }
 

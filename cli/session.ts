@@ -22,20 +22,20 @@ export function describeTarget(target: Target): string {
     : `stack ${target.stack} in ${target.region}`;
 }
 
-/** What a command works on: one relay, here or on AWS. Nothing of it is opened before it is asked for. */
+/** Access to one relay, local or on AWS. Its parts are opened when they are first used. */
 export interface Session {
   readonly clock: Clock;
   readonly settings: Settings;
   readonly target: Target;
   /** For messages, for example `the relay of stack Relay-prod`. */
   readonly relayName: string;
-  /** What has to be done before TradingView can reach the webhook, in one sentence. */
+  /** One sentence on what TradingView needs to reach the webhook. */
   readonly reachHint: string;
-  /** When a change of keys or tokens takes effect, in one sentence. */
+  /** One sentence on when a change of keys or tokens takes effect. */
   readonly changeHint: string;
-  /** @throws CommandFailure when it is not known */
+  /** @throws CommandFailure when the relay was never started */
   locateExchange(): ExchangeLocation;
-  /** @throws CommandFailure when this relay does not trade on a paper exchange of its own */
+  /** @throws CommandFailure when this relay has no paper exchange */
   locatePaper(): string;
   /** @throws CommandFailure when there is no ledger */
   openLedger(): Ledger;
@@ -45,19 +45,19 @@ export interface Session {
   openSnapshots(): SnapshotStore;
   /** @throws RelayError `secrets_missing` when the account has no token */
   readWebhookUrl(account: Account): Promise<string>;
-  /** Has the relay take an alert in as if it came to the account's webhook. */
+  /** Sends an alert to the account's webhook. */
   sendAlert(account: Account, body: Buffer): Promise<HttpResponse>;
   /**
-   * A client that signs with the account's key; null: one that signs nothing.
+   * A client that signs with the account's key; null: a client without a key.
    *
-   * @param dialect what it speaks, if not what the relay is configured to
+   * @param dialect default: the configured one
    * @throws CommandFailure `not_running`; RelayError `secrets_missing`
    */
   openExchange(account: Account | null, dialect?: Dialect): Promise<ExchangeClient>;
   storeKeys(account: Account, keys: Credentials): Promise<void>;
-  /** Gives the account another token; the one it replaces opens until the given time. */
+  /** Replaces the account's webhook token. The old one stays valid until the given time. */
   rotateToken(account: Account, validUntilMs: number): Promise<void>;
-  /** What can be wrong with this kind of relay in particular. */
+  /** The checks that only this kind of relay needs. */
   diagnose(): Promise<readonly Check[]>;
   close(): void;
 }
@@ -65,13 +65,13 @@ export interface Session {
 export interface ExchangeLocation {
   readonly url: string;
   readonly dialect: Dialect;
-  /** `own`: an address that only its owner knows to be real or not. */
+  /** `own`: another address in the configuration; it is unknown whether it trades real money. */
   readonly kind: 'paper' | 'real' | 'own';
-  /** What the exchange of the configuration is known to refuse; null when nothing is known. */
+  /** What the configured exchange refuses; null when no refusal is known. */
   readonly refusal: string | null;
 }
 
-/** Whether the exchange is real, in a sentence. */
+/** One sentence on whether the exchange trades real money. */
 export function describeExchange({ kind, url }: ExchangeLocation): string {
   switch (kind) {
     case 'paper':
@@ -79,12 +79,12 @@ export function describeExchange({ kind, url }: ExchangeLocation): string {
     case 'real':
       return `this is the real exchange (${url}): real money`;
     case 'own':
-      return `${url} is an address of your own: only you know whether it is real`;
+      return `${url} is an address you configured: the relay cannot tell whether it trades real money`;
   }
 }
 
 /**
- * The configured account of that name; absent: the first.
+ * Finds a configured account by its name; undefined: the first one.
  *
  * @throws CommandFailure (usage) when there is none
  */
@@ -95,7 +95,7 @@ export function chooseAccount(settings: Settings, name: string | undefined): Acc
   return account;
 }
 
-/** What a command says when it is given an account that nobody configured. */
+/** The failure for an account that is not configured. */
 export function createUnknownAccount({ accounts }: Settings, name: string): CommandFailure {
   return createUsageFailure(
     `relay.config.ts has no account "${name}"`,
@@ -103,7 +103,7 @@ export function createUnknownAccount({ accounts }: Settings, name: string): Comm
   );
 }
 
-/** The webhook's URL for an account; a token may hold any character. */
+/** The webhook URL of an account. Name and token are URL-encoded. */
 export function webhookUrlOf(baseUrl: string, account: Account, token: string): string {
   return `${baseUrl}${encodeURIComponent(account.name)}/${encodeURIComponent(token)}`;
 }

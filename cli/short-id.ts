@@ -1,15 +1,15 @@
-/** Long enough that two of a hundred thousand ids are hardly ever alike. */
+/** Enough digits that among a hundred thousand ids hardly two begin alike. */
 const shownDigits = 8;
 const longestShown = 24;
 const ellipsis = '…';
 
-/** Ids that the relay made itself: of an alert's bytes, with the signal's number where there were several. */
+/** Derived ids: from the alert's bytes, with the index of the signal if the alert is an array. */
 const derivedId = /^(h-|refused-)([0-9a-f]{32})(-\d+)?$/;
 
 /**
- * An id as lists show it, short enough to be typed: `signal` and `resolve` find the signal by it.
+ * The short form of an id in lists, which `signal` and `resolve` accept.
  *
- * @returns of an alert that was refused its own id, where it gave one
+ * @returns for a refused alert, the short form of its explicit id if it has one
  */
 export function shortenId(signalId: string): string {
   const [ownId = ''] = signalId.split('@');
@@ -18,13 +18,13 @@ export function shortenId(signalId: string): string {
   return ownId.length > longestShown ? `${ownId.slice(0, longestShown - 1)}${ellipsis}` : ownId;
 }
 
-/** As much of an id has to be typed; less may be a slip. */
+/** How many characters of an id must be typed at least. */
 export const leastTyped = 4;
 
-/** What was typed for an id, taken apart: how the id begins and how it ends. */
+/** A typed id, split into its beginning and its end. */
 export interface TypedId {
   readonly beginning: string;
-  /** Of a derived id the signal's number in its alert, such as `-2`; else empty. */
+  /** The index of the signal in a derived id, such as `-2`; otherwise empty. */
   readonly end: string;
 }
 

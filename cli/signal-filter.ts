@@ -8,7 +8,7 @@ import { summariseSignal } from './describe-signal.ts';
 import type { EntryFilter } from './read-entries.ts';
 import { createUnknownAccount } from './session.ts';
 
-/** Which signals are meant, as the command line says it. */
+/** The options of the command line that filter signals. */
 export interface FilterOptions {
   readonly status?: Status;
   readonly account?: string;
@@ -17,15 +17,15 @@ export interface FilterOptions {
 }
 
 /** Gives a command `--status`, `--market`, `--text` and `--account`. */
-export function addFilterOptions(command: Command, ofAccount = 'only those of this account'): Command {
+export function addFilterOptions(command: Command, ofAccount = 'only signals of this account'): Command {
   return command
-    .addOption(new Option('--status <status>', 'only those in this status').choices(statuses))
-    .option('--market <market>', 'only those of this market or ticker, for example BTC_USDT or BTCUSDT')
-    .option('--text <text>', 'only those with this text in id, comment, strategy, reason or order id')
+    .addOption(new Option('--status <status>', 'only signals in this status').choices(statuses))
+    .option('--market <market>', 'only signals of this market or ticker, for example BTC_USDT or BTCUSDT')
+    .option('--text <text>', 'only signals with this text in id, comment, strategy, reason or order id')
     .option('--account <name>', ofAccount);
 }
 
-/** @param tickers which market each ticker stands for: of a refused alert no more than its ticker is kept */
+/** @param tickers ticker → market. It is needed for refused alerts, whose entries contain only the ticker. */
 export function filterOf(
   { status, account, market, text }: FilterOptions,
   tickers: Readonly<Record<string, string>>,
@@ -49,7 +49,7 @@ function isOfMarket(entry: Entry, wanted: string, tickers: Readonly<Record<strin
   return ticker.toUpperCase() === wanted || market === wanted;
 }
 
-/** Looks at what people are shown of an entry, not at evidence. */
+/** Searches the texts of an entry that the commands show, not its evidence. */
 function holdsText(entry: Entry, wanted: string): boolean {
   const { signalId, clientOrderId, orderId, signal, steps } = entry;
   const texts = [
@@ -65,7 +65,8 @@ function holdsText(entry: Entry, wanted: string): boolean {
 }
 
 /**
- * An account that was taken out of the configuration has its signals all the same; a misspelt one has none.
+ * Refuses an account that is neither configured nor in the ledger. Signals of a removed account can still be
+ * listed.
  *
  * @throws CommandFailure (usage)
  */
@@ -79,7 +80,7 @@ export async function refuseUnknownAccount(
   if (entries.length === 0) throw createUnknownAccount(settings, name);
 }
 
-/** `status denied, market BTC_USDT`; empty when all are meant. */
+/** For example `status denied, market BTC_USDT`; empty without a filter. */
 export function describeFilter({ status, account, market, text }: FilterOptions): string {
   return [
     ...(status === undefined ? [] : [`status ${status}`]),

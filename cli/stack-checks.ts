@@ -13,10 +13,10 @@ import { type HostConfig, tradingViewAddresses } from '../lib/host/config.ts';
 import { type Check, checkQueue, checkSubscribers, fail, pass } from './check.ts';
 import { listStackResources, type StackOutputs } from './stack.ts';
 
-/** A stack, and what it was configured to. */
+/** A stack and its configuration. */
 export interface Stack {
   readonly stackName: string;
-  /** Of every AWS client. */
+  /** Options of every AWS client. */
   readonly options: { readonly region?: string };
   readonly outputs: StackOutputs;
   readonly aws: HostConfig['aws'];
@@ -33,7 +33,10 @@ export async function diagnoseStack(stack: Stack): Promise<readonly Check[]> {
   return checks.flat();
 }
 
-/** Calls each with what it answers without doing anything: that proves its code, configuration and environment. */
+/**
+ * Invokes each function with an event that has no effect. This checks its code, configuration and
+ * environment.
+ */
 async function checkFunctions({ options, outputs }: Stack): Promise<readonly Check[]> {
   const client = new LambdaClient(options);
   const { ReceiveFunction, ExecuteFunction } = outputs;
@@ -53,8 +56,8 @@ async function checkFunction(
     new InvokeCommand({ FunctionName: functionName, Payload: JSON.stringify(event) }),
   );
   return FunctionError === undefined
-    ? pass(name, 'starts and answers')
-    : fail(name, `breaks (${FunctionError})`, `Look at the log of ${functionName}.`);
+    ? pass(name, 'starts and responds')
+    : fail(name, `fails (${FunctionError})`, `Read the log of ${functionName}.`);
 }
 
 async function checkSignalQueue({ options, outputs }: Stack): Promise<readonly Check[]> {
@@ -79,7 +82,7 @@ async function countMessages(client: SQSClient, queueUrl: string): Promise<numbe
   );
 }
 
-/** The service counts it once a minute; null while it has not. */
+/** CloudWatch updates this metric once a minute; null when there is no value yet. */
 async function readOldestAgeMs(options: Stack['options'], queueUrl: string): Promise<number | null> {
   const nowMs = Date.now();
   const { Datapoints = [] } = await new CloudWatchClient(options).send(
@@ -99,20 +102,20 @@ async function readOldestAgeMs(options: Stack['options'], queueUrl: string): Pro
 
 async function checkAlarms({ stackName, options }: Stack): Promise<readonly Check[]> {
   const names = new Set(await listStackResources(stackName, 'AWS::CloudWatch::Alarm', options));
-  const ringing: string[] = [];
+  const active: string[] = [];
   for await (const { MetricAlarms = [] } of paginateDescribeAlarms(
     { client: new CloudWatchClient(options) },
     { StateValue: 'ALARM' },
   ))
-    ringing.push(...MetricAlarms.map(({ AlarmName = '' }) => AlarmName).filter((name) => names.has(name)));
+    active.push(...MetricAlarms.map(({ AlarmName = '' }) => AlarmName).filter((name) => names.has(name)));
   return [
-    ringing.length === 0
-      ? pass('alarms', `none of ${names.size} rings`)
-      : fail('alarms', `${ringing.join(', ')} ring`, 'The description of each alarm says what to do.'),
+    active.length === 0
+      ? pass('alarms', `none of ${names.size} is active`)
+      : fail('alarms', `active: ${active.join(', ')}`, 'The description of each alarm says what to do.'),
   ];
 }
 
-/** What SNS shows in place of a name until the mail it sent is answered. */
+/** SNS returns this instead of an ARN until the subscriber has confirmed. */
 const unconfirmedArn = 'PendingConfirmation';
 
 async function checkAlarmMail({ options, outputs, aws }: Stack): Promise<readonly Check[]> {
@@ -142,12 +145,12 @@ async function checkAllowlist({ stackName, options, aws }: Stack): Promise<reado
   );
 }
 
-/** @param policy the API's resource policy as the service tells it: JSON, whose quotes may be escaped */
+/** @param policy the API's resource policy as API Gateway returns it: JSON, whose quotes may be escaped */
 export function judgeAllowlist(policy: string, expected: readonly string[]): Check {
   const name = 'allowed addresses';
   const deploy = 'Deploy again: `npx cdk deploy`.';
   const parsed = Policy.safeParse(parsePolicy(policy));
-  if (!parsed.success) return fail(name, 'the API is not limited to any', deploy);
+  if (!parsed.success) return fail(name, 'the API is not restricted to any addresses', deploy);
   const allowed = [parsed.data.Statement]
     .flat()
     .flatMap(({ Condition }) => [Condition.IpAddress['aws:SourceIp']].flat());
@@ -162,7 +165,7 @@ export function judgeAllowlist(policy: string, expected: readonly string[]): Che
   return fail(name, parts.join('; '), deploy);
 }
 
-/** API Gateway tells a policy with the quotes of its JSON escaped. */
+/** API Gateway returns a policy with the quotes of its JSON escaped. */
 function parsePolicy(policy: string): unknown {
   return readJson(policy) ?? readJson(policy.replaceAll('\\"', '"').replaceAll('\\/', '/'));
 }

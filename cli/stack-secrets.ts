@@ -15,7 +15,7 @@ import {
 } from '../lib/host/secret-contents.ts';
 import type { SecretStore } from '../lib/host/secrets.ts';
 
-/** The secrets of a deployed relay, as its operator reads and changes them. */
+/** The secrets of a deployed relay, read and changed by the operator. */
 export interface StackSecrets extends SecretStore {
   storeKeys(account: string, keys: Credentials): Promise<void>;
   rotateToken(account: string, validUntilMs: number): Promise<void>;

@@ -20,9 +20,9 @@ import { readStackOutputs, type StackOutputs } from './stack.ts';
 import { createStackSecrets } from './stack-secrets.ts';
 
 /**
- * The relay of one CloudFormation stack, with the operator's own AWS credentials.
+ * A session with the relay of one CloudFormation stack, using the operator's own AWS credentials.
  *
- * @param region undefined: what the environment or the profile says
+ * @param region undefined: from the environment or the profile
  * @throws CommandFailure when there is no such stack
  */
 export async function openStackSession(
@@ -62,14 +62,14 @@ export async function openStackSession(
     target: { kind: 'stack', stack: stackName, region: await secretsManager.config.region() },
     relayName: `the relay of stack ${stackName}`,
     reachHint:
-      "The API takes alerts from TradingView's addresses and those of relay.config.ts; `send` goes past them.",
+      "The API accepts alerts only from TradingView's addresses and those in relay.config.ts; `send` works from any address.",
     changeHint:
-      'What is new opens within 10 s; functions that run remember what it replaced for up to 5 minutes.',
+      'A new token works within 10 s; running functions keep an old key or token for up to 5 minutes.',
     locateExchange: () => exchange,
     locatePaper() {
       throw createUsageFailure(
         'the paper exchange is part of a local run, not of a stack',
-        'Leave --stack out, or ask the exchange itself: `ping`, `balance`, `orders`.',
+        'Leave out --stack, or use the commands for the real exchange: `ping`, `balance`, `orders`.',
       );
     },
     openLedger: () =>
@@ -119,14 +119,14 @@ export async function openStackSession(
 function createNoSnapshots(stackName: string): CommandFailure {
   return new CommandFailure(
     'no_snapshots',
-    `stack "${stackName}" keeps no balances, fees and interest: an older release made it`,
-    'Deploy it again: `npx cdk deploy`. What it keeps begins then.',
+    `stack "${stackName}" records no balances, fees and interest: an older release deployed it`,
+    'Deploy it again: `npx cdk deploy`. It records them from then on.',
   );
 }
 
 const ProxyResult = z.object({ statusCode: z.int(), body: z.string() });
 
-/** The parts of API Gateway's event that the function reads. */
+/** The parts of API Gateway's event that the webhook reads. */
 interface ReceiverEvent {
   readonly httpMethod: string;
   readonly pathParameters: Readonly<Record<string, string>> | null;
@@ -135,9 +135,9 @@ interface ReceiverEvent {
 }
 
 /**
- * Calls the function behind the webhook as API Gateway would.
+ * Invokes receive-signal as API Gateway would.
  *
- * @throws CommandFailure when it broke before it could answer
+ * @throws CommandFailure when the function failed without a response
  */
 export async function invokeReceiver(
   client: LambdaClient,
@@ -152,7 +152,7 @@ export async function invokeReceiver(
     return { httpStatus: result.data.statusCode, body: readJson(result.data.body) };
   throw new CommandFailure(
     'function_broken',
-    `the function ${ReceiveFunction} broke (${response.FunctionError ?? 'its response is not one of a webhook'})`,
-    'Its log group tells why; nothing of this alert was promised, so send it again afterwards.',
+    `the function ${ReceiveFunction} failed (${response.FunctionError ?? 'its response is not one of a webhook'})`,
+    'Its log group says why. The alert was not accepted, so send it again afterwards.',
   );
 }

@@ -11,12 +11,12 @@ import { CommandFailure } from './failure.ts';
 /** Account → secret. */
 const SecretIds = z.string().transform(readJson).pipe(z.record(z.string(), z.string()));
 
-/** What the CDK stack tells of itself, by fixed names. */
+/** The outputs of the CDK stack. */
 const OutputsSchema = z.object({
-  /** Without account and token, with a slash at the end. */
+  /** The URL without account and token, with a slash at the end. */
   WebhookUrl: z.string(),
   LedgerTable: z.string(),
-  /** Stacks of older releases have none. */
+  /** Absent in stacks of older releases. */
   SnapshotTable: z.string().optional(),
   /** URLs. */
   SignalQueue: z.string(),
@@ -29,10 +29,10 @@ const OutputsSchema = z.object({
   AlarmTopic: z.string(),
 });
 
-/** Where the parts of a deployed relay are. */
+/** The addresses and names of a deployed relay's parts. */
 export type StackOutputs = z.output<typeof OutputsSchema>;
 
-/** @throws CommandFailure when there is no such stack, or it is no relay */
+/** @throws CommandFailure when the stack does not exist or is not a relay */
 export async function readStackOutputs(
   name: string,
   options: CloudFormationClientConfig,
@@ -52,7 +52,7 @@ export async function readStackOutputs(
   throw new CommandFailure(
     'no_relay',
     `stack "${name}" is not a relay of this release: its outputs lack ${missing.join(', ')}`,
-    'Name the stack that `cdk deploy` made, or deploy it again.',
+    'Name the stack that `cdk deploy` created, or deploy it again.',
   );
 }
 

@@ -5,7 +5,9 @@ export interface SystemError extends Error {
   readonly code: string;
 }
 
-/** Told by what it is, not by its class: Node's own errors have another `Error` where code runs in a context of its own. */
+/**
+ * Does not use `instanceof`: in another VM context, such as a test, Node's errors have another `Error` class.
+ */
 export function isSystemError(error: unknown): error is SystemError {
   return types.isNativeError(error) && 'code' in error && typeof error.code === 'string';
 }

@@ -8,13 +8,13 @@ import { longestWordOf, wrapText } from './wrap-text.ts';
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** Its cells may take several lines, broken between words. */
+  /** Its cells may wrap between words. */
   readonly wraps?: boolean;
-  /** It is left out where the screen is too narrow for all of them. */
+  /** It is left out when the screen is too narrow for all columns. */
   readonly optional?: boolean;
 }
 
-/** Cells in the order of the columns, and what stands below them over the whole width. */
+/** Cells in the order of the columns, and a note below them over the whole width. */
 export interface Row {
   readonly cells: readonly Cell[];
   readonly note: string | null;
@@ -22,7 +22,7 @@ export interface Row {
 
 type Width = Pick<Screen, 'width'>;
 
-/** A line under the head, a gap between columns, and nothing else. */
+/** The table has only a line below the head and gaps between the columns. */
 const frame = {
   top: '',
   'top-mid': '',
@@ -43,7 +43,7 @@ const frame = {
 const gapWidth = 2;
 const noteIndent = 4;
 
-/** A table with a ruled head and no frame; where the screen is too narrow for one, its rows one below another. */
+/** A table without a frame. If the screen is too narrow, each row becomes a list of fields. */
 export function renderTable(
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
@@ -53,7 +53,7 @@ export function renderTable(
   return renderRows(columns, rowsWithoutNotes, screen);
 }
 
-/** The same of rows with notes. */
+/** Like `renderTable`, for rows with notes. */
 export function renderRows(columns: readonly Column[], rows: readonly Row[], screen: Width): string {
   for (const shown of listSelections(columns)) {
     const some = shown.map((index) => columns[index] as Column);
@@ -67,7 +67,7 @@ export function renderRows(columns: readonly Column[], rows: readonly Row[], scr
   return renderRecords(columns, rows, screen);
 }
 
-/** Which columns to try: all of them, then always one optional column less, from the right. */
+/** The column selections to try: all columns, then without one more optional column each, from the right. */
 function listSelections(columns: readonly Column[]): readonly (readonly number[])[] {
   let shown = [...columns.keys()];
   const selections = [shown];

@@ -1,28 +1,28 @@
 import type { Readable, Writable } from 'node:stream';
 import type { Command } from 'commander';
 
-/** What people see of a run: how wide it is, and in which time zone they live. */
+/** The width and the time zone of the user's terminal. */
 export interface Screen {
-  /** Characters of a line; null where lines have no end, as in a file or a pipe. */
+  /** Characters of a line; null: unlimited, as in a file or a pipe. */
   readonly width: number | null;
-  /** IANA name of the time zone in which people are shown times. */
+  /** IANA name of the time zone in which times are shown. */
   readonly timeZone: string;
 }
 
-/** What a run of the tool reads from and writes to. */
+/** The streams of a command. */
 export interface Terminal extends Screen {
-  /** Set when a person types. */
+  /** `isTTY` is set when the input is typed in a terminal. */
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable;
   readonly stderr: Writable;
 }
 
-/** Where this process was started. `COLUMNS`, if it is exported, goes before the width that the terminal tells. */
+/** The terminal of this process. An exported `COLUMNS` overrides the width that the terminal reports. */
 export function openProcessTerminal(): Terminal {
   const { stdout, stderr } = process;
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   return {
-    // Opened by those who read it only: where it is broken all others work.
+    // Opened only by commands that read it, so that a broken standard input does not affect others.
     get stdin() {
       return process.stdin;
     },
@@ -33,21 +33,21 @@ export function openProcessTerminal(): Terminal {
   };
 }
 
-/** @param columns as the environment says it */
+/** @param columns value of the environment variable `COLUMNS` */
 export function readWidth(columns: string | undefined, ownWidth: number | undefined): number | null {
   const said = /^[1-9]\d{0,3}$/.test(columns ?? '') ? Number(columns) : undefined;
-  // A terminal that does not know its width tells 0.
+  // A terminal that does not know its width reports 0.
   return said ?? (ownWidth === 0 ? null : (ownWidth ?? null));
 }
 
 const terminals = new WeakMap<Command, Terminal>();
 
-/** Lets the commands of a program find where they are run. */
+/** Attaches a terminal to a program, for `terminalOf`. */
 export function attachTerminal(program: Command, terminal: Terminal): void {
   terminals.set(program, terminal);
 }
 
-/** Where the program that a command belongs to is run. */
+/** The terminal of the program to which a command belongs. */
 export function terminalOf(command: Command): Terminal {
   let program = command;
   while (program.parent !== null) program = program.parent;

@@ -4,7 +4,9 @@ import { createUsageFailure } from './failure.ts';
 import { formatMinute } from './print.ts';
 import { momentOf } from './time-zone.ts';
 
-/** A time on the command line is a stretch: a date is its whole day, anything finer one millisecond. */
+/**
+ * Each time of the command line is a period: a date is the whole day, a more precise time is one millisecond.
+ */
 export interface RangeOptions {
   readonly from?: Period;
   readonly to?: Period;
@@ -21,7 +23,7 @@ export function addRangeOptions(command: Command, defaultStart: string): Command
     .option('--to <time>', 'up to and with that time, or all of that day (default: now)', readTime);
 }
 
-/** A time on the command line that goes by the clocks of the terminal, unless a Z says that it is in UTC. */
+/** A time of the command line in the terminal's time zone, or in UTC if it ends with Z. */
 export interface LocalTime extends Period {
   readonly isUtc: boolean;
 }
@@ -46,7 +48,7 @@ function readLocalTime(text: string): LocalTime {
   return { ...readTime(text), isUtc: text.endsWith('Z') };
 }
 
-/** The same range as moments. */
+/** Converts local times to UTC. */
 export function placeRange({ from, to }: LocalRangeOptions, timeZone: string): RangeOptions {
   return {
     ...(from === undefined ? {} : { from: placeTime(from, timeZone) }),
@@ -60,10 +62,10 @@ function placeTime({ fromMs, untilMs, isUtc }: LocalTime, timeZone: string): Per
 }
 
 /**
- * The range that was asked for, which never reaches beyond now.
+ * The requested range, which never ends after now.
  *
- * @param findStart where a range that ends then begins when nobody says it
- * @throws CommandFailure (usage) when it would be empty
+ * @param findStart the default start of a range with the given end
+ * @throws CommandFailure (usage) when the range would be empty
  */
 export function chooseRange(
   { from, to }: RangeOptions,
@@ -74,12 +76,12 @@ export function chooseRange(
   const fromMs = from?.fromMs ?? findStart(untilMs);
   if (fromMs < untilMs) return { fromMs, untilMs };
   throw createUsageFailure(
-    `the range begins at ${formatMinute(fromMs)} UTC and ends before, at ${formatMinute(untilMs)} UTC`,
-    'Give --from a time before --to, and before now.',
+    `the range begins at ${formatMinute(fromMs)} UTC, after its end at ${formatMinute(untilMs)} UTC`,
+    'Choose a --from that is before --to, and before now.',
   );
 }
 
-/** `2026-11-01 00:00 to 2026-11-21 11:45 UTC`; one time where both ends are of the same minute. */
+/** `2026-11-01 00:00 to 2026-11-21 11:45 UTC`; one time if both ends are in the same minute. */
 export function describeRange({ fromMs, untilMs }: Period): string {
   const [start, end] = [formatMinute(fromMs), formatMinute(untilMs - 1)];
   return start === end ? `${start} UTC` : `${start} to ${end} UTC`;
@@ -93,15 +95,15 @@ export function startOfDay(timeMs: number): number {
   return Math.floor(timeMs / dayMs) * dayMs;
 }
 
-/** Years of four digits: what is sorted and padded elsewhere as text stays so. */
+/** Years have four digits, because times are sorted and padded as text elsewhere. */
 const timePattern = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?Z?)?$/;
 
-/** @throws InvalidArgumentError when the text is no date or time, or one that does not exist */
+/** @throws InvalidArgumentError when the text is not an existing date or time */
 export function readTime(text: string): Period {
   const [, date, minutes, seconds = ':00'] = timePattern.exec(text) ?? [];
   const written = `${date}T${minutes ?? '00:00'}${seconds}.000Z`;
   const fromMs = Date.parse(written);
-  // The 30th of February would be read as the 2nd of March.
+  // Date.parse accepts 30 February and returns 2 March.
   if (Number.isNaN(fromMs) || new Date(fromMs).toISOString() !== written)
     throw new InvalidArgumentError(
       'It must be a date or a time in UTC, like 2026-11-01 or 2026-11-01T08:30.',
@@ -111,7 +113,7 @@ export function readTime(text: string): Period {
 
 const unitMs: Readonly<Record<string, number>> = { m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs };
 
-/** @throws InvalidArgumentError when the text is no length of time */
+/** @throws InvalidArgumentError when the text is not a duration */
 export function readStep(text: string): number {
   const [, count, unit = ''] = /^([1-9]\d{0,3})([mhdw])$/.exec(text) ?? [];
   const length = unitMs[unit];
@@ -132,27 +134,27 @@ const steps = [
   ...[2, 7, 14, 30, 60, 90, 180].map((days) => days * dayMs),
 ];
 const longestStepMs = 365 * dayMs;
-/** About as many as a screen shows. */
+/** About as many rows as a screen shows. */
 const comfortableRows = 40;
-/** More than anybody reads; whoever computes with them exports them. */
+/** For more rows there is `export`. */
 const maximumRows = 5_000;
 
-/** The step that makes about thirty rows of a range. */
+/** The step that divides a range into about thirty rows. */
 export function chooseStep({ fromMs, untilMs }: Period): number {
   return steps.find((step) => (untilMs - fromMs) / step <= comfortableRows) ?? longestStepMs;
 }
 
 /**
- * The times from the start of the range on, a step apart, and its last one.
+ * The times of a range: from its start, one step apart, and its last time.
  *
- * @throws CommandFailure (usage) when they are too many
+ * @throws CommandFailure (usage) when there are too many
  */
 export function listTimes({ fromMs, untilMs }: Period, stepMs: number): readonly number[] {
   const count = Math.ceil((untilMs - fromMs) / stepMs);
   if (count > maximumRows)
     throw createUsageFailure(
-      `that would be ${count} rows, and ${maximumRows} are the most`,
-      'Give a longer --every or a shorter range, or take everything with `export balances`.',
+      `that would be ${count} rows, and at most ${maximumRows} are allowed`,
+      'Choose a longer --every or a shorter range, or use `export balances` for all snapshots.',
     );
   return [...Array.from({ length: count }, (_, index) => fromMs + index * stepMs), untilMs - 1];
 }

@@ -3,9 +3,9 @@ import { formatMillisecond } from './print.ts';
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * How far the clocks of a time zone are ahead of UTC at a moment.
+ * The offset of a time zone from UTC at a moment, in milliseconds.
  *
- * @param timeZone its IANA name
+ * @param timeZone IANA name
  */
 export function offsetAt(timeMs: number, timeZone: string): number {
   const format =
@@ -19,10 +19,10 @@ export function offsetAt(timeMs: number, timeZone: string): number {
 }
 
 /**
- * The moment at which the clocks of a time zone show a time. On the night on which they are changed, when they show a
- * time twice or never, it is one within that hour.
+ * Converts a local time to a moment. When the clocks change and the local time exists twice or never, the
+ * result is a moment within that hour.
  *
- * @param wallMs what they show, as if it were UTC
+ * @param wallMs the local time, written as if it were UTC
  */
 export function momentOf(wallMs: number, timeZone: string): number {
   const guessMs = wallMs - offsetAt(wallMs, timeZone);
@@ -33,12 +33,12 @@ export function isUtc(timeZone: string): boolean {
   return /^(Etc\/)?(UTC|GMT|Zulu|Universal|UCT)$/.test(timeZone);
 }
 
-/** `2026-11-21 09:32:19.123`, as the clocks of the time zone show it. */
+/** `2026-11-21 09:32:19.123`, in the time zone. */
 export function formatLocal(timeMs: number, timeZone: string): string {
   return formatMillisecond(timeMs + offsetAt(timeMs, timeZone));
 }
 
-/** `UTC`, or what the clocks of the time zone show beyond it at that moment: `+01:00`. */
+/** `UTC`, or the offset of the time zone at that moment: `+01:00`. */
 export function nameOffset(timeMs: number, timeZone: string): string {
   if (isUtc(timeZone)) return 'UTC';
   const offsetMs = offsetAt(timeMs, timeZone);

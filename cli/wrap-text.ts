@@ -1,15 +1,15 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** How many characters of a text are seen: styles are not. */
+/** The number of visible characters, without escape sequences of styles. */
 function shownLength(text: string): number {
   return stripVTControlCharacters(text).length;
 }
 
 /**
- * Lines of at most that many characters, broken at spaces only and indented alike: a word that is longer has a line of
- * its own, for an id or an address in two pieces cannot be copied.
+ * Wraps a text at spaces and keeps its indentation. A word longer than the width gets a line of its own and
+ * is never broken, so that ids and addresses can be copied.
  *
- * @param width null: one line
+ * @param width null: unlimited
  */
 export function wrapText(text: string, width: number | null): readonly string[] {
   if (width === null || shownLength(text) <= width) return [text];

@@ -8,8 +8,8 @@ import { isSystemError, type SystemError } from './system-error.ts';
 type Texts = AsyncIterable<string> | Iterable<string>;
 
 /**
- * Writes texts one after another as the reader takes them: to a stream, such as standard output, or to a file that appears,
- * or replaces what was there, once it is whole.
+ * Writes texts to a stream, such as standard output, at the speed of its reader, or to a file. The file is
+ * created or replaced only when it is complete.
  *
  * @param target a stream, or the path of a file
  * @throws CommandFailure `not_written`; what reading the texts throws
@@ -30,7 +30,7 @@ async function writeStream(texts: Texts, stream: Writable): Promise<void> {
   try {
     await pour(texts, stream, false);
   } catch (error) {
-    // A reader that has seen enough (`… | head`) is no fault.
+    // A reader that stops early (`… | head`) is not an error.
     if (!isOfWriting(error) || error.code !== 'EPIPE') throw error;
   }
 }
@@ -39,7 +39,7 @@ async function pour(texts: Texts, target: Writable, end: boolean): Promise<void>
   await pipeline(Readable.from(gather(texts), { highWaterMark: 1 }), target, { end });
 }
 
-/** In characters: a write for every line would take longer than making it. */
+/** In characters. Lines are gathered, because one write for each line would take longer than producing it. */
 const gatheredLength = 65_536;
 
 async function* gather(texts: Texts): AsyncGenerator<string> {
@@ -53,7 +53,7 @@ async function* gather(texts: Texts): AsyncGenerator<string> {
   if (gathered !== '') yield gathered;
 }
 
-/** Failures of what is read have codes, too, but come from no call of the system. */
+/** Errors while reading the texts may have codes too, but do not come from a system call. */
 function isOfWriting(error: unknown): error is SystemError {
   return isSystemError(error) && 'syscall' in error;
 }
@@ -62,6 +62,6 @@ function createNotWritten(path: string, error: SystemError): CommandFailure {
   return new CommandFailure(
     'not_written',
     `"${path}" cannot be written: ${error.message}`,
-    'Name a file in a folder that exists, that you may write to, and that has room.',
+    'Name a file in an existing folder that is writable and has free space.',
   );
 }

@@ -4,7 +4,7 @@ import type { Period } from '../../lib/snapshots/snapshot-store.ts';
 import { dayMs } from '../time-range.ts';
 import type { Trace } from './trace-balances.ts';
 
-/** A mark of an axis. */
+/** A tick of an axis. */
 export interface Tick {
   readonly value: number;
   readonly label: string;
@@ -17,7 +17,7 @@ export interface Scale {
   readonly ticks: readonly Tick[];
 }
 
-/** Begins at zero unless everything lies in the upper half, where changes would be flat. */
+/** The scale begins at zero, unless all values are in its upper half, where changes would look flat. */
 export function createScale({ spans }: Trace, tickCount: number): Scale {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const span of spans.values()) {
@@ -29,7 +29,7 @@ export function createScale({ spans }: Trace, tickCount: number): Scale {
   return { low, high, ticks: ticks(low, high, tickCount).map((value) => ({ value, label: format(value) })) };
 }
 
-/** Room around the values: a scale of one point has no length. */
+/** Adds a margin around equal values, because a scale needs a length. */
 function openBounds(least: number, most: number): [number, number] {
   if (least === most) return most === 0 ? [0, 1] : most > 0 ? [0, most * 1.25] : [most * 1.25, 0];
   if (least > 0 && least < most / 2) return [0, most];
@@ -39,7 +39,7 @@ function openBounds(least: number, most: number): [number, number] {
 const compactFrom = 1e8;
 const maximumSignificantDigits = 21;
 
-/** As many digits as it takes to tell neighbours apart. */
+/** Enough digits to distinguish adjacent ticks. */
 function createNumberFormat(step: number, largest: number): (value: number) => string {
   const stepPlace = findPlace(step);
   const digits = Math.min(18, Math.max(0, -stepPlace));
@@ -58,7 +58,7 @@ function findPlace(value: number): number {
   return Math.floor(Math.log10(value) + 1e-9);
 }
 
-/** Round times within the period, named as shortly as tells them apart. */
+/** Round times within the period, with the shortest labels that distinguish them. */
 export function createTimeTicks({ fromMs, untilMs }: Period, count: number): readonly Tick[] {
   const times = utcTicks(new Date(fromMs), new Date(untilMs - 1), count);
   const hasHours = times.some((time) => time.getTime() % dayMs !== 0);

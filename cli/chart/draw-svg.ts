@@ -4,7 +4,7 @@ import { findRuns, type Run } from './find-runs.ts';
 import { formatGrouped } from './format-grouped.ts';
 import { columnAt, type Trace, type Traces } from './trace-balances.ts';
 
-/** Columns of pixels that a drawing has for its lines. */
+/** The number of pixel columns of a plot. */
 export const svgColumns = 880;
 
 /** In pixels. */
@@ -21,11 +21,11 @@ const ink = { text: '#24292f', faint: '#59636e', grid: '#e4e7eb', line: '#0b63c5
 export interface Heading {
   readonly title: string;
   readonly subtitle: string;
-  /** What the lines are. */
+  /** The meaning of the lines. */
   readonly legend: string;
 }
 
-/** A picture with a panel for each trace, each with a scale of its own, below one another over the same time. */
+/** Draws one panel for each trace, below one another, with the same time axis and separate scales. */
 export function drawSvg(traces: Traces, heading: Heading): string {
   const plotHeight = traces.traces.length > 3 ? 110 : 180;
   const panelHeight = captionHeight + plotHeight + axisHeight;
@@ -130,10 +130,10 @@ function drawTimeAxis(
   });
 }
 
-/** In pixels: wide enough to be seen. */
+/** In pixels. */
 const dotRadius = 3.5;
 
-/** A lone snapshot, which no line leads to or from. */
+/** A single snapshot without a line to or from it. */
 function drawDot([only, ...others]: Run, yOf: (value: number) => number): readonly string[] {
   if (only === undefined || others.length > 0) return [];
   const x = only.column + 0.5;
@@ -141,8 +141,8 @@ function drawDot([only, ...others]: Run, yOf: (value: number) => number): readon
 }
 
 /**
- * A line of steps, for a balance holds until it is seen to have changed; up and down within a column it shows the
- * least and the most.
+ * A line of steps, because a balance counts as unchanged until the next snapshot. Within a column, the line
+ * covers the least and the most amount.
  */
 function drawRun(run: Run, yOf: (value: number) => number): string {
   const [start, ...others] = run;
@@ -161,7 +161,7 @@ function drawRun(run: Run, yOf: (value: number) => number): string {
   return end > drawnTo ? `${path}H${end + 0.5}` : path;
 }
 
-/** A tenth of a pixel is more than anybody sees. */
+/** Rounds to a tenth of a pixel. */
 function round(pixels: number): number {
   return Math.round(pixels * 10) / 10;
 }
@@ -174,7 +174,7 @@ const xmlEntities: Readonly<Record<string, string>> = {
 };
 
 function escapeXml(text: string): string {
-  // What XML cannot hold at all is left out.
+  // Characters that XML does not allow are left out.
   return text
     .replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, '')
     .replace(/[&<>"]/g, (character) => xmlEntities[character] ?? '');

@@ -11,12 +11,12 @@ const rows = 6;
 const labelWidth = 12;
 const tickCount = 3;
 
-/** How many columns of dots a screen of that width has for lines. */
+/** The number of dot columns of a plot on a screen of that width. */
 export function countDotColumns(width: number): number {
   return dotsAcross * Math.max(10, width - labelWidth - 2);
 }
 
-/** A small chart of each trace, below one another. */
+/** Draws a small chart for each trace, below one another. */
 export function drawTerminal(traces: Traces): string {
   return traces.traces.map((trace) => drawPanel(trace, traces)).join('\n\n');
 }
@@ -51,7 +51,7 @@ function drawPanel(trace: Trace, traces: Traces): string {
 
 const factsWidth = 78;
 
-/** Exact amounts may be long. */
+/** Wraps the facts, because exact amounts may be long. */
 function wrapFacts(facts: readonly string[]): readonly string[] {
   const lines: string[] = [];
   for (const fact of facts) {
@@ -63,7 +63,7 @@ function wrapFacts(facts: readonly string[]): readonly string[] {
   return lines.map((line) => paint({ text: line, style: 'faint' }));
 }
 
-/** The row of characters from the top. */
+/** The row of characters, counted from the top. */
 function rowOf(level: number): number {
   return rows - 1 - Math.floor(level / dotsDown);
 }
@@ -77,7 +77,7 @@ function drawTimeAxis({ period, columns }: Traces): string {
   return `${margin}└${'─'.repeat(width)}\n${margin} ${start}${end.padStart(Math.max(end.length + 1, width - start.length))}`;
 }
 
-/** A balance holds until it is seen to have changed: steps, and no line over a gap. */
+/** Draws steps, because a balance counts as unchanged until the next snapshot, and no line over a gap. */
 function plotRun(dots: DotGrid, run: Run, levelOf: (value: number) => number): void {
   let before: { readonly column: number; readonly level: number } | null = null;
   for (const { column, first, least, most, last } of run) {
@@ -119,7 +119,7 @@ class DotGrid {
     for (let level = Math.min(one, other); level <= Math.max(one, other); level += 1) this.set(column, level);
   }
 
-  /** Makes a whole character a dot: one of braille alone is hardly seen. */
+  /** Fills a whole character for a single point, because one braille dot is hardly visible. */
   mark(column: number, level: number): void {
     this.#marks.add(this.#cellOf(column, level));
   }

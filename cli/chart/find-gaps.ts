@@ -1,14 +1,15 @@
 import type { Period } from '../../lib/snapshots/snapshot-store.ts';
 
-/** So many distances on either side tell what is usual; the schedule may have been another one once. */
+/** How many distances on either side define the usual distance. The schedule may have changed over time. */
 const neighbours = 5;
-/** A distance this many times the usual one has a snapshot missing in it. */
+/** A distance this many times the usual one contains a missing snapshot. */
 const tolerance = 1.5;
 
 /**
- * Where snapshots are missing: the distance is longer than those around it, or than to the ends of the period.
+ * Finds gaps, where snapshots are missing: the distance between two snapshots, or to an end of the period, is
+ * longer than the distances around it.
  *
- * A gap reaches from the snapshot before to the one after; at the ends, from or to the period's own.
+ * A gap extends from the snapshot before it to the one after it, or from or to the end of the period.
  *
  * @param slotsMs ascending
  */
@@ -31,7 +32,7 @@ export function findGaps(slotsMs: readonly number[], period: Period): readonly P
   ];
 }
 
-/** The middle of the distances around; where there are none, no distance is unusual. */
+/** The median of the distances around; without any, no distance counts as unusual. */
 function usualAround(distances: readonly number[], index: number): number {
   const around = [
     ...distances.slice(Math.max(0, index - neighbours), Math.max(0, index)),

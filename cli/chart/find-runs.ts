@@ -4,10 +4,12 @@ export interface Stop extends Span {
   readonly column: number;
 }
 
-/** Columns that a line connects, in order; between two runs lies a gap, or nobody knows whether one does. */
+/**
+ * Consecutive columns that a line connects. Between two runs there is a gap, or too few snapshots to know.
+ */
 export type Run = readonly Stop[];
 
-/** Two distances can be compared; one alone does not tell whether a snapshot is missing in it. */
+/** At least two distances are needed: a single one does not show whether a snapshot is missing in it. */
 const comparableSnapshots = 3;
 
 export function findRuns(trace: Trace, traces: Traces): readonly Run[] {
@@ -21,7 +23,7 @@ export function findRuns(trace: Trace, traces: Traces): readonly Run[] {
   return runs;
 }
 
-/** Columns before which there is a gap; one within a column of pixels cannot be shown. */
+/** Columns that follow a gap. A gap within one pixel column cannot be shown. */
 function findBreaks({ gaps, period, columns }: Traces): ReadonlySet<number> {
   const crossing = gaps.filter(
     ({ fromMs, untilMs }) => columnAt(period, columns, fromMs) < columnAt(period, columns, untilMs),

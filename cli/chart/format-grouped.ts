@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal } from '../../lib/base/decimal.ts';
 
-/** An exact decimal for people, thousands separated: `1,234,567.89`. */
+/** An exact decimal with thousands separators: `1,234,567.89`. */
 export function formatGrouped(value: Decimal): string {
   const [whole = '', ...fraction] = formatDecimal(value).split('.');
   return [whole.replace(/\B(?=(?:\d{3})+$)/g, ','), ...fraction].join('.');

@@ -3,7 +3,10 @@ import type { BalanceSnapshot, Period } from '../../lib/snapshots/snapshot-store
 import { amountOf, type BalanceKind } from '../balance-history.ts';
 import { findGaps } from './find-gaps.ts';
 
-/** What a ticker did within one column of pixels: all of it, so that no spike is lost, however short. */
+/**
+ * The amounts of a ticker within one pixel column, with their extremes, so that even a short spike stays
+ * visible.
+ */
 export interface Span {
   readonly first: number;
   readonly least: number;
@@ -11,38 +14,38 @@ export interface Span {
   readonly last: number;
 }
 
-/** One ticker over time. Decimals become numbers for the sake of pixels; what is told in words stays exact. */
+/** One ticker over time. Amounts become numbers only for drawing; those in texts stay exact decimals. */
 export interface Trace {
   readonly ticker: string;
   readonly first: Decimal;
   readonly last: Decimal;
   readonly least: Decimal;
   readonly most: Decimal;
-  /** By column, ascending. Columns without a snapshot are left out. */
+  /** Sorted by column, ascending. Columns without a snapshot are left out. */
   readonly spans: ReadonlyMap<number, Span>;
 }
 
-/** What a chart draws. */
+/** The data of a chart. */
 export interface Traces {
   readonly period: Period;
   readonly columns: number;
   readonly snapshots: number;
-  /** By ticker. */
+  /** Sorted by ticker. */
   readonly traces: readonly Trace[];
-  /** Where no snapshots were taken. */
+  /** Periods without snapshots. */
   readonly gaps: readonly Period[];
 }
 
 export interface TraceOptions {
   readonly period: Period;
   readonly kind: BalanceKind;
-  /** Null: whatever was held. */
+  /** Null: all tickers that were held. */
   readonly tickers: readonly string[] | null;
-  /** Into how many columns of pixels the period is divided. */
+  /** The number of pixel columns of the period. */
   readonly columns: number;
 }
 
-/** Reads snapshots, oldest first, into as much as a chart of that many columns can show. */
+/** Reduces snapshots, oldest first, to what a chart with that many columns can show. */
 export async function traceBalances(
   snapshots: AsyncIterable<BalanceSnapshot>,
   { period, kind, tickers, columns }: TraceOptions,
@@ -51,7 +54,7 @@ export async function traceBalances(
   const seenColumns = new Set<number>();
   const drafts = new Map<string, TraceDraft>((tickers ?? []).map((ticker) => [ticker, new TraceDraft()]));
   for await (const { slotMs, [kind]: held } of snapshots) {
-    // Where nobody knows, there is a gap.
+    // An unknown balance counts as a gap.
     if (held === null) continue;
     const column = columnAt(period, columns, slotMs);
     const fresh = tickers === null ? Object.keys(held).filter((ticker) => !drafts.has(ticker)) : [];
@@ -70,7 +73,7 @@ export async function traceBalances(
   };
 }
 
-/** @returns the column that the time falls into, from 0 on */
+/** @returns the column of the time, counted from 0 */
 export function columnAt({ fromMs, untilMs }: Period, columns: number, atMs: number): number {
   return Math.min(columns - 1, Math.floor(((atMs - fromMs) / (untilMs - fromMs)) * columns));
 }
@@ -95,7 +98,7 @@ class TraceDraft {
       this.#least = amount;
       this.#most = amount;
     }
-    // Not by their numbers: two amounts may be the same to a float.
+    // Compared as decimals: as numbers, two different amounts may be equal.
     if (amount.lt(this.#least)) this.#least = amount;
     if (amount.gt(this.#most)) this.#most = amount;
     this.#last = amount;

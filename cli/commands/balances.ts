@@ -48,9 +48,7 @@ interface ChartOptions extends BalanceOptions {
 export function addBalanceCommands(program: Command): void {
   const balances = program
     .command('balances')
-    .description(
-      'show what the main balance of an account held over time, as the relay kept it; `balance` asks what it holds now',
-    )
+    .description('show the recorded main balances of an account over time; `balance` shows the current one')
     .helpCommand(false);
   addBalanceOptions(balances)
     .addOption(
@@ -66,19 +64,19 @@ export function addBalanceCommands(program: Command): void {
   addBalanceOptions(
     balances
       .command('chart')
-      .description('draw balances over time, every snapshot of the range: in the terminal, or into a file'),
+      .description('draw the recorded balances as a chart, in the terminal or into a file'),
   )
-    .option('--out <file>', 'an SVG picture: any browser shows it', readSvgPath)
+    .option('--out <file>', 'write an SVG picture instead, which any browser shows', readSvgPath)
     .action((_options: object, command: Command) =>
       runCommand(command, (context) => chartBalances(context, takeOptions(command, balances))),
     );
 }
 
 function addBalanceOptions(command: Command): Command {
-  return addRangeOptions(command, 'the first snapshot, or 30 days before')
-    .option('--tickers <list>', 'only these, for example BTC,USDT', readTickers)
+  return addRangeOptions(command, 'the first snapshot in the 30 days before --to')
+    .option('--tickers <list>', 'only these tickers, for example BTC,USDT', readTickers)
     .option('--collateral', 'the collateral balance instead of the main one')
-    .option('--account <name>', 'whose (default: the first configured account)');
+    .option('--account <name>', 'which account (default: the first configured one)');
 }
 
 function readSvgPath(text: string): string {
@@ -89,7 +87,7 @@ function readSvgPath(text: string): string {
 
 const defaultDays = 30;
 
-/** Unless the range was named, it begins with the first snapshot in it: what is empty before tells nothing. */
+/** Without --from, the range begins with its first snapshot, so that there is no empty part before it. */
 async function chooseBalanceRange(
   options: RangeOptions,
   nowMs: number,
@@ -130,16 +128,16 @@ async function listBalances(context: Context, options: ListOptions): Promise<voi
   });
 }
 
-/** A mistyped ticker looks like one that was never held. */
+/** Names requested tickers without a balance: one of them may be mistyped. */
 function describeAbsent(tickers: readonly string[], held: readonly string[]): readonly string[] {
   const absent = tickers.filter((ticker) => !held.includes(ticker));
-  return absent.length === 0 ? [] : [`Not held at any of these times: ${absent.join(', ')}.`];
+  return absent.length === 0 ? [] : [`No balance at any of these times: ${absent.join(', ')}.`];
 }
 
 const narrowestWidth = 40;
 const widestWidth = 120;
 const usualWidth = 80;
-/** More would scroll the first ones away. */
+/** With more panels, the first ones would scroll out of view. */
 const terminalPanels = 5;
 
 async function chartBalances(context: Context, options: ChartOptions): Promise<void> {
@@ -147,7 +145,7 @@ async function chartBalances(context: Context, options: ChartOptions): Promise<v
   if (out === undefined) return await chartInTerminal(context, options);
   const { traces, account, kind } = await readTraces(context, options, svgColumns);
   const picture = drawSvg(traces, {
-    title: `What account ${account} held`,
+    title: `Balances of account ${account}`,
     subtitle: `${describeRange(traces.period)}, ${countSnapshots(traces)}`,
     legend: `${kind} balance`,
   });
@@ -170,7 +168,7 @@ async function chartInTerminal(context: Context, options: ChartOptions): Promise
   const width = Math.min(widestWidth, Math.max(narrowestWidth, context.terminal.width ?? usualWidth));
   const { traces, account, kind } = await readTraces(context, options, countDotColumns(width));
   const shown = options.tickers === undefined ? traces.traces.slice(0, terminalPanels) : traces.traces;
-  const left = traces.traces.slice(shown.length).map(({ ticker }) => ticker);
+  const others = traces.traces.slice(shown.length).map(({ ticker }) => ticker);
   const { period, snapshots, gaps } = traces;
   const summaries = traces.traces.map(({ spans: _, ...summary }) => summary);
   context.print({ account, kind, ...period, snapshots, gaps, tickers: summaries }, () =>
@@ -178,7 +176,9 @@ async function chartInTerminal(context: Context, options: ChartOptions): Promise
       paint({ text: `${kind} balance of account ${account}`, style: 'strong' }),
       '',
       drawTerminal({ ...traces, traces: shown }),
-      ...(left.length === 0 ? [] : ['', paint(`Held too: ${left.join(', ')}. Name some with --tickers.`)]),
+      ...(others.length === 0
+        ? []
+        : ['', paint(`Also held: ${others.join(', ')}. Choose some with --tickers.`)]),
       ...describeAbsent(
         traces.traces.map(({ ticker }) => ticker),
         listHeld(traces),
@@ -187,7 +187,7 @@ async function chartInTerminal(context: Context, options: ChartOptions): Promise
   );
 }
 
-/** A flat line at zero is drawn for the others. */
+/** Tickers with any balance above or below zero; the others are drawn as a flat line at zero. */
 function listHeld({ traces }: Traces): readonly string[] {
   return traces.filter(({ least, most }) => !(least.eq(zero) && most.eq(zero))).map(({ ticker }) => ticker);
 }

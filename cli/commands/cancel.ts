@@ -16,15 +16,15 @@ interface CancelOptions {
 export function addCancelCommand(program: Command): void {
   program
     .command('cancel')
-    .description('cancel one open order, straight at the exchange')
+    .description('cancel one open order directly at the exchange')
     .argument('<market>', 'for example BTC_USDT')
     .addOption(
-      new Option('--order-id <n>', "the exchange's id; `orders` shows it")
+      new Option('--order-id <n>', "the exchange's order id, which `orders` shows")
         .argParser(readCount(1, Number.MAX_SAFE_INTEGER))
         .conflicts('clientOrderId'),
     )
-    .option('--client-order-id <id>', "the relay's id; `signal` shows it")
-    .option('--account <name>', 'whose key signs (default: the first configured account)')
+    .option('--client-order-id <id>', 'the client order id, which `signal` shows')
+    .option('--account <name>', 'account whose key signs (default: the first configured one)')
     .action((market: string, options: CancelOptions, command: Command) =>
       runCommand(command, (context) => cancelOne(context, market, options)),
     );
@@ -60,10 +60,13 @@ async function cancelOne(
 function cancelParams(market: string, { orderId, clientOrderId }: CancelOptions) {
   if (orderId !== undefined) return { market, orderId };
   if (clientOrderId !== undefined) return { market, clientOrderId };
-  throw createUsageFailure('it is not said which order to cancel', 'Give --order-id or --client-order-id.');
+  throw createUsageFailure('no order is named', 'Give --order-id or --client-order-id.');
 }
 
-/** After a lost response a cancellation is sent again, and then the exchange may only say that nothing is open. */
+/**
+ * After a lost response the cancellation is sent again. If the first one succeeded, the exchange rejects the
+ * second one.
+ */
 function isPerhapsDone(error: unknown): boolean {
   return (
     error instanceof ExchangeError &&
@@ -75,15 +78,15 @@ function isPerhapsDone(error: unknown): boolean {
 function createPerhapsCancelled(): CommandFailure {
   return new CommandFailure(
     'perhaps_cancelled',
-    'a response was lost, and then the exchange refused: the order was cancelled by this, or it was not open before',
-    "Look at the exchange's order history for which; here, `paper state` shows it.",
+    'the first response was lost, and the exchange rejected the second attempt: either this command cancelled the order, or it was not open before',
+    "Check the exchange's order history; on the paper exchange, check `paper state`.",
   );
 }
 
 function createNotOpen(market: string): CommandFailure {
   return new CommandFailure(
     'order_not_open',
-    `no such order is open in ${market}: it was filled, cancelled before, or never placed`,
-    "There is nothing to cancel. `orders` lists what is open; the exchange's order history tells how an order ended.",
+    `no such order is open in ${market}: it was filled, was cancelled before, or was never placed`,
+    "There is nothing to cancel. `orders` lists the open orders; the exchange's order history shows the others.",
   );
 }

@@ -12,12 +12,12 @@ import type { Screen } from '../terminal.ts';
 export function addDoctorCommands(program: Command): void {
   program
     .command('doctor')
-    .description('check everything that has to be right; changes nothing')
+    .description('check the relay, its configuration and the exchange; changes nothing')
     .action((_options: object, command: Command) => runCommand(command, examine));
   program
     .command('redrive')
     .description(
-      'put messages that failed again and again and were put aside (dead letters) back into the queue, once the cause is mended',
+      'put messages of the dead-letter queue, which failed repeatedly, back into the queue; correct the cause first',
     )
     .action((_options: object, command: Command) => runCommand(command, redrive));
 }
@@ -41,11 +41,11 @@ async function examine({ session, terminal, print }: Context): Promise<void> {
     throw new CommandFailure(
       'unhealthy',
       `${failed.length} of ${checks.length} checks failed: ${failed.map(({ name }) => name).join(', ')}`,
-      'Do what the table says of each.',
+      'Do what the table says for each.',
     );
 }
 
-/** More than this many are not counted. */
+/** Counting stops here. */
 const mostUnknown = 100;
 
 async function checkSignals({ settings, ...session }: Session): Promise<readonly Check[]> {
@@ -53,11 +53,11 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
   const { entries } = await ledger.list({ status: 'unknown', limit: mostUnknown });
   const outcomes =
     entries.length === 0
-      ? pass('outcomes', 'every one is known')
+      ? pass('outcomes', 'all known')
       : fail(
           'outcomes',
           `${entries.length === mostUnknown ? 'at least ' : ''}${entries.length} unknown`,
-          'List them with `npx relay signals --status unknown`, settle each with `npx relay resolve ID`.',
+          'List them with `npx relay signals --status unknown`, and settle each with `npx relay resolve ID`.',
         );
   const pauses = await Promise.all(
     Object.keys(settings.accounts).map(async (account) => ({
@@ -72,7 +72,7 @@ async function checkSignals({ settings, ...session }: Session): Promise<readonly
       ? pass('pauses', 'none')
       : warn(
           'pauses',
-          `${paused.join(', ')} paused: no order is sent; cancellations are`,
+          `${paused.join(', ')} paused: no orders are sent, only cancellations`,
           '`resume` ends a pause.',
         ),
   ];
@@ -106,11 +106,11 @@ async function redrive({ session, terminal, printChange }: Context): Promise<voi
   const redriven = await session.openDeadLetters().redrive();
   printChange({ redriven: redriven.map(({ group, body }) => ({ group, body })) }, () =>
     redriven.length === 0
-      ? 'There are no dead letters: no message was put aside.'
+      ? 'The dead-letter queue is empty.'
       : `${renderTable(
           [{ title: 'group' }, { title: 'message', wraps: true }],
           redriven.map(({ group, body }) => [group, body]),
           terminal,
-        )}\n\nThey wait in the queue again, in this order; a signal too old to be sent ends as denied.`,
+        )}\n\nThey are in the queue again, in this order. A signal that is too old to be sent ends as denied.`,
   );
 }

@@ -14,12 +14,12 @@ interface AccountOptions {
 export function addExchangeCommands(program: Command): void {
   program
     .command('ping')
-    .description('ask the exchange whether it answers')
+    .description('check whether the exchange responds')
     .action((_options: object, command: Command) => runCommand(command, pingExchange));
   program
     .command('balance')
-    .description('show what the main account holds now, by asking the exchange')
-    .option('--account <name>', 'whose key signs (default: the first configured account)')
+    .description('show the current main balance from the exchange')
+    .option('--account <name>', 'account whose key signs (default: the first configured one)')
     .action((options: AccountOptions, command: Command) =>
       runCommand(command, (context) => showBalance(context, options.account)),
     );

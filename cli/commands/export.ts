@@ -28,17 +28,19 @@ interface ExportOptions extends RangeOptions, FilterOptions {
 export function addExportCommands(program: Command): void {
   const command = program
     .command('export')
-    .description('write out everything that was kept, as it is read; of signals those that the filters name')
-    .addArgument(new Argument('<what>', 'of which').choices(subjects));
+    .description(
+      'export recorded balances, transfer fees or interest payments, or signals, which can be filtered',
+    )
+    .addArgument(new Argument('<what>', 'what to export').choices(subjects));
   addFilterOptions(
     addRangeOptions(command, 'the beginning')
       .addOption(
-        new Option('--format <format>', 'for spreadsheets, or one JSON document a line')
+        new Option('--format <format>', 'csv for spreadsheets, or jsonl: one JSON document a line')
           .choices(formats)
           .default('csv'),
       )
-      .option('--out <file>', 'where to (default: standard output)'),
-    'whose (default: the first configured account; of signals all)',
+      .option('--out <file>', 'write to this file (default: standard output)'),
+    'which account (default: the first configured one; for signals, all)',
   ).action((what: Subject, options: ExportOptions, self: Command) =>
     runCommand(self, (context) => exportSubject(context, what, options)),
   );
@@ -49,10 +51,11 @@ async function exportSubject(context: Context, what: Subject, options: ExportOpt
   const { format, out } = options;
   if (isJson && out === undefined)
     throw createUsageFailure(
-      'an export is no single JSON document',
+      'an export is not a single JSON document',
       'Use --format jsonl, one document a line, or name a file with --out.',
     );
-  // Without an end signals that came a moment ago are written out, too, where the relay's clock is ahead of this one.
+  // Signals have no upper limit, so that the newest are exported even if the relay's clock is ahead of this
+  // one.
   const nowMs = what === 'signals' ? Number.POSITIVE_INFINITY : session.clock.nowMs();
   const period = chooseRange(options, nowMs, () => 0);
   const { account, rows, notes } =
@@ -69,12 +72,12 @@ async function exportSubject(context: Context, what: Subject, options: ExportOpt
   else terminal.stderr.write(fitLines(notes.map((note) => `${paint(note)}\n`).join(''), terminal.width));
 }
 
-/** What is to be written out. */
+/** An export. */
 interface Export {
-  /** Null: of all. */
+  /** Null: all accounts. */
   readonly account: string | null;
   readonly rows: ExportRows;
-  /** What is missing from an export has to be known to whoever computes with it. */
+  /** Sentences on what is missing, for readers who compute with the data. */
   readonly notes: readonly string[];
 }
 
@@ -100,7 +103,7 @@ async function openSnapshotRows(
     );
   const { name: account } = chooseAccount(session.settings, options.account);
   const store = session.openSnapshots();
-  // First, for an import that ends meanwhile must not vouch for payments that were read before it.
+  // Read first: if an import finishes during the export, its progress does not describe the rows read before.
   const notes =
     what === 'interest' ? describeImport(await store.interest.readProgress(account), account, period) : [];
   return { account, rows: openRows[what](store, account, period), notes };

@@ -24,18 +24,18 @@ interface HistoryOptions extends AccountOptions {
 export function addFeeCommands(program: Command): void {
   const commands = program
     .command('fees')
-    .description('show what moving a currency in and out costs now, by asking the exchange')
+    .description('show the current fees for deposits and withdrawals from the exchange')
     .argument('[ticker]', 'one currency, for example BTC')
-    .option('--account <name>', 'whose key signs (default: the first configured account)')
+    .option('--account <name>', 'account whose key signs (default: the first configured one)')
     .helpCommand(false)
     .action((ticker: string | undefined, options: AccountOptions, command: Command) =>
       runCommand(command, (context) => showFees(context, ticker, options.account)),
     );
   commands
     .command('history')
-    .description('show how the fees of a currency changed, as the relay kept them')
+    .description('show how the transfer fees of a currency changed, as recorded by the relay')
     .argument('<ticker>', 'for example BTC')
-    .option('--account <name>', 'as which account was told (default: the first configured account)')
+    .option('--account <name>', 'which account (default: the first configured one)')
     .addOption(createFormatOption())
     .action((ticker: string, _options: object, command: Command) =>
       runCommand(command, (context) => showHistory(context, ticker, takeOptions(command, commands))),
@@ -60,7 +60,7 @@ async function showFees(
   print({ fees: records }, () => renderFees(records, terminal));
 }
 
-/** A version of a currency's fees, and what made it another one. */
+/** A version of a currency's transfer fees, and what changed from the previous one. */
 interface HistoryRow extends FeeEpoch {
   readonly change: string;
 }
@@ -77,13 +77,13 @@ async function showHistory(context: Context, text: string, options: HistoryOptio
   await printResult(context, options.format, {
     document: { account, ticker, versions: rows },
     table: () =>
-      `${paint({ text: `fees of ${ticker}, as account ${account} was told`, style: 'strong' })}\n\n${renderHistory(rows, context.terminal)}`,
+      `${paint({ text: `transfer fees of ${ticker} for account ${account}`, style: 'strong' })}\n\n${renderHistory(rows, context.terminal)}`,
     records: () => [[...feeTitles], ...rows.map(feeRecordOf)],
     notes: [],
   });
 }
 
-/** The ticker stands above them all, and need not be repeated. */
+/** Leaves the ticker out of the changes, because the table's head names it. */
 function describeChanges(epochs: readonly FeeEpoch[]): readonly HistoryRow[] {
   return epochs.map((version, index) => {
     const change = describeFeeChange({ known: epochs[index - 1] ?? null, version });
@@ -102,7 +102,7 @@ function renderHistory(rows: readonly HistoryRow[], screen: Screen): string {
     ],
     rows.map(({ fromMs, untilMs, fees, change }) => [
       formatMinute(fromMs),
-      untilMs === null ? 'holds still' : formatMinute(untilMs),
+      untilMs === null ? 'now' : formatMinute(untilMs),
       ...describeBoth(fees),
       change,
     ]),
@@ -122,12 +122,12 @@ async function createNoHistory(store: FeeStore, account: string, ticker: string)
   return known.length === 0
     ? new CommandFailure(
         'nothing_kept',
-        `no fees of account ${account} were kept yet`,
-        'The relay keeps them while it runs, at the times of snapshots.fees in relay.config.ts.',
+        `no transfer fees of account ${account} are recorded yet`,
+        'The relay records them while it runs, at the times of snapshots.fees in relay.config.ts.',
       )
     : new CommandFailure(
         'unknown_ticker',
-        `the exchange never listed fees for "${ticker}" while the relay kept them`,
+        `no transfer fees of "${ticker}" are recorded`,
         'Check the ticker; `fees` lists every currency.',
       );
 }

@@ -36,30 +36,30 @@ interface FetchOptions extends AccountOptions {
 export function addInterestCommands(program: Command): void {
   const interest = program
     .command('interest')
-    .description('show what an account earned over time, added up from the payments the relay imported')
+    .description('show the sums of the imported interest payments of an account')
     .helpCommand(false);
-  addRangeOptions(interest, 'the first of the month, eleven months before')
-    .addOption(new Option('--by <what>', 'what is added up').choices(groupings).default('month'))
+  addRangeOptions(interest, 'the first day of the month eleven months before')
+    .addOption(new Option('--by <what>', 'how payments are grouped').choices(groupings).default('month'))
     .addOption(createFormatOption())
-    .option('--account <name>', 'whose (default: the first configured account)')
+    .option('--account <name>', 'which account (default: the first configured one)')
     .action((options: TotalOptions, command: Command) =>
       runCommand(command, (context) => showTotals(context, options)),
     );
   interest
     .command('fetch')
-    .description('list payments by asking the exchange, a page at a time, newest first (partners only)')
-    .option('--plan <id>', 'only those of this plan')
-    .option('--ticker <ticker>', 'only those in this currency')
-    .option('--limit <n>', 'at most this many', readCount(1, 100))
-    .option('--offset <n>', 'skip this many', readCount(0, 10_000))
-    .option('--account <name>', 'whose key signs (default: the first configured account)')
+    .description('list payments from the exchange, a page at a time, newest first (partners only)')
+    .option('--plan <id>', 'only payments of this plan')
+    .option('--ticker <ticker>', 'only payments in this currency')
+    .option('--limit <n>', 'at most this many payments', readCount(1, 100))
+    .option('--offset <n>', 'skip this many payments', readCount(0, 10_000))
+    .option('--account <name>', 'account whose key signs (default: the first configured one)')
     .action((_options: object, command: Command) =>
       runCommand(command, (context) => fetchPage(context, takeOptions(command, interest))),
     );
   interest
     .command('retry')
-    .description('have an import that the exchange refused try again, for example once you are a partner')
-    .option('--account <name>', 'whose (default: the first configured account)')
+    .description('restart an import that the exchange refused, for example after you have become a partner')
+    .option('--account <name>', 'which account (default: the first configured one)')
     .action((_options: object, command: Command) =>
       runCommand(command, (context) => retryImport(context, takeOptions(command, interest))),
     );
@@ -77,7 +77,7 @@ async function showTotals(context: Context, { by, format, ...options }: TotalOpt
   const { name: account } = chooseAccount(session.settings, options.account);
   const period = chooseRange(options, session.clock.nowMs(), startOfMonths);
   const store = session.openSnapshots().interest;
-  // First, for an import that ends meanwhile must not vouch for payments that were read before it.
+  // Read first: if an import finishes meanwhile, its progress does not describe the payments read before.
   const progress = await store.readProgress(account);
   const { version: _, ...imported } = progress;
   const sums = await sumPayments(store.list(account, period), by);
@@ -95,7 +95,7 @@ function renderHead(account: string, range: string): string {
 }
 
 function renderTotals({ groups, totals, newestMs }: InterestTotals, by: Grouping, screen: Screen): string {
-  if (newestMs === null) return 'No payments in this time.';
+  if (newestMs === null) return 'No payments in this period.';
   const groupRows = groups.map(({ group, ticker, payments, amount }) => [
     group,
     ...(by === 'ticker' ? [] : [ticker]),
@@ -118,7 +118,7 @@ function renderTotals({ groups, totals, newestMs }: InterestTotals, by: Grouping
     by === 'ticker' ? groupRows : [...groupRows, ...totalRows],
     screen,
   );
-  return `${table}\n\nThe newest of them is of ${formatMinute(newestMs)} UTC.`;
+  return `${table}\n\nThe newest payment is from ${formatMinute(newestMs)} UTC.`;
 }
 
 function listTotalRecords({ groups }: InterestTotals, by: Grouping): readonly (readonly CsvCell[])[] {
@@ -156,12 +156,12 @@ function isNoPartner(error: unknown): boolean {
   );
 }
 
-/** The exchange answers 403 to others than partners, and to keys without the permission. */
+/** The exchange responds 403 to accounts that are not partners, and to keys without the permission. */
 function createNoPartner(account: string): CommandFailure {
   return new CommandFailure(
     'not_a_partner',
-    `the exchange refused account ${account} its interest payments (HTTP 403)`,
-    'Only business partners of the exchange have them: name a partner account with --account, or check its key.',
+    `the exchange refused to list the interest payments of account ${account} (HTTP 403)`,
+    'Only business partners of the exchange receive interest payments: choose a partner account with --account, or check its key.',
   );
 }
 
@@ -198,8 +198,8 @@ async function retryImport({ session, printChange }: Context, options: AccountOp
   printChange({ account, forgotten: refusal }, () =>
     paint(
       refusal === null
-        ? `The import of account ${account} was not refused: there is nothing to try again.`
-        : `The next import asks the exchange for account ${account} again, at the next time of snapshots.interest in relay.config.ts.`,
+        ? `The exchange did not refuse the import of account ${account}: there is nothing to restart.`
+        : `The import of account ${account} runs again at the next time of snapshots.interest in relay.config.ts.`,
     ),
   );
 }

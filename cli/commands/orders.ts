@@ -18,12 +18,9 @@ interface ListOptions {
 export function addOrdersCommand(program: Command): void {
   program
     .command('orders')
-    .description('list the open orders of an account, by asking the exchange')
-    .option(
-      '--market <market>',
-      "only those of this market, for example BTC_USDT (default: the account's markets)",
-    )
-    .option('--account <name>', 'whose key signs (default: the first configured account)')
+    .description('list the open orders of an account from the exchange')
+    .option('--market <market>', "only this market, for example BTC_USDT (default: the account's markets)")
+    .option('--account <name>', 'account whose key signs (default: the first configured one)')
     .action((options: ListOptions, command: Command) =>
       runCommand(command, (context) => showOrders(context, options)),
     );
@@ -64,10 +61,10 @@ async function listAllOpen(client: ExchangeClient, markets: readonly string[]): 
 
 function renderOpen(found: OpenAtExchange, screen: Screen): string {
   if (found.groups.length > 0 || (found.open?.length ?? 0) > 0) return renderOrders(found, screen);
-  return found.open === null ? 'No open orders with stop loss or take profit.' : 'No open orders.';
+  return found.open === null ? 'No open orders with stop-loss or take-profit.' : 'No open orders.';
 }
 
-/** What the list cannot show. @param markets null where single orders cannot be listed */
+/** Says what the list cannot show. @param markets null in a dialect that cannot list single orders */
 function describeReach(
   markets: readonly string[] | null,
   isWhole: boolean,
@@ -75,10 +72,12 @@ function describeReach(
 ): readonly string[] {
   if (markets === null)
     return [
-      'The documented interface of the exchange lists no orders without stop loss and take profit: `npx relay signals --status placed` shows what the relay placed, and the website of the exchange what is open.',
+      'The documented dialect cannot list orders without stop-loss and take-profit: `npx relay signals --status placed` shows the orders that the relay placed, and the website of the exchange shows all open orders.',
     ];
   return [
-    ...(isWhole ? [] : ['There are more: the list of a market was too long to be read whole.']),
-    ...(market === undefined ? [`Markets asked: ${markets.join(', ')}. --market names another one.`] : []),
+    ...(isWhole ? [] : ['There are more orders: the list of a market was too long to be read completely.']),
+    ...(market === undefined
+      ? [`Markets included: ${markets.join(', ')}. Use --market for another one.`]
+      : []),
   ];
 }

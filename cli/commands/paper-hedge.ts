@@ -4,7 +4,7 @@ import { askControl } from '../paper-control.ts';
 import { paint } from '../print.ts';
 import { createAccountOption } from './paper-main-account.ts';
 
-/** Whether the orders of an account name the position they change. */
+/** The command that switches hedge mode, in which orders name the position that they change. */
 export function addHedgeCommand(paper: Command): void {
   paper
     .command('hedge')

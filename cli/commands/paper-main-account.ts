@@ -18,14 +18,14 @@ interface InterestOptions {
   readonly at?: Period;
 }
 
-/** What the option calls a term, what the exchange calls it, and what it is. */
+/** The name of each fee term in the option and at the exchange, and its meaning. */
 const terms = [
-  { flag: 'fixed', name: 'fixed', means: 'fee whatever the amount' },
+  { flag: 'fixed', name: 'fixed', means: 'fixed fee' },
   { flag: 'percent', name: 'percentFlex', means: 'fee in per cent of the amount' },
-  { flag: 'min-fee', name: 'minFlex', means: 'least that a fee in per cent comes to' },
-  { flag: 'max-fee', name: 'maxFlex', means: 'most that a fee in per cent comes to' },
-  { flag: 'min-amount', name: 'minAmount', means: 'least that may be moved at once' },
-  { flag: 'max-amount', name: 'maxAmount', means: 'most that may be moved at once' },
+  { flag: 'min-fee', name: 'minFlex', means: 'minimum of a fee in per cent' },
+  { flag: 'max-fee', name: 'maxFlex', means: 'maximum of a fee in per cent' },
+  { flag: 'min-amount', name: 'minAmount', means: 'smallest amount of one transfer' },
+  { flag: 'max-amount', name: 'maxAmount', means: 'largest amount of one transfer' },
 ] as const;
 
 const ways = [
@@ -33,20 +33,24 @@ const ways = [
   { way: 'withdraw', gate: 'canWithdraw' },
 ] as const;
 
-/** The parts of the paper exchange that do not trade: main balances, fees, interest. */
+/**
+ * The commands for the parts of the paper exchange without trading: main balances, transfer fees, interest.
+ */
 export function addMainAccountCommands(paper: Command): void {
   paper
     .command('balance')
-    .description('set what the main balance holds of a currency; orders never touch it')
+    .description('set the main balance of a currency; orders do not use the main balance')
     .argument('<ticker>', 'for example BTC', readTicker)
-    .argument('<amount>', 'what it holds from now on; 0 takes it away', readAmount)
+    .argument('<amount>', 'the new balance; 0 removes it', readAmount)
     .addOption(createAccountOption())
     .action((ticker: string, amount: string, options: { account: string }, command: Command) =>
       runCommand(command, (context) => setBalance(context, { ...options, ticker, amount })),
     );
   const fee = paper
     .command('fee')
-    .description('change what moving a currency in and out costs; what is not named stays, 0 stands for none')
+    .description(
+      'change the fees for deposits and withdrawals of a currency; 0 means none, and other terms stay as they are',
+    )
     .argument('<ticker>', 'for example BTC', readTicker)
     .action((ticker: string, _options: object, command: Command) =>
       runCommand(command, (context) => setFee(context, ticker, readFeeChange(command))),
@@ -54,26 +58,33 @@ export function addMainAccountCommands(paper: Command): void {
   for (const { way } of ways) addFeeOptions(fee, way);
   paper
     .command('interest')
-    .description('pay interest to the partner account; the same again is another payment')
+    .description('pay interest to the partner account; repeating the command makes another payment')
     .argument('<ticker>', 'for example USDT', readTicker)
-    .argument('<amount>', 'how much', readAmount)
-    .option('--plan <id>', 'of which plan', 'paper-plan')
-    .option('--investment <id>', 'for which investment', 'paper-investment')
-    .option('--at <time>', 'when, in UTC, to the second, like 2026-11-01T08:30 (default: now)', readTime)
+    .argument('<amount>', 'amount of the payment', readAmount)
+    .option('--plan <id>', 'id of the plan', 'paper-plan')
+    .option('--investment <id>', 'id of the investment', 'paper-investment')
+    .option(
+      '--at <time>',
+      'time of the payment in UTC, to the second, like 2026-11-01T08:30 (default: now)',
+      readTime,
+    )
     .addOption(createAccountOption())
     .action((ticker: string, amount: string, options: InterestOptions, command: Command) =>
       runCommand(command, (context) => payInterest(context, ticker, amount, options)),
     );
 }
 
-/** The exchange has accounts of its own; a key of the relay's first one opens `main`. */
+/**
+ * An account of the paper exchange, not of the relay. The relay's account `main` uses the exchange's account
+ * `main`.
+ */
 export function createAccountOption(): Option {
-  return new Option('--account <name>', "whose, in the paper exchange's own words").default('main');
+  return new Option('--account <name>', 'account of the paper exchange').default('main');
 }
 
 function addFeeOptions(fee: Command, way: string): void {
   for (const { flag, means } of terms) fee.option(`--${way}-${flag} <n>`, `${way}: ${means}`, readAmount);
-  fee.addOption(new Option(`--${way} <state>`, `${way}: possible at all or not`).choices(['open', 'closed']));
+  fee.addOption(new Option(`--${way} <state>`, `${way}: allowed or not`).choices(['open', 'closed']));
 }
 
 /** @throws CommandFailure (usage) when nothing is to change */
@@ -86,8 +97,8 @@ function readFeeChange(command: Command): FeeTermsChange {
   );
   if ([...given.values()].every((value) => value === undefined))
     throw createUsageFailure(
-      'the command says nothing of what is to change',
-      'Name a term and what it is from now on, for example --withdraw-fixed 0.0005; `fees` shows what holds now.',
+      'the command names no change',
+      'Name a term and its new value, for example --withdraw-fixed 0.0005; `fees` shows the current ones.',
     );
   return Object.fromEntries(
     ways.flatMap(({ way, gate }) => {

@@ -23,16 +23,18 @@ const longestMs = 600_000;
 export function addPaperCommands(program: Command): void {
   const paper = program
     .command('paper')
-    .description('move prices and balances, change fees and modes, pay interest, inject faults, look inside')
+    .description(
+      'control the paper exchange: prices, balances, fees, modes, interest, injected faults; show its state',
+    )
     .helpCommand(false);
   paper
     .command('price')
-    .description('make one trade at a price: the new last price')
+    .description('make one trade, whose price becomes the last price')
     .argument('<market>', 'for example BTC_USDT')
     .argument('<price>', 'in the quote currency', readPositive)
     .option(
       '--volume <amount>',
-      'how much of our orders it can fill, in the base currency (default: without bounds)',
+      'how much of the open orders it can fill, in the base currency (default: unlimited)',
       readPositive,
     )
     .action((market: string, price: string, options: { volume?: string }, command: Command) =>
@@ -42,21 +44,21 @@ export function addPaperCommands(program: Command): void {
   addHedgeCommand(paper);
   paper
     .command('fault')
-    .description('spoil coming requests')
-    .addArgument(new Argument('<kind>', 'what happens to them').choices(faultKinds))
+    .description('inject a fault into the next requests')
+    .addArgument(new Argument('<kind>', 'what happens to the requests').choices(faultKinds))
     .option('--endpoint <name>', 'only requests to this endpoint, for example stop-limit')
     .addOption(
-      new Option('--count <n>', 'strike this often (default: 1)')
+      new Option('--count <n>', 'how many requests are affected (default: 1)')
         .argParser(readCount(1, 1_000_000))
         .conflicts('probability'),
     )
-    .option('--probability <p>', 'strike by chance, from 0 to 1, until cleared', readProbability)
+    .option('--probability <p>', 'probability from 0 to 1, until the fault is cleared', readProbability)
     .option(
       '--delay-ms <ms>',
-      'for delay: how late the response is; for read_lag: how far the lists trail behind',
+      'for delay: how late the response is; for read_lag: how far the lists are behind',
       readCount(1, longestMs),
     )
-    .option('--duration-ms <ms>', 'for down: how long nobody listens', readCount(1, longestMs))
+    .option('--duration-ms <ms>', 'for down: how long the exchange is down', readCount(1, longestMs))
     .action((kind: string, options: FaultOptions, command: Command) =>
       runCommand(command, (context) => addFault(context, kind, options)),
     );
@@ -66,11 +68,11 @@ export function addPaperCommands(program: Command): void {
     .action((_options: object, command: Command) => runCommand(command, showFaults));
   paper
     .command('clear-faults')
-    .description('take every fault back')
+    .description('remove all faults')
     .action((_options: object, command: Command) => runCommand(command, clearFaults));
   paper
     .command('state')
-    .description('show prices, balances and orders as the exchange knows them')
+    .description('show the prices, balances and orders of the paper exchange')
     .action((_options: object, command: Command) => runCommand(command, showState));
 }
 
@@ -113,7 +115,7 @@ async function showFaults(context: Context): Promise<void> {
 
 async function clearFaults(context: Context): Promise<void> {
   await askControl(context, 'DELETE', '/control/faults');
-  context.printChange({ faults: [] }, () => 'No faults are set any more.');
+  context.printChange({ faults: [] }, () => 'All faults are removed.');
 }
 
 async function showState(context: Context): Promise<void> {

@@ -8,18 +8,16 @@ import { chooseAccount } from '../session.ts';
 export function addPauseCommands(program: Command): void {
   program
     .command('pause')
-    .description(
-      'stop sending orders: signals for one are recorded as denied; cancellations still go through',
-    )
-    .argument('[account]', 'default: every configured account')
-    .option('--reason <text>', 'recorded with every signal it stops', 'paused by the operator')
+    .description('stop sending orders: order signals end as denied; cancellations are still sent')
+    .argument('[account]', 'which account (default: all configured accounts)')
+    .option('--reason <text>', 'recorded with every denied signal', 'paused by the operator')
     .action((account: string | undefined, options: { reason: string }, command: Command) =>
       runCommand(command, (context) => pauseAccounts(context, account, options.reason)),
     );
   program
     .command('resume')
-    .description('end a pause; what was denied meanwhile stays denied')
-    .argument('[account]', 'default: every configured account')
+    .description('end a pause; signals that were denied meanwhile stay denied')
+    .argument('[account]', 'which account (default: all configured accounts)')
     .action((account: string | undefined, _options: object, command: Command) =>
       runCommand(command, (context) => resumeAccounts(context, account)),
     );
@@ -39,7 +37,7 @@ async function pauseAccounts(
     paused
       .map((account) =>
         paint({
-          text: `${account} is paused from the next signal on, cancellations still go through: ${reason}`,
+          text: `${account} is paused from the next signal on; cancellations are still sent: ${reason}`,
           style: 'alarm',
         }),
       )
@@ -61,7 +59,7 @@ async function resumeAccounts({ session, printChange }: Context, name: string | 
         pause === null
           ? paint(`${account} was not paused`)
           : paint(
-              `${account} trades again; it was paused since ${formatSecond(pause.sinceMs)} UTC: ${pause.reason}`,
+              `${account} trades again; it had been paused since ${formatSecond(pause.sinceMs)} UTC: ${pause.reason}`,
             ),
       )
       .join('\n'),

@@ -32,26 +32,26 @@ export function addResolveCommands(program: Command): void {
   program
     .command('resolve')
     .description(
-      'settle a signal whose outcome is unknown: look it up, cancel its order, or record what you saw',
+      'settle a signal whose outcome is unknown: look up its order, cancel it, or record what you saw',
     )
     .argument('<id>', "the signal's id, or the beginning of it")
-    .option('--account <name>', 'needed when several accounts have a signal of that id')
+    .option('--account <name>', 'needed when several accounts have a signal with that id')
     .addOption(
       new Option(
         '--cancel',
-        'cancel its order by the client order id; if the exchange confirms, the order existed',
+        'cancel its order by client order id; if the exchange confirms, the order existed',
       ).conflicts('saw'),
     )
     .addOption(
-      new Option('--saw <status>', 'record what you saw on the exchange yourself').choices(observations),
+      new Option('--saw <status>', 'record what you saw at the exchange yourself').choices(observations),
     )
     .option('--note <text>', 'with --saw: where and how you saw it')
     .addOption(
-      new Option('--order-id <n>', "with --saw: the exchange's id of the order").argParser(
+      new Option('--order-id <n>', "with --saw: the exchange's order id").argParser(
         readCount(1, Number.MAX_SAFE_INTEGER),
       ),
     )
-    .option('--by <name>', 'who settles it (default: your user name)')
+    .option('--by <name>', 'who resolves it (default: your user name)')
     .action((id: string, options: ResolveOptions, command: Command) =>
       runCommand(command, (context) => resolve(context, id, options)),
     );
@@ -71,7 +71,7 @@ async function resolve(
   const alarms: string[] = [];
   const services = {
     clock: session.clock,
-    // Who did what is kept by the ledger and answered to whoever asked; an alarm must be told on top of it.
+    // The ledger entry and the output of this command replace the log. Alarms are printed in addition.
     log: { info: silence, warn: silence, error: silence },
     alarms: { raise: ({ message }: Alarm) => void alarms.push(message) },
     ledger,
@@ -96,13 +96,13 @@ function refuseImpossible({ signal }: Entry, approach: Approach): void {
   const possible = observationsOf(signal);
   if (!possible.includes(status))
     throw createUsageFailure(
-      `this signal is a cancellation: it cannot have been ${status}`,
-      `Say what became of it: --saw ${possible.join(' or --saw ')}.`,
+      `this signal is a cancellation, which cannot end as ${status}`,
+      `Choose one of: --saw ${possible.join(' or --saw ')}.`,
     );
   if (orderId !== null && (status === 'rejected' || status === 'not_placed'))
     throw createUsageFailure(
-      `what was ${status} has no order id`,
-      'Leave --order-id out, or say --saw placed.',
+      `a signal that was ${status} has no order id`,
+      'Leave out --order-id, or use --saw placed.',
     );
 }
 
@@ -117,8 +117,8 @@ function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach 
   }
   if (note === undefined)
     throw createUsageFailure(
-      'it is not said where this was seen',
-      'Add --note, for example "order history, 14:05".',
+      '--saw needs --note',
+      'Add --note and say where you saw it, for example --note "order history, 14:05".',
     );
   return { kind: 'saw', status: saw, note: readText('--note', note), orderId: orderId ?? null };
 }
@@ -151,12 +151,12 @@ function describeOpen({ signalId, clientOrderId }: Entry, finding: string, scree
     'What you can do:',
     renderFields(
       [
-        ['  wait', 'the relay looks it up again by itself, ever less often'],
+        ['  wait', 'the relay looks it up again by itself, at growing intervals'],
         [
           '  --cancel',
           'cancels its order by the client order id; if the exchange confirms, the order existed',
         ],
-        ['  --saw STATUS --note', 'records what you saw on the exchange yourself'],
+        ['  --saw STATUS --note', 'records what you saw at the exchange yourself'],
       ],
       screen,
     ),

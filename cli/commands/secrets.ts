@@ -9,19 +9,25 @@ const longestGraceHours = 24 * 30;
 const msPerHour = 3_600_000;
 
 export function addSecretCommands(program: Command): void {
-  const keys = program.command('keys').description('the exchange keys of the accounts').helpCommand(false);
+  const keys = program
+    .command('keys')
+    .description('manage the exchange keys of the accounts')
+    .helpCommand(false);
   keys
     .command('set')
-    .description('store an exchange key; asks for it, or reads it from standard input')
-    .argument('<account>', 'whose key it is')
+    .description('store an exchange key, from a prompt or from standard input')
+    .argument('<account>', 'account of the key')
     .action((account: string, _options: object, command: Command) =>
       runCommand(command, (context) => setKeys(context, account)),
     );
-  const token = program.command('token').description('the tokens in the webhook URLs').helpCommand(false);
+  const token = program
+    .command('token')
+    .description('manage the tokens in the webhook URLs')
+    .helpCommand(false);
   token
     .command('rotate')
-    .description('make a new webhook URL; the old one works for a while longer')
-    .argument('<account>', 'whose URL it is')
+    .description('create a new webhook URL; the old one still works for a while')
+    .argument('<account>', 'account of the URL')
     .option('--grace <hours>', 'how long the old URL still works', readCount(0, longestGraceHours), 24)
     .action((account: string, options: { grace: number }, command: Command) =>
       runCommand(command, (context) => rotateToken(context, account, options.grace)),
@@ -31,24 +37,24 @@ export function addSecretCommands(program: Command): void {
 async function setKeys({ session, isJson, terminal, printChange }: Context, name: string): Promise<void> {
   const account = chooseAccount(session.settings, name);
   const location = session.locateExchange();
-  // Said before the key is asked for: afterwards it is too late.
+  // Printed before the prompt, so that the operator knows where the key will be used.
   if (!isJson) terminal.stderr.write(`${describeKeyUse(account, location)}\n`);
   await session.storeKeys(account, await readKeys(terminal));
   printChange(
     { account: account.name, stored: true, exchange: { url: location.url, kind: location.kind } },
     () =>
-      `The exchange key of ${account.name} is stored; \`doctor\` tells whether the exchange takes it.\n${session.changeHint}`,
+      `The exchange key of ${account.name} is stored; \`doctor\` checks whether the exchange accepts it.\n${session.changeHint}`,
   );
 }
 
-/** Where the key will be used, and what for. */
+/** Where and for what the key will be used. */
 function describeKeyUse({ name, mode }: Account, location: ExchangeLocation): string {
   const where = `Key of ${name}: ${describeExchange(location)}.`;
   if (location.kind === 'paper')
-    return `${where} It takes its own keys only, which are stored already; a key of the real exchange is refused here.`;
+    return `${where} It accepts only its own keys, which are stored already, and refuses keys of the real exchange.`;
   return mode === 'live'
     ? `${where} In mode live, orders are sent with this key.`
-    : `${where} In mode ${mode}, no order is sent with it; balances, fees and interest are read.`;
+    : `${where} In mode ${mode}, it is not used for orders, only to read balances, fees and interest.`;
 }
 
 async function rotateToken(
@@ -63,7 +69,10 @@ async function rotateToken(
     [
       renderFields([
         ['account', account.name],
-        ['old URL', graceHours === 0 ? 'is withdrawn' : `works until ${formatSecond(oldValidUntilMs)} UTC`],
+        [
+          'old URL',
+          graceHours === 0 ? 'no longer works' : `works until ${formatSecond(oldValidUntilMs)} UTC`,
+        ],
         ['new URL', `npx relay webhook ${account.name}`],
       ]),
       '',

@@ -21,17 +21,17 @@ interface ShowOptions {
 export function addSignalCommand(program: Command): void {
   program
     .command('signal')
-    .description('tell what became of one signal, step by step')
+    .description('show what happened to one signal, step by step')
     .argument('<id>', "the signal's id, or the beginning of it")
-    .option('--account <name>', 'needed when several accounts have a signal of that id')
-    .option('--verbose', 'with what each step rests on: requests, responses of the exchange, limits')
+    .option('--account <name>', 'needed when several accounts have a signal with that id')
+    .option('--verbose', 'also show the evidence of each step: requests, responses of the exchange, limits')
     .action((id: string, options: ShowOptions, command: Command) =>
       runCommand(command, (context) => showSignal(context, id, options)),
     );
 }
 
-/** How an entry is told. */
-interface Telling extends Screen {
+/** How an entry is shown. */
+interface View extends Screen {
   readonly nowMs: number;
   readonly isVerbose: boolean;
 }
@@ -45,23 +45,23 @@ async function showSignal(
   const { entry, refusals } = await findEntry(session.openLedger(), id, accounts);
   const meaning = describeMeaning(entry);
   const { width, timeZone } = terminal;
-  const telling = { width, timeZone, nowMs: session.clock.nowMs(), isVerbose: verbose };
+  const view = { width, timeZone, nowMs: session.clock.nowMs(), isVerbose: verbose };
   print({ ...entry, meaning, refusals }, () =>
-    [renderEntry(entry, meaning, telling), ...renderRefusals(refusals, telling)].join('\n'),
+    [renderEntry(entry, meaning, view), ...renderRefusals(refusals, view)].join('\n'),
   );
 }
 
-function renderRefusals(refusals: readonly Entry[], telling: Telling): readonly string[] {
+function renderRefusals(refusals: readonly Entry[], view: View): readonly string[] {
   if (refusals.length === 0) return [];
   const lines = refusals.map((entry) =>
     paint(
-      `  ${formatMoment(entry.createdAtMs, telling.timeZone)}  ${describeRefusal(entry)}  (${entry.signalId})`,
+      `  ${formatMoment(entry.createdAtMs, view.timeZone)}  ${describeRefusal(entry)}  (${entry.signalId})`,
     ),
   );
-  return ['', 'Other alerts of this id were refused:', ...lines];
+  return ['', 'Other alerts with this id were refused:', ...lines];
 }
 
-function renderEntry(entry: Entry, meaning: string, telling: Telling): string {
+function renderEntry(entry: Entry, meaning: string, view: View): string {
   const firstAtMs = entry.steps[0]?.atMs ?? entry.createdAtMs;
   const hasMore = entry.steps.some(({ evidence }) => evidence !== undefined);
   return [
@@ -71,26 +71,26 @@ function renderEntry(entry: Entry, meaning: string, telling: Telling): string {
         ['account', entry.account],
         ['status', styleStatus(entry.status)],
         ['', meaning],
-        ...describeAsked(entry, telling),
+        ...describeAsked(entry, view),
         ['order', describeOrder(entry)],
         ['client order id', entry.clientOrderId],
-        ['looked for', describeLookups(entry, telling)],
+        ['lookups', describeLookups(entry, view)],
         ['what to do', adviceFor(entry)],
-        ['alert SHA-256', telling.isVerbose ? entry.fingerprint : null],
+        ['alert SHA-256', view.isVerbose ? entry.fingerprint : null],
       ],
-      telling,
+      view,
     ),
     '',
-    ...entry.steps.map((step) => renderStep(step, firstAtMs, telling)),
-    ...(hasMore && !telling.isVerbose
-      ? ['', paint({ text: '--verbose shows what each step rests on.', style: 'faint' })]
+    ...entry.steps.map((step) => renderStep(step, firstAtMs, view)),
+    ...(hasMore && !view.isVerbose
+      ? ['', paint({ text: '--verbose shows the evidence of each step.', style: 'faint' })]
       : []),
   ].join('\n');
 }
 
 function describeAsked(
   entry: Entry,
-  { timeZone }: Telling,
+  { timeZone }: View,
 ): readonly (readonly [string, Cell | string | null])[] {
   const { signal } = entry;
   if (signal === null)
@@ -103,7 +103,7 @@ function describeAsked(
     ['asked', describeSignal(signal)],
     ['ticker', ticker],
     ['fired', timeMs === null ? null : formatMoment(timeMs, timeZone)],
-    ['may be late by', maxLagMs === null ? null : `${maxLagMs / 1000} s`],
+    ['max lag', maxLagMs === null ? null : `${maxLagMs / 1000} s`],
     ['strategy', strategy ?? null],
     ['interval', interval ?? null],
     ['comment', comment ?? null],
@@ -112,17 +112,17 @@ function describeAsked(
 }
 
 function describeOrder({ orderId, orderOpen }: Entry): string | null {
-  if (orderOpen) return `${orderId ?? 'id not known'}, open as far as the ledger knows`;
+  if (orderOpen) return `${orderId ?? 'id unknown'}, open according to the ledger`;
   return orderId === null ? null : `${orderId}, no longer open`;
 }
 
-/** Only while it matters: what became of it in the end stands in the last step. */
-function describeLookups({ status, lookup }: Entry, { nowMs, timeZone }: Telling): string | null {
+/** Only while the outcome is unknown; afterwards the last step describes it. */
+function describeLookups({ status, lookup }: Entry, { nowMs, timeZone }: View): string | null {
   if (status !== 'unknown' || lookup === null) return null;
   const next = lookup.dueAtMs > nowMs ? `next at ${describeTime(lookup.dueAtMs, timeZone)}` : 'due now';
-  if (lookup.count === 0) return `not yet; ${next}`;
+  if (lookup.count === 0) return `none yet; ${next}`;
   const times = lookup.count === 1 ? 'once' : `${lookup.count} times`;
-  return `${times}, not found in ${lookup.notFound} of them; ${next}; last: ${lookup.finding ?? ''}`;
+  return `${times}, ${lookup.notFound} of them not found; ${next}; last: ${lookup.finding ?? ''}`;
 }
 
 function adviceFor({ status, signalId }: Entry): string | null {
@@ -134,11 +134,11 @@ function formatMoment(timeMs: number, timeZone: string): string {
   return `${formatLocal(timeMs, timeZone)} ${nameOffset(timeMs, timeZone)}`;
 }
 
-function renderStep({ status, atMs, by, note, evidence }: Step, firstAtMs: number, telling: Telling): string {
+function renderStep({ status, atMs, by, note, evidence }: Step, firstAtMs: number, view: View): string {
   const offset = `+${atMs - firstAtMs} ms`.padStart(11);
   const who = by === undefined ? '' : `  by ${by === reconciler ? 'the relay, which looked it up' : by}`;
-  const head = `${formatMoment(atMs, telling.timeZone)}${offset}  ${paint(styleStatus(status))}${paint(who)}`;
-  const facts = evidence === undefined || !telling.isVerbose ? [] : renderFacts(evidence).split('\n');
+  const head = `${formatMoment(atMs, view.timeZone)}${offset}  ${paint(styleStatus(status))}${paint(who)}`;
+  const facts = evidence === undefined || !view.isVerbose ? [] : renderFacts(evidence).split('\n');
   return [
     head,
     `    ${paint(note)}`,
@@ -147,7 +147,7 @@ function renderStep({ status, atMs, by, note, evidence }: Step, firstAtMs: numbe
   ].join('\n');
 }
 
-/** What to change in an alert that was refused: its note tells what was wrong with it. */
+/** The hints of a refused alert; its note contains the messages. */
 function hintsOf(evidence: Json | undefined): readonly string[] {
   const { issues } = Object(evidence) as { readonly issues?: unknown };
   if (!Array.isArray(issues)) return [];

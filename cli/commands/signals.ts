@@ -24,8 +24,10 @@ interface ListOptions extends FilterOptions, LocalRangeOptions {
 export function addSignalsCommand(program: Command): void {
   const command = program.command('signals').description('list signals, newest first');
   addLocalRangeOptions(addFilterOptions(command))
-    .addOption(new Option('--limit <n>', 'at most this many').argParser(readCount(1, 1000)).default(20))
-    .option('--before <place>', 'go on where a list ended: the place that it named')
+    .addOption(
+      new Option('--limit <n>', 'at most this many signals').argParser(readCount(1, 1000)).default(20),
+    )
+    .option('--before <place>', 'continue an earlier list at the place that it printed')
     .action((options: ListOptions, self: Command) =>
       runCommand(self, (context) => listSignals(context, options)),
     );
@@ -49,7 +51,8 @@ async function listSignals(context: Context, options: ListOptions): Promise<void
 }
 
 /**
- * Without an end what came a moment ago is listed, too, where the relay's clock is ahead of this one.
+ * The range has no upper limit by default, so that the newest signals are listed even if the relay's clock is
+ * ahead of this one.
  *
  * @throws CommandFailure (usage) when nothing can be in the range
  */
@@ -66,7 +69,10 @@ async function readPage(
     return await readEntries(ledger, filter, before === undefined ? { limit } : { limit, before });
   } catch (error) {
     if (error instanceof RangeError)
-      throw createUsageFailure(error.message, 'Leave --before out, or copy what a list of this relay named.');
+      throw createUsageFailure(
+        error.message,
+        'Leave out --before, or copy the place that a list of this relay printed.',
+      );
     throw error;
   }
 }
@@ -99,17 +105,17 @@ function renderListing(context: Context, listing: EntryListing, options: ListOpt
     entries.length === 0
       ? describeNone(options, isCut)
       : renderSignals(entries, { width, timeZone, isOneAccount }),
-    ...(isCut ? [`${mostLookedAt} signals were looked at, and there are older ones.`] : []),
-    ...(next === null ? [] : [`Older ones: the same command with --before ${next}`]),
+    ...(isCut ? [`The search stopped after ${mostLookedAt} signals; there are older ones.`] : []),
+    ...(next === null ? [] : [`For older ones, repeat the command with --before ${next}`]),
   ];
   return parts.join('\n\n');
 }
 
 function describeNone(options: ListOptions, isCut: boolean): string {
-  if (isCut) return 'None of those is among them.';
+  if (isCut) return 'No signal matches so far.';
   const isOfTime = options.from !== undefined || options.to !== undefined || options.before !== undefined;
   const filter = describeFilter(options);
   if (!isOfTime && filter === `status ${options.status}`) return `No signal is ${options.status}.`;
-  if (filter === '') return isOfTime ? 'No signals at that time.' : 'No signals yet.';
-  return `No signals of ${filter}${isOfTime ? ' at that time' : ''}.`;
+  if (filter === '') return isOfTime ? 'No signals in that period.' : 'No signals yet.';
+  return `No signals with ${filter}${isOfTime ? ' in that period' : ''}.`;
 }

@@ -25,11 +25,11 @@ export function addWebhookCommands(program: Command): void {
   program
     .command('webhook')
     .description('show the webhook URL, with its token, and an alert message to paste')
-    .argument('[account]', 'default: the first configured account')
+    .argument('[account]', 'which account (default: the first configured one)')
     .addOption(
       new Option(
         '--for <script>',
-        'what the message is for: any strategy; a strategy that plots its level (breakout); an indicator',
+        'script of the alert: strategy (any), breakout (a strategy that plots its level), indicator',
       ).choices(templateNames),
     )
     .action((account: string | undefined, options: { for?: TemplateName }, command: Command) =>
@@ -37,9 +37,9 @@ export function addWebhookCommands(program: Command): void {
     );
   program
     .command('send')
-    .description("post a file's bytes to the webhook, as TradingView would")
-    .argument('<file>', 'an alert message; - reads standard input')
-    .option('--account <name>', 'default: the first configured account')
+    .description('send the contents of a file to the webhook, as TradingView would')
+    .argument('<file>', 'file with an alert message; - reads standard input')
+    .option('--account <name>', 'which account (default: the first configured one)')
     .action((file: string, options: { account?: string }, command: Command) =>
       runCommand(command, (context) => sendAlert(context, file, options.account)),
     );
@@ -73,7 +73,7 @@ async function showWebhook(
         '',
         ...describeTemplate(template),
         '',
-        'Whoever has the URL can trade: keep it to yourself, and its token out of the message.',
+        'Anyone who has the URL can trade: keep it secret, and do not put its token into the message.',
         session.reachHint,
       ].join('\n'),
   );
@@ -85,8 +85,8 @@ function chooseTemplate(session: Session, account: Account, name: TemplateName |
   const chosen = name ?? names[0] ?? 'breakout';
   if (!names.includes(chosen))
     throw createUsageFailure(
-      `the dialect "${dialect}" has no limit orders, which a message for ${chosen} needs`,
-      `Write --for ${names.join(' or --for ')}.`,
+      `a message for ${chosen} needs limit orders, which the dialect "${dialect}" does not have`,
+      `Use --for ${names.join(' or --for ')}.`,
     );
   return createTemplate(chosen, account, dialect);
 }
@@ -96,7 +96,7 @@ function describeTemplate({ name, purpose, message, edits }: MessageTemplate): r
   return [
     purpose,
     ...(edits.length === 0
-      ? ['Ready to paste; nothing has to be edited:']
+      ? ['Ready to paste without edits:']
       : [`EDIT ${edits.map(({ field }) => field).join(', ')} before you paste it:`]),
     '',
     message,
@@ -111,7 +111,7 @@ function describeMode({ mode }: Account, isPaperExchange: boolean): string {
   return isPaperExchange ? 'paper' : 'paper: this stack sends no orders';
 }
 
-/** The tickers that an alert of the account may name. */
+/** The tickers that the account may trade. */
 function tickersOf(tickers: Readonly<Record<string, string>>, account: Account): string {
   const allowed = Object.entries(tickers).filter(([, market]) => Object.hasOwn(account.markets, market));
   return allowed.map(([ticker, market]) => `${ticker} → ${market}`).join(', ');
@@ -154,9 +154,9 @@ function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[], scree
   const next = only !== undefined && signals.length === 1 ? `signal ${only.signalId}` : 'signals';
   const rows = signals.map(({ signalId, status, duplicate }) => [
     signalId,
-    duplicate ? `${status} before; nothing is done twice` : status,
+    duplicate ? `known already: ${status}` : status,
   ]);
-  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows, screen)}\n\nWhat becomes of it: npx relay ${next}`;
+  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows, screen)}\n\nFor the outcome: npx relay ${next}`;
 }
 
 async function readAlertFile(path: string): Promise<Buffer> {
@@ -177,8 +177,8 @@ function createRefusal({ httpStatus, body }: HttpResponse, recipient: string): C
   if (!refusal.success)
     return new CommandFailure(
       'strange_answer',
-      `${recipient} answered HTTP ${httpStatus}, but not as a relay does`,
-      'Something else listens there: stop it, or start the relay on another port.',
+      `${recipient} responded with HTTP ${httpStatus}, which is not a response of a relay`,
+      'Another program listens there: stop it, or start the relay on another port.',
     );
   const { code, message, issues } = refusal.data.error;
   const action = Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode].action : '';

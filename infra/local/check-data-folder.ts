@@ -10,18 +10,21 @@ import { migrations as paperJournal } from '../../lib/paper/journal.ts';
 import { migrations as queue } from '../../lib/queue/sqlite-queue.ts';
 import { migrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 
-/** How many versions of its tables this release knows of each store, by the file it is in. */
+/**
+ * The migrations that this release knows, by database file and store. Their number is the highest known
+ * version.
+ */
 const knownVersions = {
   databasePath: { ledger, queue, 'market-copies': marketCopies, snapshots },
   paperPath: { 'paper journal': paperJournal },
 } as const satisfies Partial<Record<keyof DataFolder, Readonly<Record<string, readonly string[]>>>>;
 
 /**
- * Makes sure that this release can read the whole folder, before anything in it is changed: each store upgrades its own
- * tables, and one that could not must not be found after others did.
+ * Makes sure that this release can read the whole folder before it changes anything. Each store upgrades its
+ * own tables, so an unreadable store must be found before the others are upgraded.
  *
- * @throws RelayError `data_folder_newer` when a newer release wrote any of it; `store_unavailable`, `secrets_missing`
- *   when a file of it cannot be read
+ * @throws RelayError `data_folder_newer` when a newer release wrote any part of it; `store_unavailable`,
+ *   `secrets_missing` when one of its files cannot be read
  */
 export function checkDataFolder(folder: DataFolder): void {
   for (const [place, stores] of Object.entries(knownVersions))
@@ -39,7 +42,7 @@ function checkFile(
     if (version > known)
       throw new RelayError(
         'data_folder_newer',
-        `a newer release wrote the data folder "${folder.path}": its ${store} is of version ${version}, and this release knows ${known === 0 ? 'none' : `${known} at most`}; nothing was started and nothing was changed`,
+        `a newer release wrote the data folder "${folder.path}": its ${store} has version ${version}, and this release reads ${known === 0 ? 'no version of it' : `at most version ${known}`}; nothing was started and nothing was changed`,
       );
   }
 }
@@ -49,7 +52,7 @@ interface StoreVersion {
   readonly version: number;
 }
 
-/** Read only: none for a file that is not there, or that was made before its tables had versions. */
+/** Opens the file read-only. Empty when the file does not exist or was created before stores had versions. */
 function readVersions(path: string): readonly StoreVersion[] {
   if (!existsSync(path)) return [];
   try {
@@ -70,8 +73,8 @@ function readVersions(path: string): readonly StoreVersion[] {
 }
 
 /**
- * Even a reader makes files beside a database with a write-ahead log, unless it is told that nobody writes. Where such
- * a log was left behind it has to be read, too, and the files are there already.
+ * SQLite creates files next to a database with a write-ahead log even for a reader, unless the database is
+ * declared immutable. If such a log was left behind, it must be read too; its files exist already then.
  */
 function locate(path: string): URL {
   const url = pathToFileURL(path);

@@ -20,10 +20,13 @@ import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 import { paperKeysOf } from './paper-keys.ts';
 
-/** The relay's whole story on free ports and a folder of its own; fails when anything is not as it is told. */
+/**
+ * Shows the whole relay at work, on free ports and in a temporary folder. It fails if any step has another
+ * result.
+ */
 new Command('npm run demo')
   .description(
-    "Tells the relay's whole story in a second, on free ports and a folder of its own; changes nothing else.",
+    'Shows in a second what the relay does, on free ports and in a temporary folder; changes nothing else.',
   )
   .parse();
 
@@ -63,7 +66,7 @@ const alert = {
 };
 
 try {
-  await tell();
+  await runDemo();
 } finally {
   client.close();
   await relay.close();
@@ -73,7 +76,7 @@ try {
   rmSync(folder.path, { recursive: true });
 }
 
-async function tell(): Promise<void> {
+async function runDemo(): Promise<void> {
   say(styleText('bold', 'One alert, one order, one known outcome'));
   say(dim(`relay ${relay.url} · paper exchange ${paper.url} · BTC_USDT trades at 50000`));
 
@@ -116,17 +119,17 @@ async function post(body: object, expectedStatus: number): Promise<void> {
     method: 'POST',
     body: JSON.stringify(body),
   });
-  const answer = (await response.json()) as {
+  const result = (await response.json()) as {
     signalId?: string;
     status?: string;
     duplicate?: boolean;
     error?: { issues: readonly { path: string; message: string; hint: string }[] };
   };
-  expectThat(response.status === expectedStatus, `the relay answered ${response.status}`);
-  const meaning = answer.duplicate ? `known already: ${answer.status}` : (answer.status ?? 'refused');
-  const signal = answer.signalId === undefined ? '' : `  ${dim(answer.signalId)}`;
+  expectThat(response.status === expectedStatus, `the relay responded ${response.status}`);
+  const meaning = result.duplicate ? `known already: ${result.status}` : (result.status ?? 'refused');
+  const signal = result.signalId === undefined ? '' : `  ${dim(result.signalId)}`;
   say(`   → ${response.status} ${response.ok ? green(meaning) : red(meaning)}${signal}`);
-  for (const { path, message, hint } of answer.error?.issues ?? [])
+  for (const { path, message, hint } of result.error?.issues ?? [])
     say(`     ${path}: ${message}\n     ${dim(hint)}`);
 }
 
@@ -146,10 +149,10 @@ function sayHistory({ steps, createdAtMs }: Entry): void {
 async function sayStopLossAndTakeProfit(): Promise<void> {
   const { records } = await client.call(conditionalOrders, {});
   const [oco] = records;
-  if (oco?.kind !== 'oco') throw new Error('no OCO stands after the fill');
+  if (oco?.kind !== 'oco') throw new Error('there is no OCO after the fill');
   const { stopLoss, takeProfit } = oco;
   say(
-    `   its exits stand as one OCO: ${stopLoss.side} stop at ${formatDecimal(stopLoss.activationPrice ?? stopLoss.price)},`,
+    `   stop-loss and take-profit are one OCO: ${stopLoss.side} stop at ${formatDecimal(stopLoss.activationPrice ?? stopLoss.price)},`,
   );
   say(
     `   ${takeProfit.side} limit at ${formatDecimal(takeProfit.price)}; when one executes the other is cancelled`,
@@ -181,7 +184,7 @@ function red(text: string): string {
   return styleText('red', text);
 }
 
-/** The demo shows what happened; when that is not what it says, it must not go on. */
+/** Stops the demo if the relay did not do what the text says. */
 function expectThat(holds: boolean, otherwise: string): void {
   if (!holds) throw new Error(`The demo does not hold: ${otherwise}.`);
 }

@@ -3,25 +3,31 @@ import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { createForOwner } from '../../lib/base/sqlite.ts';
 
-/** Held by the one relay that works on a data folder; the operating system frees it when the process dies. */
+/**
+ * The lock of the one relay that uses a data folder. The operating system releases it when the process dies.
+ */
 export interface FolderLock {
   release(): void;
 }
 
-/** SQLite's codes for a file that somebody else has locked, and for one that is none of its own. */
+/**
+ * SQLite's codes for a file that another process has locked, and for files that are damaged or not SQLite
+ * files.
+ */
 const [busy, corrupt, notADatabase] = [5, 11, 26];
 
 /**
- * Two relays on one folder would hand the same message out twice, so only one may have it.
+ * Locks the folder. Two relays on one folder would deliver the same message twice, so only one may use it.
  *
- * @throws RelayError `folder_in_use` when another process holds it, `store_unavailable` when it cannot be locked
+ * @throws RelayError `folder_in_use` when another process holds it, `store_unavailable` when it cannot be
+ *   locked
  */
 export function lockFolder(lockPath: string): FolderLock {
   createForOwner(lockPath);
   let database: DatabaseSync | null = null;
   try {
     database = new DatabaseSync(lockPath, { timeout: 0 });
-    // Nothing is ever written: a journal on the disk would need room that a full one does not have.
+    // Nothing is ever written. A journal on the disk would need space, which a full disk does not have.
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
   } catch (error) {
     database?.close();
@@ -37,16 +43,16 @@ function describeRefusal(lockPath: string, error: unknown): RelayError {
   const kind = code & 0xff;
   const folderPath = lockPath.replace(/[^/\\]+$/, '');
   if (kind === busy)
-    return new RelayError('folder_in_use', `another relay already works on ${folderPath}`, { cause: error });
+    return new RelayError('folder_in_use', `another relay already uses ${folderPath}`, { cause: error });
   if (kind === notADatabase || kind === corrupt)
     return new RelayError(
       'store_unavailable',
-      `the lock file ${lockPath} is damaged, so that nobody can tell whether a relay works on its folder: make sure that none does, remove that file (it holds nothing else), and start again`,
+      `the lock file ${lockPath} is damaged, so it is unknown whether another relay uses its folder: make sure that none is running, remove the file (it contains no data), and start again`,
       { cause: error },
     );
   return new RelayError(
     'store_unavailable',
-    `the data folder ${folderPath} cannot be locked with ${lockPath}: ${describeError(error)}; choose another with --data, or mend this one`,
+    `the data folder ${folderPath} cannot be locked with ${lockPath}: ${describeError(error)}; choose another folder with --data, or repair this one`,
     { cause: error },
   );
 }

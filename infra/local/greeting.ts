@@ -12,13 +12,13 @@ export interface GreetingFacts {
   /** Of the first configured account. */
   readonly webhookUrl: string;
   readonly account: Account;
-  /** `exchange.address` of the configuration: where the same configuration trades on AWS. */
+  /** `exchange.address` of the configuration, where the same configuration trades on AWS. */
   readonly configuredAddress: string;
   /** Accounts whose orders are not sent until they are resumed. */
   readonly paused: readonly string[];
 }
 
-/** What a local run says once it is up; its last line is `ready`. */
+/** The text that a local run prints when it is ready. Its last line is `ready`. */
 export function writeGreeting(facts: GreetingFacts): string {
   const { account, dialect, webhookUrl } = facts;
   const [templateName = 'breakout'] = templatesOf(dialect);
@@ -30,7 +30,7 @@ export function writeGreeting(facts: GreetingFacts): string {
   process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
   webhook         ${webhookUrl}
 ${writeNotes(facts)}
-  Alert message for a TradingView strategy${writeEdits(template)} (for others: npx relay webhook --help):
+  Alert message for a TradingView strategy${writeEdits(template)} (for other scripts: npx relay webhook --help):
 
 ${template.message.replace(/^/gm, '    ')}
 

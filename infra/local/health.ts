@@ -1,7 +1,7 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 
-/** Tells whoever watches the relay whether it can work: 200, or 503 when its store cannot be read. */
+/** Responds to health checks: 200, or 503 when the ledger cannot be read. */
 export type HealthHandler = () => Promise<APIGatewayProxyResult>;
 
 async function canRead(ledger: Pick<Ledger, 'list'>): Promise<boolean> {
@@ -13,7 +13,7 @@ async function canRead(ledger: Pick<Ledger, 'list'>): Promise<boolean> {
   }
 }
 
-/** @param version of the release that runs */
+/** @param version the running release */
 export function createHealth(ledger: Pick<Ledger, 'list'>, version: string): HealthHandler {
   return async () => {
     const isReadable = await canRead(ledger);

@@ -12,19 +12,21 @@ import { RelayError } from '../../lib/base/errors.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { HealthHandler } from './health.ts';
 
-/** API Gateway's part in a local run: the webhook's route, turned into the event a function expects. */
+/**
+ * The local counterpart of API Gateway: serves the webhook's route and converts requests to the Lambda event.
+ */
 export interface HttpServer {
   readonly url: string;
-  /** Stops listening and waits for what is being answered. */
+  /** Stops listening and waits for the requests in progress. */
   close(): Promise<void>;
 }
 
-/** A body beyond this is not read to its end; the function behind draws the real line, far below. */
+/** A larger body is discarded. The webhook's own limit is far lower. */
 const maximumBodyBytes = 1024 * 1024;
 const jsonType = 'application/json; charset=utf-8';
 const route = /^\/signals\/([^/?]+)\/([^/?]+)(?:\?.*)?$/;
 
-/** So long a sender may take for headers and body together. */
+/** How long a sender may take for headers and body together. */
 const defaultReceiveWithinMs = 10_000;
 
 /** @throws the operating system's error when the port is taken */
@@ -35,9 +37,9 @@ export async function startHttpServer(
 ): Promise<HttpServer> {
   const { receiveWithinMs = defaultReceiveWithinMs, logHealth } = options;
   const server = createServer(limitReceiving(receiveWithinMs), (request, response) => {
-    (logHealth !== undefined && asksForHealth(request) ? logHealth() : answer(request, receiveSignal))
+    (logHealth !== undefined && isHealthCheck(request) ? logHealth() : handle(request, receiveSignal))
       .then((result) => send(response, result))
-      // The sender hung up, or sent no HTTP; there is nobody left to answer.
+      // The sender closed the connection or did not send HTTP, so no response is possible.
       .catch(() => request.destroy());
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -48,19 +50,21 @@ export async function startHttpServer(
   return { url: `http://127.0.0.1:${boundPort}`, close: () => close(server) };
 }
 
-function asksForHealth({ method, url }: IncomingMessage): boolean {
+function isHealthCheck({ method, url }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && /^\/health(?:\?.*)?$/.test(url ?? '');
 }
 
-/** A sender that stalls holds a connection for this long, and never the relay. */
+/** A sender that stalls occupies one connection for this long, and never blocks the relay. */
 function limitReceiving(receiveWithinMs: number): ServerOptions {
-  // Node looks at its connections now and then, by itself only twice a minute.
+  // Node checks its connections at this interval; its default is twice a minute.
   const connectionsCheckingInterval = Math.ceil(receiveWithinMs / 10);
   const requestTimeout = receiveWithinMs - connectionsCheckingInterval;
   return { connectionsCheckingInterval, requestTimeout, headersTimeout: requestTimeout };
 }
 
-/** @param timedOutMs how long the sender took for a request that is not complete; null when it is none at all */
+/**
+ * @param timedOutMs the time limit that an incomplete request exceeded; null for a request that is not HTTP
+ */
 function refuseBroken(socket: Duplex, timedOutMs: number | null): void {
   if (socket.writable) {
     const [status, body] =
@@ -78,13 +82,13 @@ function createTimeout(receiveWithinMs: number): RelayError {
   return new RelayError('request_timeout', `the request was not complete after ${receiveWithinMs / 1000} s`);
 }
 
-async function answer(
+async function handle(
   request: IncomingMessage,
   receiveSignal: WebhookHandler,
 ): Promise<APIGatewayProxyResult> {
   const [, account, token] = route.exec(request.url ?? '') ?? [];
   if (account === undefined || token === undefined)
-    return plainResponse(new RelayError('not_found', 'there is nothing here'));
+    return plainResponse(new RelayError('not_found', 'this path does not exist'));
   const body = await readBody(request);
   if (body === null)
     return plainResponse(new RelayError('body_too_large', 'the request is larger than 1 MiB'));
@@ -102,7 +106,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return size > maximumBodyBytes ? null : Buffer.concat(chunks);
 }
 
-/** A segment that cannot be decoded is no account and no token, and is answered as such. */
+/** A segment that cannot be decoded stays as it is: it matches no account and no token. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -111,7 +115,10 @@ function decode(segment: string): string {
   }
 }
 
-/** The parts of API Gateway's event that the function reads; the body as binary media types arrive there. */
+/**
+ * The parts of API Gateway's event that the webhook reads. The body is base64, as API Gateway sends binary
+ * media types.
+ */
 function toEvent(
   request: IncomingMessage,
   pathParameters: Record<string, string>,
@@ -156,7 +163,10 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
-/** What is being answered gets this long to end; a sender that stalls must not hold the relay up for ever. */
+/**
+ * Requests in progress may take this long when the server closes: a stalled sender must not block the
+ * shutdown.
+ */
 const closingGraceMs = 3_000;
 
 function close(server: Server): Promise<void> {

@@ -28,22 +28,22 @@ import { startScheduleLoop } from './schedule-loop.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
-/** The relay's functions in one process, behind HTTP and an embedded queue. */
+/** All functions of the relay in one process, behind an HTTP server and an embedded queue. */
 export interface LocalRelay {
   readonly url: string;
-  /** Looks after signals that were left behind now, instead of with the next minute. */
+  /** Runs the reconciler now instead of with the next minute. */
   reconcile(): Promise<void>;
-  /** Takes nothing more in, finishes what is on its way, and closes the database. */
+  /** Accepts no more alerts, finishes the work in progress, and closes the database. */
   close(): Promise<void>;
 }
 
-/** After this many failed hand-outs a message is a dead letter, as on AWS. */
+/** After this many failed deliveries a message moves to the dead-letter queue, as on AWS. */
 const maxReceives = 5;
-/** How often the file is looked at for messages that the operator put back from beside. */
+/** How often the queue is checked for messages that another process put back with `redrive`. */
 const outsiderCheckMs = 500;
 
 /**
- * The caller holds the folder's lock.
+ * Starts the relay. The caller must hold the folder's lock.
  *
  * @throws Error when the port is taken, RelayError `store_unavailable` when the database cannot be used
  */
@@ -54,12 +54,12 @@ export async function startLocalRelay(options: {
   readonly exchange: {
     readonly address: string;
     readonly dialect: Dialect;
-    /** Whether it is a paper exchange, where accounts in paper mode place their orders. */
+    /** Whether it is a paper exchange. Accounts in paper mode place orders only there. */
     readonly isPaper: boolean;
   };
   /** How long one request to the exchange may take, retries included. */
   readonly exchangeTimeoutMs: number;
-  /** Absent: nothing is kept by the clock. */
+  /** Absent: no snapshots are taken. */
   readonly snapshots?: SnapshotSettings;
   readonly clock: Clock;
   readonly log: Log;
@@ -76,12 +76,14 @@ export async function startLocalRelay(options: {
       alarms.raise(
         {
           name: 'signal_set_aside',
-          message: 'a signal could not be handled and is set aside; mend the cause, then redrive it',
+          message:
+            'a signal could not be handled and is in the dead-letter queue; correct the cause, then run `redrive`',
         },
         { group },
       ),
   });
-  // A signal and its place in the queue are one write: neither is ever there without the other.
+  // The ledger entry and the queue message are written in one transaction, so neither exists without the
+  // other.
   const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
   const shared = { clock, log, alarms, settings, ledger };
 
@@ -126,20 +128,20 @@ export async function startLocalRelay(options: {
     keyNameOf: clients.keyNameOf,
   });
 
-  function letGo(): void {
+  function closeStores(): void {
     clients.close();
     file.close();
   }
 
   async function open() {
-    await takeUpLeft({ ledger, queue }, log);
+    await enqueueLeftovers({ ledger, queue }, log);
     return await startHttpServer(options.port, receiveSignal, {
       logHealth: createHealth(ledger, readVersion()),
     });
   }
 
   const server = await open().catch((error: unknown) => {
-    letGo();
+    closeStores();
     throw error;
   });
   const worker = startWorkerLoop(queue, executeSignal, log);
@@ -157,20 +159,27 @@ export async function startLocalRelay(options: {
       await schedule.stop();
       clients.close();
       await markets.settle();
-      letGo();
+      closeStores();
     },
   };
 }
 
-/** A relay that is up and answers 503 to what it cannot store is worth more than one that waits for the disk. */
-async function takeUpLeft(stores: Parameters<typeof sweepAccepted>[0], log: Log): Promise<void> {
+/**
+ * Queues the signals that the previous run left behind. A failure does not prevent the start: a running relay
+ * that responds 503 to alerts it cannot store is better than one that waits for the disk.
+ */
+async function enqueueLeftovers(stores: Parameters<typeof sweepAccepted>[0], log: Log): Promise<void> {
   try {
     const { enqueued: left } = await sweepAccepted(stores);
-    if (left > 0) log.warn('signals were left behind by the run before; they go on now', { signals: left });
+    if (left > 0)
+      log.warn('the previous run left signals unfinished; they are queued again', { signals: left });
   } catch (error) {
-    log.error('signals left behind by the run before could not be queued; the reconciler tries again', {
-      reason: describeError(error),
-    });
+    log.error(
+      'signals that the previous run left unfinished could not be queued; the reconciler tries again',
+      {
+        reason: describeError(error),
+      },
+    );
   }
 }
 

@@ -1,25 +1,25 @@
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 
-/** Never waits: a pipe that somebody put in the file's place must not hold the relay up. */
+/** Non-blocking: if the file was replaced by a pipe, opening it must not block the relay. */
 const openFlags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 const newline = 0x0a;
 
 /**
- * Appends whole lines to a log file that others may move, cut short or remove at any time.
+ * Appends whole lines to a log file that other programs may move, truncate or remove at any time.
  *
- * The file is opened for each call, some microseconds: what its name stands for is then never a guess. A full one is
- * kept beside it as `….1`, in the place of the one before.
+ * The file is opened for each call, which takes a few microseconds, so that a moved or removed file is
+ * noticed. A full file is renamed to `….1` and replaces the previous one of that name.
  *
  * @param text ends with a newline
- * @param maximumFileBytes the file grows no further; one text alone may be larger
- * @throws the operating system's error; a part of the text may then stand in the file
+ * @param maximumFileBytes largest size of the file; a single text may exceed it
+ * @throws the operating system's error; the file may then contain a part of the text
  */
 export function appendToLogFile(path: string, text: string, maximumFileBytes: number): void {
   const bytes = Buffer.from(text);
   const isRoom = withFile(path, (file) => {
     const { size } = fstatSync(file);
     if (size > 0 && size + bytes.byteLength > maximumFileBytes) return false;
-    // What a full disk cut off must not swallow this line.
+    // After a full disk, the last line may be incomplete: this line must not be joined to it.
     if (isCutOff(file, size)) writeSync(file, '\n');
     writeWhole(file, bytes);
     return true;
@@ -45,7 +45,7 @@ function isCutOff(file: number, sizeBytes: number): boolean {
   return last[0] !== newline;
 }
 
-/** On a disk with little room, a write may end before the text does. */
+/** On a nearly full disk, a write may store only a part of the text. */
 function writeWhole(file: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.byteLength; ) written += writeSync(file, bytes, written);
 }

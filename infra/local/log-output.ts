@@ -9,16 +9,20 @@ import { appendToLogFile } from './log-file.ts';
 type Colour = Parameters<typeof styleText>[0];
 const colours: Readonly<Record<string, Colour>> = { INFO: 'dim', WARN: 'yellow', ERROR: 'red' };
 
-/** Together with the file before it, this is all the room the log takes; strangers can make it grow. */
+/**
+ * The log takes at most twice this, with the previous file. It needs a limit, because any sender can make it
+ * grow.
+ */
 const defaultMaximumFileBytes = 10 * 1024 * 1024;
 
 /**
- * Keeps every log line in a file, and shows it to whoever watches in a shape for people.
+ * Writes every log line to a file, and shows it in a readable form in the terminal.
  *
- * The terminal is told first and whatever becomes of the file. Lines that the file cannot take are missing there and
- * nowhere kept; the terminal is told once that it is so, the file how many are missing, as soon as it takes lines again.
+ * The terminal gets each line first, whether the file can be written or not. Lines that cannot be written are
+ * not kept elsewhere. The terminal is notified once when that begins. When the file can be written again, a
+ * line in it says how many are missing.
  *
- * @param terminal null when nobody watches
+ * @param terminal null: lines are only written to the file
  */
 export function createLogOutput(
   logPath: string,
@@ -27,7 +31,7 @@ export function createLogOutput(
 ): Writable {
   const { maximumFileBytes = defaultMaximumFileBytes, clock = systemClock } = options;
   let gap: Gap | null = null;
-  // The reader of a pipe may leave at any time.
+  // The reader of a pipe may close it at any time.
   terminal?.on('error', () => undefined);
 
   function show(text: string): void {
@@ -43,7 +47,7 @@ export function createLogOutput(
       gap = null;
       show(report);
     } catch (error) {
-      // Told once: whoever watches for alarms should see those.
+      // Shown once, so that alarms stay visible in the terminal.
       if (gap === null) show(describeBeginning(describeError(error), logPath, clock));
       gap = { reason: describeError(error), lines: (gap?.lines ?? 0) + 1 };
     }
@@ -59,9 +63,9 @@ export function createLogOutput(
   });
 }
 
-/** While the file cannot be written. */
+/** A period in which the file cannot be written. */
 interface Gap {
-  /** Why the newest line was not. */
+  /** Why the newest line could not be written. */
   readonly reason: string;
   readonly lines: number;
 }
@@ -81,7 +85,7 @@ function createLine(clock: Clock, level: string, message: string, facts: LogFact
   return `${JSON.stringify({ level, message, timestamp, ...facts })}\n`;
 }
 
-/** That a run of the clock went well is for the file: once a minute it would bury what somebody watches for. */
+/** Successful scheduled runs appear only in the file: once a minute, they would hide more important lines. */
 function isRoutine(line: string): boolean {
   return line.includes('"message":"scheduled run done"');
 }
@@ -110,7 +114,7 @@ export function describeLine(line: string): string {
     .join('  ');
 }
 
-/** Null for what is no line of the log: a library may write to it as well. */
+/** Null for text that is not a log line: a library may write to the same stream. */
 function readFields(line: string): Readonly<Record<string, unknown>> | null {
   const fields = readJson(line);
   return typeof fields === 'object' && fields !== null ? (fields as Record<string, unknown>) : null;

@@ -32,7 +32,7 @@ interface StartOptions {
 
 const program = new Command('npm start --')
   .description(
-    'Runs the relay and a paper exchange on this machine, until Ctrl-C. Prints `ready` last once both are up, and `stopped` when they have ended. No order leaves this machine.',
+    'Runs the relay and a paper exchange on this machine until Ctrl-C. Prints `ready` as its last line when both are running, and `stopped` when both have stopped. No order leaves this machine.',
   )
   .addOption(
     portOption('--port <number>', 'port of the relay, for the webhook; 0 takes any free one').default(8080),
@@ -40,13 +40,17 @@ const program = new Command('npm start --')
   .addOption(
     portOption('--paper-port <number>', 'port of the paper exchange; 0 takes any free one').default(8090),
   )
-  .option('--data <folder>', 'folder of ledger, paper exchange, secrets and log; made if missing', '.relay')
+  .option(
+    '--data <folder>',
+    'folder of ledger, paper exchange, secrets and log; created if missing',
+    '.relay',
+  )
   .addOption(
     new Option('--dialect <name>', 'API dialect that the paper exchange speaks')
       .choices(dialects)
       .default(undefined, 'exchange.dialect of relay.config.ts'),
   )
-  .option('--frozen', 'hold prices still: they move only by `npx relay paper price`', false)
+  .option('--frozen', 'keep prices still: they change only with `npx relay paper price`', false)
   .addHelpText(
     'after',
     '\nExamples:\n  npm start -- --frozen\n  npm start -- --port 9080 --paper-port 9090 --data .relay-second',
@@ -58,7 +62,10 @@ await run().catch((error: unknown) => {
   process.exitCode = 1;
 });
 
-/** @throws Error for options that npm took: the relay must not start on other ports and another folder than it was told */
+/**
+ * @throws Error for options that npm took: without them, the relay would start on other ports and another
+ * folder
+ */
 async function run(): Promise<void> {
   const swallowed = findSwallowedOptions(process.env, 'start', program.options, []);
   if (swallowed !== null)
@@ -82,7 +89,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   const dialect = options.dialect ?? exchange.dialect;
   const folder = createDataFolder(data);
   checkDataFolder(folder);
-  // Whatever was started is stopped again when the rest cannot be.
+  // If a later step fails, everything started before is stopped again.
   await using starting = new AsyncDisposableStack();
   const lock = lockFolder(folder.lockPath);
   starting.defer(() => lock.release());
@@ -111,7 +118,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     log,
   });
   starting.defer(() => relay.close());
-  noteRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect }, log);
+  recordRun(folder, { relayUrl: relay.url, exchangeUrl: paper.url, dialect }, log);
 
   const [account] = Object.values(settings.accounts) as [Account];
   const [token] = await createFileSecrets(folder.secretsPath).webhookTokens(account.name);
@@ -130,22 +137,22 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     await running.disposeAsync();
     process.stdout.write('stopped\n');
   });
-  // Whoever reads that it is ready may stop it at once.
+  // Printed last, because a reader of `ready` may stop the relay at once.
   process.stdout.write(greeting);
 }
 
-/** A terminal and npm both pass Ctrl-C on: what comes within this time is one signal. */
+/** The terminal and npm both send Ctrl-C. Signals within this time count as one. */
 const sameSignalMs = 1_000;
 
-/** The first signal stops the relay in good order, one that comes later ends the process at once. */
+/** The first signal stops the relay gracefully. A later one ends the process at once. */
 function stopBySignal(stop: () => Promise<void>): void {
   let firstAtMs: number | null = null;
-  function take(): void {
+  function handleSignal(): void {
     if (firstAtMs === null) void stop();
     firstAtMs ??= performance.now();
     if (performance.now() - firstAtMs > sameSignalMs) process.exit(1);
   }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, take);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, handleSignal);
 }
 
 async function listPaused(
@@ -162,19 +169,19 @@ async function listPaused(
   }
 }
 
-/** The relay needs no note of where it runs; its operator's tool does. */
-function noteRun(folder: DataFolder, run: Run, log: Log): void {
+/** Records the addresses of this run for the command `relay`. The relay itself does not need them. */
+function recordRun(folder: DataFolder, run: Run, log: Log): void {
   try {
     writeRun(folder, run);
   } catch (error) {
     log.error(
-      `${folder.runPath} could not be written: until the relay is started again with room for it, the commands of \`npx relay\` do not find it at its addresses`,
+      `${folder.runPath} could not be written: \`npx relay\` cannot find this relay until it is restarted and the file can be written`,
       { reason: describeError(error) },
     );
   }
 }
 
-/** Loaded here and not above, so that a file that cannot even be read is reported like any other fault. */
+/** Imported here and not at the top, so that an unreadable file is reported like any other mistake. */
 async function loadConfig(): Promise<HostConfig> {
   const notice = provideConfig();
   if (notice !== null) process.stderr.write(`${notice}\n`);
@@ -187,7 +194,7 @@ async function loadConfig(): Promise<HostConfig> {
 function explainError(error: unknown): string {
   const { code, port } = (error ?? {}) as { readonly code?: unknown; readonly port?: number };
   if (code === 'EADDRINUSE')
-    return `port ${port} is already in use: stop what listens there, or choose others with --port and --paper-port`;
+    return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port and --paper-port`;
   if (!(error instanceof RelayError)) return describeError(error);
   const issues = error.issues.map(({ path, message, hint }) => `  ${path}: ${message} (${hint})`);
   return [error.message, ...issues, error.row.action].join('\n');

@@ -1,21 +1,23 @@
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 
-/** The scheduler's part in a local run: calls a function every minute, never twice at once. */
+/**
+ * The local counterpart of the one-minute schedule on AWS: calls a handler every minute, never twice at once.
+ */
 export interface MinuteLoop {
-  /** Runs it now, or waits for the run that is under way. */
+  /** Runs the handler now, or waits for the current run. */
   run(): Promise<void>;
-  /** Begins no further run and waits for the one under way. */
+  /** Starts no further run and waits for the current one. */
   stop(): Promise<void>;
 }
 
 const minuteMs = 60_000;
 
-/** Begins with a run at once: what was left behind by the run before should not wait for a minute. */
+/** The first run starts at once: signals that the previous process left behind should not wait a minute. */
 export function startMinuteLoop(handler: ScheduleHandler): MinuteLoop {
   let running: Promise<void> | null = null;
 
   function run(): Promise<void> {
-    // A failed run has said so in the log; the next one does what this one could not.
+    // The handler logs its own failure; the next run tries again.
     running ??= handler({})
       .catch(() => undefined)
       .finally(() => {

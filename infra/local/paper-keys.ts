@@ -1,6 +1,9 @@
 import type { Credentials } from '../../lib/exchange/client.ts';
 
-/** The first configured account trades as the paper exchange's partner, every other one as its plain customer. */
+/**
+ * The account `main` gets the key of the paper exchange's partner account, every other account that of its
+ * second one.
+ */
 export function paperKeysOf(account: string): Credentials {
   return account === 'main'
     ? { apiKey: 'paper-key', apiSecret: 'paper-secret' }

@@ -1,7 +1,7 @@
 import { RelayError } from '../../lib/base/errors.ts';
 import { provideConfig } from '../../lib/host/project-config.ts';
 
-/** For tools that read the sources as a whole, the owner's configuration among them. */
+/** Creates relay.config.ts for tools that read all source files, for example the type checker. */
 try {
   const notice = provideConfig();
   if (notice !== null) process.stderr.write(`${notice}\n`);

@@ -4,7 +4,7 @@ import type { NextTime } from '../../lib/host/cron-times.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { SlotEvent } from '../../lib/host/snapshots.ts';
 
-/** A function and the times it runs at. */
+/** A handler and its schedule. */
 export interface ScheduledJob {
   readonly name: string;
   /** Whether it also runs once at the start, before its first time. */
@@ -13,29 +13,32 @@ export interface ScheduledJob {
   readonly handler: ScheduleHandler;
 }
 
-/** The scheduler's part in a local run. */
+/** The local counterpart of EventBridge Scheduler. */
 export interface ScheduleLoop {
-  /** Begins no further run and waits for the one under way. */
+  /** Starts no further run and waits for the current one. */
   stop(): Promise<void>;
 }
 
-/** A run may be so late: another ran before it, or the machine was busy. Later, its time is past. */
+/**
+ * How late a run may start, because another job ran before it or the machine was busy. After that it counts
+ * as missed.
+ */
 const graceMs = 60_000;
-/** Looked at again so often: the machine may have slept, or its clock been set. */
-const lookMs = 1_000;
+/** How often the clock is checked: the machine may have been asleep, or its clock may have been set. */
+const checkEveryMs = 1_000;
 
 /**
- * Runs jobs at their times, one after another, so that none meets itself. Times that passed while the relay was off,
- * asleep or busy are left out: what was not looked at then is not made up.
+ * Runs jobs at their times, one after another, so that no job runs twice at once. Times that passed while the
+ * relay was off, asleep or busy are skipped: their data can no longer be read.
  */
 export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, log: Log): ScheduleLoop {
   let isStopping = false;
-  let lookedAtMs = clock.nowMs();
-  const due = new Map(jobs.map((job) => [job, job.nextTime(lookedAtMs)]));
+  let checkedAtMs = clock.nowMs();
+  const due = new Map(jobs.map((job) => [job, job.nextTime(checkedAtMs)]));
 
   async function runJob({ handler }: ScheduledJob, slotMs: number): Promise<void> {
     const event: SlotEvent = { slot: new Date(slotMs).toISOString() };
-    // A failed run has said so in the log.
+    // The handler logs its own failure.
     await handler(event).catch(() => undefined);
   }
 
@@ -45,17 +48,22 @@ export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, l
       const slot = new Date(slotMs).toISOString();
       log.warn('a scheduled run was missed', { schedule: job.name, slot });
     }
-    // What passed meanwhile, but for what is just due, is left out.
+    // Times that passed meanwhile are skipped, except one within the grace period.
     due.set(job, job.nextTime(Math.max(slotMs, clock.nowMs() - graceMs)));
   }
 
-  /** A clock that was ahead and is set right would be waited for until it is there again. */
+  /**
+   * If the clock was ahead and is set back, the jobs would otherwise wait until it reaches the old time
+   * again.
+   */
   function followClock(nowMs: number): void {
-    if (nowMs < lookedAtMs - graceMs) {
-      log.warn('the clock was set back; the schedules follow it', { minutes: toMinutes(lookedAtMs - nowMs) });
+    if (nowMs < checkedAtMs - graceMs) {
+      log.warn('the clock was set back; the schedules follow it', {
+        minutes: toMinutes(checkedAtMs - nowMs),
+      });
       for (const job of jobs) due.set(job, job.nextTime(nowMs));
     }
-    lookedAtMs = nowMs;
+    checkedAtMs = nowMs;
   }
 
   async function run(): Promise<void> {
@@ -66,7 +74,7 @@ export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, l
       const next = findNext(due);
       if (next === null) return;
       const waitMs = next.slotMs - clock.nowMs();
-      if (waitMs > 0) await clock.sleep(Math.min(waitMs, lookMs));
+      if (waitMs > 0) await clock.sleep(Math.min(waitMs, checkEveryMs));
       else await runDue(next.job, next.slotMs);
     }
   }
@@ -80,12 +88,12 @@ export function startScheduleLoop(jobs: readonly ScheduledJob[], clock: Clock, l
   };
 }
 
-/** A store that cannot be asked now may be asked again at the next start. */
+/** False when the store cannot be read: the next start checks again. */
 async function isDueAtStart(job: ScheduledJob, log: Log): Promise<boolean> {
   try {
     return await job.isDueAtStart();
   } catch (error) {
-    log.warn('whether a schedule is due at the start cannot be told; it runs at its times', {
+    log.warn('it is unknown whether this job is due at the start; it runs at its scheduled times', {
       schedule: job.name,
       reason: error instanceof Error ? error.message : 'unknown',
     });
@@ -98,7 +106,7 @@ interface DueJob {
   readonly slotMs: number;
 }
 
-/** The job whose time comes first; of several, the one named first. Null when none has a time left. */
+/** The job whose time comes first; among equals, the first in the list. Null when no job has another time. */
 function findNext(due: ReadonlyMap<ScheduledJob, number | null>): DueJob | null {
   let first: DueJob | null = null;
   for (const [job, slotMs] of due)

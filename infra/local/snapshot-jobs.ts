@@ -9,9 +9,9 @@ import type { ImportServices } from '../../lib/snapshots/import-interest.ts';
 import type { ScheduledJob } from './schedule-loop.ts';
 
 /**
- * What a local run keeps by the clock.
+ * The scheduled jobs of a local run.
  *
- * @param settings null: nothing
+ * @param settings null: no jobs
  */
 export function createSnapshotJobs(
   settings: SnapshotSettings | null,
@@ -25,10 +25,10 @@ export function createSnapshotJobs(
     ...createJob(balances, {
       name: 'snapshot-balances',
       handler: createSnapshotBalances(services),
-      // Each stands for a time of its schedule; the first one must not be waited for.
+      // A balance snapshot belongs to a time of its schedule. Only the very first one is taken at the start.
       isDueAtStart: () => isAnyWithoutBalances(services),
     }),
-    // A machine that is off each night would never keep what is due then.
+    // On a machine that is off every night, a nightly job would otherwise never run.
     ...createJob(fees, {
       name: 'snapshot-fees',
       handler: createSnapshotFees(services),

@@ -4,15 +4,15 @@ import type { Log } from '../../lib/base/log.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
 import type { Delivery, SignalSource } from '../../lib/queue/queue.ts';
 
-/** The event source mapping's part in a local run: hands messages to the function, group by group. */
+/** The local counterpart of the event source mapping: delivers messages to the worker, group by group. */
 export interface WorkerLoop {
-  /** Hands nothing more out and waits for what is being handled. */
+  /** Delivers no more messages and waits for those in progress. */
   stop(): Promise<void>;
 }
 
-/** One by one: a message that fails takes no innocent follower with it to the dead letters. */
+/** One message at a time, so that a failing message does not take others with it to the dead-letter queue. */
 const maximumBatch = 1;
-/** As many groups as are worked on side by side. */
+/** How many groups are handled in parallel. */
 const maximumGroups = 64;
 
 export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandler, log: Log): WorkerLoop {
@@ -31,8 +31,11 @@ export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandl
     if (unhandled.length > 0) await source.release(unhandled);
   }
 
-  /** The store cannot be written: the messages stay in it and come again, to an executor that tolerates that. */
-  async function giveBack(deliveries: readonly Delivery[], error: unknown): Promise<void> {
+  /**
+   * If the queue cannot be written, the messages stay in it and are delivered again, which the worker
+   * tolerates.
+   */
+  async function release(deliveries: readonly Delivery[], error: unknown): Promise<void> {
     log.error('the queue could not be written', {
       reason: describeError(error),
     });
@@ -44,12 +47,13 @@ export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandl
       if (inFlight.size >= maximumGroups) await Promise.race(inFlight);
       const deliveries = await source.receive(maximumBatch);
       if (deliveries.length === 0) {
-        // What is in flight frees its group when it ends, and so ends this wait; racing it would leave waits behind.
+        // Work in flight frees its group when it finishes, which ends this wait. A race would leave pending
+        // waits behind.
         await source.waitForWork(stopping.signal);
         continue;
       }
       const work: Promise<void> = handle(deliveries)
-        .catch((error: unknown) => giveBack(deliveries, error))
+        .catch((error: unknown) => release(deliveries, error))
         .finally(() => inFlight.delete(work));
       inFlight.add(work);
     }
@@ -65,7 +69,7 @@ export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandl
   };
 }
 
-/** The parts of an SQS FIFO event that the function reads. */
+/** The parts of an SQS FIFO event that the worker reads. */
 function toEvent(deliveries: readonly Delivery[]): SQSEvent {
   return {
     Records: deliveries.map(({ receipt, group, body, receiveCount, sentAtMs }) => ({

@@ -19,10 +19,10 @@ const PositiveDecimal = z
 /** `"0.1%"` → 0.001. */
 const PercentRate = z
   .string()
-  .refine(isOffset, 'must be a per cent between 0% and 100%, for example "0.1%"')
+  .refine(isPercentRate, 'must be a per cent between 0% and 100%, for example "0.1%"')
   .transform(rateOfPercent);
 
-function isOffset(text: string): boolean {
+function isPercentRate(text: string): boolean {
   if (!text.endsWith('%') || !isDecimalText(text.slice(0, -1))) return false;
   const rate = rateOfPercent(text);
   return rate.gte(zero) && rate.lt(one);
@@ -58,12 +58,12 @@ const AccountSchema = z
     limitOffsetRate: limitOffset,
     maxLimitDistanceRate: maxLimitDistance,
   }))
-  .superRefine(({ limitOffsetRate: offset, maxLimitDistanceRate: most }, context) => {
-    if (offset === null || most === null || offset.lte(most)) return;
+  .superRefine(({ limitOffsetRate: offset, maxLimitDistanceRate: maximum }, context) => {
+    if (offset === null || maximum === null || offset.lte(maximum)) return;
     context.addIssue({
       code: 'custom',
       path: ['limitOffset'],
-      message: `is ${formatPercent(offset)}, more than the ${formatPercent(most)} of maxLimitDistance: every order without a limit price would be denied; lower it, or raise maxLimitDistance`,
+      message: `is ${formatPercent(offset)}, more than maxLimitDistance (${formatPercent(maximum)}): every order without a limit price would be denied; lower limitOffset, or raise maxLimitDistance`,
     });
   });
 
@@ -74,7 +74,7 @@ const AccountSchema = z
  */
 export const tradingViewAddresses = ['52.89.214.238', '34.212.75.30', '54.218.53.128', '52.32.178.7'];
 
-/** The retentions that CloudWatch Logs knows, in days. @see https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
+/** The retention periods that CloudWatch Logs accepts, in days. @see https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
 const logRetentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
@@ -93,14 +93,14 @@ const AwsSchema = z.strictObject({
   logRetentionDays: z.literal(logRetentions).default(90),
 });
 
-/** Kept as it is written: AWS takes it so. */
+/** Stays text: EventBridge Scheduler takes the expression as it is written. */
 const CronText = z.string().superRefine((text, context) => {
   try {
     parseCron(text);
   } catch (error) {
     context.addIssue({
       code: 'custom',
-      message: error instanceof Error ? error.message : 'is no cron expression',
+      message: error instanceof Error ? error.message : 'is not a cron expression',
     });
   }
 });
@@ -144,27 +144,27 @@ function isAddress(address: string): boolean {
 /** What relay.config.ts exports. */
 export type RelayConfig = z.input<typeof ConfigSchema>;
 
-/** What concerns the AWS deployment alone. */
+/** Settings of the AWS deployment only. */
 export interface AwsSettings {
-  /** Addresses or ranges that may call the webhook beside TradingView's own. */
+  /** Addresses or ranges that may call the webhook, besides TradingView's own. */
   readonly allowedAddresses: readonly string[];
-  /** Null: alarms reach nobody by mail. */
+  /** Null: no alarm is sent by e-mail. */
   readonly alarmEmail: string | null;
-  /** For how long the entry of a signal is kept once nothing can become of it any more. */
+  /** How long the ledger keeps an entry once its signal is settled. */
   readonly keepLedgerDays: number;
   readonly logRetentionDays: (typeof logRetentions)[number];
 }
 
-/** When what is looked at by the clock; cron expressions as EventBridge Scheduler writes them, null for never. */
+/** When each snapshot is taken: cron expressions in the syntax of EventBridge Scheduler; null: never. */
 export interface SnapshotSettings {
-  /** A name of the tz database, in which the expressions are read. */
+  /** The time zone of the expressions, as a name of the tz database. */
   readonly timeZone: string;
   readonly balances: string | null;
   readonly fees: string | null;
   readonly interest: string | null;
 }
 
-/** The configuration, checked and in the model's words. */
+/** The configuration, checked and converted to the model's types. */
 export interface HostConfig {
   readonly exchange: { readonly address: string; readonly dialect: Dialect };
   readonly settings: Settings;
@@ -175,7 +175,7 @@ export interface HostConfig {
 /**
  * Checks the whole configuration.
  *
- * @throws RelayError `config_invalid` with every fault at once, each with its path
+ * @throws RelayError `config_invalid` with one issue for every mistake, each with its path
  */
 export function parseConfig(config: unknown): HostConfig {
   const parsed = ConfigSchema.safeParse(config);
@@ -185,7 +185,7 @@ export function parseConfig(config: unknown): HostConfig {
       message,
       hint: 'see the comments in relay.config.ts',
     }));
-    throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} fault(s)`, { issues });
+    throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} mistake(s)`, { issues });
   }
   const { exchange, tickers, maxLagSeconds, unknownAlarmMinutes, accounts, snapshots, aws } = parsed.data;
   return {
@@ -204,10 +204,9 @@ export function parseConfig(config: unknown): HostConfig {
 }
 
 /**
- * What the exchange at a configured address is known to refuse, in one sentence; null when nothing is known.
+ * One sentence on what the exchange at a configured address refuses; null when no refusal is known.
  *
- * Accounts of the EU address have neither margin nor futures, and every kind of order that this relay places is a
- * collateral order.
+ * Accounts of the EU address have neither margin nor futures, and this relay places only collateral orders.
  *
  * @param address `exchange.address` of the configuration
  * @see https://docs.whitebit.com/

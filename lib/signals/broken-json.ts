@@ -1,9 +1,9 @@
 import { mistakes, type Place } from './json-mistakes.ts';
 
-/** Where and why strict JSON stopped being read. */
+/** Where and why the strict JSON parser stopped. */
 export interface BrokenJson {
   readonly text: string;
-  /** Where the token that cannot stand there begins. */
+  /** Where the unexpected token begins. */
   readonly offset: number;
   readonly length: number;
   /** The parser's name of the problem, for example `CommaExpected`. */
@@ -11,19 +11,19 @@ export interface BrokenJson {
 }
 
 /** The part of a string up to its first broken escape. */
-const soundText = /^(?:[^\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/;
+const validStart = /^(?:[^\\]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/;
 
 /**
- * Says in words where the JSON breaks, what stands there, and what the likely mistake is.
+ * Describes where the JSON is broken, which character was found there, and the likely mistake.
  *
- * Shows one character of the body at most: what stands around it may be anything, a secret included.
+ * Shows at most one character of the body: the text around it may contain a secret.
  */
 export function explainBrokenJson(broken: BrokenJson): { readonly message: string; readonly hint: string } {
   const place = placeOf(broken);
   const mistake = mistakes.find(({ matches }) => matches(place));
   return {
     message: `${locate(place.text, place.offset)}: found ${nameCharacter(place.found)}`,
-    hint: mistake?.hint ?? 'check the message with any JSON validator',
+    hint: mistake?.hint ?? 'check the message with a JSON validator',
   };
 }
 
@@ -34,7 +34,7 @@ export function locate(text: string, offset: number): string {
 }
 
 function placeOf({ text, offset: tokenOffset, length, problem }: BrokenJson): Place {
-  const offset = tokenOffset + offenceWithin(text.slice(tokenOffset, tokenOffset + length), problem);
+  const offset = tokenOffset + errorOffsetIn(text.slice(tokenOffset, tokenOffset + length), problem);
   const upTo = text.slice(0, offset);
   const before = upTo.trimEnd();
   return {
@@ -48,8 +48,8 @@ function placeOf({ text, offset: tokenOffset, length, problem }: BrokenJson): Pl
   };
 }
 
-/** A broken string is reported from its opening quote on; its owner looks for the place inside. */
-function offenceWithin(token: string, problem: string): number {
+/** The parser reports a broken string at its opening quote; this finds the broken character inside it. */
+function errorOffsetIn(token: string, problem: string): number {
   switch (problem) {
     case 'UnexpectedEndOfString':
       return token.length;
@@ -57,7 +57,7 @@ function offenceWithin(token: string, problem: string): number {
       return token.search(/[^\P{Cc}\x7f-\x9f]/u);
     case 'InvalidEscapeCharacter':
     case 'InvalidUnicode':
-      return soundText.exec(token)?.[0].length ?? 0;
+      return validStart.exec(token)?.[0].length ?? 0;
     default:
       return 0;
   }

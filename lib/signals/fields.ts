@@ -2,7 +2,7 @@ import { hintForForeignField, plainWord } from './foreign-words.ts';
 import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 
-/** Every field of an alert, with the other names people know it by. */
+/** Every field of an alert, with its other accepted names. */
 export const otherNames = {
   ticker: ['symbol', 'market', 'pair'],
   action: ['side'],
@@ -29,9 +29,9 @@ export const otherNames = {
 
 export type FieldName = keyof typeof otherNames;
 
-/** One value of an alert, and where its owner finds it. */
+/** One value of an alert, and its place in the alert. */
 export interface Field {
-  /** The name as the alert wrote it, after the place in an array: `[1].qty`. */
+  /** The key as the alert wrote it, after its position in an array: `[1].qty`. */
   readonly path: string;
   readonly node: JsonNode;
 }
@@ -45,7 +45,7 @@ const nameOfKey: ReadonlyMap<string, FieldName> = new Map(
 const keyOfPlainKey: ReadonlyMap<string, string> = new Map(
   Array.from(nameOfKey.keys(), (key) => [plainWord(key), key]),
 );
-/** Other relays' words for the very same thing. */
+/** Names that other relays use for the same field. */
 const synonyms: ReadonlyMap<string, string> = new Map([
   ['type', 'orderType'],
   ['trigger', 'stopPrice'],
@@ -55,26 +55,26 @@ const synonyms: ReadonlyMap<string, string> = new Map([
 ]);
 const secretKey = /pass(?:word|phrase|wd)?|secret|token|api_?key|auth|webhook_?key/i;
 const longestKeyCompared = 32;
-/** Letters of the shortest known key that others are taken for misspelt ones of. */
+/** Known keys with fewer letters are too alike for a misspelling to be attributed to one of them. */
 const shortestMisspelt = 5;
 
 /**
- * Sorts the members of an alert by field, whatever name each goes by.
+ * Assigns the members of an alert to its fields, by any of their names.
  *
- * A key that is not known, or one field given twice, is a fault: a misspelt `stopLoss` must not leave a position
- * without one.
+ * An unknown key and a field given twice are validation issues: a misspelt `stopLoss` must not leave a
+ * position without a stop-loss.
  *
- * @param prefix where the object stands, for example `[1].`; empty for a lone alert
+ * @param prefix the object's position in an array, for example `[1].`; empty for a single alert
  */
-export function collectFields(object: JsonObject, prefix: string, faults: Issues): Fields {
+export function collectFields(object: JsonObject, prefix: string, issues: Issues): Fields {
   const fields: Partial<Record<FieldName, Field>> = {};
   const keys = new Map<FieldName, string>();
   for (const { name: key, value } of object.members) {
     const path = pathOf(prefix, key);
     const name = nameOfKey.get(key);
     const earlierKey = name === undefined ? undefined : keys.get(name);
-    if (name === undefined) refuseUnknownKey(key, path, faults);
-    else if (earlierKey !== undefined) refuseSecond(earlierKey, key, path, faults);
+    if (name === undefined) refuseUnknownKey(key, path, issues);
+    else if (earlierKey !== undefined) refuseSecond(earlierKey, key, path, issues);
     else {
       keys.set(name, key);
       fields[name] = { path, node: value };
@@ -83,22 +83,22 @@ export function collectFields(object: JsonObject, prefix: string, faults: Issues
   return fields;
 }
 
-/** A key of the body as a path may show it. */
+/** The path of a key, safe to print. */
 export function pathOf(prefix: string, key: string): string {
   return `${prefix}${shortenText(key)}`;
 }
 
-function refuseSecond(earlierKey: string, key: string, path: string, faults: Issues): void {
+function refuseSecond(earlierKey: string, key: string, path: string, issues: Issues): void {
   const message =
     earlierKey === key
       ? `"${key}" is given twice`
       : `"${earlierKey}" and "${key}" are names of the same field`;
-  faults.add(path, message, 'keep one of them');
+  issues.add(path, message, 'keep one of them');
 }
 
-function refuseUnknownKey(key: string, path: string, faults: Issues): void {
+function refuseUnknownKey(key: string, path: string, issues: Issues): void {
   const message = `${quoteText(key)} is not a field of an alert`;
-  faults.add(path, message, faults.isFull ? '' : hintForUnknownKey(key));
+  issues.add(path, message, issues.isFull ? '' : hintForUnknownKey(key));
 }
 
 function hintForUnknownKey(key: string): string {
@@ -108,25 +108,25 @@ function hintForUnknownKey(key: string): string {
   const foreign = hintForForeignField(plain);
   if (foreign !== undefined) return foreign;
   if (secretKey.test(key))
-    return 'remove it: the token in the webhook URL is the only secret, and none belongs into a message';
+    return 'remove it: the token in the webhook URL is the only secret; a message must not contain one';
   const misspelt = findMisspelt(plain);
   if (misspelt !== undefined) return `did you mean "${misspelt}"?`;
-  return `if the signal is right without it, remove it or put it into "extras"; known fields: ${fieldNames.join(', ')}`;
+  return `if the signal does not need it, remove it or put it into "extras"; known fields: ${fieldNames.join(', ')}`;
 }
 
 /**
- * The known key that this one is a slip of the pen away from. A digit or a sign more, or two other letters, is another
- * word, and short keys are too alike.
+ * The known key that this one is a typing error away from. A key with a digit or a sign, or with two other
+ * letters, counts as another word.
  */
 function findMisspelt(plain: string): string | undefined {
   if (!/^[a-z]+$/.test(plain)) return undefined;
   for (const [known, key] of keyOfPlainKey)
-    if (known.length >= shortestMisspelt && isSlip(plain, known)) return key;
+    if (known.length >= shortestMisspelt && isTypo(plain, known)) return key;
   return undefined;
 }
 
-/** One letter too many, too few or wrong, or two neighbours swapped. */
-function isSlip(written: string, known: string): boolean {
+/** One letter too many, too few or wrong, or two adjacent letters swapped. */
+function isTypo(written: string, known: string): boolean {
   const shorter = Math.min(written.length, known.length);
   let front = 0;
   while (front < shorter && written[front] === known[front]) front += 1;

@@ -1,21 +1,22 @@
 import { decodeJsonEscapes } from '../base/json.ts';
 
-/** A text that short stands in ordinary words too; no token of ours and no key of the exchange is. */
+/** Shorter texts also occur in ordinary words. The relay's tokens and the exchange's keys are all longer. */
 const shortestSecret = 8;
-/** JSON within JSON within JSON: nobody reads a text that is wrapped more often. */
+/** How many layers of JSON text within JSON text are decoded. */
 const mostWrappings = 4;
 
 /**
- * Whether one of the secrets stands in a text, in plain or behind JSON's escapes: as a key, a value, deep inside, in
- * JSON that is itself a text of JSON, or in what is no JSON at all.
+ * Whether a text contains one of the secrets, in plain or written with JSON's escapes. It does not matter
+ * where: in a key, in a value, at any depth, in JSON that is itself a JSON string, or in text that is not
+ * JSON.
  *
- * @param secrets those of fewer than 8 characters are not looked for: they would be found in any alert
+ * @param secrets secrets shorter than 8 characters are ignored: they would be found in any alert
  */
 export function holdsSecret(text: string, secrets: readonly string[]): boolean {
-  const sought = secrets.filter(({ length }) => length >= shortestSecret);
+  const searched = secrets.filter(({ length }) => length >= shortestSecret);
   let layer = text;
   for (let wrapping = 0; wrapping <= mostWrappings; wrapping += 1) {
-    if (sought.some((secret) => layer.includes(secret))) return true;
+    if (searched.some((secret) => layer.includes(secret))) return true;
     const decoded = decodeJsonEscapes(layer);
     if (decoded === layer) return false;
     layer = decoded;

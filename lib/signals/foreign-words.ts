@@ -1,53 +1,56 @@
 /**
- * Words that alerts for other relays use for something this relay does not have, or has under several names. Taking such
- * a word for the field that looks most like it could change the size, the side or the protection of an order, so its
- * owner is told what it means and what to do.
+ * Words that alerts for other relays use for something that this relay does not have, or has under several
+ * names. Suggesting the field whose name looks most similar could change the size, the side or the protection
+ * of an order. So the hint explains what the word means and what to write instead.
  */
 
-/** Matched against a whole word in lower case, without spaces, dashes and underscores. */
+/** The pattern is matched against the whole word in lower case, without spaces, dashes and underscores. */
 type Meaning = readonly [words: RegExp, hint: string];
 
 const size = '"quantity" is in the base currency, "quoteQuantity" in the quote currency';
-const closing = 'this relay closes no positions: the order may open or enlarge one';
+const closing = 'this relay cannot close a position: the order may open or enlarge one';
 const fixed = '"stopLoss" and "takeProfit" are fixed prices';
-const position = 'it names a position; here "buy" or "sell" places one order, whatever is held';
+const position = 'it names a position; here "buy" or "sell" places one order, whatever position you have';
 
 const fieldMeanings: readonly Meaning[] = [
   [
     /(?:position|pos)size|(?:target)?position/,
-    `it is the size of a position; here every order says its own: ${size}`,
+    `it is the size of a position; here every order states its own size: ${size}`,
   ],
   [/.*sentiment|.*marketposition|direction|bias|trend/, position],
   [
     /(?:sl|tp|stoploss|takeprofit).*(?:perc|percent|pct|percentage|type|ticks|pips|points|offset|distance)/,
-    `${fixed}, no distances: let the script work them out`,
+    `${fixed}, not distances: let the script calculate the prices`,
   ],
   [
     /(?:tp|sl|takeprofit|stoploss|target)s?\d+|targets?|takeprofits|stoplosses/,
-    `${fixed}, one of each for all of the order`,
+    `${fixed}: one of each for the whole order`,
   ],
-  [/.*trail.*|callbackrate|breakeven|movestop/, `${fixed}: nothing follows the price`],
+  [/.*trail.*|callbackrate|breakeven|movestop/, `${fixed}: trailing is not supported`],
   [
     /.*(?:perc|percent|pct|percentage)|risk/,
-    `shares of a balance are not taken; let the script work the size out: ${size}`,
+    `a share of the balance is not accepted; let the script calculate the size: ${size}`,
   ],
   [
     /(?:qty|quantity|amount|ordersize|size|volume|currency)(?:type|unit|currency)|currency|units?/,
-    `it says what the size is counted in; here ${size}`,
+    `it names the unit of the size; here ${size}`,
   ],
   [
     /(?:order)?size|volume|lots?(?:size)?|contract|(?:amount|size)?usdt?(?:amount|size)?|cost|notional|funds|cash/,
-    `use the field your size is counted in: ${size}`,
+    `use the field for the unit of your size: ${size}`,
   ],
   [/(?:is)?(?:reduce|close|exit|flat)(?:only|all|position|long|short|ten)?/, closing],
   [
     /reverse|reversal|flip|cancel.*(?:previous|orders|first)/,
-    'a signal does one thing: send an array of them',
+    'one signal does one thing: send an array of signals',
   ],
-  [/lever(?:age)?|.*margin.*|isolated|hedgemode/, 'it is a setting of the exchange account: make it there'],
+  [
+    /lever(?:age)?|.*margin.*|isolated|hedgemode/,
+    'it is a setting of the exchange account: set it at the exchange',
+  ],
   [
     /stop(?:px)?/,
-    '"stopPrice" is where the order wakes up, "stopLoss" protects the position: use the one you mean',
+    '"stopPrice" is the trigger price of the order, "stopLoss" protects the position: use the one you mean',
   ],
   [
     /stp|selftradeprevention/,
@@ -55,11 +58,11 @@ const fieldMeanings: readonly Meaning[] = [
   ],
   [
     /timeinforce|tif|postonly|ioc|fok|gt[cd]|expir.*|goodtill.*|cancelafter/,
-    'orders stand until they fill or are cancelled',
+    'orders stay open until they are filled or cancelled',
   ],
   [
     /(?:entry|open|close|last|current|spot|market|mark|reference|order)price|entry|(?:max)?slippage/,
-    '"stopPrice" is where the order wakes up, "limitPrice" the worst price it takes: use the one you mean',
+    '"stopPrice" is the trigger price of the order, "limitPrice" the worst price you accept: use the one you mean',
   ],
   [
     /(?:trigger|activation|stop)(?:condition|direction)/,
@@ -67,13 +70,13 @@ const fieldMeanings: readonly Meaning[] = [
   ],
   [
     /(?:is)?(?:test|paper|dryrun|simulated?|demo|sandbox)(?:mode|trading)?/,
-    "the account's mode in relay.config.ts decides what is sent: without it, this alert is no test",
+    "the account's mode in relay.config.ts decides what is sent: this field would not make the alert a test",
   ],
   [
     /account(?:id|name)?|exchange|broker|bot(?:id|uuid|name)?|user(?:id)?|email/,
     'the account is named in the webhook URL',
   ],
-  [/ticket/, '"orderId" names an order, "ticker" what is traded'],
+  [/ticket/, '"orderId" names an order, "ticker" the market'],
 ];
 
 const actionMeanings: readonly Meaning[] = [
@@ -84,27 +87,30 @@ const actionMeanings: readonly Meaning[] = [
 const orderTypeMeanings: readonly Meaning[] = [
   [
     /stop|(?:stop)?market/,
-    'no market orders are placed; "stop_limit" and "limit" keep to a limit price, and may stay unfilled',
+    'this relay places no market orders; "stop_limit" and "limit" orders have a limit price, and may stay unfilled',
   ],
-  [/trail.*/, 'nothing follows the price; "stop_limit" waits for a fixed one'],
+  [/trail.*/, 'trailing is not supported; "stop_limit" waits for a fixed price'],
 ];
 
-/** What a key means in alerts for other relays, and what to do here; undefined for a key that is not known from there. */
+/**
+ * What a key means in alerts for other relays, and what to do here; undefined for a key that other relays do
+ * not use.
+ */
 export function hintForForeignField(key: string): string | undefined {
   return findHint(key, fieldMeanings);
 }
 
-/** The same for the value of `action`. */
+/** Like `hintForForeignField`, for the value of `action`. */
 export function hintForForeignAction(word: string): string | undefined {
   return findHint(word, actionMeanings);
 }
 
-/** The same for the value of `orderType`. */
+/** Like `hintForForeignField`, for the value of `orderType`. */
 export function hintForForeignOrderType(word: string): string | undefined {
   return findHint(word, orderTypeMeanings);
 }
 
-/** Lower case, without spaces, dashes and underscores: however a word is spelt, it stays that word. */
+/** Lower case, without spaces, dashes and underscores, so that all spellings of a word compare equal. */
 export function plainWord(word: string): string {
   return word.toLowerCase().replace(/[\s_-]/g, '');
 }

@@ -4,16 +4,16 @@ import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 const derivedPrefix = 'h-';
 const refusalPrefix = 'refused-';
 const explicitIdPattern = /^[A-Za-z0-9._:-]{1,64}$/;
-/** 128 bits: enough that two alerts never share them by chance. */
+/** 128 bits: two different alerts never have the same digits by chance. */
 const derivedIdDigits = 32;
-/** Tells apart the refused alerts of one id, which are few. */
+/** Enough to distinguish the few refused alerts that share one id. */
 const refusalDigits = 12;
 const clientOrderIdPrefix = 'tr-';
-/** The exchange recommends at most this many characters. */
+/** The length that the exchange recommends as a maximum. */
 const clientOrderIdLength = 32;
 
 /**
- * What tells one alert's bytes from another's.
+ * The fingerprint of an alert's bytes. Equal bytes have equal fingerprints.
  *
  * @returns SHA-256 in lower-case hex
  */
@@ -21,18 +21,18 @@ export function fingerprintOf(body: Uint8Array): string {
   return hash('sha256', body, 'hex');
 }
 
-/** Whether a text can be a signal's id, its own or a derived one. */
+/** Whether a text can be the id of a signal, explicit or derived. */
 export function isSignalId(text: string): boolean {
   return explicitIdPattern.test(text) && !text.startsWith(refusalPrefix);
 }
 
-/** Whether an alert may choose this id: one that can never be mistaken for a derived one. */
+/** Whether an alert may choose this id. Ids that look like derived ones are reserved. */
 export function isExplicitId(text: string): boolean {
   return isSignalId(text) && !text.startsWith(derivedPrefix);
 }
 
 /**
- * The id of a signal: the alert's own, or one derived from the alert's bytes, the same on every resend.
+ * The id of a signal: the alert's own, or one derived from the alert's bytes. It is the same on every resend.
  *
  * @param fingerprint of the whole body
  * @param index of the signal when the alert is an array, else null
@@ -45,10 +45,10 @@ export function signalIdOf(explicitId: string | null, fingerprint: string, index
 }
 
 /**
- * The id under which a refused alert is recorded; no signal ever has one like it, so that a refusal never stands in
- * the way of the alert when it comes again and is taken.
+ * The id under which a refused alert is recorded. No signal can have such an id, so that a refusal never
+ * blocks the same alert when it arrives again and is accepted.
  *
- * @param explicitId the alert's own, by which its owner looks for it; null when it has none that can be read
+ * @param explicitId the alert's own id, by which the operator searches; null when none can be read
  * @returns `<id>@refused-<12 hex>`, or `refused-<32 hex>`
  */
 export function refusalIdOf(fingerprint: string, explicitId: string | null): string {
@@ -58,13 +58,14 @@ export function refusalIdOf(fingerprint: string, explicitId: string | null): str
 }
 
 /**
- * The id by which the exchange knows the order of a signal: the same on every resend, redelivery and re-run.
+ * The client order id of a signal's order at the exchange. It is the same on every resend, redelivery and
+ * re-run.
  *
  * @returns 32 characters of `[a-z0-9-]`
  * @see https://docs.whitebit.com the exchange takes letters, digits and dashes, 32 characters recommended
  */
 export function clientOrderIdOf(account: string, signalId: string): string {
-  // A signal id has no line break, so no two pairs make the same text.
+  // A signal id contains no line break, so different pairs never give the same text.
   const digest = hash('sha256', `${account}\n${signalId}`, 'hex');
   return `${clientOrderIdPrefix}${digest}`.slice(0, clientOrderIdLength);
 }

@@ -1,18 +1,21 @@
 import type { Issue } from '../base/errors.ts';
 
-/** A page of issues helps; a body made of nothing but faults must not cost more than that. */
+/** More issues than this help no reader, and a body full of mistakes must not cost more. */
 const mostIssues = 20;
-/** Long enough for most placeholders, and shorter than any key of the exchange or token of ours: 32 characters. */
+/**
+ * Long enough for most placeholders, and shorter than the exchange's keys and the relay's tokens (32
+ * characters).
+ */
 const excerptLength = 28;
 
-/** Gathers everything that is wrong with one alert, so that its owner mends it in one go. */
+/** Collects every validation issue of one alert, so that the trader can correct all of them at once. */
 export interface Issues {
   readonly issues: readonly Issue[];
-  /** How many were found, kept or not. */
+  /** How many issues were found, including those that were not kept. */
   readonly count: number;
-  /** Whether further ones are only counted. */
+  /** Whether further issues are counted but not kept. */
   readonly isFull: boolean;
-  /** Returns undefined: what a reader has to give for a value it refuses. */
+  /** Returns undefined, which is what a reader returns for a value that it refuses. */
   add(path: string, message: string, hint: string): undefined;
 }
 
@@ -36,12 +39,14 @@ export function createIssues(): Issues {
 }
 
 /**
- * Characters that break a line, steer a terminal or are not there to be seen: controls, line separators, directional
+ * Characters that break a line, control a terminal or are invisible: controls, line separators, directional
  * marks, halves of surrogate pairs.
  */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** The text with every unprintable character spelled out, for example `\u001b`: safe in logs and terminals. */
+/**
+ * The text with every unprintable character spelled out, for example `\u001b`: safe in logs and terminals.
+ */
 export function escapeText(text: string): string {
   return text.replace(unprintable, (character) => {
     const digits = (character.codePointAt(0) ?? 0).toString(16).padStart(4, '0');
@@ -49,7 +54,9 @@ export function escapeText(text: string): string {
   });
 }
 
-/** The beginning of a text, safe to print: enough to recognise it by, too little to give a secret away. */
+/**
+ * The beginning of a text, safe to print: long enough to recognise the text, too short to reveal a secret.
+ */
 export function shortenText(text: string): string {
   const characters = Array.from(text.slice(0, 2 * excerptLength));
   const shown = escapeText(characters.slice(0, excerptLength).join(''));

@@ -1,21 +1,21 @@
-/** Where strict JSON stopped being read, as one looks at it to find the mistake. */
+/** The place at which the strict JSON parser stopped, with what is needed to find the mistake. */
 export interface Place {
   readonly text: string;
   /** The parser's name of the problem, for example `CommaExpected`. */
   readonly problem: string;
-  /** Where the offence itself is: inside a broken string, not at its opening quote. */
+  /** Where the mistake itself is: inside a broken string, not at its opening quote. */
   readonly offset: number;
   /** The character there; empty at the end of the body. */
   readonly found: string;
-  /** From there to the end of what the parser took as one token; of a string, only its quote. */
+  /** From `offset` to the end of the parser's token; for a string, only its quote. */
   readonly token: string;
-  /** Everything before it, without the white space that leads up to it. */
+  /** Everything before `offset`, without the white space directly before it. */
   readonly before: string;
-  /** Whether no white space stands between. */
+  /** Whether there is no white space between `before` and `offset`. */
   readonly isAdjacent: boolean;
 }
 
-/** One way to get JSON wrong, and how to mend it. */
+/** A typical mistake in JSON, and how to correct it. */
 interface Mistake {
   readonly hint: string;
   matches(place: Place): boolean;
@@ -32,7 +32,9 @@ const stringProblems: ReadonlySet<string> = new Set([
 const typographicQuote = /[\u2018-\u201f\u2032\u2033\u00ab\u00bb\u2039\u203a\uff02]/;
 const invisible = /[\u00a0\u1680\u2000-\u200f\u2028\u2029\u202f\u205f\u2060\u3000\ufeff]/;
 
-/** What people and bridges get wrong, likeliest reading first: the first that matches is the hint given. */
+/**
+ * Typical mistakes of people and of bridges, the likeliest first. The first one that matches gives the hint.
+ */
 export const mistakes: readonly Mistake[] = [
   // The body as a whole.
   {
@@ -54,7 +56,7 @@ export const mistakes: readonly Mistake[] = [
     matches: ({ text }) => /^\s*\{\{\s*["'}]/.test(text),
   },
   {
-    hint: 'the message is a placeholder that nothing filled; check its spelling, and that the alert has such a value',
+    hint: 'TradingView did not fill the placeholder; check its spelling, and that the alert has such a value',
     matches: ({ text }) => /^\s*\{\{\s*\w/.test(text),
   },
   {
@@ -63,12 +65,12 @@ export const mistakes: readonly Mistake[] = [
       (/^\s*"[^"\n]*"\s*[:=]/.test(text) && problem === 'EndOfFileExpected') || /^\s*\w+\s*:/.test(text),
   },
   {
-    hint: 'plain text is not taken; send a JSON object with ticker, action and the rest',
+    hint: 'plain text is not accepted; send a JSON object with ticker, action and the rest',
     matches: ({ before, found }) => before === '' && /[\p{L}<]/u.test(found),
   },
 
   {
-    hint: 'quotes stand around the object; let the message begin with { and end with }',
+    hint: 'the object is inside quotes; the message must begin with { and end with }',
     matches: ({ before, token }) => before === '' && /^['`]+$/.test(token),
   },
 
@@ -90,17 +92,17 @@ export const mistakes: readonly Mistake[] = [
     matches: ({ problem }) => stringProblems.has(problem),
   },
 
-  // What stands there.
+  // The unexpected character itself.
   {
     hint: 'typographic quotes came from a word processor or chat; use straight double quotes "',
     matches: ({ token }) => typographicQuote.test(token),
   },
   {
-    hint: 'a no-break or invisible space came along when copying; replace it by a plain space',
+    hint: 'the text contains a no-break or invisible space, often copied from a web page; replace it by a plain space',
     matches: ({ token }) => invisible.test(token),
   },
   {
-    hint: 'a placeholder stands bare where TradingView filled nothing in; check its spelling, and quote it',
+    hint: 'TradingView did not fill a placeholder that has no quotes; check its spelling, and put it in double quotes',
     matches: ({ found, before, isAdjacent }) => found === '{' && before.endsWith('{') && isAdjacent,
   },
   {
@@ -108,34 +110,34 @@ export const mistakes: readonly Mistake[] = [
     matches: ({ problem }) => problem.endsWith('CommentToken') || problem.endsWith('OfComment'),
   },
   {
-    hint: 'a quote inside a text must be written \\"; or remove it',
+    hint: 'write a quote inside a text as \\", or remove it',
     matches: ({ found, before, isAdjacent, problem }) =>
       before.endsWith('"') &&
       (problem === 'InvalidSymbol' || problem === 'CommaExpected') &&
       (isAdjacent ? /[^=;'"]/.test(found) : /[\p{L}]/u.test(found)),
   },
   {
-    hint: 'JSON takes double quotes "; replace the single ones',
+    hint: 'JSON needs double quotes "; replace the single ones',
     matches: ({ found }) => found === "'" || found === '`',
   },
   {
-    hint: 'a name and its value are parted by a colon; write : for =',
+    hint: 'a name and its value are separated by a colon; write : instead of =',
     matches: ({ found, token, before }) => found === '=' || (before.endsWith('{') && /^\w+=/.test(token)),
   },
   {
-    hint: 'JSON does not know this word; a script wrote a value it did not have: correct the script, or leave the line out',
+    hint: 'this word is not JSON; the script had no value to write: correct the script, or leave the line out',
     matches: ({ token, before }) => /[:[,]$/.test(before) && foreignWord.test(token),
   },
 
   // Numbers.
   {
-    hint: 'a number takes no decimal comma and no thousands separator; write 1234.5',
+    hint: 'a number has no decimal comma and no thousands separator; write 1234.5',
     matches: ({ found, before }) => /\d\s*,$/.test(before) && /\d/.test(found),
   },
   {
-    hint: 'a number ends with its last digit; take the unit or the per cent sign away',
-    // The euro sign is escaped: bundlers leave regular expressions alone, and one letter beyond Latin-1 doubles the
-    // memory of the whole bundle and lengthens its start.
+    hint: 'a number ends with its last digit; remove the unit or the per cent sign',
+    // The euro sign is escaped: bundlers leave regular expressions alone, and one letter beyond Latin-1
+    // doubles the memory of the whole bundle and lengthens its start.
     matches: ({ found, before }) => /\d$/.test(before) && /[%\p{L}_$\u20ac]/u.test(found),
   },
   {
@@ -152,11 +154,11 @@ export const mistakes: readonly Mistake[] = [
     matches: ({ found, before }) => /[}\]]/.test(found) && before.endsWith(','),
   },
   {
-    hint: 'there is a comma too many; remove it',
+    hint: 'there is one comma too many; remove it',
     matches: ({ found, before }) => found === ',' && /[,{[]$/.test(before),
   },
   {
-    hint: 'a value is missing: a placeholder was filled with nothing; quote it, or leave the line out',
+    hint: 'a value is missing: TradingView filled the placeholder with nothing; put it in double quotes, or leave the line out',
     matches: ({ found, before }) => /^[,}\]]$/.test(found) && before.endsWith(':'),
   },
   {
@@ -164,19 +166,19 @@ export const mistakes: readonly Mistake[] = [
     matches: ({ problem, found }) => problem === 'CommaExpected' && /["{[\d]/.test(found),
   },
   {
-    hint: 'values are parted by a comma; write , for ;',
+    hint: 'values are separated by a comma; write , instead of ;',
     matches: ({ found }) => found === ';',
   },
   {
-    hint: 'a name and its value are parted by a colon; add it',
+    hint: 'a name and its value are separated by a colon; add it',
     matches: ({ problem }) => problem === 'ColonExpected',
   },
   {
-    hint: 'names stand in double quotes; put " before and after it',
+    hint: 'a name needs double quotes; put " before and after it',
     matches: ({ found, before }) => /[{,]$/.test(before) && /[\p{L}_\d]/u.test(found),
   },
   {
-    hint: 'text stands in double quotes; put " before and after it',
+    hint: 'text needs double quotes; put " before and after it',
     matches: ({ found, before }) => /[:[]$/.test(before) && /\p{L}/u.test(found),
   },
   {
@@ -184,7 +186,7 @@ export const mistakes: readonly Mistake[] = [
     matches: ({ found }) => found === '',
   },
   {
-    hint: 'several signals go into one array: [{…}, {…}]',
+    hint: 'put several signals into one array: [{…}, {…}]',
     matches: ({ problem, found, before }) =>
       problem === 'EndOfFileExpected' && /^[{,]$/.test(found) && before.endsWith('}'),
   },

@@ -2,18 +2,18 @@ import type { Dialect } from '../exchange/dialect.ts';
 import type { Account } from '../model/account.ts';
 import { isCarried, kindNamed } from '../orders/order-kinds.ts';
 
-/** What an alert message can be made for. */
+/** What a template is made for. */
 export const templateNames = ['strategy', 'breakout', 'indicator'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
-/** An alert message for TradingView, and what has to be changed in it first. */
+/** An alert message for TradingView, and what must be edited in it first. */
 export interface MessageTemplate {
   readonly name: TemplateName;
-  /** What it does, in a sentence or two. */
+  /** What the message does, in one or two sentences. */
   readonly purpose: string;
-  /** JSON, ready to paste once it is edited. */
+  /** JSON, ready to paste after the edits. */
   readonly message: string;
-  /** What must be edited before it is pasted; none where it is right for every script. */
+  /** What must be edited before pasting; empty when the message fits every script. */
   readonly edits: readonly TemplateEdit[];
 }
 
@@ -22,18 +22,18 @@ export interface TemplateEdit {
   readonly what: string;
 }
 
-/** The templates whose orders exist in the dialect that the exchange is spoken to in; the first is the usual one. */
+/** The templates whose order kinds exist in a dialect, the usual one first. */
 export function templatesOf(dialect: Dialect): readonly TemplateName[] {
   return hasLimitOrders(dialect) ? templateNames : ['breakout', 'indicator'];
 }
 
 /**
- * Makes the message of an account.
+ * Makes the alert message of an account.
  *
- * TradingView fills the placeholders in as plain text. `{{strategy.order.price}}` is a price that has traded already:
- * right for a limit order, while a stop there would wait for the market to come back. `{{plot_0}}` is whatever the
- * script plots first, a price or not. The comment keeps two orders of one second apart: with `time`, the bytes of the
- * message are its identity.
+ * TradingView fills in the placeholders as plain text. `{{strategy.order.price}}` is a price that has already
+ * traded: this suits a limit order, but a stop order at that price would wait for the market to come back.
+ * `{{plot_0}}` is the first plot of the script, whether it is a price or not. The comment distinguishes two
+ * orders of the same second: without an `id`, the bytes of the message are its identity.
  *
  * @see https://www.tradingview.com/support/solutions/43000531021/ the placeholders
  */
@@ -43,7 +43,7 @@ export function createTemplate(name: TemplateName, account: Account, dialect: Di
       return {
         name,
         purpose:
-          'For any strategy: a limit order at the price at which TradingView filled the order of the strategy. It rests unfilled if the market has moved away, an exit as well as an entry.',
+          'For any strategy: a limit order at the price at which TradingView filled the order of the strategy. If the market has moved away, the order stays open unfilled, whether it enters or exits a position.',
         message: write({ ...strategyStart, ...limitAt('{{strategy.order.price}}'), ...strategyEnd }),
         edits: [],
       };
@@ -51,7 +51,7 @@ export function createTemplate(name: TemplateName, account: Account, dialect: Di
       return {
         name,
         purpose:
-          'For a strategy that plots the level at which it trades: a stop-limit order that wakes when the market gets there.',
+          'For a strategy that plots the level at which it trades: a stop-limit order that becomes active when the market reaches that level.',
         message: write({ ...strategyStart, ...stopOf(account, dialect), ...strategyEnd }),
         edits: [plotEdit],
       };
@@ -66,7 +66,7 @@ function createIndicatorTemplate(account: Account, dialect: Dialect): MessageTem
     name: 'indicator',
     purpose: hasLimit
       ? 'For an indicator: a limit order at the closing price of the bar that fired the alert.'
-      : 'For an indicator that plots the level to trade at: a stop-limit order that wakes when the market gets there.',
+      : 'For an indicator that plots the level to trade at: a stop-limit order that becomes active when the market reaches that level.',
     message: write({
       ticker: '{{ticker}}',
       action: 'EDIT: buy or sell',
@@ -88,22 +88,25 @@ const strategyEnd = { time: '{{timenow}}', comment: '{{strategy.order.id}}' };
 
 const plotEdit: TemplateEdit = {
   field: 'stopPrice',
-  what: '{{plot_0}} is the first plot of the script, whatever it draws. Make it the price at which the order is to wake, or name another plot: {{plot_1}}, {{plot_2}} …',
+  what: '{{plot_0}} is the first plot of the script, whatever it draws. Make it the trigger price of the order, or name another plot: {{plot_1}}, {{plot_2}} …',
 };
 const indicatorEdits: readonly TemplateEdit[] = [
   {
     field: 'action',
-    what: 'Write buy or sell. Only strategies have {{strategy.order.action}}: make one alert for each.',
+    what: 'Write buy or sell. Only strategies have {{strategy.order.action}}: make one alert for buy and one for sell.',
   },
   { field: 'quantity', what: 'Write the amount of one order, for example 0.01.' },
-  { field: 'comment', what: 'Write a name: two alerts of one second are told apart by it.' },
+  { field: 'comment', what: 'Write a name: it distinguishes two alerts of the same second.' },
 ];
 
 function limitAt(limitPrice: string): Readonly<Record<string, string>> {
   return { orderType: 'limit', limitPrice };
 }
 
-/** Without an offset of the account an alert brings its own limit price; which way it wakes, the live dialect tells. */
+/**
+ * The alert needs a limit price of its own if the account has no limitOffset. Only the live dialect reports
+ * on which side of the price an order triggers, so only there can `expectTrigger` be checked.
+ */
 function stopOf({ limitOffsetRate }: Account, dialect: Dialect): Readonly<Record<string, string>> {
   return {
     stopPrice: '{{plot_0}}',

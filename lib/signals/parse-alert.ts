@@ -13,38 +13,38 @@ import { readExplicitId, readExtras, readText, readWord } from './read-text.ts';
 import { readTimeMs } from './read-time.ts';
 import { type Instrument, readInstrument } from './tickers.ts';
 
-/** What an alert is read against. */
+/** Settings and times that parsing an alert needs. */
 export interface AlertContext {
-  /** Ticker as alerts write it → the exchange's market. */
+  /** Ticker in the alert → market at the exchange. */
   readonly tickers: Readonly<Record<string, string>>;
-  /** How old an alert may be that does not say so itself. */
+  /** The largest age of an alert that has no `maxLag`. */
   readonly defaultMaxLagMs: number;
   readonly nowMs: number;
-  /** How far ahead of `nowMs` an alert's time may lie. */
+  /** How far ahead of `nowMs` an alert's time may be. */
   readonly futureAllowanceMs: number;
   readonly account: Account;
 }
 
-/** One instruction of an alert, and the id it gave itself, if it did. */
+/** One signal of an alert, and its explicit id; null when it has none. */
 export interface AlertItem {
   readonly explicitId: string | null;
   readonly signal: Signal;
 }
 
 export interface Alert {
-  /** Whether the body was an array, be it of one. */
+  /** Whether the body was an array, even of one signal. */
   readonly isArray: boolean;
-  /** One to ten, in the order they are to be carried out. */
+  /** One to ten, in the order of execution. */
   readonly items: readonly AlertItem[];
 }
 
-/** An alert while it is read: where it stands, what it says, what is wrong with it. */
+/** The state of parsing one signal. */
 interface Reading {
   readonly fields: Fields;
-  /** For example `[1].`; empty for a lone alert. */
+  /** The signal's position in an array, for example `[1].`; empty for a single signal. */
   readonly prefix: string;
   readonly context: AlertContext;
-  readonly faults: Issues;
+  readonly issues: Issues;
 }
 
 type Action = Side | 'cancel' | 'cancel_all';
@@ -59,17 +59,18 @@ const actionWords: Readonly<Record<string, Action>> = {
 const longestText = { strategy: 128, interval: 16, comment: 512 };
 
 /**
- * Reads the body of an alert: a JSON object, or an array of up to ten.
+ * Parses the body of an alert: a JSON object, or an array of up to ten.
  *
- * How old it is plays no part here, so that a late resend of a known alert still reads as that alert.
+ * The age of the alert is not checked here, so that a late resend of a known alert is still recognised.
  *
- * @throws RelayError `invalid_json`, or `invalid_signal` with everything that is wrong: where, what, how to mend it
+ * @throws RelayError `invalid_json`, or `invalid_signal` with every validation issue: its path, message and
+ *   hint
  */
 export function parseAlert(body: Uint8Array, context: AlertContext): Alert {
   const root = parseJson(body);
-  const faults = createIssues();
-  const items = parseItems(root, context, faults);
-  if (faults.count > 0) throw refusal(faults);
+  const issues = createIssues();
+  const items = parseItems(root, context, issues);
+  if (issues.count > 0) throw refusal(issues);
   return { isArray: root.kind === 'array', items };
 }
 
@@ -82,40 +83,44 @@ function refusal({ issues, count }: Issues): RelayError {
   });
 }
 
-function parseItems(root: JsonNode, context: AlertContext, faults: Issues): readonly AlertItem[] {
-  if (root.kind !== 'array') return parseItem(root, '', context, faults);
+function parseItems(root: JsonNode, context: AlertContext, issues: Issues): readonly AlertItem[] {
+  if (root.kind !== 'array') return parseItem(root, '', context, issues);
   if (root.items.length === 0)
-    faults.add('', 'the array holds no signal', 'send one object, or an array of up to ten');
+    issues.add('', 'the array contains no signal', 'send one object, or an array of up to ten');
   if (root.items.length > mostItems) {
-    faults.add('', `the array holds ${root.items.length} signals`, `send at most ${mostItems} in one alert`);
+    issues.add(
+      '',
+      `the array contains ${root.items.length} signals`,
+      `send at most ${mostItems} in one alert`,
+    );
     return [];
   }
-  const items = root.items.flatMap((node, index) => parseItem(node, `[${index}]`, context, faults));
-  refuseSharedIds(items, faults);
+  const items = root.items.flatMap((node, index) => parseItem(node, `[${index}]`, context, issues));
+  refuseSharedIds(items, issues);
   return items;
 }
 
-/** The second of two signals under one id would pass for a resend of the first, and be dropped. */
-function refuseSharedIds(items: readonly AlertItem[], faults: Issues): void {
+/** The second of two signals with one id would count as a resend of the first and be dropped. */
+function refuseSharedIds(items: readonly AlertItem[], issues: Issues): void {
   const ids = items.map(({ explicitId }) => explicitId);
   for (const [index, id] of ids.entries())
     if (id !== null && ids.indexOf(id) < index)
-      faults.add(
+      issues.add(
         `[${index}].id`,
         `[${ids.indexOf(id)}] has the same id`,
         'give every signal an id of its own',
       );
 }
 
-/** One item, or none when a fault keeps it from being one. */
-function parseItem(node: JsonNode, place: string, context: AlertContext, faults: Issues): AlertItem[] {
+/** One item, or none when validation issues prevent it. */
+function parseItem(node: JsonNode, place: string, context: AlertContext, issues: Issues): AlertItem[] {
   if (node.kind !== 'object') {
-    faults.add(place, `the signal is ${kindOf(node)}, not an object`, hintForLoneValue(node));
+    issues.add(place, `the signal is ${kindOf(node)}, not an object`, hintForLoneValue(node));
     return [];
   }
   const prefix = place === '' ? '' : `${place}.`;
-  const fields = collectFields(node, prefix, faults);
-  const reading: Reading = { fields, prefix, context, faults };
+  const fields = collectFields(node, prefix, issues);
+  const reading: Reading = { fields, prefix, context, issues };
   const action = readAction(reading);
   const common = readCommon(reading);
   const explicitId = readId(reading, action);
@@ -129,48 +134,48 @@ function kindOf(node: JsonNode): string {
 
 function hintForLoneValue(node: JsonNode): string {
   return node.kind === 'string' && /^\s*[[{]/.test(node.text)
-    ? 'the object stands in quotes, as text; send it as it is, beginning with {'
+    ? 'the object is inside quotes; send it without them, beginning with {'
     : 'send an object with ticker, action and the rest: {"ticker": "{{ticker}}", …}';
 }
 
-function readAction({ fields, prefix, faults }: Reading): Action | undefined {
+function readAction({ fields, prefix, issues }: Reading): Action | undefined {
   if (fields.action !== undefined)
-    return readWord(fields.action, actionWords, 'an action', faults, hintForForeignAction);
-  return faults.add(
+    return readWord(fields.action, actionWords, 'an action', issues, hintForForeignAction);
+  return issues.add(
     `${prefix}action`,
-    'the alert does not say what to do',
+    'the alert has no action',
     'add "action": "{{strategy.order.action}}", or "buy", "sell", "cancel", "cancel_all"',
   );
 }
 
 function readOwn(
-  { fields, prefix, context, faults }: Reading,
+  { fields, prefix, context, issues }: Reading,
   action: Action | undefined,
 ): OwnPart<Signal> | undefined {
   switch (action) {
     case 'buy':
     case 'sell':
-      refuseTargets(fields, faults);
-      return parseOrder({ fields, side: action, account: context.account, prefix }, faults);
+      refuseTargets(fields, issues);
+      return parseOrder({ fields, side: action, account: context.account, prefix }, issues);
     case 'cancel':
-      return parseCancel(fields, prefix, faults);
+      return parseCancel(fields, prefix, issues);
     case 'cancel_all':
-      return parseCancelAll(fields, faults);
+      return parseCancelAll(fields, issues);
     case undefined:
-      readOrderValues(fields, faults);
-      readTarget(fields, faults);
+      readOrderValues(fields, issues);
+      readTarget(fields, issues);
       return undefined;
   }
 }
 
 function readCommon(reading: Reading): CommonPart | undefined {
-  const { fields, faults } = reading;
+  const { fields, issues } = reading;
   const instrument = readTicker(reading);
   const times = readTimes(reading);
   const strategy = readGivenText(reading, 'strategy');
   const interval = readGivenText(reading, 'interval');
   const comment = readGivenText(reading, 'comment');
-  const extras = fields.extras === undefined ? undefined : readExtras(fields.extras, faults);
+  const extras = fields.extras === undefined ? undefined : readExtras(fields.extras, issues);
   if (instrument === undefined) return undefined;
   return {
     ...instrument,
@@ -182,52 +187,57 @@ function readCommon(reading: Reading): CommonPart | undefined {
   };
 }
 
-function readTicker({ fields, prefix, context, faults }: Reading): Instrument | undefined {
-  if (fields.ticker !== undefined) return readInstrument(fields.ticker, context.tickers, faults);
-  return faults.add(`${prefix}ticker`, 'the alert names no ticker', 'add "ticker": "{{ticker}}"');
+function readTicker({ fields, prefix, context, issues }: Reading): Instrument | undefined {
+  if (fields.ticker !== undefined) return readInstrument(fields.ticker, context.tickers, issues);
+  return issues.add(`${prefix}ticker`, 'the alert names no ticker', 'add "ticker": "{{ticker}}"');
 }
 
-function readGivenText({ fields, faults }: Reading, name: keyof typeof longestText): string | undefined {
+function readGivenText({ fields, issues }: Reading, name: keyof typeof longestText): string | undefined {
   const field = fields[name];
-  return field === undefined ? undefined : (readText(field, longestText[name], faults) ?? undefined);
+  return field === undefined ? undefined : (readText(field, longestText[name], issues) ?? undefined);
 }
 
-/** Without a time there is nothing to hold the largest lag against. */
-function readTimes({ fields, context, faults }: Reading): Pick<Signal, 'timeMs' | 'maxLagMs'> {
-  const maxLagMs = fields.maxLag && readMaxLagMs(fields.maxLag, faults);
+/** `maxLag` is meaningless without a time. */
+function readTimes({ fields, context, issues }: Reading): Pick<Signal, 'timeMs' | 'maxLagMs'> {
+  const maxLagMs = fields.maxLag && readMaxLagMs(fields.maxLag, issues);
   if (fields.time !== undefined)
     return {
-      timeMs: readTimeMs(fields.time, context, faults) ?? null,
+      timeMs: readTimeMs(fields.time, context, issues) ?? null,
       maxLagMs: maxLagMs ?? context.defaultMaxLagMs,
     };
   if (fields.maxLag !== undefined)
-    faults.add(
+    issues.add(
       fields.maxLag.path,
-      'without a time, the age of the alert cannot be held against maxLag',
+      'without a time, the age of the alert cannot be compared with maxLag',
       'add "time": "{{timenow}}"',
     );
   return { timeMs: null, maxLagMs: null };
 }
 
-/** An alert is told from the next by its own id, or by its bytes, which differ only if they carry the time. */
+/**
+ * An alert is identified by its own id or by its bytes, which differ from alert to alert only if they contain
+ * the time.
+ */
 function readId(reading: Reading, action: Action | undefined): string | null {
-  const { fields, prefix, faults } = reading;
+  const { fields, prefix, issues } = reading;
   const field = idFieldOf(reading, action);
-  if (field !== undefined) return readExplicitId(field, faults) ?? null;
+  if (field !== undefined) return readExplicitId(field, issues) ?? null;
   if (fields.time === undefined)
-    faults.add(
+    issues.add(
       `${prefix}time`,
-      'with neither time nor id, a second alert could not be told from a resend of the first',
+      'without time and id, a second alert looks like a resend of the first',
       'add "time": "{{timenow}}"',
     );
   return null;
 }
 
-/** To an order `signalId` is another name of its id; to a cancel it names the signal to undo. */
-function idFieldOf({ fields, faults }: Reading, action: Action | undefined): Field | undefined {
+/**
+ * In an order, `signalId` is another name of `id`. In a cancel, it names the signal whose order is cancelled.
+ */
+function idFieldOf({ fields, issues }: Reading, action: Action | undefined): Field | undefined {
   const { id, signalId } = fields;
   if (action !== 'buy' && action !== 'sell') return id;
   if (id !== undefined && signalId !== undefined)
-    faults.add(signalId.path, '"id" and "signalId" are names of the same field', 'keep one of them');
+    issues.add(signalId.path, '"id" and "signalId" are names of the same field', 'keep one of them');
   return id ?? signalId;
 }

@@ -8,53 +8,60 @@ import { readClientOrderId, readSignalId } from './read-text.ts';
 const targetFields = ['orderId', 'clientOrderId', 'signalId'] as const satisfies readonly FieldName[];
 
 /**
- * Reads which order a cancel names, gathering every fault.
+ * Reads which order a cancel names, and adds every validation issue.
  *
- * @param prefix where the alert stands, for example `[1].`; empty for a lone one
+ * @param prefix the signal's position in an array, for example `[1].`; empty for a single signal
  */
 export function parseCancel(
   fields: Fields,
   prefix: string,
-  faults: Issues,
+  issues: Issues,
 ): OwnPart<CancelSignal> | undefined {
-  refuseFields(fields, orderFields, 'a cancel takes no fields of an order', faults);
+  refuseFields(fields, orderFields, 'a cancel has no fields of an order', issues);
   const [first, ...further] = targetFields.flatMap((name) => fields[name] ?? []);
   if (first === undefined)
-    return faults.add(
+    return issues.add(
       `${prefix}signalId`,
-      'the cancel does not say which order',
+      'the cancel names no order',
       'add one of "signalId" (the signal that placed it), "clientOrderId" or "orderId"; or use the action "cancel_all"',
     );
   for (const { path } of further)
-    faults.add(path, 'the cancel names its order twice', `keep one of ${targetFields.join(', ')}`);
-  const target = readTarget(fields, faults);
+    issues.add(path, 'the cancel names its order more than once', `keep one of ${targetFields.join(', ')}`);
+  const target = readTarget(fields, issues);
   return target === undefined ? undefined : { action: 'cancel', target };
 }
 
-/** A cancel of everything in the market names no order. */
-export function parseCancelAll(fields: Fields, faults: Issues): OwnPart<CancelAllSignal> {
-  refuseFields(fields, orderFields, 'a cancel takes no fields of an order', faults);
-  refuseFields(fields, targetFields, 'cancel_all ends every order of the market, not a single one', faults);
+/** Parses a `cancel_all`, which must not name an order. */
+export function parseCancelAll(fields: Fields, issues: Issues): OwnPart<CancelAllSignal> {
+  refuseFields(fields, orderFields, 'a cancel has no fields of an order', issues);
+  refuseFields(
+    fields,
+    targetFields,
+    'cancel_all cancels every open order of the market, not a single one',
+    issues,
+  );
   return { action: 'cancel_all' };
 }
 
-/** An order neither names another order nor chooses the id the exchange will know it by. */
-export function refuseTargets(fields: Fields, faults: Issues): void {
-  const reason = 'the action is to place an order, and this names one that exists';
-  refuseFields(fields, ['orderId', 'clientOrderId'], reason, faults);
+/** An order must not name another order, and must not choose its own client order id. */
+export function refuseTargets(fields: Fields, issues: Issues): void {
+  const reason = 'the action places a new order, but this field names an existing one';
+  refuseFields(fields, ['orderId', 'clientOrderId'], reason, issues);
 }
 
-/** Reads the names of orders in an alert whose action is not known, for their faults alone. */
-export function readTarget(fields: Fields, faults: Issues): CancelTarget | undefined {
-  const orderId = fields.orderId && readOrderId(fields.orderId, faults);
-  const clientOrderId = fields.clientOrderId && readClientOrderId(fields.clientOrderId, faults);
-  const signalId = fields.signalId && readSignalId(fields.signalId, faults);
+/**
+ * Reads which order is named. An alert with an unknown action calls this only to report validation issues.
+ */
+export function readTarget(fields: Fields, issues: Issues): CancelTarget | undefined {
+  const orderId = fields.orderId && readOrderId(fields.orderId, issues);
+  const clientOrderId = fields.clientOrderId && readClientOrderId(fields.clientOrderId, issues);
+  const signalId = fields.signalId && readSignalId(fields.signalId, issues);
   if (orderId !== undefined) return { by: 'orderId', orderId };
   if (clientOrderId !== undefined) return { by: 'clientOrderId', clientOrderId };
   return signalId === undefined ? undefined : { by: 'signalId', signalId };
 }
 
-function refuseFields(fields: Fields, names: readonly FieldName[], reason: string, faults: Issues): void {
+function refuseFields(fields: Fields, names: readonly FieldName[], reason: string, issues: Issues): void {
   for (const { path } of names.flatMap((name) => fields[name] ?? []))
-    faults.add(path, reason, 'remove it, or correct "action"');
+    issues.add(path, reason, 'remove it, or correct "action"');
 }

@@ -2,7 +2,9 @@ import { printParseErrorCode, visit } from 'jsonc-parser';
 import { RelayError } from '../base/errors.ts';
 import { type BrokenJson, explainBrokenJson, locate } from './broken-json.ts';
 
-/** A JSON value as it was written: numbers keep every digit, objects every member, also the doubled ones. */
+/**
+ * A JSON value as it was written: numbers keep every digit, objects keep every member, duplicates included.
+ */
 export type JsonNode =
   | JsonObject
   | JsonArray
@@ -26,17 +28,20 @@ export interface JsonMember {
   readonly value: JsonNode;
 }
 
-/** No alert nests deeper; the recursion below is bounded by it. */
+/** No alert needs deeper nesting. The limit also bounds the recursion of the parser. */
 const deepestNesting = 16;
-/** RFC 8259 JSON: what `JSON.parse` takes, and nothing else. */
+/** RFC 8259 JSON: exactly what `JSON.parse` accepts. */
 const strict = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
-/** Fatal: a byte that is no text must not quietly become another one. A byte-order mark is dropped. */
+/**
+ * Fatal: an invalid byte must not be replaced silently by another character. A byte-order mark is dropped.
+ */
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads the bytes of a body as strict JSON; the content type that came with it is never asked.
+ * Parses the bytes of a body as strict JSON, whatever their content type.
  *
- * @throws RelayError `invalid_json` with one issue: where it breaks, what stands there, and the likely mistake
+ * @throws RelayError `invalid_json` with one issue: where it is broken, what was found there, and the likely
+ *   mistake
  */
 export function parseJson(body: Uint8Array): JsonNode {
   const text = decode(body);
@@ -45,7 +50,7 @@ export function parseJson(body: Uint8Array): JsonNode {
   return builder.finish();
 }
 
-/** What stands before the first fault of a body, whole values only; null when that is nothing. */
+/** Everything before the first mistake of a body, complete values only; null when there is nothing. */
 export function parseSoundPart(body: Uint8Array): JsonNode | null {
   let builder: Builder | null = null;
   try {
@@ -91,7 +96,7 @@ type OpenNode =
 
 type Builder = ReturnType<typeof createBuilder>;
 
-/** Puts the tree together as the visitor meets its parts. */
+/** Builds the tree from the visitor's callbacks. */
 function createBuilder(text: string) {
   const ancestors: OpenNode[] = [];
   let root: JsonNode | null = null;
@@ -110,7 +115,7 @@ function createBuilder(text: string) {
       memberName = name;
     },
     open(node: OpenNode, offset: number): void {
-      // Thrown before the visitor goes down: thousands of brackets would exhaust the stack.
+      // Thrown before the visitor descends further: thousands of brackets would exhaust the stack.
       if (ancestors.length === deepestNesting) throw tooDeep(text, offset);
       attach(node);
       ancestors.push(node);
@@ -118,7 +123,7 @@ function createBuilder(text: string) {
     close(): void {
       ancestors.pop();
     },
-    /** The visitor reports a body without a value as an error, so a sound body has a root by now. */
+    /** The visitor reports a body without a value as an error, so a valid body has a root here. */
     finish: (): JsonNode => root ?? { kind: 'null' },
   };
 }
@@ -132,7 +137,7 @@ function literalOf(value: unknown, source: string): JsonNode {
 function tooDeep(text: string, offset: number): RelayError {
   return refusal(
     `${locate(text, offset)}: nested deeper than ${deepestNesting} levels`,
-    'an alert is one flat object; remove the nesting',
+    'an alert needs no nested objects; remove the nesting',
   );
 }
 

@@ -14,16 +14,16 @@ import type { Issues } from './issues.ts';
 import { readPositive } from './read-number.ts';
 import { readWord } from './read-text.ts';
 
-/** Where an order is read from and what it is held against. */
+/** The fields of an order, and the account whose settings complete them. */
 export interface OrderSource {
   readonly fields: Fields;
   readonly side: Side;
   readonly account: Account;
-  /** Where the alert stands, for example `[1].`; empty for a lone one. */
+  /** The signal's position in an array, for example `[1].`; empty for a single signal. */
   readonly prefix: string;
 }
 
-/** Fields that belong to orders alone. */
+/** Fields that only orders have. */
 export const orderFields: readonly FieldName[] = ['orderType', ...orderFieldNames];
 
 const orderTypeWords: Readonly<Record<string, OrderKindName>> = Object.fromEntries(
@@ -35,56 +35,61 @@ const positionSideWords: Readonly<Record<string, PositionSide>> = {
   both: 'BOTH',
 };
 
-/** Reads what makes an order, gathering every fault; undefined when there is no whole order in it. */
-export function parseOrder(source: OrderSource, faults: Issues): OwnPart<OrderSignal> | undefined {
-  const kind = readKind(source, faults);
-  if (kind !== undefined) return parseKind(kind, source, faults);
-  readSize(source.fields, source.prefix, faults);
-  readCommonValues(source.fields, faults);
+/**
+ * Parses the order fields of a signal and adds every validation issue; undefined when the order is
+ * incomplete.
+ */
+export function parseOrder(source: OrderSource, issues: Issues): OwnPart<OrderSignal> | undefined {
+  const kind = readKind(source, issues);
+  if (kind !== undefined) return parseKind(kind, source, issues);
+  readSize(source.fields, source.prefix, issues);
+  readCommonValues(source.fields, issues);
   return undefined;
 }
 
-/** Reads the values of what may be an order, for their faults alone. */
-export function readOrderValues(fields: Fields, faults: Issues): void {
-  readGiven(fields.quantity, faults);
-  readGiven(fields.quoteQuantity, faults);
-  readCommonValues(fields, faults);
+/** Reads the order fields of an alert with an unknown action, only to report their validation issues. */
+export function readOrderValues(fields: Fields, issues: Issues): void {
+  readGiven(fields.quantity, issues);
+  readGiven(fields.quoteQuantity, issues);
+  readCommonValues(fields, issues);
 }
 
-function readCommonValues(fields: Fields, faults: Issues): void {
-  for (const name of priceNames) readGiven(fields[name], faults);
-  readPositionSide(fields, faults);
-  readExpectTrigger(fields, 'buy', faults);
+function readCommonValues(fields: Fields, issues: Issues): void {
+  for (const name of priceNames) readGiven(fields[name], issues);
+  readPositionSide(fields, issues);
+  readExpectTrigger(fields, 'buy', issues);
 }
 
-/** Without a kind it is the one that a stop price tells; a limit price alone could belong to any. */
-function readKind({ fields, prefix }: OrderSource, faults: Issues): OrderKind | undefined {
+/**
+ * A stop price without `orderType` means a stop-limit order. A limit price alone could belong to any kind.
+ */
+function readKind({ fields, prefix }: OrderSource, issues: Issues): OrderKind | undefined {
   if (fields.orderType !== undefined) {
     const name = readWord(
       fields.orderType,
       orderTypeWords,
       'a kind of order this relay places',
-      faults,
+      issues,
       hintForForeignOrderType,
     );
     return name && kindNamed(name);
   }
   if (fields.stopPrice !== undefined) return kindNamed('stop_limit');
   const lines = orderKinds.map(({ name, title }) => `"orderType": "${name}" for a ${title}`);
-  return faults.add(
+  return issues.add(
     `${prefix}orderType`,
-    'the alert names no kind of order and has no stop price',
+    'the alert has neither an order type nor a stop price',
     `add ${lines.join(', or ')}; a stop-limit order also needs "stopPrice"`,
   );
 }
 
-function parseKind(kind: OrderKind, source: OrderSource, faults: Issues): OwnPart<OrderSignal> | undefined {
+function parseKind(kind: OrderKind, source: OrderSource, issues: Issues): OwnPart<OrderSignal> | undefined {
   const { fields, side, prefix } = source;
-  for (const name of orderFieldNames) refuseForbidden(kind.fields[name], fields[name], faults);
-  const size = readSize(fields, prefix, faults);
-  const prices = readPrices(kind, source, faults);
-  const positionSide = readPositionSide(fields, faults);
-  const expectTrigger = readExpectTrigger(fields, side, faults);
+  for (const name of orderFieldNames) refuseForbidden(kind.fields[name], fields[name], issues);
+  const size = readSize(fields, prefix, issues);
+  const prices = readPrices(kind, source, issues);
+  const positionSide = readPositionSide(fields, issues);
+  const expectTrigger = readExpectTrigger(fields, side, issues);
   if (size === undefined) return undefined;
   return kind.createSignal({
     side,
@@ -95,16 +100,16 @@ function parseKind(kind: OrderKind, source: OrderSource, faults: Issues): OwnPar
   });
 }
 
-function refuseForbidden(rule: FieldRule, field: Field | undefined, faults: Issues): void {
+function refuseForbidden(rule: FieldRule, field: Field | undefined, issues: Issues): void {
   if (rule.use === 'forbidden' && field !== undefined)
-    faults.add(field.path, rule.complaint.message, rule.complaint.hint);
+    issues.add(field.path, rule.complaint.message, rule.complaint.hint);
 }
 
-function readSize(fields: Fields, prefix: string, faults: Issues): OrderSize | undefined {
-  const quantity = readGiven(fields.quantity, faults);
-  const quoteQuantity = readGiven(fields.quoteQuantity, faults);
+function readSize(fields: Fields, prefix: string, issues: Issues): OrderSize | undefined {
+  const quantity = readGiven(fields.quantity, issues);
+  const quoteQuantity = readGiven(fields.quoteQuantity, issues);
   if (fields.quantity !== undefined && fields.quoteQuantity !== undefined)
-    return faults.add(
+    return issues.add(
       fields.quoteQuantity.path,
       'the size is given twice, in the base and in the quote currency',
       'keep "quantity" (base units) or "quoteQuantity" (an amount of the quote currency)',
@@ -112,7 +117,7 @@ function readSize(fields: Fields, prefix: string, faults: Issues): OrderSize | u
   if (quantity !== undefined) return { unit: 'base', quantity };
   if (quoteQuantity !== undefined) return { unit: 'quote', quoteQuantity };
   if (fields.quantity !== undefined || fields.quoteQuantity !== undefined) return undefined;
-  return faults.add(
+  return issues.add(
     `${prefix}quantity`,
     'the order has no size',
     'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency',
@@ -122,33 +127,33 @@ function readSize(fields: Fields, prefix: string, faults: Issues): OrderSize | u
 const priceNames = ['stopPrice', 'limitPrice', 'stopLoss', 'takeProfit'] as const satisfies OrderFieldName[];
 type Prices = Partial<Record<(typeof priceNames)[number], DecimalText>>;
 
-function readPrices(kind: OrderKind, { fields, account, prefix }: OrderSource, faults: Issues): Prices {
+function readPrices(kind: OrderKind, { fields, account, prefix }: OrderSource, issues: Issues): Prices {
   const prices: Prices = {};
   for (const name of priceNames) {
     const rule = kind.fields[name];
-    const price = readGiven(fields[name], faults);
+    const price = readGiven(fields[name], issues);
     if (price !== undefined) prices[name] = price;
     const complaint = rule.use === 'required' && fields[name] === undefined ? rule.complain(account) : null;
-    if (complaint !== null) faults.add(`${prefix}${name}`, complaint.message, complaint.hint);
+    if (complaint !== null) issues.add(`${prefix}${name}`, complaint.message, complaint.hint);
   }
   return prices;
 }
 
-function readPositionSide({ positionSide }: Fields, faults: Issues): PositionSide | undefined {
+function readPositionSide({ positionSide }: Fields, issues: Issues): PositionSide | undefined {
   if (positionSide === undefined) return undefined;
-  return readWord(positionSide, positionSideWords, 'a side of a position', faults);
+  return readWord(positionSide, positionSideWords, 'a side of a position', issues);
 }
 
 const expectedSideWords = { above: 'above', below: 'below', breakout: 'breakout' } as const;
 const breakoutSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'below' };
 
-/** `breakout` is where a stop usually waits: above the price for a buy, below it for a sell. */
-function readExpectTrigger({ expectTrigger }: Fields, side: Side, faults: Issues): TriggerSide | undefined {
+/** `breakout` is the usual side of a stop price: above the last price for a buy, below it for a sell. */
+function readExpectTrigger({ expectTrigger }: Fields, side: Side, issues: Issues): TriggerSide | undefined {
   if (expectTrigger === undefined) return undefined;
-  const word = readWord(expectTrigger, expectedSideWords, 'a side of the last price', faults);
+  const word = readWord(expectTrigger, expectedSideWords, 'a side of the last price', issues);
   return word === 'breakout' ? breakoutSides[side] : word;
 }
 
-function readGiven(field: Field | undefined, faults: Issues): DecimalText | undefined {
-  return field === undefined ? undefined : readPositive(field, faults);
+function readGiven(field: Field | undefined, issues: Issues): DecimalText | undefined {
+  return field === undefined ? undefined : readPositive(field, issues);
 }

@@ -14,18 +14,18 @@ interface Misuse {
 const numberOfAnySize = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const plainNumber = 'write the number in digits, with a point before decimals';
 const loneNumber =
-  'this field takes one number; per cents, distances, trailing and several targets are not taken: let the script work the number out';
+  'this field takes one number, not per cents, distances, trailing or several targets: let the script calculate the number';
 
-/** What arrives where a number should be, and why it cannot be taken for one. */
+/** What alerts contain instead of a number, and why it is refused. */
 const misuses: readonly Misuse[] = [
   {
     pattern: /^$/,
     message: 'is empty',
-    hint: 'the placeholder was filled with nothing; correct the script, or leave the line out if it is optional',
+    hint: 'TradingView filled the placeholder with nothing; correct the script, or leave the line out if it is optional',
   },
   {
     pattern: /^(?:nan|none|null|nil|na|undefined)$/i,
-    message: 'says that there is no value',
+    message: 'means that there is no value',
     hint: 'correct the script, or leave the line out if it is optional',
   },
   {
@@ -37,7 +37,7 @@ const misuses: readonly Misuse[] = [
   {
     pattern: /%$/,
     message: 'is a per cent',
-    hint: 'shares of a balance or price are not taken; let the script work out the number',
+    hint: 'a share of a balance or price is not accepted; let the script calculate the number',
   },
   { pattern: /^[+-]?0[xob][0-9a-f]+$/i, message: 'is not decimal', hint: plainNumber },
   {
@@ -55,74 +55,77 @@ const misuses: readonly Misuse[] = [
 const secondsInDay = parseDecimal('86400');
 const millisecondsInSecond = parseDecimal('1000');
 
-/** A positive decimal, from a JSON number or from text, in plain notation and with every digit. */
-export function readPositive(field: Field, faults: Issues): DecimalText | undefined {
-  const value = readDecimal(field, faults);
+/**
+ * Reads a positive decimal from a JSON number or from text. The result is in plain notation and keeps every
+ * digit.
+ */
+export function readPositive(field: Field, issues: Issues): DecimalText | undefined {
+  const value = readDecimal(field, issues);
   return value === undefined ? undefined : formatDecimal(value);
 }
 
 /**
- * How old the alert may be.
+ * Reads how old the alert may be.
  *
  * @param field seconds, more than 0 and at most a day
  * @returns whole milliseconds
  */
-export function readMaxLagMs(field: Field, faults: Issues): number | undefined {
-  const seconds = readDecimal(field, faults);
+export function readMaxLagMs(field: Field, issues: Issues): number | undefined {
+  const seconds = readDecimal(field, issues);
   if (seconds === undefined) return undefined;
   const maxLagMs = Number(formatDecimal(seconds.times(millisecondsInSecond).round(0, 0)));
   if (maxLagMs >= 1 && seconds.lte(secondsInDay)) return maxLagMs;
-  return faults.add(
+  return issues.add(
     field.path,
     `${shortenText(formatDecimal(seconds))} s is out of range`,
     'write seconds, from 0.001 to 86400 (a day)',
   );
 }
 
-/** The exchange's number of an order: a positive whole number, from a JSON number or from digits. */
-export function readOrderId(field: Field, faults: Issues): number | undefined {
+/** Reads the order id of the exchange: a positive whole number, from a JSON number or from digits. */
+export function readOrderId(field: Field, issues: Issues): number | undefined {
   const text = textOf(field.node)?.trim();
   const orderId = text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : 0;
   if (orderId > 0 && Number.isSafeInteger(orderId)) return orderId;
-  return faults.add(
+  return issues.add(
     field.path,
-    `${describe(field.node)} is not an order number`,
-    'write the whole number the exchange gave the order, for example 3686033640',
+    `${describe(field.node)} is not an order id of the exchange`,
+    'write the order id that the exchange assigned, a whole number, for example 3686033640',
   );
 }
 
-function readDecimal(field: Field, faults: Issues): Decimal | undefined {
+function readDecimal(field: Field, issues: Issues): Decimal | undefined {
   const text = textOf(field.node)?.trim();
   if (text === undefined)
-    return faults.add(field.path, `${describe(field.node)} is not a number`, hintForKind(field.node));
-  if (!isDecimalText(text)) return refuseText(text, field.path, faults);
+    return issues.add(field.path, `${describe(field.node)} is not a number`, hintForKind(field.node));
+  if (!isDecimalText(text)) return refuseText(text, field.path, issues);
   const value = parseDecimal(text);
   if (value.gt(zero)) return value;
   return value.eq(zero)
-    ? faults.add(
+    ? issues.add(
         field.path,
         `${quoteText(text)} is zero`,
-        'write a number above zero, or leave the line out if none is meant',
+        'write a number above zero, or leave the line out if it is optional',
       )
-    : faults.add(
+    : issues.add(
         field.path,
         `${quoteText(text)} is negative`,
-        'write a number above zero; "action" tells the direction',
+        'write a number above zero; "action" sets the direction',
       );
 }
 
-function refuseText(text: string, path: string, faults: Issues): undefined {
+function refuseText(text: string, path: string, issues: Issues): undefined {
   if (isPlaceholder(text))
-    return faults.add(path, `${quoteText(text)} is a placeholder, not a number`, placeholderHint);
+    return issues.add(path, `${quoteText(text)} is a placeholder, not a number`, placeholderHint);
   const misuse = misuses.find(({ pattern }) => pattern.test(text));
-  if (misuse !== undefined) return faults.add(path, `${quoteText(text)} ${misuse.message}`, misuse.hint);
+  if (misuse !== undefined) return issues.add(path, `${quoteText(text)} ${misuse.message}`, misuse.hint);
   if (numberOfAnySize.test(text))
-    return faults.add(
+    return issues.add(
       path,
-      `${quoteText(text)} is beyond what any market trades`,
+      `${quoteText(text)} is too large, too small or too long for any market`,
       'write at most 64 characters, between 1e-40 and 1e40',
     );
-  return faults.add(path, `${quoteText(text)} is not a number`, plainNumber);
+  return issues.add(path, `${quoteText(text)} is not a number`, plainNumber);
 }
 
 function hintForKind(node: JsonNode): string {

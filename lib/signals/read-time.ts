@@ -6,13 +6,13 @@ import { describe, isPlaceholder, placeholderHint, textOf } from './written-valu
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
 const timeHint =
   'write "{{timenow}}", a UTC time such as 2026-01-31T12:00:00Z, or Unix seconds or milliseconds';
-/** 2001-09-09 in seconds; no alert is older. */
+/** 2001-09-09 in seconds. A smaller number is not a Unix time. */
 const earliestSeconds = parseDecimal('1000000000');
-/** Below it a Unix time counts seconds (until the year 5138), from it on milliseconds (since 1973). */
+/** A Unix time below this is in seconds (up to the year 5138), any other in milliseconds (from 1973 on). */
 const firstMilliseconds = parseDecimal('100000000000');
 const millisecondsInSecond = parseDecimal('1000');
 
-/** What a time is held against. */
+/** The bounds of a valid time. */
 export interface TimeBounds {
   readonly nowMs: number;
   /** How far ahead the sender's clock may be. */
@@ -20,30 +20,31 @@ export interface TimeBounds {
 }
 
 /**
- * When an alert fired.
+ * Reads when an alert fired.
  *
- * Takes `yyyy-MM-ddTHH:mm:ssZ` with or without a fraction, as `{{timenow}}` gives it, and Unix times in seconds or
- * milliseconds, as Pine's `timenow` gives them.
+ * Accepts `yyyy-MM-ddTHH:mm:ssZ` with or without a fraction, as `{{timenow}}` gives it, and Unix times in
+ * seconds or milliseconds, as Pine's `timenow` gives them.
  *
- * A time to come is refused, for it would not grow stale.
+ * A time in the future is refused: such an alert would stay fresh for too long.
  *
- * @returns milliseconds since the Unix epoch; fractions of one are cut, so that an alert is never taken for younger
+ * @returns milliseconds since the Unix epoch, rounded down, so that an alert never counts as younger than it
+ *   is
  * @see https://www.tradingview.com/support/solutions/43000531021/ the placeholders and their formats
  */
-export function readTimeMs(field: Field, bounds: TimeBounds, faults: Issues): number | undefined {
+export function readTimeMs(field: Field, bounds: TimeBounds, issues: Issues): number | undefined {
   const text = textOf(field.node)?.trim();
   const timeMs = text === undefined ? undefined : (parseIso(text) ?? parseUnix(text));
   if (timeMs === undefined)
-    return faults.add(
+    return issues.add(
       field.path,
       `${describe(field.node)} is not a time`,
       isPlaceholder(text ?? '') ? placeholderHint : timeHint,
     );
   if (timeMs <= bounds.nowMs + bounds.futureAllowanceMs) return timeMs;
-  return faults.add(
+  return issues.add(
     field.path,
-    `${describe(field.node)} lies in the future; the relay's clock says ${new Date(bounds.nowMs).toISOString()}`,
-    'send {{timenow}}, which is UTC; turn a local time into UTC first',
+    `${describe(field.node)} is in the future; the relay's clock says ${new Date(bounds.nowMs).toISOString()}`,
+    'send {{timenow}}, which is UTC; convert a local time to UTC first',
   );
 }
 
@@ -51,7 +52,7 @@ function parseIso(text: string): number | undefined {
   const [, seconds, fraction = ''] = isoPattern.exec(text) ?? [];
   if (seconds === undefined) return undefined;
   const timeMs = Date.parse(`${seconds}Z`);
-  // 30 February would quietly become 2 March.
+  // Date.parse accepts 30 February and returns 2 March.
   if (Number.isNaN(timeMs) || !new Date(timeMs).toISOString().startsWith(seconds)) return undefined;
   return timeMs + Number(fraction.padEnd(3, '0').slice(0, 3));
 }

@@ -4,19 +4,19 @@ import { createIssues, shortenText } from './issues.ts';
 import { type JsonNode, parseSoundPart } from './parse-json.ts';
 import { textOf } from './written-value.ts';
 
-/** What its owner knows a refused signal by. */
+/** What identifies a refused signal to the trader. */
 export interface RefusedName {
-  /** The id it gave itself; null when there is none that could be one. */
+  /** The explicit id; null when there is no valid one. */
   readonly id: string | null;
-  /** The beginning of its ticker, safe to print; null when it names none. */
+  /** The beginning of the ticker, safe to print; null when there is none. */
   readonly ticker: string | null;
 }
 
 /**
- * What the signals of a body call themselves, as far as it can be read: other fields may be wrong, and what stands
- * before the first fault of broken JSON counts.
+ * Reads the ids and tickers of the signals in a refused body. Other fields may be invalid. If the JSON is
+ * broken, only the part before the first mistake is read.
  *
- * @returns one for each signal of the body, none for a body that holds none
+ * @returns one for each signal of the body; empty when the body contains none
  */
 export function readRefusedNames(body: Uint8Array): readonly RefusedName[] {
   const root = parseSoundPart(body);
@@ -27,7 +27,7 @@ export function readRefusedNames(body: Uint8Array): readonly RefusedName[] {
 function nameOf(node: JsonNode): RefusedName {
   if (node.kind !== 'object') return { id: null, ticker: null };
   const { id, signalId, action, ticker } = collectFields(node, '', createIssues());
-  // To an order `signalId` is another name of its id; to a cancel it is the name of another signal.
+  // In an order, `signalId` is another name of `id`. In a cancel, it names another signal.
   const isOrder = /^(?:buy|sell)$/i.test(textIn(action).trim());
   const idText = textIn(id ?? (isOrder ? signalId : undefined));
   const tickerText = textIn(ticker);
@@ -37,7 +37,7 @@ function nameOf(node: JsonNode): RefusedName {
   };
 }
 
-/** Empty for what is absent or no text. */
+/** Empty for a field that is absent or not text. */
 function textIn(field: Field | undefined): string {
   return (field && textOf(field.node)) ?? '';
 }

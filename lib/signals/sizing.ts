@@ -7,23 +7,25 @@ import type { OrderSignal, OrderSize } from '../model/signal.ts';
 import type { DraftOf } from '../orders/order-kind.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
 
-/** An order that fits its market, or the rule of the market that stands against it. */
+/** An order that satisfies the rules of its market, or the denial by the rule that it breaks. */
 export type Sized =
   | { readonly ok: true; readonly order: OrderRequest }
   | { readonly ok: false; readonly denial: Denial };
 
 /**
- * Turns what was asked for into an order its market takes; what does not fit a step is rounded toward safety, so
- * that the order is never larger, nor worse priced, than asked.
+ * Turns a signal into an order that its market accepts. Rounding is toward safety: the order is never larger,
+ * nor worse priced, than the signal asks for.
  *
- * - The amount is cut to the amount step; an amount of the quote currency is divided by the limit price after rounding.
- * - Stop and limit price are rounded alike, buys down and sells up, so that they stay in their order.
- * - Stop-loss and take-profit are rounded toward the sooner exit: of a long position the stop-loss up and the take-profit down, of a
- *   short one the other way.
- * - Without a limit price it is set beyond the rounded stop price by the account's rate: above it for buys, below for
- *   sells, and so never further away than that rate.
+ * - The amount is rounded down to the amount step. A size in the quote currency is first divided by the
+ *   rounded limit price.
+ * - The stop price and the limit price are rounded in the same direction, down for a buy and up for a sell,
+ *   so that neither passes the other.
+ * - The stop-loss and the take-profit are rounded so that they execute sooner: for a long position the
+ *   stop-loss up and the take-profit down, for a short position the other way.
+ * - A missing limit price is set beyond the rounded stop price by the account's `limitOffset`: above it for a
+ *   buy, below it for a sell. Rounding never moves it further away than that rate.
  *
- * @param clientOrderId by which the exchange will know the order
+ * @param clientOrderId the client order id of the new order
  */
 export function sizeOrder(
   signal: OrderSignal,
@@ -36,8 +38,9 @@ export function sizeOrder(
   const drafted = kind.draftOrder(signal, account, (price) => roundEntry(side, price, market));
   if (!drafted.ok) return drafted;
   const { draft } = drafted;
-  const exits = roundStopLossAndTakeProfit(signal, market.priceStep);
-  const badMarketOrPrice = checkTradable(market) ?? checkPrices({ ...draft, ...exits }, market);
+  const stopLossAndTakeProfit = roundStopLossAndTakeProfit(signal, market.priceStep);
+  const badMarketOrPrice =
+    checkTradable(market) ?? checkPrices({ ...draft, ...stopLossAndTakeProfit }, market);
   if (badMarketOrPrice !== null) return denied(badMarketOrPrice);
   const price = kind.valuationPrice(draft);
   const asked = baseAmountOf(signal.size, price);
@@ -49,7 +52,7 @@ export function sizeOrder(
     market: market.name,
     side,
     amount,
-    ...exits,
+    ...stopLossAndTakeProfit,
     ...(positionSide === undefined ? {} : { positionSide }),
     clientOrderId,
   };
@@ -71,7 +74,10 @@ function roundStopLossAndTakeProfit(signal: OrderSignal, step: Decimal): StopLos
   };
 }
 
-/** Which position the exits protect: the named one, else the one the order opens. */
+/**
+ * Whether stop-loss and take-profit protect a long position: the named one, or else the one that the order
+ * opens.
+ */
 function isLong({ side, positionSide }: OrderSignal): boolean {
   return positionSide === 'LONG' || (positionSide !== 'SHORT' && side === 'buy');
 }
@@ -95,14 +101,14 @@ function checkTradable({ name, tradesEnabled, isCollateral }: Market): Denial | 
       rule: 'market_closed',
       limit: 'open',
       actual: 'closed',
-      message: `${name} is closed for trading, not open; wait for the exchange to open it, or trade another market`,
+      message: `${name} is closed for trading; wait until the exchange opens it, or trade another market`,
     };
   if (isCollateral) return null;
   return {
     rule: 'market_not_collateral',
     limit: 'collateral',
     actual: 'spot',
-    message: `${name} is a spot market, and the order needs a collateral one; map the ticker to another market`,
+    message: `${name} is a spot market, but the order needs a collateral market; map the ticker to another market`,
   };
 }
 
@@ -114,7 +120,7 @@ function checkPrices(
   for (const [what, price] of Object.entries(prices)) {
     if (price === undefined || price.gt(zero)) continue;
     const actual = formatDecimal(price);
-    const message = `${what} becomes ${actual} in steps of ${least} ${quote}; write a higher price for ${name}`;
+    const message = `${what} is ${actual} after rounding to steps of ${least} ${quote}; write a higher price for ${name}`;
     return { rule: 'price_rounds_to_zero', limit: least, actual, message };
   }
   return null;
@@ -134,7 +140,7 @@ function checkAmount(
   }
   if (amount.gte(minAmount)) return null;
   const actual = formatDecimal(amount);
-  const message = `${actual} ${base} is below the least of ${least}; raise the size for ${name}`;
+  const message = `${actual} ${base} is below the minimum of ${least}; raise the size for ${name}`;
   return { rule: 'min_amount', limit: least, actual, message };
 }
 
@@ -142,11 +148,11 @@ function checkTotal(total: Decimal, { name, quote, minTotal, maxTotal }: Market)
   const actual = formatDecimal(total);
   if (total.lt(minTotal)) {
     const limit = formatDecimal(minTotal);
-    const message = `the order is worth ${actual} ${quote}, below the least of ${limit}; raise the size for ${name}`;
+    const message = `the order is worth ${actual} ${quote}, below the minimum of ${limit}; raise the size for ${name}`;
     return { rule: 'min_total', limit, actual, message };
   }
   if (maxTotal === null || total.lte(maxTotal)) return null;
   const limit = formatDecimal(maxTotal);
-  const message = `the order is worth ${actual} ${quote}, above the most of ${limit}; lower the size for ${name}`;
+  const message = `the order is worth ${actual} ${quote}, above the maximum of ${limit}; lower the size for ${name}`;
   return { rule: 'max_total', limit, actual, message };
 }

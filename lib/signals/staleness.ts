@@ -1,17 +1,17 @@
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 
-/** What the age of an alert without a time is held against. */
+/** When the alert arrived, for one without a time, and the default of `maxLag`. */
 export interface Arrival {
   readonly receivedAtMs: number;
   readonly defaultMaxLagMs: number;
 }
 
 /**
- * Whether the signal is older than it may be when its order is sent. One that does not say when it fired is as old
- * as its arrival: no order may wait for an hour because its alert was silent about the time.
+ * Checks whether the signal is too old for its order to be sent. The age of a signal without a time is
+ * counted from its arrival: even without a time, no order may wait for an hour.
  *
- * @returns null when it is fresh
+ * @returns null when the signal is fresh
  */
 export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number): Denial | null {
   const { firedAtMs, maxLagMs } = ageOf(signal, arrival);
@@ -24,14 +24,17 @@ export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number):
     rule: 'stale',
     limit,
     actual,
-    message: `the alert is ${actual} old and may be ${limit}; raise maxLag if that delay is acceptable`,
+    message: `the alert is ${actual} old, and at most ${limit} is allowed; raise maxLag if that delay is acceptable`,
   };
 }
 
-/** Clocks of two machines, and of one before and after it was set, differ by less. */
+/** The clocks of two machines, or of one machine before and after a correction, normally differ by less. */
 const clockToleranceMs = 60_000;
 
-/** A clock that was ahead when the signal came, and was set back since, does not tell how long it has waited. */
+/**
+ * If the clock was ahead when the signal arrived and was set back since, nothing shows how long the signal
+ * has waited.
+ */
 function denyUnknownAge(aheadMs: number): Denial {
   const limit = secondsText(clockToleranceMs);
   const actual = secondsText(aheadMs);
@@ -39,7 +42,7 @@ function denyUnknownAge(aheadMs: number): Denial {
     rule: 'stale',
     limit: `${limit} ahead`,
     actual: `${actual} ahead`,
-    message: `the alert's time lies ${actual} ahead of this machine's clock and may lie ${limit}: its age is not known; set the clock right`,
+    message: `the alert's time is ${actual} ahead of this machine's clock, and at most ${limit} is allowed: its age is unknown; correct the clock`,
   };
 }
 

@@ -2,29 +2,29 @@ import type { Field } from './fields.ts';
 import { type Issues, quoteText } from './issues.ts';
 import { describe, isPlaceholder, placeholderHint } from './written-value.ts';
 
-/** A ticker as the alert wrote it, and the exchange's market it stands for. */
+/** A ticker as the alert wrote it, and its market at the exchange. */
 export interface Instrument {
   readonly ticker: string;
   readonly market: string;
 }
 
-/** The quote currencies a pair can end in; of two that fit, the longer comes first. */
+/** The quote currencies that a pair can end with. Where two match, the longer one must come first. */
 const quoteCurrencies = ['USDT', 'USDC', 'EUR', 'USD', 'TRY', 'GBP', 'BTC', 'ETH'];
-/** What is longer is not repeated in a hint: it may be anything. */
+/** Any other ticker is not repeated in a hint, because it may contain anything. */
 const tickerPattern = /^[\w.:!/&*+^-]{1,28}$/;
 
 /**
- * Looks the market of a ticker up: only what the configuration maps is traded, nothing is guessed.
+ * Finds the market of a ticker. Only tickers that the configuration maps are traded; no market is guessed.
  *
- * @param tickers ticker as alerts write it → the exchange's market
+ * @param tickers ticker in the alert → market at the exchange
  */
 export function readInstrument(
   field: Field,
   tickers: Readonly<Record<string, string>>,
-  faults: Issues,
+  issues: Issues,
 ): Instrument | undefined {
   if (field.node.kind !== 'string')
-    return faults.add(
+    return issues.add(
       field.path,
       `${describe(field.node)} is not a ticker`,
       'write the ticker in double quotes: "{{ticker}}"',
@@ -32,7 +32,7 @@ export function readInstrument(
   const ticker = field.node.text;
   const market = Object.hasOwn(tickers, ticker) ? tickers[ticker] : undefined;
   if (market !== undefined) return { ticker, market };
-  return faults.add(field.path, `${quoteText(ticker)} is mapped to no market`, hintFor(ticker));
+  return issues.add(field.path, `${quoteText(ticker)} is not mapped to a market`, hintFor(ticker));
 }
 
 function hintFor(ticker: string): string {
@@ -41,7 +41,7 @@ function hintFor(ticker: string): string {
   return `add this line to the tickers in relay.config.ts: '${ticker}': '${guessMarket(ticker)}',`;
 }
 
-/** What a market of that ticker would be called here; a proposal for a person to check. */
+/** The likely market of a ticker: a proposal in a hint, which the operator must check. */
 function guessMarket(ticker: string): string {
   const symbol = ticker.slice(ticker.lastIndexOf(':') + 1);
   if (/^[A-Z0-9]+_[A-Z0-9]+$/.test(symbol)) return symbol;

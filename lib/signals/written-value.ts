@@ -1,20 +1,20 @@
 import { quoteText } from './issues.ts';
 import type { JsonNode } from './parse-json.ts';
 
-/** What an owner reads when TradingView left a `{{placeholder}}` as it was. */
+/** The hint for a `{{placeholder}}` that TradingView did not fill. */
 export const placeholderHint =
-  'nothing filled the placeholder: check its spelling; alert() fills none, and {{strategy.…}} needs a strategy alert';
+  'TradingView did not fill the placeholder: check its spelling; alert() fills no placeholders, and {{strategy.…}} needs a strategy alert';
 
 export function isPlaceholder(text: string): boolean {
   return /\{\{|\}\}/.test(text);
 }
 
-/** The exact text of a value that people write as a number or as a string alike; undefined for anything else. */
+/** The exact text of a value that alerts contain as a number or as a string; undefined for any other kind. */
 export function textOf(node: JsonNode): string | undefined {
   return node.kind === 'string' || node.kind === 'number' ? node.text : undefined;
 }
 
-/** A value as a message shows it: the beginning of a text, the kind of a structure. */
+/** A value as messages show it: the beginning of a text, or the kind of a structure. */
 export function describe(node: JsonNode): string {
   switch (node.kind) {
     case 'string':

@@ -214,7 +214,7 @@ describe('what is missing is said in one sentence:', () => {
 
   test('the installation, for an older Node', async () => {
     expect(await fail(old)).toBe(
-      `${need} the package ${packagedName}, which brings it, is not installed: run \`npm ci\` first.\n`,
+      `${need} the package ${packagedName}, which contains it, is not installed: run \`npm ci\` first.\n`,
     );
   });
 
@@ -232,7 +232,7 @@ describe('what is missing is said in one sentence:', () => {
 
   test('a package of Node for this machine', async () => {
     expect(await fail({ ...old, arch: 'riscv64' })).toBe(
-      `${need} npm has no package of it for ${system} on riscv64: install it from https://nodejs.org.\n`,
+      `${need} npm has no package of Node for ${system} on riscv64: install Node from https://nodejs.org.\n`,
     );
   });
 
@@ -242,9 +242,7 @@ describe('what is missing is said in one sentence:', () => {
     // The loader that a program names is missing: for the operating system the program is then not there.
     write(packagedNode, '#!/lib/ld-missing.so\n', 0o755);
 
-    expect(await fail(old)).toContain(
-      'is made for glibc, which this system lacks, as Alpine does with musl:',
-    );
+    expect(await fail(old)).toContain('needs glibc, which this system does not have (Alpine uses musl):');
   });
 
   test('the right to run the installed Node', async () => {
@@ -287,7 +285,7 @@ describe('what is missing is said in one sentence:', () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'error: node_modules/jest/bin/jest.js is not there: run `npm ci` first.\n',
+      'error: node_modules/jest/bin/jest.js is missing: run `npm ci` first.\n',
     ]);
   });
 });

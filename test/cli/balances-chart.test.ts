@@ -52,7 +52,7 @@ describe('a chart of balances', () => {
     const texts = elements.map(({ text }) => text);
     expect(texts).toEqual(
       expect.arrayContaining([
-        'What account main held',
+        'Balances of account main',
         '2024-03-01 00:00 to 2024-03-05 23:59 UTC, 108 snapshots',
         'main balance',
         'no snapshots',
@@ -67,7 +67,7 @@ describe('a chart of balances', () => {
     );
   });
 
-  test('draws the tickers that were named, of the collateral too', async () => {
+  test('draws the requested tickers, also of the collateral', async () => {
     const [main, collateral] = await Promise.all([
       runForJson(stored.here(...fiveDays, '--tickers', 'BTC', '--out', `${out}.1.svg`)),
       runForJson(stored.here('balances', '--collateral', ...fiveDays.slice(1), '--out', `${out}.2.svg`)),
@@ -113,7 +113,7 @@ describe('a chart of balances', () => {
     expect(lines.filter((line) => line.endsWith('2024-03-05 23:59 UTC'))).toHaveLength(3);
   });
 
-  test('begins with the first snapshot where no range is named', async () => {
+  test('begins with the first snapshot if no range is given', async () => {
     const recent = openSnapshotFolder();
     const firstMs = Math.floor(Date.now() / 60_000) * 60_000 - 20 * 60_000;
     for (const slotMs of [firstMs, firstMs + 10 * 60_000])
@@ -134,7 +134,7 @@ describe('a chart of balances', () => {
     expect(list).toMatchObject({ fromMs: firstMs, everyMs: 60_000 });
   });
 
-  test('says which of the named tickers were never held, in the terminal and beside a picture', async () => {
+  test('names requested tickers that were never held, in the terminal and for a picture', async () => {
     const named = ['--tickers', 'BTC,BTCC,ETHH'];
     const [terminal, picture, known] = await Promise.all([
       runCli(stored.here(...fiveDays, ...named)),
@@ -142,13 +142,13 @@ describe('a chart of balances', () => {
       runCli(stored.here(...fiveDays, '--tickers', 'BTC,ETH')),
     ]);
 
-    const note = 'Not held at any of these times: BTCC, ETHH.';
+    const note = 'No balance at any of these times: BTCC, ETHH.';
     expect(terminal.stdout).toContain(note);
     expect(picture.stdout).toContain(note);
     expect(known.stdout).not.toContain('Not held');
   });
 
-  test('leaves no half a file behind when it cannot be written', async () => {
+  test('leaves no partial file behind when it cannot be written', async () => {
     const nowhere = join(stored.path, 'nowhere', 'chart.svg');
 
     const failure = await runForFailure(stored.here(...fiveDays, '--out', nowhere));
@@ -159,7 +159,7 @@ describe('a chart of balances', () => {
 
   test.each([
     [['--out', 'chart.png'], 'end in .svg'],
-    [['--every', '1d'], '`balances chart` takes no --every'],
+    [['--every', '1d'], '`balances chart` has no option --every'],
     [['--from', 'yesterday'], 'date or a time in UTC'],
   ])('cannot be asked for with %j', async (args, message) => {
     const failure = await runForFailure(stored.here('balances', 'chart', ...args));

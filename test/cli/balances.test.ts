@@ -42,7 +42,7 @@ describe('balances over time', () => {
     ]);
   });
 
-  test('have no rows where nothing was kept', async () => {
+  test('have no rows where nothing was recorded', async () => {
     const document = await runForJson(
       stored.here(
         'balances',
@@ -76,7 +76,7 @@ describe('balances over time', () => {
     });
   });
 
-  test('do not begin with what was kept long before the range', async () => {
+  test('do not begin with a snapshot from long before the range', async () => {
     const { rows } = (await runForJson(
       stored.here('balances', '--from', '2024-03-03T10:00', '--to', '2024-03-03T20:00', '--every', '2h'),
     )) as { rows: { slotMs: number }[] };
@@ -84,7 +84,7 @@ describe('balances over time', () => {
     expect(rows.map(({ slotMs }) => (slotMs - startMs) / hourMs)).toEqual([66, 68]);
   });
 
-  test('are thinned to about thirty rows when nobody says how', async () => {
+  test('have about thirty rows without --every', async () => {
     const { everyMs, rows } = (await runForJson(stored.here(...fiveDays))) as {
       everyMs: number;
       rows: object[];
@@ -107,7 +107,7 @@ describe('balances over time', () => {
     );
   });
 
-  test('of the collateral are known only where the exchange offered it, and may be negative', async () => {
+  test('of the collateral are known only if the exchange returned them, and may be negative', async () => {
     const collateral = ['balances', '--from', '2024-03-03T18:00', '--to', '2024-03-04', '--collateral'];
     const [table, csv] = await Promise.all([
       runCli(stored.here(...collateral, '--every', '12h')),
@@ -125,7 +125,7 @@ describe('balances over time', () => {
     ]);
   });
 
-  test('never hand a spreadsheet a formula', async () => {
+  test('contain no text that a spreadsheet takes as a formula', async () => {
     const { stdout } = await runCli(
       stored.here(
         'balances',
@@ -146,10 +146,10 @@ describe('balances over time', () => {
   test('say so when a ticker was not held at all', async () => {
     const { stdout } = await runCli(stored.here(...fiveDays, '--tickers', 'btc,btx'));
 
-    expect(stdout).toContain('Not held at any of these times: BTX.');
+    expect(stdout).toContain('No balance at any of these times: BTX.');
   });
 
-  test('tell in words when there are none, and what to do', async () => {
+  test('explain why there are none, and what to do', async () => {
     const [other, before, after, collateral] = await Promise.all([
       runCli(stored.here('balances', '--account', 'rehearsal', '--from', '2024-05-01', '--to', '2024-05-02')),
       runCli(stored.here('balances', '--from', '2020-01-01', '--to', '2020-02-01')),
@@ -158,13 +158,13 @@ describe('balances over time', () => {
     ]);
 
     expect(other.stdout).toContain(
-      'No balances of account rehearsal were kept from 2024-05-01 00:00 to 2024-05-02 23:59 UTC; the newest ones are of 2024-03-01 00:00 UTC. Check that the relay runs',
+      'No balances of account rehearsal are recorded from 2024-05-01 00:00 to 2024-05-02 23:59 UTC; the newest are from 2024-03-01 00:00 UTC. Check that the relay runs',
     );
-    expect(before.stdout).toContain('Give another range.');
+    expect(before.stdout).toContain('Choose another range.');
     // A program reads standard output.
     expect(after.stdout).toBe('time (UTC)\r\n');
-    expect(after.stderr).toContain('the newest ones are of 2024-03-05 23:00 UTC');
-    expect(collateral.stdout).toContain('The exchange offered no collateral balance');
+    expect(after.stderr).toContain('the newest are from 2024-03-05 23:00 UTC');
+    expect(collateral.stdout).toContain('The exchange returned no collateral balance');
     expect([other, before, after, collateral].map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0]);
   });
 
@@ -188,7 +188,7 @@ describe('balances over time', () => {
   });
 });
 
-test('a relay that never kept any balances says when it will', async () => {
+test('a relay without recorded balances says when it records them', async () => {
   const empty = openSnapshotFolder();
 
   const [table, chart] = await Promise.all([
@@ -197,12 +197,12 @@ test('a relay that never kept any balances says when it will', async () => {
   ]);
   empty.remove();
 
-  expect(table.stdout).toContain('the relay keeps them while it runs, at the times of snapshots.balances');
+  expect(table.stdout).toContain('The relay records them while it runs, at the times of snapshots.balances');
   expect(chart).toMatchObject({ exitCode: 1, code: 'nothing_kept' });
   expect(chart.action).toContain('snapshots.balances');
 });
 
-test('an account that holds nothing is told so, and more tickers than the screen is wide are named', async () => {
+test('an account without balances is reported as such, and tickers that do not fit the screen are named', async () => {
   const stored = openSnapshotFolder();
   const letters = 'ABCDEFGHIJKLMNOPQRST'.split('');
   const many = Object.fromEntries(letters.map((letter) => [`COIN${letter}`, '1.00000001']));
@@ -223,9 +223,9 @@ test('an account that holds nothing is told so, and more tickers than the screen
   expect(lines[2]).toBe(
     'time (UTC)             COINA       COINB       COINC       COIND       COINE       COINF       COING       COINH',
   );
-  expect(lines.at(-2)).toMatch(/^Held too: COINI, .*, COINT\. Name some with --tickers/);
+  expect(lines.at(-2)).toMatch(/^Also held: COINI, .*, COINT\. Choose some with --tickers/);
   expect(nothing.stdout).toContain('Account rehearsal held nothing in its main balance');
   expect(chart.stdout.match(/^COIN.$/gm)).toEqual(['COINA', 'COINB', 'COINC', 'COIND', 'COINE']);
-  expect(chart.stdout).toMatch(/^Held too: COINF, .*, COINT\. Name some with --tickers\.$/m);
+  expect(chart.stdout).toMatch(/^Also held: COINF, .*, COINT\. Choose some with --tickers\.$/m);
   expect(noChart.action).toBe('Account rehearsal held nothing in its main balance at any of these times.');
 });

@@ -13,12 +13,12 @@ import shipped from '../../relay.config.example.ts';
 
 describe('the clock', () => {
   test.each([
-    [0, 'ok', "this machine's agrees with the exchange's"],
-    [-1000, 'ok', "this machine's agrees with the exchange's"],
-    [1600, 'warn', "this machine's is 1.6 s ahead of the exchange's"],
-    [-3900, 'warn', "this machine's is 3.9 s behind the exchange's"],
-    [4000, 'fail', "this machine's is 4.0 s ahead of the exchange's"],
-    [-60_000, 'fail', "this machine's is 60.0 s behind the exchange's"],
+    [0, 'ok', "this machine's clock agrees with the exchange's"],
+    [-1000, 'ok', "this machine's clock agrees with the exchange's"],
+    [1600, 'warn', "this machine's clock is 1.6 s ahead of the exchange's"],
+    [-3900, 'warn', "this machine's clock is 3.9 s behind the exchange's"],
+    [4000, 'fail', "this machine's clock is 4.0 s ahead of the exchange's"],
+    [-60_000, 'fail', "this machine's clock is 60.0 s behind the exchange's"],
   ])('%i ms ahead is judged %s', (offsetMs, verdict, found) => {
     expect(judgeClock(offsetMs)).toMatchObject({ name: 'clock', verdict, found });
   });
@@ -56,18 +56,18 @@ describe('alarm mail', () => {
       owner,
       [waiting],
       'fail',
-      'NOBODY is told of alarms: owner@relay.example did not confirm',
-      'Follow the link in the mail that AWS sent there; it holds for two days.',
+      'NOBODY receives alarms: owner@relay.example has not confirmed the subscription',
+      'Follow the link in the e-mail that AWS sent there; it is valid for two days.',
     ],
     [
       owner,
       [],
       'fail',
-      'NOBODY is told of alarms: owner@relay.example is no longer subscribed',
+      'NOBODY receives alarms: owner@relay.example is not subscribed any more',
       'Subscribe it again: aws sns subscribe --protocol email --notification-endpoint owner@relay.example --topic-arn arn:aws:sns:eu-central-1:111122223333:alarms',
     ],
     [null, [confirmed], 'ok', 'goes to other@relay.example', null],
-    [null, [], 'warn', 'NOBODY is told of alarms', 'Set aws.alarmEmail in relay.config.ts and deploy.'],
+    [null, [], 'warn', 'NOBODY receives alarms', 'Set aws.alarmEmail in relay.config.ts and deploy.'],
   ] as const)('meant for %s, with %j, is judged %s: %s', (email, subscriptions, verdict, found, advice) => {
     expect(checkSubscribers({ topic, email, subscriptions })).toEqual({
       name: 'alarm mail',
@@ -95,7 +95,7 @@ describe('the allowed addresses', () => {
     });
   });
 
-  test('are read with their quotes escaped too, as the service tells them', () => {
+  test('are also read with escaped quotes, as API Gateway returns them', () => {
     const escaped = policyWith(expected).replaceAll('"', '\\"').replaceAll('/', '\\/');
 
     expect(judgeAllowlist(escaped, expected).verdict).toBe('ok');
@@ -110,7 +110,7 @@ describe('the allowed addresses', () => {
     });
   });
 
-  test('fail when a statement lets in anybody', () => {
+  test('fail when a statement allows any address', () => {
     const open = JSON.stringify({
       Statement: [JSON.parse(policyWith(expected)).Statement[0], { Effect: 'Allow', Principal: '*' }],
     });
@@ -153,22 +153,28 @@ describe('the key of an account', () => {
       refusedWith(401),
       'paper',
       'fail',
-      /knows only its own keys/,
+      /accepts only its own keys/,
     ],
     [
       'that may not do this is not to be stored again',
       refusedWith(403),
       'real',
       'fail',
-      /nothing to store again/,
+      /need not store it again/,
     ],
-    ['that was not judged is left as it is', lost, 'real', 'warn', /not refused: leave it as it is/],
+    [
+      'that was not checked is left as it is',
+      lost,
+      'real',
+      'warn',
+      /did not refuse the key: do not change it/,
+    ],
     [
       'that another fault kept from being judged is left, too',
       refusedWith(422),
       'real',
       'warn',
-      /leave it as it is/,
+      /do not change it/,
     ],
     ['that is missing is to be stored', missing, 'own', 'fail', /^Store one: `keys set main`\.$/],
   ] as const)('%s', (_, error, kind, verdict, advice) => {
@@ -190,7 +196,7 @@ describe('the configured markets', () => {
     expect(checkMarkets(shippedSettings, listed).verdict).toBe('ok');
   });
 
-  test('fail one by one when the exchange lists them not, or has closed them', () => {
+  test('fail one by one when the exchange does not list them or has closed them', () => {
     const closed = listed
       .slice(1)
       .map((market) => ({ ...market, tradesEnabled: market.name !== 'SOL_USDT' }));
@@ -198,20 +204,20 @@ describe('the configured markets', () => {
     expect(checkMarkets(shippedSettings, closed)).toMatchObject({
       verdict: 'fail',
       found:
-        'ticker BTCUSDT → BTC_USDT is not listed by the exchange; ticker WHITEBIT:BTCUSDT → BTC_USDT is not listed by the exchange; ticker SOLUSDT → SOL_USDT is listed, and closed for trading',
+        'ticker BTCUSDT → BTC_USDT is not listed by the exchange; ticker WHITEBIT:BTCUSDT → BTC_USDT is not listed by the exchange; ticker SOLUSDT → SOL_USDT is closed for trading',
     });
   });
 
-  test('are warned of when no alert, or no account, leads to them', () => {
+  test('cause a warning when no ticker is mapped to them or no account may trade them', () => {
     expect(
       checkMarkets(withTickers({ ...shippedSettings.tickers, DOGEUSDT: 'DOGE_USDT' }), [
         ...listed,
         { name: 'DOGE_USDT', tradesEnabled: true } as Market,
       ]),
-    ).toMatchObject({ verdict: 'warn', found: 'DOGE_USDT has a ticker, and no account may trade it' });
+    ).toMatchObject({ verdict: 'warn', found: 'DOGE_USDT has a ticker, but no account may trade it' });
     expect(checkMarkets(withTickers({ BTCUSDT: 'BTC_USDT' }), listed)).toMatchObject({
       verdict: 'warn',
-      found: expect.stringContaining('SOL_USDT may be traded, and no ticker leads to it'),
+      found: expect.stringContaining('SOL_USDT may be traded, but no ticker is mapped to it'),
     });
   });
 });
@@ -219,7 +225,7 @@ describe('the configured markets', () => {
 describe('the modes', () => {
   const { settings } = parseConfig(shipped);
 
-  test('are worth a warning where accounts in paper mode have no paper exchange', () => {
+  test('cause a warning when accounts in paper mode have no paper exchange', () => {
     expect(checkModes(settings, { kind: 'real' })).toMatchObject([
       { verdict: 'warn', found: 'main in paper mode: no order is sent, every signal ends as dry_run' },
     ]);
@@ -230,12 +236,15 @@ describe('the modes', () => {
 test.each([
   ['paper', 'this is the paper exchange (https://a.example): no real money'],
   ['real', 'this is the real exchange (https://a.example): real money'],
-  ['own', 'https://a.example is an address of your own: only you know whether it is real'],
+  [
+    'own',
+    'https://a.example is an address you configured: the relay cannot tell whether it trades real money',
+  ],
 ] as const)('An exchange of kind %s is told as what it is', (kind, text) => {
   expect(describeExchange({ url: 'https://a.example', dialect: 'live', kind, refusal: null })).toBe(text);
 });
 
-test('The EU address fails on a stack, and is warned of where the paper exchange stands in for it', () => {
+test('the EU address fails on a stack, and causes a warning on a local run with the paper exchange', () => {
   const refusal = findAddressRefusal('eu');
 
   expect(checkAddress({ kind: 'real', refusal })).toMatchObject([

@@ -7,7 +7,7 @@ import { parseDecimal } from '../../lib/base/decimal.ts';
 const options = { seed: 20_261_121, numRuns: 500 };
 
 describe('CSV', () => {
-  test('reads back as what was written, whatever the texts hold', () => {
+  test('reads back as what was written, whatever the texts contain', () => {
     const harmless = fc.string({ unit: 'binary' }).filter((text) => !/^[=+\-@\t\r]/.test(text));
     const rows = fc.array(fc.array(harmless, { minLength: 2, maxLength: 5 }), { minLength: 1, maxLength: 5 });
 
@@ -22,7 +22,7 @@ describe('CSV', () => {
     );
   });
 
-  test('has no text that a spreadsheet takes for a formula', () => {
+  test('has no text that a spreadsheet takes as a formula', () => {
     fc.assert(
       fc.property(fc.constantFrom('=', '+', '-', '@', '\t', '\r'), fc.string(), (start, rest) => {
         const [[cell] = []]: string[][] = parse(formatCsvRow([start + rest, 'x']), {

@@ -17,7 +17,7 @@ afterAll(() => stored.remove());
 
 const here = (...args: string[]) => [...args, '--data', stored.folder.path];
 
-test('signals shows a damaged row as what it is, and the others as ever', async () => {
+test('signals marks a damaged row as damaged, and shows the others as usual', async () => {
   const { stdout, exitCode } = await runCli(here('signals'));
 
   expect(exitCode).toBe(0);
@@ -30,7 +30,7 @@ test('signals shows a damaged row as what it is, and the others as ever', async 
   expect(rowOf('demo-2')).toEqual(['BTC_USDT', 'buy for 500 at 60500', 'denied', '–']);
 });
 
-test('signals gives programs what is left of a damaged row', async () => {
+test('signals --json prints what is readable of a damaged row', async () => {
   const { signals } = (await runForJson(here('signals', '--status', 'placed'))) as { signals: unknown[] };
 
   expect(signals).toMatchObject([

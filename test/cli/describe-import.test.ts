@@ -7,13 +7,13 @@ const untilJuly = { fromMs: Date.UTC(2026, 0, 1), untilMs: Date.UTC(2026, 6, 1) 
 const untilMay = { fromMs: Date.UTC(2026, 0, 1), untilMs: Date.UTC(2026, 4, 1) };
 
 describe('an import, in words', () => {
-  test('is unfinished before the first has ended', () => {
+  test('is incomplete until the first one has finished', () => {
     expect(describeImport(noProgress, 'main', untilMay)).toEqual([
-      'No import of interest for account main has come to its end yet, so payments are missing: the relay does it while it runs, at the times of snapshots.interest in relay.config.ts.',
+      'No import of interest for account main is complete yet, so payments are missing. The relay imports while it runs, at the times of snapshots.interest in relay.config.ts.',
     ]);
   });
 
-  test('that ended is none of the unfinished, though nothing was paid yet', () => {
+  test('that finished is complete, even without payments', () => {
     const progress = { ...noProgress, version: 1, importedAtMs };
     expect(describeImport(progress, 'main', untilMay)).toEqual([]);
   });
@@ -24,26 +24,26 @@ describe('an import, in words', () => {
     expect(describeImport(progress, 'main', { fromMs: 0, untilMs: importedAtMs })).toEqual([]);
   });
 
-  test('tells when it was for ranges that end later', () => {
+  test('shows its time for ranges that end later', () => {
     const progress = { ...noProgress, version: 5, importedAtMs };
     expect(describeImport(progress, 'main', untilJuly)).toEqual([
-      'Interest of account main was last imported at 2026-06-01 00:20 UTC: what was paid since may be missing.',
+      'Interest of account main was last imported at 2026-06-01 00:20 UTC: later payments may be missing.',
     ]);
   });
 
-  test('whose time was not kept is known to reach its newest payment', () => {
+  test('without a recorded time is known to include its newest payment', () => {
     const progress = { ...noProgress, version: 5, completeUntilMs: Date.UTC(2026, 5, 2) };
     expect(describeImport(progress, 'main', untilMay)).toEqual([]);
     expect(describeImport(progress, 'main', untilJuly)).toEqual([
-      'Interest of account main is known to be imported up to 2026-06-02 00:00 UTC: what was paid since may be missing.',
+      'Interest of account main is known to be imported up to 2026-06-02 00:00 UTC: later payments may be missing.',
     ]);
   });
 
-  test('that was good until the exchange refused the account tells both', () => {
+  test('that worked until the exchange refused the account reports both', () => {
     const refusal = { atMs: Date.UTC(2026, 5, 2), keyName: 'k', reason: 'HTTP 403' };
     const notes = describeImport({ ...noProgress, version: 6, importedAtMs, refusal }, 'main', untilJuly);
     expect(notes).toEqual([
-      expect.stringMatching(/^Nothing is imported for account main since 2026-06-02 00:00 UTC/),
+      expect.stringMatching(/^The import for account main has been stopped since 2026-06-02 00:00 UTC/),
       expect.stringMatching(/^Interest of account main was last imported at 2026-06-01 00:20 UTC/),
     ]);
   });

@@ -72,7 +72,7 @@ describe.each(['live', 'documented'] as const)('an exchange of the %s dialect', 
     expect(table.stdout).toMatch(/^UAH +Hryvnia +none +from 100 +closed +–$/m);
   });
 
-  test('says that it has no fees of a currency it does not know', async () => {
+  test('has no fees for an unknown currency, and says so', async () => {
     expect(await runForFailure(relay.here('fees', 'NOPE'))).toMatchObject({
       exitCode: 1,
       code: 'unknown_ticker',
@@ -116,7 +116,7 @@ describe.each(['live', 'documented'] as const)('an exchange of the %s dialect', 
     expect([...new Set(page.records.map((record) => record.planId))]).toEqual([planId]);
   });
 
-  test('refuses interest payments to those who are no partner', async () => {
+  test('refuses interest payments to accounts that are not partners', async () => {
     const failure = await runForFailure(relay.here('interest', 'fetch', '--account', 'rehearsal'));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'not_a_partner' });

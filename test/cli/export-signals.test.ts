@@ -68,7 +68,7 @@ describe('an export of signals', () => {
     expect(rows[3]).toMatchObject({ ticker: 'SOLUSDT', asked: '', reason: 'the alert was too late' });
   });
 
-  test('holds those that the filters name', async () => {
+  test('contains only the signals that match the filters', async () => {
     const ids = async (...args: string[]) => (await records(...args)).map(({ signal }) => signal);
 
     expect(await ids('--status', 'denied')).toEqual(['demo-2']);
@@ -92,7 +92,7 @@ describe('an export of signals', () => {
     expect(parse(readFileSync(path, 'utf8'))).toHaveLength(11);
   });
 
-  test('can be looked at in a terminal, whatever an alert wrote', async () => {
+  test('is safe to print in a terminal, whatever an alert contained', async () => {
     await acceptOne(stored.ledger, {
       account: 'main',
       signalId: 'hostile',
@@ -107,7 +107,7 @@ describe('an export of signals', () => {
     expect(row).toMatchObject({ comment: 'a\\u001b[2Jb, "c"', strategy: "'=1+1" });
   });
 
-  test('of an account that nobody has is refused', async () => {
+  test('of an unknown account is refused', async () => {
     expect(await runForFailure(here('--account', 'rehersal', '--out', 'x'))).toMatchObject({
       code: 'usage',
       message: 'relay.config.ts has no account "rehersal"',
@@ -115,7 +115,7 @@ describe('an export of signals', () => {
   });
 });
 
-test('an export of signals reads a page when the one before is written', async () => {
+test('an export of signals reads a page only after the previous one is written', async () => {
   const file = openSqlite(':memory:');
   const ledger = createSqliteLedger(file);
   const rest = { account: 'main', signal: buySignal, clientOrderId: 'tr', fingerprint: 'f' };

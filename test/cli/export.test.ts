@@ -47,7 +47,7 @@ describe('an export', () => {
     expect(records[108]?.[0]).toBe('2024-03-05 23:00:00');
   });
 
-  test('of a range is JSON Lines with all that is known of it', async () => {
+  test('of a range is JSON Lines with all fields', async () => {
     const range = ['--from', '2024-03-04T05:00', '--to', '2024-03-04T05:00'];
     const { stdout } = await runCli(stored.here('export', 'balances', ...range, '--format', 'jsonl'));
 
@@ -56,7 +56,7 @@ describe('an export', () => {
     );
   });
 
-  test('of interest has every payment, those that are alike in every field too, and says what may be missing', async () => {
+  test('of interest has every payment, including identical ones, and says what may be missing', async () => {
     const { stdout, stderr } = await runCli(stored.here('export', 'interest'));
     const lines = await runCli(stored.here('export', 'interest', '--format', 'jsonl', '--to', '2024-03-01'));
 
@@ -81,7 +81,7 @@ describe('an export', () => {
     });
   });
 
-  test('into a file replaces it once it is whole, and tells how much it is', async () => {
+  test('into a file replaces it once it is complete, and prints the number of rows', async () => {
     const path = join(stored.path, 'balances.csv');
     writeFileSync(path, 'old');
 
@@ -103,7 +103,7 @@ describe('an export', () => {
     expect(readdirSync(stored.path).filter((name) => name.includes('.part'))).toEqual([]);
   });
 
-  test('tells people in words what it wrote', async () => {
+  test('prints a summary', async () => {
     const path = join(stored.path, 'interest.jsonl');
 
     const { stdout } = await runCli(stored.here('export', 'interest', '--format', 'jsonl', '--out', path));
@@ -122,7 +122,7 @@ describe('an export', () => {
     expect(stdout).toBe('time (UTC),ticker,amount,plan,investment,nth alike\r\n');
   });
 
-  test('is no failure when the reader has seen enough', async () => {
+  test('does not fail when its reader stops early', async () => {
     const child = spawn(process.execPath, [mainPath, ...stored.here('export', 'balances')], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -138,7 +138,7 @@ describe('an export', () => {
     [['export', 'fees', '--status', 'placed', '--out', 'x'], '--status, --market and --text are for signals'],
     [['export', 'balances', '--format', 'xlsx'], 'Allowed choices are csv, jsonl'],
     // As --json.
-    [['export', 'balances'], 'no single JSON document'],
+    [['export', 'balances'], 'not a single JSON document'],
   ])('cannot be asked for with %j', async (args, message) => {
     const failure = await runForFailure(stored.here(...args));
 
@@ -146,7 +146,7 @@ describe('an export', () => {
     expect(failure.message).toContain(message);
   });
 
-  test('ends with a failure, and no file, where the file cannot be', async () => {
+  test('fails without leaving a file when the file cannot be written', async () => {
     const failure = await runForFailure(stored.here('export', 'balances', '--out', stored.path));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'not_written' });
@@ -154,7 +154,7 @@ describe('an export', () => {
   });
 });
 
-test('a ticker that appears while balances are exported is not left out in silence', async () => {
+test('a ticker that appears during an export of balances is not omitted silently', async () => {
   const snapshot = (main: Record<string, string>): BalanceSnapshot => ({
     slotMs: startMs,
     takenAtMs: startMs,

@@ -24,7 +24,7 @@ afterAll(() => {
 
 const here = (...args: string[]) => [...args, '--data', stored.folder.path];
 
-describe('a command that is given wrongly', () => {
+describe('a wrong command line', () => {
   test('ends with 2 and a reason on one line', async () => {
     const failures = await Promise.all(
       [
@@ -52,7 +52,7 @@ describe('a command that is given wrongly', () => {
       expect.stringMatching(/'lost' .* unknown/),
       expect.stringContaining('"nobody"'),
       expect.stringContaining('reason'),
-      expect.stringContaining('which order'),
+      expect.stringContaining('no order is named'),
       expect.stringMatching(/'--order-id <n>' .* '--client-order-id <id>'/),
       expect.stringMatching(/'6e' .* positive decimal/),
       expect.stringMatching(/'earthquake' .* drop_after/),
@@ -78,8 +78,8 @@ describe('a command that is given wrongly', () => {
   });
 });
 
-describe('a relay that is not there', () => {
-  test('was never started on the folder, which stays as it was', async () => {
+describe('a missing relay', () => {
+  test('that was never started leaves the folder unchanged', async () => {
     const failures = await Promise.all(
       [['webhook'], ['send', '-'], ['signals'], ['pause'], ['ping'], ['balance'], ['paper', 'state']].map(
         (args) => runForFailure([...args, '--data', emptyPath]),
@@ -90,7 +90,7 @@ describe('a relay that is not there', () => {
       Array(7).fill({
         exitCode: 1,
         code: 'never_started',
-        message: `no relay was ever started on the data folder "${emptyPath}"`,
+        message: `no relay was ever started with the data folder "${emptyPath}"`,
         issues: [],
         action:
           'Start one with `npm start`, or name another folder with --data, or a stack on AWS with --stack.',
@@ -99,16 +99,16 @@ describe('a relay that is not there', () => {
     expect(readdirSync(emptyPath)).toEqual([]);
   });
 
-  test('is not running', async () => {
+  test('that is not running is reported', async () => {
     const failures = await Promise.all(
       [['send', '-'], ['ping'], ['balance'], ['paper', 'faults']].map((args) => runForFailure(here(...args))),
     );
 
     expect(failures.map(({ exitCode, code, message }) => `${exitCode} ${code}: ${message}`)).toEqual([
-      '1 not_running: the relay at http://127.0.0.1:1 is not running: nobody listens there',
-      '1 not_running: the exchange at http://127.0.0.1:1 is not running: nobody listens there',
-      '1 not_running: the exchange at http://127.0.0.1:1 is not running: nobody listens there',
-      '1 not_running: the paper exchange at http://127.0.0.1:1 is not running: nobody listens there',
+      '1 not_running: the relay at http://127.0.0.1:1 is not running',
+      '1 not_running: the exchange at http://127.0.0.1:1 is not running',
+      '1 not_running: the exchange at http://127.0.0.1:1 is not running',
+      '1 not_running: the paper exchange at http://127.0.0.1:1 is not running',
     ]);
     expect(failures.map(({ action }) => action)).toEqual(Array(4).fill('Start it with `npm start`.'));
   });
@@ -130,7 +130,7 @@ test('a folder without secrets is named', async () => {
   expect(failures).toEqual([expect.objectContaining(expected), expect.objectContaining(expected)]);
 });
 
-test('a failure tells people what happened and what to do, and nothing else', async () => {
+test('a failure prints what happened and what to do, and nothing else', async () => {
   const { exitCode, stdout, stderr } = await runCli(here('signal', 'nope'));
 
   expect(exitCode).toBe(1);
@@ -151,8 +151,8 @@ test('a failure and a response keep to the width of the screen', async () => {
   );
   expect(paused.stdout.split('\n').slice(-4)).toEqual([
     'rehearsal is paused from the next signal',
-    'on, cancellations still go through:',
-    'paused by the operator',
+    'on; cancellations are still sent: paused',
+    'by the operator',
     '',
   ]);
 });
@@ -165,7 +165,7 @@ test('an alert file that cannot be read is named', async () => {
   });
 });
 
-test('a reader that goes away early is no failure', async () => {
+test('a reader that stops early causes no failure', async () => {
   const child = spawn(process.execPath, [mainPath, ...here('signals')], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -179,7 +179,7 @@ test('a reader that goes away early is no failure', async () => {
 test.each([
   ['token rotate', ['token', 'rotate', 'main'], ''],
   ['keys set', ['keys', 'set', 'main'], 'another-key\nanother-secret\n'],
-])('%s that finds no room says so, and leaves the secrets as they were', async (_, args, input) => {
+])('%s on a full disk says so, and leaves the secrets unchanged', async (_, args, input) => {
   const { secretsPath, path } = stored.folder;
   const before = readFileSync(secretsPath, 'utf8');
   // Not a byte may be written to any file, as on a full disk.

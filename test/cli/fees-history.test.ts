@@ -13,11 +13,11 @@ describe('the history of fees', () => {
 
   afterAll(() => stored.remove());
 
-  test('tells how long each version held and what changed', async () => {
+  test('shows how long each version was valid and what changed', async () => {
     const { stdout } = await runCli(stored.here('fees', 'history', 'btc'));
 
     expect(stdout.split('\n')).toEqual([
-      'fees of BTC, as account main was told',
+      'transfer fees of BTC for account main',
       '',
       'from (UTC)        until (UTC)       deposit fee  withdrawal fee  what changed',
       '───────────────────────────────────────────────────────────────────────────────────────────────',
@@ -25,7 +25,7 @@ describe('the history of fees', () => {
       '2024-03-06 00:00  2024-03-07 00:00  none         0.0005          withdraw fixed 0.0004 → 0.0005',
       '2024-03-07 00:00  2024-03-21 00:00  none         closed          withdraw open → closed',
       '2024-03-21 00:00  2024-03-31 00:00  –            –               is no longer listed',
-      '2024-03-31 00:00  holds still       none         0.0003          is listed again',
+      '2024-03-31 00:00  now               none         0.0003          is listed again',
       '',
     ]);
   });
@@ -81,7 +81,7 @@ describe('the history of fees', () => {
     expect(other).toEqual(document);
   });
 
-  test('knows a ticker that was never listed from a relay that kept none', async () => {
+  test('distinguishes a ticker without records from a relay without records', async () => {
     const [unknown, none] = await Promise.all([
       runForFailure(stored.here('fees', 'history', 'NOPE')),
       runForFailure(stored.here('fees', 'history', 'BTC', '--account', 'rehearsal')),
@@ -107,7 +107,7 @@ describe('the history of fees', () => {
     ]);
   });
 
-  test('is exported as what held at some time of the range', async () => {
+  test('is exported for the versions that were valid in the range', async () => {
     const range = ['--from', '2024-03-06', '--to', '2024-03-06'];
     const { stdout } = await runCli(stored.here('export', 'fees', ...range, '--format', 'jsonl'));
 

@@ -73,7 +73,7 @@ describe('signals are found', () => {
     expect(await listed(...args)).toEqual(ids);
   });
 
-  test('page by page, each once, with the place that a list names', async () => {
+  test('page by page, each once, from the place that a list prints', async () => {
     const seen: string[] = [];
     let next: string | null = null;
     do {
@@ -88,9 +88,9 @@ describe('signals are found', () => {
     expect(seen).toHaveLength(8);
   });
 
-  test('and people are told how to go on', async () => {
+  test('and the list says how to continue', async () => {
     const { stdout } = await runCli(here('signals', '--limit', '3'));
-    const [, next = ''] = /^Older ones: the same command with --before (\S+)$/m.exec(stdout) ?? [];
+    const [, next = ''] = /^For older ones, repeat the command with --before (\S+)$/m.exec(stdout) ?? [];
 
     expect(await listed('--limit', '1', '--before', next)).toEqual(['cancel-4']);
     expect((await runCli(here('signals', '--limit', '100'))).stdout).not.toContain('--before');
@@ -109,13 +109,13 @@ describe('signals are found', () => {
   test('not at all, in words', async () => {
     const said = async (...args: string[]) => (await runCli(here('signals', ...args))).stdout;
     expect(await said('--market', 'DOGE_USDT', '--status', 'placed')).toBe(
-      'No signals of status placed, market DOGE_USDT.\n',
+      'No signals with status placed, market DOGE_USDT.\n',
     );
-    expect(await said('--to', '2026-11-19')).toBe('No signals at that time.\n');
+    expect(await said('--to', '2026-11-19')).toBe('No signals in that period.\n');
   });
 });
 
-test('a search for a word ends after so many signals, and says where it goes on', async () => {
+test('a text search stops after a limit, and says where to continue', async () => {
   const asked: EntryQuery[] = [];
   const endless = override(stored.ledger, {
     list: async (query) => {
@@ -135,7 +135,7 @@ test('a search for a word ends after so many signals, and says where it goes on'
 describe('times in tables', () => {
   const newYork = { timeZone: 'America/New_York' };
 
-  test('are those of the terminal, and so are --from and --to', async () => {
+  test('are in the time zone of the terminal, and so are --from and --to', async () => {
     const shown = await runCli(here('signals', '--status', 'placed'), '', newYork);
     const inRange = await runCli(here('signals', '--from', '2026-11-20T05:00:04'), '', newYork);
     const sameInUtc = await runCli(here('signals', '--from', '2026-11-20T10:00:04Z'), '', newYork);
@@ -147,7 +147,7 @@ describe('times in tables', () => {
     expect(inRange.stdout).toContain('cancel-1');
     expect(inRange.stdout).not.toContain('demo-2');
     expect(sameInUtc.stdout).toBe(inRange.stdout);
-    expect(outside.stdout).toBe('No signals at that time.\n');
+    expect(outside.stdout).toBe('No signals in that period.\n');
     expect(detail.stdout).toMatch(/^2026-11-20 05:00:00.057 -05:00 +\+57 ms {2}placed$/m);
   });
 
@@ -165,8 +165,8 @@ describe('times in tables', () => {
   });
 });
 
-describe('why a signal was not carried out', () => {
-  test('stands below it', async () => {
+describe('the reason of a signal that did not succeed', () => {
+  test('is shown below it', async () => {
     const { stdout } = await runCli(here('signals'));
     const lines = stdout.split('\n');
     const below = (id: string) => lines[lines.findIndex((line) => line.split(/ {2,}/)[1] === id) + 1];
@@ -200,11 +200,11 @@ describe('a short id', () => {
     expect(await runForJson(here('signal', typed, '--account', 'main'))).toMatchObject({ signalId });
   });
 
-  test('of fewer than four characters leads nowhere: it may be a slip', async () => {
+  test('of fewer than four characters is not accepted', async () => {
     expect(await runForFailure(here('signal', 'lat'))).toMatchObject({ code: 'unknown_signal' });
   });
 
-  test('leads nowhere where several ids begin so', async () => {
+  test('is not accepted if several ids begin with it', async () => {
     expect(await runForFailure(here('signal', 'h-3f9a'))).toMatchObject({
       code: 'ambiguous_signal',
       message: `the ids of several signals begin with "h-3f9a": ${ofArray.join(', ')}`,
@@ -223,18 +223,18 @@ describe('a short id', () => {
 });
 
 describe('one signal', () => {
-  test('is told in words; what each step rests on only when it is asked for', async () => {
+  test('is described; the evidence of its steps is shown only with --verbose', async () => {
     const words = await runCli(here('signal', 'demo-1', '--account', 'main'));
     const all = await runCli(here('signal', 'demo-1', '--account', 'main', '--verbose'));
 
     expect(words.stdout).not.toContain('{');
     expect(words.stdout).not.toContain('SHA-256');
-    expect(words.stdout).toMatch(/^--verbose shows what each step rests on\.$/m);
+    expect(words.stdout).toMatch(/^--verbose shows the evidence of each step\.$/m);
     expect(all.stdout).toContain('{ order: { orderId: 10000000001 } }');
     expect(all.stdout).toMatch(/^alert SHA-256 +f1$/m);
   });
 
-  test('that was refused tells what to change', async () => {
+  test('that was refused shows what to change', async () => {
     const issue = { path: 'stoplos', message: 'no such field', hint: 'did you mean stopLoss?' };
     await stored.ledger.refuse({
       account: 'main',

@@ -37,7 +37,7 @@ describe('interest that was imported', () => {
       'total    BTC            4  0.40000001',
       'total    USDT           1   12.345678',
       '',
-      'The newest of them is of 2024-04-01 00:00 UTC.',
+      'The newest payment is from 2024-04-01 00:00 UTC.',
       '',
     ]);
   });
@@ -81,7 +81,7 @@ describe('interest that was imported', () => {
     expect(table.stdout).toMatch(/^BTC +4 +0\.40000001\nUSDT +1 +12\.345678\n\n/m);
   });
 
-  test('holds the groups of a range only, its last moment included', async () => {
+  test('has only the groups of the range, its last moment included', async () => {
     const upToSecond = ['interest', '--from', '2024-03-01T00:00:01', '--to', '2024-03-02T00:00'];
     const { stdout } = await runCli(stored.here(...upToSecond, '--format', 'csv'));
 
@@ -91,7 +91,7 @@ describe('interest that was imported', () => {
     ]);
   });
 
-  test('tells in words where payments may be missing', async () => {
+  test('names the periods in which payments may be missing', async () => {
     const range = ['interest', '--from', '2024-02-29', '--to', '2024-03-01'];
     const [table, csv] = await Promise.all([
       runCli(stored.here(...range)),
@@ -99,13 +99,13 @@ describe('interest that was imported', () => {
     ]);
 
     const note =
-      'Payments from 2024-02-23 00:00 to 2024-02-29 23:59 UTC may be missing: the exchange no longer showed all of them when they were to be imported. Compare with its own history.';
+      'Payments from 2024-02-23 00:00 to 2024-02-29 23:59 UTC may be missing: the exchange no longer listed all of them when the relay imported them. Compare with its own history.';
     expect(table.stdout).toContain(note);
     expect(csv.stderr).toBe(`${note}\n`);
     expect(csv.stdout).toBe('month,ticker,payments,amount\r\n2024-03,BTC,2,0.2\r\n');
   });
 
-  test('tells up to when it was imported where the range ends later', async () => {
+  test('says until when it is imported if the range ends later', async () => {
     const later = ['--from', '2024-03-01', '--to', '2024-05-01'];
     const [table, exported] = await Promise.all([
       runCli(stored.here('interest', ...later)),
@@ -113,12 +113,12 @@ describe('interest that was imported', () => {
     ]);
 
     const note =
-      'Interest of account main was last imported at 2024-05-01 00:00 UTC: what was paid since may be missing.';
+      'Interest of account main was last imported at 2024-05-01 00:00 UTC: later payments may be missing.';
     expect(table.stdout).toContain(note);
     expect(exported.stderr).toBe(`${note}\n`);
   });
 
-  test('is nothing for an account that the exchange refused, until somebody asks again', async () => {
+  test('is not imported for an account that the exchange refused, until the operator retries', async () => {
     const rehearsal = (...args: string[]) => stored.here('interest', ...args, '--account', 'rehearsal');
 
     const refused = await runCli(rehearsal());
@@ -127,23 +127,21 @@ describe('interest that was imported', () => {
     const again = await runForJson(rehearsal('retry'));
     const unfinished = await runCli(rehearsal());
 
-    expect(refused.stdout).toContain('No payments in this time.');
+    expect(refused.stdout).toContain('No payments in this period.');
     expect(refused.stdout).toContain(
-      'the exchange said: HTTP 403 \\u001b[2J not a partner. Once that has changed, ask again with `interest retry --account rehearsal`',
+      'the exchange responded: HTTP 403 \\u001b[2J not a partner. Once the account is a partner, run `interest retry --account rehearsal`',
     );
-    expect(retried.stdout).toContain('The next import asks the exchange for account rehearsal again');
+    expect(retried.stdout).toContain('The import of account rehearsal runs again');
     expect(progress).toMatchObject({ refusal: null, completeUntilMs: null });
     expect(again).toEqual({
       target: { kind: 'local', data: expect.any(String) },
       account: 'rehearsal',
       forgotten: null,
     });
-    expect(unfinished.stdout).toContain(
-      'No import of interest for account rehearsal has come to its end yet',
-    );
+    expect(unfinished.stdout).toContain('No import of interest for account rehearsal is complete yet');
   });
 
-  test('whose oldest payments were never shown says so', async () => {
+  test('whose oldest payments were never listed says so', async () => {
     await stored.store.interest.writeProgress('rehearsal', {
       ...(await stored.store.interest.readProgress('rehearsal')),
       importedAtMs: startMs + 61 * dayMs,
@@ -173,8 +171,8 @@ describe('interest that was imported', () => {
   test.each([
     [['--by', 'year'], 'Allowed choices are month, plan, ticker'],
     [['--to', '1 March'], 'date or a time in UTC'],
-    [['fetch', '--from', '2024-03-01'], '`interest fetch` takes no --from'],
-    [['retry', '--by', 'plan'], '`interest retry` takes no --by'],
+    [['fetch', '--from', '2024-03-01'], '`interest fetch` has no option --from'],
+    [['retry', '--by', 'plan'], '`interest retry` has no option --by'],
   ])('cannot be asked for with %j', async (args, message) => {
     const failure = await runForFailure(stored.here('interest', ...args));
 

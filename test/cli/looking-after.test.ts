@@ -34,7 +34,7 @@ async function examine(): Promise<{ readonly exitCode: number; readonly amiss: r
   };
 }
 
-/** Puts a message where those end that could not be handled. */
+/** Puts a message into the dead-letter queue. */
 function bury(signalId: string): void {
   const file = openSqlite(locateDataFolder(dataPath()).databasePath);
   file.database
@@ -46,7 +46,7 @@ function bury(signalId: string): void {
 }
 
 describe('doctor', () => {
-  test('finds nothing amiss with a relay that works', async () => {
+  test('finds no problem with a relay that works', async () => {
     const [examined, table] = await Promise.all([
       runForJson(relay.here('doctor')),
       runCli(relay.here('doctor')),
@@ -84,13 +84,13 @@ describe('doctor', () => {
     expect(checks[0]).toEqual({
       name: 'relay',
       verdict: 'fail',
-      found: 'stopped: nobody listens at http://127.0.0.1:1; no alert is taken in and no order is sent',
+      found: 'stopped: nothing listens at http://127.0.0.1:1; no alert is received and no order is sent',
       advice: `Run \`npm start -- --data ${dataPath()}\` and leave it running.`,
     });
     expect(JSON.parse(stderr).error.message).toBe('the relay is stopped, and 1 more of 6 checks failed');
   });
 
-  test('tells that another dialect is spoken than configured', async () => {
+  test('reports that the exchange speaks another dialect than configured', async () => {
     const { world, relayUrl } = relay;
     const runPath = locateDataFolder(dataPath()).runPath;
     const run = { relayUrl, exchangeUrl: world.paper.url, dialect: 'documented' };
@@ -103,7 +103,7 @@ describe('doctor', () => {
     );
   });
 
-  test('names a key that the exchange does not take, and never shows it', async () => {
+  test('reports a key that the exchange does not accept, and never shows it', async () => {
     await runForJson(relay.here('keys', 'set', 'rehearsal'), 'a-key-of-this-test\na-secret-of-this-test\n');
     const { exitCode, stdout, stderr } = await runCli(relay.here('doctor'));
 
@@ -113,7 +113,7 @@ describe('doctor', () => {
     expect(stdout + stderr).not.toContain('of-this-test');
   });
 
-  test('names what nobody answers for: the relay, the exchange, dead letters, an unknown outcome, a pause', async () => {
+  test('reports a stopped relay, a stopped exchange, dead letters, an unknown outcome and a pause', async () => {
     relay.pointTo({ relayUrl: 'http://127.0.0.1:1', exchangeUrl: 'http://127.0.0.1:1' });
     bury('lost');
     await relay.world.ledger.writePause('rehearsal', { sinceMs: 1, reason: 'a test' });
@@ -143,7 +143,7 @@ describe('keys set', () => {
     const { stderr } = await runCli(relay.here('keys', 'set', 'main'), '');
 
     expect(stderr.split('\n')[0]).toBe(
-      `Key of main: this is the paper exchange (${relay.world.paper.url}): no real money. It takes its own keys only, which are stored already; a key of the real exchange is refused here.`,
+      `Key of main: this is the paper exchange (${relay.world.paper.url}): no real money. It accepts only its own keys, which are stored already, and refuses keys of the real exchange.`,
     );
   });
 
@@ -205,7 +205,7 @@ describe('token rotate', () => {
     const oldUrl = await urlNow();
     const { stdout } = await runCli(relay.here('token', 'rotate', 'main', '--grace', '0'));
 
-    expect(stdout).toMatch(/^old URL +is withdrawn$/m);
+    expect(stdout).toMatch(/^old URL +no longer works$/m);
     expect([await statusOf(await urlNow()), await statusOf(oldUrl)]).toEqual([400, 401]);
   });
 });
@@ -232,7 +232,7 @@ describe('redrive', () => {
     });
     expect((await relay.world.settled('revived')).status).toBe('placed');
     expect((await runCli(relay.here('redrive'))).stdout).toBe(
-      `${relay.targetLine}There are no dead letters: no message was put aside.\n`,
+      `${relay.targetLine}The dead-letter queue is empty.\n`,
     );
   });
 });

@@ -31,15 +31,15 @@ describe('an unknown outcome', () => {
   const longAgoMs = 1_000_000_000_000;
   const farAheadMs = 7_258_118_400_000;
 
-  test('whose next lookup is late names no time in the past', async () => {
+  test('whose next lookup is overdue names no time in the past', async () => {
     const stdout = await loseResponse(longAgoMs, 0);
-    expect(stdout).toMatch(/^looked for +not yet; due now$/m);
+    expect(stdout).toMatch(/^lookups +none yet; due now$/m);
     expect(stdout).not.toContain('next at');
   });
 
-  test('tells when it is looked up next, and what was found so far', async () => {
+  test('shows when it is looked up next, and the findings so far', async () => {
     expect(await loseResponse(farAheadMs, 2)).toMatch(
-      /^looked for +2 times, not found in 2 of them; next at 2200-01-01 00:00:00 UTC; last: neither among/m,
+      /^lookups +2 times, 2 of them not found; next at 2200-01-01 00:00:00 UTC; last: neither among/m,
     );
   });
 
@@ -60,7 +60,7 @@ describe('a cancellation without effect', () => {
       const { stdout } = await runCli(relay.here('signal', 'stop'));
       await relay.world.close();
 
-      const meaning = 'without effect: the order to cancel was not open any more';
+      const meaning = 'without effect: the order was no longer open';
       expect(document).toMatchObject({ status: 'rejected', meaning });
       expect(stdout).toContain(meaning);
       expect(stdout).not.toContain('may still be open');
@@ -89,18 +89,18 @@ describe('a cancellation without effect', () => {
     lookup: null,
   };
 
-  test('warns of what may be open where nothing proves that it is gone', () => {
-    expect(describeMeaning(rejected)).toBe('without effect: what it was to cancel may still be open');
+  test('warns that the order may be open if nothing proves otherwise', () => {
+    expect(describeMeaning(rejected)).toBe('without effect: the order may still be open');
     expect(describeMeaning({ ...rejected, steps: [] })).toContain('may still be open');
   });
 
   test('knows what a lookup proved', () => {
     const evidence = { target: { state: 'executed' } };
     const steps = [{ status: 'rejected', atMs: 2, note: 'it was executed', evidence } as const];
-    expect(describeMeaning({ ...rejected, steps })).toContain('was not open any more');
+    expect(describeMeaning({ ...rejected, steps })).toContain('was no longer open');
   });
 
-  test('is another thing than an order that was refused', () => {
+  test('is described differently from a refused order', () => {
     expect(describeMeaning({ ...rejected, signal: buySignal })).toBe(
       'the exchange refused it: there is no order',
     );

@@ -31,7 +31,7 @@ describe('paper price', () => {
     expect(order).toMatchObject({ status: 'partially_filled', remaining: '0.006' });
   });
 
-  test('of a market there is not is refused with those there are', async () => {
+  test('of an unknown market is refused with the known ones', async () => {
     const failure = await runForFailure(relay.here('paper', 'price', 'NOPE_USDT', '1'));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
@@ -40,7 +40,7 @@ describe('paper price', () => {
 });
 
 describe('paper balance', () => {
-  test('sets a main balance, and takes it away', async () => {
+  test('sets a main balance, and removes it', async () => {
     const document = await runForJson(relay.here('paper', 'balance', 'btc', '2.50'));
     const { stdout } = await runCli(
       relay.here('paper', 'balance', 'UAH', '0.00000001', '--account', 'second'),
@@ -55,7 +55,7 @@ describe('paper balance', () => {
     relay.world.paper.control.setBalance('main', 'BTC', parseDecimal('1.25'));
   });
 
-  test('of an account there is not is refused with those there are', async () => {
+  test('of an unknown account is refused with the known ones', async () => {
     const failure = await runForFailure(relay.here('paper', 'balance', 'BTC', '1', '--account', 'rehearsal'));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
@@ -107,7 +107,7 @@ describe('paper hedge', () => {
 });
 
 describe('paper fee', () => {
-  test('changes what is named, and shows what holds now', async () => {
+  test('changes the named terms, and shows the current ones', async () => {
     const document = await runForJson(
       relay.here('paper', 'fee', 'BTC', '--withdraw-fixed', '0.00050', '--deposit-min-amount', '0.002'),
     );
@@ -134,7 +134,7 @@ describe('paper fee', () => {
     });
   });
 
-  test('opens and closes a way', async () => {
+  test('opens and closes deposits or withdrawals', async () => {
     await runForJson(relay.here('paper', 'fee', 'UAH', '--withdraw', 'open', '--deposit', 'closed'));
 
     expect(relay.world.paper.control.state().feeTable['UAH']).toMatchObject({
@@ -144,7 +144,7 @@ describe('paper fee', () => {
     });
   });
 
-  test('of a currency there is not is refused with those there are', async () => {
+  test('of an unknown currency is refused with the known ones', async () => {
     const failure = await runForFailure(relay.here('paper', 'fee', 'XXX', '--withdraw-fixed', '1'));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
@@ -187,7 +187,7 @@ describe('paper interest', () => {
     expect(payments['main']).toHaveLength(253);
   });
 
-  test('to one that is no partner is refused', async () => {
+  test('to an account that is not a partner is refused', async () => {
     const failure = await runForFailure(relay.here('paper', 'interest', 'BTC', '1', '--account', 'second'));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
@@ -198,11 +198,11 @@ describe('paper interest', () => {
 test.each([
   [['balance', 'BTC', '-1'], 'decimal number, 0 or above'],
   [['balance', 'BTC'], "'amount'"],
-  [['fee', 'BTC'], 'nothing of what is to change'],
+  [['fee', 'BTC'], 'names no change'],
   [['fee', 'BTC', '--withdraw-fixed', 'free'], 'decimal number, 0 or above'],
   [['fee', 'BTC', '--withdraw', 'shut'], 'Allowed choices are open, closed'],
   [['interest', 'BTC', '1', '--at', 'noon'], 'date or a time in UTC'],
-])('paper %j is no command', async (args, message) => {
+])('paper %j is refused as a wrong command', async (args, message) => {
   const failure = await runForFailure(relay.here('paper', ...args));
 
   expect(failure).toMatchObject({ exitCode: 2, code: 'usage' });
@@ -210,7 +210,7 @@ test.each([
 });
 
 describe('paper faults', () => {
-  test('are set, listed, and taken back', async () => {
+  test('are set, listed and removed', async () => {
     const set = await runForJson(
       relay.here('paper', 'fault', 'drop_after', '--endpoint', 'stop-limit', '--count', '2'),
     );
@@ -237,7 +237,7 @@ describe('paper faults', () => {
     expect((await runCli(relay.here('paper', 'faults'))).stdout).toBe('No faults are set.\n');
   });
 
-  test('without what they need are refused with what is missing', async () => {
+  test('without a required option are refused, and the option is named', async () => {
     const failure = await runForFailure(relay.here('paper', 'fault', 'delay'));
 
     expect(failure).toMatchObject({ exitCode: 1, code: 'paper_refused' });
@@ -260,7 +260,7 @@ describe('paper state', () => {
   });
 });
 
-test('an exchange that is no paper exchange is told apart', async () => {
+test('an exchange that is not a paper exchange is recognised', async () => {
   const { relayUrl, world } = relay;
   relay.pointTo({ relayUrl, exchangeUrl: relayUrl });
   const failure = await runForFailure(relay.here('paper', 'state'));

@@ -21,7 +21,7 @@ test('an order signal is described with every price it names', () => {
 
 describe('a failure', () => {
   test('of the relay brings every issue and the advice of the catalogue', () => {
-    const error = new RelayError('config_invalid', 'relay.config.ts has 2 fault(s)', {
+    const error = new RelayError('config_invalid', 'relay.config.ts has 2 mistake(s)', {
       issues: [
         { path: 'tickers.X', message: 'must look like BTC_USDT', hint: 'see the comments' },
         { path: '', message: 'unknown \u001b[2J key', hint: '' },
@@ -29,7 +29,7 @@ describe('a failure', () => {
     });
 
     expect(linesOf(renderFailure(reportFailure(error), false))).toEqual([
-      'error: relay.config.ts has 2 fault(s)',
+      'error: relay.config.ts has 2 mistake(s)',
       '  tickers.X: must look like BTC_USDT (see the comments)',
       '  unknown \\u001b[2J key',
       'Correct relay.config.ts at each path that the message names.',
@@ -50,12 +50,12 @@ describe('a failure', () => {
     });
   });
 
-  test('that nobody foresaw is told without a stack trace', () => {
+  test('that is unexpected is printed without a stack trace', () => {
     expect(reportFailure(new TypeError('x is not a function'))).toEqual({
       code: 'unexpected',
       message: 'TypeError: x is not a function',
       issues: [],
-      action: 'This is a fault of the tool itself: report it with the command you ran.',
+      action: 'This is a bug of the command itself: report it with the command you ran.',
       exitStatus: 1,
     });
     expect(reportFailure('thrown text')).toMatchObject({ code: 'unexpected', exitStatus: 1 });
@@ -102,7 +102,7 @@ describe('the state of the paper exchange', () => {
       .map((line) => /^2026-11-20 10:00:00 +(\d+) /.exec(line)?.[1])
       .filter((id) => id !== undefined);
     expect(ids).toEqual(['7', '102', '103', '104', '105', '106', '107', '108', '109', '110', '111']);
-    expect(lines.at(-1)).toBe('2 older ended orders are not shown; --json has them all.');
+    expect(lines.at(-1)).toBe('2 older ended orders are not shown; --json contains all.');
   });
 
   test('of a fresh exchange has no orders and no positions', () => {

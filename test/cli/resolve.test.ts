@@ -28,7 +28,7 @@ const entry = () => relay.world.settled('buy-1');
 const orders = () => relay.world.paper.control.state().orders;
 
 describe('relay resolve', () => {
-  test('looks, and settles what the lists prove', async () => {
+  test('looks up the order, and settles what the lists prove', async () => {
     await loseResponse('drop_after');
 
     const response = await resolve();
@@ -48,7 +48,7 @@ describe('relay resolve', () => {
     expect(orders()).toHaveLength(1);
   });
 
-  test('leaves open what one look does not prove, and says what can be done', async () => {
+  test('leaves open what one lookup does not prove, and says what the operator can do', async () => {
     await loseResponse('drop_before');
 
     const { exitCode, stdout } = await runCli(relay.here('resolve', 'buy-1'));
@@ -74,7 +74,7 @@ describe('relay resolve', () => {
     expect(orders().map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('finds out, where there is nothing to cancel any more, that it was executed', async () => {
+  test('finds out that the order was executed when there is nothing left to cancel', async () => {
     await loseResponse('drop_after');
     relay.world.setPrice('BTC_USDT', '50150');
 
@@ -83,7 +83,7 @@ describe('relay resolve', () => {
     expect(response).toMatchObject({ result: 'settled', entry: { status: 'placed', orderOpen: false } });
   });
 
-  test('settles nothing when there is nothing to cancel and no list to look in', async () => {
+  test('settles nothing when there is nothing to cancel and no list to search', async () => {
     await loseResponse('drop_before', 'documented', plainAlert);
 
     const response = await resolve('--cancel');
@@ -116,7 +116,7 @@ describe('relay resolve', () => {
     expect(await entry()).toMatchObject({ status: 'placed', orderId: 10_000_000_001, orderOpen: true });
   });
 
-  test('changes nothing of what is settled, whatever it is told', async () => {
+  test('never changes a settled signal', async () => {
     await loseResponse('drop_after');
     await resolve();
 
@@ -126,7 +126,7 @@ describe('relay resolve', () => {
     expect((await entry()).steps).toHaveLength(4);
   });
 
-  test('leaves alone what is on its way', async () => {
+  test('leaves a signal alone while it is being sent', async () => {
     await loseResponse('drop_after');
     const key = { account: 'main', signalId: 'fresh' };
     const { signal } = await entry();
@@ -145,7 +145,7 @@ describe('relay resolve', () => {
     expect((await relay.world.ledger.read(key))?.status).toBe('sending');
   });
 
-  test('tells of a second order of the same name, and keeps it with the step', async () => {
+  test('reports a second order with the same client order id, and records it with the step', async () => {
     await loseResponse('drop_after');
     const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
     const address = relay.world.paper.url;
@@ -176,7 +176,7 @@ describe('relay resolve', () => {
     ['--note without --saw', ['--note', 'seen']],
     ['an empty note', ['--saw', 'placed', '--note', ' ']],
     ['--saw and --cancel', ['--saw', 'placed', '--note', 'seen', '--cancel']],
-    ['a status nobody can see', ['--saw', 'denied', '--note', 'seen']],
+    ['a status that cannot be observed', ['--saw', 'denied', '--note', 'seen']],
     ['the id of an order that was not placed', ['--saw', 'not_placed', '--note', 'seen', '--order-id', '1']],
   ])('refuses %s', async (_, args) => {
     await loseResponse('drop_after');

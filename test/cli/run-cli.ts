@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { runProgram } from '../../cli/program.ts';
 import type { Screen } from '../../cli/terminal.ts';
 
-/** How one run of the tool ended, and what it said. */
+/** Exit code and output of one run of the command. */
 export interface CliRun {
   readonly exitCode: number;
   readonly stdout: string;
@@ -15,7 +15,7 @@ export interface CliRun {
 
 export const mainPath = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 
-/** What the owner of this folder wants is no matter of the tests. */
+/** The tests do not use the relay.config.ts of this folder. */
 const shippedConfig = fileURLToPath(new URL('../../relay.config.example.ts', import.meta.url));
 
 function withConfig(args: readonly string[]): readonly string[] {
@@ -42,13 +42,13 @@ export async function runCli(
   return { exitCode, stdout: withoutStyles(out), stderr: withoutStyles(err) };
 }
 
-/** Tests that are started in a terminal have styles; whatever else a terminal would obey is left to be seen. */
+/** Removes styles, which tests in a terminal have. Other control characters stay visible. */
 function withoutStyles(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the styles of print.ts, begun and ended.
   return text.replace(/\u001b\[(0|1|2|22|31|32|36|39)m/g, '');
 }
 
-/** Runs the tool as its users do, in a process of its own. */
+/** Runs the command in a process of its own, as users do. */
 export async function spawnCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -66,7 +66,7 @@ export async function spawnCli(
   return { exitCode, stdout, stderr };
 }
 
-/** The document of a run that went well. */
+/** The document of a successful run. */
 export async function runForJson(args: readonly string[], input = ''): Promise<unknown> {
   const { exitCode, stdout, stderr } = await runCli([...args, '--json'], input);
   if (exitCode !== 0) throw new Error(`relay ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
@@ -81,7 +81,7 @@ export interface CliFailure {
   readonly issues: readonly { readonly path: string; readonly message: string; readonly hint: string }[];
 }
 
-/** The failure of a run that went wrong, as programs read it; standard output stays empty then. */
+/** The JSON failure of a run that must fail; its standard output must be empty. */
 export async function runForFailure(args: readonly string[], input = ''): Promise<CliFailure> {
   const { exitCode, stdout, stderr } = await runCli([...args, '--json'], input);
   if (exitCode === 0 || stdout !== '') throw new Error(`relay ${args.join(' ')} did not fail: ${stdout}`);

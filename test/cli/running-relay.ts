@@ -7,7 +7,7 @@ import { openWorld, type World } from '../support/world.ts';
 export interface RunningRelay {
   readonly world: World;
   readonly relayUrl: string;
-  /** How answers that change something name it, to programs and to people. */
+  /** How the output of a change names the relay, as JSON and as text. */
   readonly target: { readonly kind: 'local'; readonly data: string };
   readonly targetLine: string;
   /** The arguments with the folder added. */

@@ -42,7 +42,7 @@ describe('signals', () => {
     ]);
   });
 
-  test('are narrowed by status, count and account, beyond the first page if need be', async () => {
+  test('are filtered by status, count and account, beyond the first page if necessary', async () => {
     const [placed, two, rehearsal] = await Promise.all([
       listed('--status', 'placed'),
       listed('--limit', '2'),
@@ -54,7 +54,7 @@ describe('signals', () => {
     expect(rehearsal).toEqual(['rehearsal demo-1 dry_run']);
   });
 
-  test('are those of an account that is no longer configured, too', async () => {
+  test('include those of an account that is no longer configured', async () => {
     const key = { account: 'retired', signalId: 'old-1' };
     const rest = { signal: buySignal, clientOrderId: 'tr-9', fingerprint: 'f', atMs: startMs - 1 };
     await acceptOne(stored.ledger, { ...key, ...rest });
@@ -62,7 +62,7 @@ describe('signals', () => {
     expect(await listed('--account', 'retired', '--status', 'placed')).toEqual([]);
   });
 
-  test('of an account that nobody has are refused with the names there are', async () => {
+  test('of an unknown account are refused with the known names', async () => {
     expect(await runForFailure(here('signals', '--account', 'rehersal'))).toMatchObject({
       exitCode: 2,
       code: 'usage',
@@ -71,7 +71,7 @@ describe('signals', () => {
     });
   });
 
-  test('make a table that says in a few words what each one asked for', async () => {
+  test('make a table with a short description of each', async () => {
     const { stdout, exitCode } = await runCli(here('signals', '--limit', '10'));
 
     expect(exitCode).toBe(0);
@@ -108,7 +108,7 @@ describe('signals', () => {
     ]);
   });
 
-  test('say so where there are none of a kind', async () => {
+  test('say so when none matches', async () => {
     const { stdout, exitCode } = await runCli(here('signals', '--status', 'unknown'));
 
     expect(exitCode).toBe(0);
@@ -145,13 +145,13 @@ describe('signal', () => {
     });
   });
 
-  test('tells people each step in absolute time and since the first', async () => {
+  test('shows each step in absolute time and since the first one', async () => {
     const { stdout } = await runCli(here('signal', 'demo-1', '--account', 'main'));
 
     expect(stdout).toMatch(/^status +placed\n +the exchange accepted the order$/m);
     expect(stdout).toMatch(/^asked +buy 0.01 of BTC_USDT, stop 60500, limit 60560, stop loss 59000$/m);
     expect(stdout).toMatch(/^fired +2026-11-20 09:59:58.500 UTC$/m);
-    expect(stdout).toMatch(/^order +10000000001, open as far as the ledger knows$/m);
+    expect(stdout).toMatch(/^order +10000000001, open according to the ledger$/m);
     expect(stdout).toMatch(/^2026-11-20 10:00:00.000 UTC +\+0 ms {2}accepted$/m);
     expect(stdout).toMatch(/^2026-11-20 10:00:00.057 UTC +\+57 ms {2}placed$/m);
     expect(stdout).not.toContain('{');
@@ -191,7 +191,7 @@ describe('signal', () => {
     expect(stdout).toMatch(/^ticker +SOLUSDT$/m);
   });
 
-  test('shows beside a signal what was refused under its id', async () => {
+  test('shows refused alerts with the same id below a signal', async () => {
     const document = await runForJson(here('signal', 'demo-2'));
     const { stdout } = await runCli(here('signal', 'demo-2'));
 
@@ -205,15 +205,15 @@ describe('signal', () => {
     );
   });
 
-  test('asks which is meant when two accounts have one of that id', async () => {
+  test('asks for the account when two accounts have a signal with that id', async () => {
     expect(await runForFailure(here('signal', 'demo-1'))).toMatchObject({
       exitCode: 1,
       code: 'ambiguous_signal',
-      action: 'Say which is meant, for example: --account main',
+      action: 'Choose one, for example: --account main',
     });
   });
 
-  test('says where it looked when there is none of that id', async () => {
+  test('names the searched accounts when no signal has that id', async () => {
     expect(await runForFailure(here('signal', 'nope'))).toMatchObject({
       exitCode: 1,
       code: 'unknown_signal',
@@ -257,7 +257,7 @@ describe('pause and resume', () => {
         head,
         ...['main', 'rehearsal'].map(
           (account) =>
-            `${account} is paused from the next signal on, cancellations still go through: paused by the operator\n`,
+            `${account} is paused from the next signal on; cancellations are still sent: paused by the operator\n`,
         ),
       ].join(''),
     );

@@ -14,7 +14,7 @@ import type {
 } from '../../lib/snapshots/snapshot-store.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 
-/** The folder of a relay that is not running, and what it keeps. */
+/** The data folder of a stopped relay, and its snapshots. */
 export interface StoredSnapshots {
   readonly path: string;
   readonly store: SnapshotStore;
@@ -72,7 +72,7 @@ function snapshotOf(hour: number): BalanceSnapshot {
   };
 }
 
-/** BTC over a month: dearer, closed, gone, back; ETH never changed. */
+/** BTC over a month: fee raised, withdrawals closed, delisted, listed again. ETH never changes. */
 export async function storeFees({ fees }: SnapshotStore): Promise<void> {
   const versions: readonly FeeVersion[] = [
     { ticker: 'BTC', fromMs: startMs, fees: feesOf('0.0004') },
@@ -108,7 +108,7 @@ function termsOf(fixed: string): FeeTerms {
 const planA = '1b7c3a5e-0d52-4c3f-9a41-6f0d2f6f1a01';
 const planB = '1b7c3a5e-0d52-4c3f-9a41-6f0d2f6f1a02';
 
-/** Two of the first are alike; the sum of the BTC of March is one that floats get wrong. */
+/** Two of the first payments are identical; the sum of the BTC of March is one that floats get wrong. */
 export const payments: readonly InterestPayment[] = [
   paymentOf(planA, 'BTC', '0.1', startMs, 1),
   paymentOf(planA, 'BTC', '0.1', startMs, 2),
@@ -141,7 +141,7 @@ export async function storePayments({ interest }: SnapshotStore): Promise<void> 
   });
 }
 
-/** The exchange said no; its words hold an escape sequence. */
+/** The exchange refused; its message contains an escape sequence. */
 export async function storeRefusal({ interest }: SnapshotStore): Promise<void> {
   await interest.writeProgress('rehearsal', {
     version: 0,

@@ -22,7 +22,7 @@ const rows = [
 ] as const;
 
 describe('a table', () => {
-  test('aligns its columns under a ruled head, and every row is one line where lines have no end', () => {
+  test('aligns its columns under a ruled head, and every row is one line if the width is unlimited', () => {
     expect(linesOf(renderTable(columns, rows, { width: null }))).toEqual([
       'ticker    amount  note',
       '────────────────────────────────────────────────────────',
@@ -41,7 +41,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('leaves out what is optional before it is too narrow, from the right', () => {
+  test('leaves out optional columns when the screen is too narrow, from the right', () => {
     const some = [{ ...columns[0], title: 'ticker', optional: true }, ...columns.slice(1)];
     expect(linesOf(renderTable(some, rows, { width: 28 }))[0]).toBe('  amount  note');
   });
@@ -75,12 +75,12 @@ describe('a table', () => {
     ]);
   });
 
-  test('spells control characters out', () => {
+  test('escapes control characters', () => {
     const [, , row] = linesOf(renderTable([{ title: 'a' }], [['x\u001b[2Jy\nz']], { width: 80 }));
     expect(row).toBe('x\\u001b[2Jy\\u000az');
   });
 
-  test('never breaks a word, and keeps to the width as long as no word is longer', async () => {
+  test('never breaks a word, and keeps to the width unless a word is longer', async () => {
     const word = fc.stringMatching(/^[a-z0-9.]{1,12}$/);
     const text = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '));
     await fc.assert(
@@ -109,7 +109,7 @@ test('fields break between words, under their own beginning', () => {
   ]);
 });
 
-test('whatever is shown to people breaks between words, under its own indentation, styled or not', () => {
+test('all text output breaks between words, under its own indentation, styled or not', () => {
   const text = `first\n    one two \u001b[31mthree four\u001b[39m five`;
   expect(fitLines(text, 14).split('\n')).toEqual([
     'first',

@@ -29,7 +29,7 @@ describe('a time on the command line', () => {
     '2024-03-01T08:30+02:00',
     '',
     'now',
-  ])('%j is none', (text) => {
+  ])('%j is not a time', (text) => {
     expect(() => readTime(text)).toThrow('It must be a date or a time in UTC');
   });
 });
@@ -43,14 +43,14 @@ test.each([
   expect(readStep(text)).toBe(stepMs);
 });
 
-test.each(['0d', '1', 'd', '1.5h', '-1d', '1y', '10000h'])('%j is no step', (text) => {
+test.each(['0d', '1', 'd', '1.5h', '-1d', '1y', '10000h'])('%j is not a step', (text) => {
   expect(() => readStep(text)).toThrow('It must be a number of m, h, d or w');
 });
 
 describe('a range', () => {
   const nowMs = startMs + 10 * dayMs + 5 * hourMs;
 
-  test('ends now, and begins where the command says, when nobody says', () => {
+  test('ends now and begins at the default start without options', () => {
     expect(chooseRange({}, nowMs, (untilMs) => untilMs - dayMs)).toEqual({
       fromMs: nowMs + 1 - dayMs,
       untilMs: nowMs + 1,

@@ -68,7 +68,7 @@ describe('send', () => {
     });
     expect(entry.status).toBe('placed');
     expect(again.exitCode).toBe(0);
-    expect(again.stdout).toMatch(/^example-buy-1 +placed before; nothing is done twice$/m);
+    expect(again.stdout).toMatch(/^example-buy-1 +known already: placed$/m);
     expect(again.stdout).toContain('npx relay signal example-buy-1');
     expect(relay.world.paper.control.state().acceptedCreates).toBe(1);
   });
@@ -89,7 +89,7 @@ describe('send', () => {
     });
   });
 
-  test('tells every reason for which the relay refused', async () => {
+  test('prints every issue of a refused alert', async () => {
     const alert =
       '{"id":"bad-1","ticker":"BTCUSDT","action":"buy","quantity":"5%","stopPrice":"1","stopLos":"1"}';
     const failure = await runForFailure(relay.here('send', '-'), alert);
@@ -103,7 +103,7 @@ describe('send', () => {
     expect(stderr).toMatch(/^ {2}quantity: .+ \(.+\)$/m);
   });
 
-  test('knows when it is not a relay that answers', async () => {
+  test('reports a response that is not from a relay', async () => {
     const exchangeUrl = relay.world.paper.url;
     relay.pointTo({ relayUrl: exchangeUrl, exchangeUrl });
     const failure = await runForFailure(relay.here('send', '-'), '{}');
@@ -112,7 +112,7 @@ describe('send', () => {
     expect(failure).toMatchObject({ exitCode: 1, code: 'strange_answer' });
   });
 
-  test('does not take a lost response for a relay that is not running', async () => {
+  test('distinguishes a lost response from a relay that is not running', async () => {
     const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

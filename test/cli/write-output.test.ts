@@ -27,7 +27,7 @@ describe('a file that is written', () => {
     expect(lines.every((line, index) => line === String(index))).toBe(true);
   });
 
-  test('stays as it was when its source breaks off', async () => {
+  test('stays unchanged when its source fails', async () => {
     const path = join(folder, 'kept.txt');
     writeFileSync(path, 'old');
     async function* breakOff(): AsyncGenerator<string> {
@@ -41,7 +41,7 @@ describe('a file that is written', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('kept'))).toEqual(['kept.txt']);
   });
 
-  test('is not blamed for a failure of what is read', async () => {
+  test('is not blamed for a failure of its source', async () => {
     const failure = new CommandFailure('changed_meanwhile', 'it changed', 'Export it again.');
     async function* breakOff(): AsyncGenerator<string> {
       yield 'x';

@@ -28,7 +28,7 @@ function readExample(name: string): string {
   return readFileSync(new URL(name, folder), 'utf8');
 }
 
-/** An alert that names itself is of no age. */
+/** An alert with an explicit id needs no time. */
 const timeless = { timeMs: null, maxLagMs: null };
 const btc = { ticker: 'BTCUSDT', market: 'BTC_USDT', ...timeless };
 
@@ -109,7 +109,7 @@ describe('the examples', () => {
     expect(readAlert(readExample(name))).toEqual(items);
   });
 
-  test('are all known here', () => {
+  test('are all covered by these tests', () => {
     expect(readdirSync(folder).sort()).toEqual(
       [...Object.keys(expectations), ...Object.keys(templates)].sort(),
     );

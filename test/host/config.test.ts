@@ -31,7 +31,7 @@ describe('the configuration', () => {
     expect(settings.defaultMaxLagMs).toBe(60_000);
   });
 
-  test('of the first release is valid still, and trades as it did', () => {
+  test('of the first release is still valid and has the same meaning', () => {
     const { settings, snapshots } = parseConfig({
       exchange: { address: 'global', dialect: 'live' },
       tickers: { BTCUSDT: 'BTC_USDT' },
@@ -107,7 +107,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  test('lets a limit price lie 3 % beyond its stop price, unless an account says otherwise', () => {
+  test('allows a limit price 3 % beyond its stop price, unless an account sets another distance', () => {
     const rateOf = (changes: object) =>
       parseConfig({ ...shipped, accounts: { a: { mode: 'live', markets: {}, ...changes } } }).settings
         .accounts['a']?.maxLimitDistanceRate;
@@ -124,7 +124,7 @@ describe('the configuration', () => {
     ).toEqual(['accounts.a.maxLimitDistance']);
   });
 
-  test('refuses a limit offset that the limit distance would deny, and says which is which', () => {
+  test('refuses a limit offset above the limit distance, and names both', () => {
     const parse = (changes: object) => () =>
       parseConfig({ ...shipped, accounts: { a: { mode: 'live', markets: {}, ...changes } } });
 
@@ -134,7 +134,7 @@ describe('the configuration', () => {
           {
             path: 'accounts.a.limitOffset',
             message:
-              'is 5%, more than the 3% of maxLimitDistance: every order without a limit price would be denied; lower it, or raise maxLimitDistance',
+              'is 5%, more than maxLimitDistance (3%): every order without a limit price would be denied; lower limitOffset, or raise maxLimitDistance',
             hint: 'see the comments in relay.config.ts',
           },
         ],

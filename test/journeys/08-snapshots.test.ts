@@ -129,7 +129,7 @@ describe('the transfer fees that a relay recorded', () => {
     expect(table.stdout).toMatch(
       /^2026-04-01 11:00 +2026-04-01 15:00 +none +0\.0005 +withdraw fixed 0\.0004 → 0\.0005$/m,
     );
-    expect(table.stdout).toMatch(/^2026-04-01 15:00 +holds still +none +closed +withdraw open → closed$/m);
+    expect(table.stdout).toMatch(/^2026-04-01 15:00 +now +none +closed +withdraw open → closed$/m);
     // One version of each other currency, over two runs of the relay.
     const exported: string[][] = parse(csv.stdout);
     expect(exported.slice(1).map(([ticker]) => ticker)).toEqual([
@@ -229,7 +229,7 @@ describe('the interest payments that a relay imported', () => {
     const records: string[][] = parse(csv.stdout, { from_line: 2 });
     const documents = readLines(jsonl.stdout);
     expect(csv.stderr).toBe(
-      'Interest of account main was last imported at 2026-04-01 15:00 UTC: what was paid since may be missing.\n',
+      'Interest of account main was last imported at 2026-04-01 15:00 UTC: later payments may be missing.\n',
     );
     expect(
       records
@@ -255,8 +255,8 @@ describe('the interest payments that a relay imported', () => {
     expect(warnings.map(({ level, facts: { account } }) => [level, account])).toEqual([
       ['warn', 'rehearsal'],
     ]);
-    expect(stdout).toContain('No payments in this time.');
-    expect(stdout).toContain('Nothing is imported for account rehearsal since 2026-04-01 09:30 UTC');
-    expect(stdout).toContain('This action is unauthorized. Once that has changed, ask again');
+    expect(stdout).toContain('No payments in this period.');
+    expect(stdout).toContain('The import for account rehearsal has been stopped since 2026-04-01 09:30 UTC');
+    expect(stdout).toContain('This action is unauthorized. Once the account is a partner, run');
   });
 });

@@ -2,16 +2,16 @@ import { describe, expect, test } from '@jest/globals';
 import { checkToken } from '../../lib/signals/authenticate.ts';
 
 describe('checkToken', () => {
-  test('lets the one live token in', () => {
+  test('accepts the one live token', () => {
     expect(checkToken('token-one', ['token-one'])).toBe(true);
   });
 
-  test('lets either of two live tokens in while one replaces the other', () => {
+  test('accepts either of two live tokens while one replaces the other', () => {
     expect(checkToken('token-one', ['token-one', 'token-two'])).toBe(true);
     expect(checkToken('token-two', ['token-one', 'token-two'])).toBe(true);
   });
 
-  test('lets the last of three live tokens in', () => {
+  test('accepts the last of three live tokens', () => {
     expect(checkToken('c', ['a', 'b', 'c'])).toBe(true);
   });
 
@@ -22,17 +22,17 @@ describe('checkToken', () => {
     },
   );
 
-  test('keeps everything out of an account without tokens', () => {
+  test('refuses every token for an account without tokens', () => {
     expect(checkToken('token-one', [])).toBe(false);
     expect(checkToken('', [])).toBe(false);
   });
 
-  test('never takes an empty token for a live one', () => {
+  test('never accepts an empty token', () => {
     expect(checkToken('', [''])).toBe(false);
     expect(checkToken('', ['', 'token-one'])).toBe(false);
   });
 
-  test('lets a live token in beside an empty one', () => {
+  test('accepts a live token besides an empty one', () => {
     expect(checkToken('token-one', ['', 'token-one'])).toBe(true);
   });
 });

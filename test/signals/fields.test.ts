@@ -25,13 +25,13 @@ describe('a key', () => {
     });
   });
 
-  test('that shares but half its letters with a known one brings no proposal', () => {
-    expect(hintOf('"intervention":5')).toMatch(/^if the signal is right without it, remove it/);
+  test('that shares only half its letters with a known one gets no proposal', () => {
+    expect(hintOf('"intervention":5')).toMatch(/^if the signal does not need it, remove it/);
   });
 
   test('far from all known ones is refused with their list', () => {
     expect(hintOf('"cooldown":5')).toBe(
-      'if the signal is right without it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit, positionSide, expectTrigger, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
+      'if the signal does not need it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit, positionSide, expectTrigger, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
     );
   });
 
@@ -42,19 +42,19 @@ describe('a key', () => {
 
       expect(JSON.stringify(refusal)).not.toContain('hunter2');
       expect(refusal.issues[0]?.hint).toBe(
-        'remove it: the token in the webhook URL is the only secret, and none belongs into a message',
+        'remove it: the token in the webhook URL is the only secret; a message must not contain one',
       );
     },
   );
 
-  test('is cut and made printable where it is shown', () => {
+  test('is shortened and made printable where it is shown', () => {
     const issue = issueOf(orderWith(`"\\u001b[2J${'x'.repeat(60)}":1`));
 
     expect(issue.path).toBe(`\\u001b[2J${'x'.repeat(24)}…`);
     expect(issue.message).toBe(`"\\u001b[2J${'x'.repeat(24)}…" is not a field of an alert`);
   });
 
-  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s is no field', (key) => {
+  test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('%s is not a field', (key) => {
     expect(refusalOf(orderWith(`"${key}":{"action":"sell"}`)).paths).toEqual([key]);
   });
 

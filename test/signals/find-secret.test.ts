@@ -56,13 +56,13 @@ describe('no secret is found', () => {
     expect(holdsSecret(text, secrets)).toBe(false);
   });
 
-  test('among secrets so short that ordinary alerts hold them', () => {
+  test('for secrets so short that ordinary alerts contain them', () => {
     expect(holdsSecret('{"ticker":"BTCUSDT"}', ['', 'buy', 'BTCUSDT'])).toBe(false);
     expect(holdsSecret('{"ticker":"BTCUSDTP"}', ['BTCUSDTP'])).toBe(true);
   });
 });
 
-test('thousands of backslashes are gone through a few times and no more', () => {
+test('thousands of backslashes are decoded only a few times', () => {
   expect(holdsSecret('\\'.repeat(16_384), secrets)).toBe(false);
   expect(holdsSecret(`\\${'u005c'.repeat(3_000)}`, secrets)).toBe(false);
 });

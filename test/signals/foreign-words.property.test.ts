@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { issueOf, orderWith, refusalOf } from './reading.ts';
 
-/** What alerts for other relays say; none of it is a field of this one. */
+/** Keys that alerts for other relays contain; none of them is a field of this relay. */
 const foreignFields = [
   ...['position_size', 'market_position_size', 'prev_market_position_size', 'targetPosition', 'position'],
   ...['quantity_type', 'qty_type', 'amount_type', 'currency_type', 'currency', 'unit', 'size_type'],
@@ -58,44 +58,48 @@ describe('a word of other relays', () => {
   test.each([
     [
       'position_size',
-      'it is the size of a position; here every order says its own: "quantity" is in the base currency, "quoteQuantity" in the quote currency',
+      'it is the size of a position; here every order states its own size: "quantity" is in the base currency, "quoteQuantity" in the quote currency',
     ],
     [
       'quantityType',
-      'it says what the size is counted in; here "quantity" is in the base currency, "quoteQuantity" in the quote currency',
+      'it names the unit of the size; here "quantity" is in the base currency, "quoteQuantity" in the quote currency',
     ],
     [
       'size',
-      'use the field your size is counted in: "quantity" is in the base currency, "quoteQuantity" in the quote currency',
+      'use the field for the unit of your size: "quantity" is in the base currency, "quoteQuantity" in the quote currency',
     ],
     [
       'stp',
       'it sets self-trade prevention, not "stopLoss" or "takeProfit"; this relay leaves it to the exchange',
     ],
-    ['reduce_only', 'this relay closes no positions: the order may open or enlarge one'],
-    ['leverage', 'it is a setting of the exchange account: make it there'],
+    ['reduce_only', 'this relay cannot close a position: the order may open or enlarge one'],
+    ['leverage', 'it is a setting of the exchange account: set it at the exchange'],
     [
       'dryRun',
-      "the account's mode in relay.config.ts decides what is sent: without it, this alert is no test",
+      "the account's mode in relay.config.ts decides what is sent: this field would not make the alert a test",
     ],
     [
       'stop',
-      '"stopPrice" is where the order wakes up, "stopLoss" protects the position: use the one you mean',
+      '"stopPrice" is the trigger price of the order, "stopLoss" protects the position: use the one you mean',
     ],
-    ['tp2', '"stopLoss" and "takeProfit" are fixed prices, one of each for all of the order'],
-  ])('%s is told what it means', (field, hint) => {
+    ['tp2', '"stopLoss" and "takeProfit" are fixed prices: one of each for the whole order'],
+  ])('%s gets a hint that explains it', (field, hint) => {
     expect(hintFor(field)).toBe(hint);
   });
 
   test.each([
-    ['action', 'close', 'this relay closes no positions: the order may open or enlarge one'],
-    ['action', 'enter_short', 'it names a position; here "buy" or "sell" places one order, whatever is held'],
+    ['action', 'close', 'this relay cannot close a position: the order may open or enlarge one'],
+    [
+      'action',
+      'enter_short',
+      'it names a position; here "buy" or "sell" places one order, whatever position you have',
+    ],
     [
       'orderType',
       'Market',
-      'no market orders are placed; "stop_limit" and "limit" keep to a limit price, and may stay unfilled',
+      'this relay places no market orders; "stop_limit" and "limit" orders have a limit price, and may stay unfilled',
     ],
-    ['orderType', 'trailing_stop', 'nothing follows the price; "stop_limit" waits for a fixed one'],
+    ['orderType', 'trailing_stop', 'trailing is not supported; "stop_limit" waits for a fixed price'],
   ])('in the value of %s is told what it means: %s', (field, word, hint) => {
     const alert = { ticker: 'ETHUSDT', id: 'a', action: 'buy', quantity: 1, stopPrice: 1, [field]: word };
     const { issues } = refusalOf(JSON.stringify(alert));
@@ -104,16 +108,16 @@ describe('a word of other relays', () => {
   });
 
   test.each(['{"percent":2}', '{"price":90,"trailing":true}', '[90,80]'])(
-    'as settings of a stop-loss is not asked for as a bare number: %s',
+    'as settings of a stop-loss gets the reason: %s',
     (value) => {
       expect(issueOf(orderWith(`"stopLoss":${value}`)).hint).toMatch(
-        /per cents, distances, trailing and several targets/,
+        /per cents, distances, trailing or several targets/,
       );
     },
   );
 });
 
-test('a proposal is one slip of the pen away, whatever was written', () => {
+test('a proposed key is one typing error away from the written one', () => {
   const known = ['quantity', 'stopLoss', 'takeProfit', 'positionSide', 'stopPrice', 'amount', 'action'];
   const letter = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz');
   const misspelt = fc

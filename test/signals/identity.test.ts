@@ -64,7 +64,7 @@ describe('the identity of a signal', () => {
 });
 
 describe('clientOrderIdOf', () => {
-  test('is the same for the same account and signal, for ever', () => {
+  test('is always the same for the same account and signal', () => {
     // sha256 of "main\nLong-7", cut; worked out with sha256sum.
     expect(clientOrderIdOf('main', 'Long-7')).toBe('tr-16d7e227c47c20b68ed8599a9b0b1');
   });

@@ -27,7 +27,7 @@ function messageOf(name: TemplateName, of: Account = account, dialect: 'live' | 
 const withoutOffset: Account = { ...account, limitOffsetRate: null };
 
 describe('the message for a strategy', () => {
-  test('is right for any script, whatever it plots', () => {
+  test('fits any script, whatever it plots', () => {
     const { message, edits } = createTemplate('strategy', account, 'live');
 
     expect(edits).toEqual([]);
@@ -63,11 +63,11 @@ describe('the message for a breakout', () => {
     });
   });
 
-  test('carries a limit price where the account has no offset to work one out with', () => {
+  test('has a limit price if the account has no limitOffset', () => {
     expect(messageOf('breakout', withoutOffset).limitPrice).toBe('{{plot_0}}');
   });
 
-  test('expects nothing that the documented dialect would not tell', () => {
+  test('has no expectTrigger in the documented dialect, where it cannot be checked', () => {
     expect(messageOf('breakout', account, 'documented')).not.toHaveProperty('expectTrigger');
   });
 });

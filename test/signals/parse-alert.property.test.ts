@@ -7,7 +7,7 @@ import { bytesOf, context } from './reading.ts';
 
 const seed = 20_261_102;
 
-/** The alert read, or undefined when it was refused as the sender's fault; anything else is a failure. */
+/** The parsed alert; undefined when it was refused as invalid. Any other error fails the test. */
 function readOrRefuse(body: Uint8Array): Alert | undefined {
   try {
     return parseAlert(body, context);
@@ -31,7 +31,7 @@ const texts =
   'BTCUSDT.P ETHUSDT buy SELL cancel cancel_all LONG stop_limit 2026-01-31T12:00:00Z 0.5 100 1e-7 5% {{close}} NaN h-1';
 const values = [...texts.split(' '), '', 1, 0.5, 100, -3, 1_769_860_800, true, null];
 
-describe('parseAlert answers the sender, and never breaks,', () => {
+describe('parseAlert accepts or refuses, and never throws anything else,', () => {
   test('whatever bytes come', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (body) => {
@@ -142,7 +142,7 @@ function applyEdit(text: string, { position, insert, drop }: Edit): string {
   return text.slice(0, at) + insert + text.slice(at + drop);
 }
 
-/** The signal a valid order says, by its JSON values alone; numbers below 1e15 print in plain notation. */
+/** The signal that a valid order means, computed from its JSON values; numbers below 1e15 print in plain notation. */
 function signalByPlatform(text: string): Record<string, unknown> {
   const alert: Record<string, unknown> = JSON.parse(text);
   const known = new Set<string>(Object.keys(orderValues));
@@ -173,7 +173,7 @@ describe('a valid order alert', () => {
     requiredKeys: ['ticker', 'action', 'quantity', 'stopPrice', 'time'],
   });
 
-  test('reads as what its JSON says', () => {
+  test('is parsed to what its JSON says', () => {
     fc.assert(
       fc.property(alert, (values) => {
         const text = JSON.stringify(values);
@@ -186,7 +186,7 @@ describe('a valid order alert', () => {
     );
   });
 
-  test('with characters dropped, swapped and put in is refused, or still reads as what its JSON says', () => {
+  test('with characters dropped, swapped and put in is refused, or still is parsed to what its JSON says', () => {
     let accepted = 0;
     const edited = fc
       .tuple(alert, fc.array(edit, { minLength: 1, maxLength: 2 }))

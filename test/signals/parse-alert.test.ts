@@ -7,7 +7,7 @@ describe('the action', () => {
   test('must be there', () => {
     expect(issueOf(`{${orderText.replace('"action":"buy",', '')}}`)).toEqual({
       path: 'action',
-      message: 'the alert does not say what to do',
+      message: 'the alert has no action',
       hint: 'add "action": "{{strategy.order.action}}", or "buy", "sell", "cancel", "cancel_all"',
     });
   });
@@ -17,7 +17,7 @@ describe('the action', () => {
     [
       '"long"',
       '"long" is not an action',
-      'it names a position; here "buy" or "sell" places one order, whatever is held',
+      'it names a position; here "buy" or "sell" places one order, whatever position you have',
     ],
     ['"__proto__"', '"__proto__" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
     ['1', '"1" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
@@ -25,13 +25,13 @@ describe('the action', () => {
     [
       '"{{strategy.order.action}}"',
       '"{{strategy.order.action}}" is not an action',
-      'nothing filled the placeholder: check its spelling; alert() fills none, and {{strategy.…}} needs a strategy alert',
+      'TradingView did not fill the placeholder: check its spelling; alert() fills no placeholders, and {{strategy.…}} needs a strategy alert',
     ],
   ])('is not %s', (action, message, hint) => {
     expect(issueOf(`{${orderText.replace('"buy"', action)}}`)).toEqual({ path: 'action', message, hint });
   });
 
-  test('unread, the ids of a cancel are still checked', () => {
+  test('if it is unknown, the ids of a cancel are still checked', () => {
     expect(refusalOf(`{"ticker":"ETHUSDT","action":"kill",${time},"orderId":"x"}`).paths).toEqual([
       'action',
       'orderId',
@@ -55,7 +55,7 @@ describe('the identity of an alert', () => {
   test('must be its id or its time', () => {
     expect(issueOf(`{${untimed}}`)).toEqual({
       path: 'time',
-      message: 'with neither time nor id, a second alert could not be told from a resend of the first',
+      message: 'without time and id, a second alert looks like a resend of the first',
       hint: 'add "time": "{{timenow}}"',
     });
   });
@@ -77,7 +77,7 @@ describe('the identity of an alert', () => {
 });
 
 describe('an array of alerts', () => {
-  test('says in which of them a fault is', () => {
+  test('names the signal that has an issue', () => {
     const body = `[{${orderText}},{${orderText.replace(':0.5', ':"5%"')},"foo":1},7]`;
 
     expect(refusalOf(body).paths).toEqual(['[1].foo', '[1].quantity', '[2]']);
@@ -90,7 +90,7 @@ describe('an array of alerts', () => {
     ]);
   });
 
-  test('says in which of them something is missing', () => {
+  test('names the signal in which something is missing', () => {
     expect(refusalOf('[{}]').paths).toEqual(['[0].action', '[0].ticker', '[0].time']);
     expect(refusalOf('[{"action":"buy"}]').paths).toEqual([
       '[0].ticker',
@@ -112,11 +112,11 @@ describe('an array of alerts', () => {
     const order = `{${orderText}}`;
 
     expect(readAlert(`[${Array(10).fill(order).join(',')}]`).items).toHaveLength(10);
-    expect(issueOf(`[${Array(11).fill(order).join(',')}]`).message).toBe('the array holds 11 signals');
-    expect(issueOf('[]').message).toBe('the array holds no signal');
+    expect(issueOf(`[${Array(11).fill(order).join(',')}]`).message).toBe('the array contains 11 signals');
+    expect(issueOf('[]').message).toBe('the array contains no signal');
   });
 
-  test('refuses a second signal under one id, which would pass for a resend', () => {
+  test('refuses a second signal with the same id, which would count as a resend', () => {
     const body = `[{${orderText},"id":"a"},{${orderText},"id":"b"},{${orderText},"id":"a"}]`;
 
     expect(issueOf(body)).toEqual({
@@ -129,7 +129,7 @@ describe('an array of alerts', () => {
 
 describe('the message of a refusal', () => {
   test.each([
-    ['{}', 'the alert was refused: action: the alert does not say what to do (and 2 more)'],
+    ['{}', 'the alert was refused: action: the alert has no action (and 2 more)'],
     ['7', 'the alert was refused: the signal is a number, not an object'],
     [orderWith('"sl":"5%"'), 'the alert was refused: sl: "5%" is a per cent'],
   ])('of %s tells the first fault and how many follow', (body, message) => {

@@ -27,7 +27,7 @@ describe('a cancel', () => {
     expect(readSignal(`{${cancel},${member}}`)).toEqual({ ...signal, target });
   });
 
-  test('has an identity of its own beside the signal it undoes', () => {
+  test('has an identity of its own besides the signal it names', () => {
     const [item] = readAlert(`{${cancel},"id":"Undo-7","signalId":"Long-7"}`).items;
 
     expect(item).toEqual({
@@ -36,10 +36,10 @@ describe('a cancel', () => {
     });
   });
 
-  test('must say which order', () => {
+  test('must name an order', () => {
     expect(issueOf(`{${cancel},"id":"Undo-7"}`)).toEqual({
       path: 'signalId',
-      message: 'the cancel does not say which order',
+      message: 'the cancel names no order',
       hint: 'add one of "signalId" (the signal that placed it), "clientOrderId" or "orderId"; or use the action "cancel_all"',
     });
   });
@@ -47,7 +47,7 @@ describe('a cancel', () => {
   test('must name its order once', () => {
     expect(issueOf(`{${cancel},"orderId":5,"signalId":"Long-7"}`)).toEqual({
       path: 'signalId',
-      message: 'the cancel names its order twice',
+      message: 'the cancel names its order more than once',
       hint: 'keep one of orderId, clientOrderId, signalId',
     });
   });
@@ -66,22 +66,22 @@ describe('a cancel', () => {
     },
   );
 
-  test('does not take a refusal for the signal of an order', () => {
+  test('does not accept the id of a refusal as the id of a signal', () => {
     const body = `{${cancel},"signalId":"refused-ba7816bf8f01cfea414140de5dae2223"}`;
 
     expect(refusalOf(body).paths).toEqual(['signalId']);
   });
 
-  test('takes no fields of an order', () => {
+  test('refuses the fields of an order', () => {
     const body = `{${cancel},"orderId":5,"quantity":1,"sl":90}`;
 
     expect(refusalOf(body).issues).toEqual([
       {
         path: 'quantity',
-        message: 'a cancel takes no fields of an order',
+        message: 'a cancel has no fields of an order',
         hint: 'remove it, or correct "action"',
       },
-      { path: 'sl', message: 'a cancel takes no fields of an order', hint: 'remove it, or correct "action"' },
+      { path: 'sl', message: 'a cancel has no fields of an order', hint: 'remove it, or correct "action"' },
     ]);
   });
 });
@@ -89,7 +89,7 @@ describe('a cancel', () => {
 describe('a cancel of everything', () => {
   const cancelAll = `"ticker":"ETHUSDT","action":"CANCEL_ALL",${time}`;
 
-  test('names the market alone', () => {
+  test('names only the market', () => {
     expect(readSignal(`{${cancelAll},"comment":"flat"}`)).toEqual({
       ticker: 'ETHUSDT',
       market: 'ETH_USDT',
@@ -103,7 +103,7 @@ describe('a cancel of everything', () => {
   test.each(['"orderId":5', '"clientOrderId":"x"', '"signalId":"Long-7"'])('refuses %s', (member) => {
     expect(issueOf(`{${cancelAll},${member}}`)).toEqual({
       path: member.slice(1, member.indexOf('"', 1)),
-      message: 'cancel_all ends every order of the market, not a single one',
+      message: 'cancel_all cancels every open order of the market, not a single one',
       hint: 'remove it, or correct "action"',
     });
   });

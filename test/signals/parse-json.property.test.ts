@@ -6,7 +6,7 @@ import { bytesOf } from './reading.ts';
 
 const seed = 20_261_101;
 
-/** What the platform's own parser makes of a text; undefined when it takes it for broken. */
+/** The result of the platform's own parser; undefined when it finds the text broken. */
 function parseByPlatform(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) };
@@ -24,7 +24,7 @@ function parseByRelay(text: string): { readonly value: unknown } | undefined {
   }
 }
 
-/** The last of two members of one name counts, as it does for the platform. */
+/** Of two members with the same name, the last one counts, as on the platform. */
 function plainValue(node: JsonNode): unknown {
   switch (node.kind) {
     case 'object':

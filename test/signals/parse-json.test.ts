@@ -42,7 +42,7 @@ describe('parseJson', () => {
     expect(issueOf(body).message).toContain('nested deeper than 16 levels');
   });
 
-  test('refuses bytes that are no text, and reads the next body all the same', () => {
+  test('refuses bytes that are not UTF-8, and still reads the next body', () => {
     const broken = Uint8Array.of(0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d);
 
     expect(issueOf(broken)).toEqual({
@@ -53,7 +53,7 @@ describe('parseJson', () => {
     expect(parseJson(bytesOf('"é"'))).toEqual({ kind: 'string', text: 'é' });
   });
 
-  test('counts lines and columns of either line outcome from one', () => {
+  test('counts lines and columns from one, whatever the line ending', () => {
     expect(issueOf('{\r\n  "a": 1,\r\n  b: 2\r\n}').message).toBe('line 3, column 3: found "b"');
     expect(issueOf('{\n  "a": 1,\n  b: 2\n}').message).toBe('line 3, column 3: found "b"');
   });
@@ -73,7 +73,7 @@ describe('parseJson', () => {
     expect(issueOf(body).message).toBe('line 1, column 18: found "s"');
   });
 
-  test('names a character that cannot be seen, also beyond the basic plane', () => {
+  test('names an invisible character, also beyond the basic plane', () => {
     expect(issueOf('{\u200b}').message).toBe('line 1, column 2: found the character U+200B');
     expect(issueOf('{"a": 😀}').message).toBe('line 1, column 7: found the character U+1F600');
   });
@@ -84,37 +84,37 @@ const hints = {
   form: /form-urlencoded/,
   doubledQuotes: /quotes are doubled/,
   doubledBraces: /braces are doubled/,
-  placeholderBody: /the message is a placeholder/,
+  placeholderBody: /did not fill the placeholder/,
   noBraces: /braces are missing/,
-  plainText: /plain text is not taken/,
-  quotesAround: /quotes stand around the object/,
+  plainText: /plain text is not accepted/,
+  quotesAround: /object is inside quotes/,
   lineBreak: /must not contain a line break/,
   openString: /a string is not closed/,
   control: /raw tab or control/,
   escape: /backslash begins an escape/,
   typographic: /typographic quotes/,
   invisible: /no-break or invisible space/,
-  barePlaceholder: /a placeholder stands bare/,
+  barePlaceholder: /placeholder that has no quotes/,
   comment: /no comments/,
   innerQuote: /a quote inside a text/,
   singleQuotes: /replace the single ones/,
-  equals: /write : for =/,
-  foreignWord: /does not know this word/,
+  equals: /write : instead of =/,
+  foreignWord: /this word is not JSON/,
   decimalComma: /no decimal comma/,
-  unit: /take the unit or the per cent sign away/,
+  unit: /remove the unit or the per cent sign/,
   number: /a number is written like/,
   trailingComma: /remove the comma after the last value/,
-  twoCommas: /a comma too many/,
+  twoCommas: /one comma too many/,
   missingValue: /a value is missing/,
   missingComma: /a comma is missing/,
-  semicolon: /write , for ;/,
-  missingColon: /parted by a colon; add it/,
-  bareName: /names stand in double quotes/,
-  bareText: /text stands in double quotes/,
+  semicolon: /write , instead of ;/,
+  missingColon: /separated by a colon; add it/,
+  bareName: /a name needs double quotes/,
+  bareText: /text needs double quotes/,
   missingEnd: /the end is missing/,
-  twoObjects: /several signals go into one array/,
+  twoObjects: /several signals into one array/,
   tooMuch: /remove what follows/,
-  other: /any JSON validator/,
+  other: /a JSON validator/,
 };
 
 describe('the hint for broken JSON', () => {

@@ -89,13 +89,13 @@ describe('an order alert', () => {
     expect(readSignal(`{${orderText.replace('"buy"', action)}}`)).toEqual(orderSignal);
   });
 
-  test('may be sized in money', () => {
+  test('may have a size in the quote currency', () => {
     const body = `{${orderText.replace('"quantity":0.5', '"quoteQuantity":"250.00"')}}`;
 
     expect(readSignal(body)).toEqual({ ...orderSignal, size: { unit: 'quote', quoteQuantity: '250' } });
   });
 
-  test('without a size is told how to give one', () => {
+  test('without a size gets a hint how to give one', () => {
     expect(issueOf(`{${orderText.replace('"quantity":0.5,', '')}}`)).toEqual({
       path: 'quantity',
       message: 'the order has no size',
@@ -111,19 +111,19 @@ describe('an order alert', () => {
     });
   });
 
-  test('with an unreadable size hears of that alone', () => {
+  test('with an unreadable size gets only that issue', () => {
     expect(refusalOf(`{${orderText.replace(':0.5', ':"NaN"')}}`).paths).toEqual(['quantity']);
   });
 
-  test('with a price alone, which could be any kind of order, is told to name its kind', () => {
+  test('with only a price, which could be any kind of order, must name its kind', () => {
     expect(issueOf(`{${orderText.replace('"stopPrice"', '"price"')}}`)).toEqual({
       path: 'orderType',
-      message: 'the alert names no kind of order and has no stop price',
+      message: 'the alert has neither an order type nor a stop price',
       hint: 'add "orderType": "stop_limit" for a stop-limit order, or "orderType": "limit" for a limit order; a stop-limit order also needs "stopPrice"',
     });
   });
 
-  test('of a stop-limit order is told that it needs a stop price', () => {
+  test('for a stop-limit order must have a stop price', () => {
     const body = `{${orderText.replace('"stopPrice"', '"orderType":"stop_limit","price"')}}`;
 
     expect(issueOf(body)).toEqual({
@@ -147,19 +147,19 @@ describe('an order alert', () => {
     });
   });
 
-  test('of another kind is refused by name, together with its other faults', () => {
+  test('of another kind is refused by name, together with its other issues', () => {
     const { issues } = refusalOf(orderWith('"orderType":"market","stopLoss":"5%"'));
 
     expect(issues).toEqual([
       {
         path: 'orderType',
         message: '"market" is not a kind of order this relay places',
-        hint: 'no market orders are placed; "stop_limit" and "limit" keep to a limit price, and may stay unfilled',
+        hint: 'this relay places no market orders; "stop_limit" and "limit" orders have a limit price, and may stay unfilled',
       },
       {
         path: 'stopLoss',
         message: '"5%" is a per cent',
-        hint: 'shares of a balance or price are not taken; let the script work out the number',
+        hint: 'a share of a balance or price is not accepted; let the script calculate the number',
       },
     ]);
   });
@@ -186,18 +186,18 @@ describe('an order alert', () => {
     expect(refusalOf(orderWith('"clientOrderId":"x","order_id":5')).issues).toEqual([
       {
         path: 'order_id',
-        message: 'the action is to place an order, and this names one that exists',
+        message: 'the action places a new order, but this field names an existing one',
         hint: 'remove it, or correct "action"',
       },
       {
         path: 'clientOrderId',
-        message: 'the action is to place an order, and this names one that exists',
+        message: 'the action places a new order, but this field names an existing one',
         hint: 'remove it, or correct "action"',
       },
     ]);
   });
 
-  test('hears of all its faults at once', () => {
+  test('gets all its issues at once', () => {
     const body =
       '{"ticker":"DOGEUSDT","action":"by","qty":"5%","stopPrice":-1,"stopLos":1,"time":"now","maxLag":0}';
 
@@ -212,7 +212,7 @@ describe('an order alert', () => {
     ]);
   });
 
-  test('hears of twenty faults at most', () => {
+  test('gets twenty issues at most', () => {
     const keys = Array.from({ length: 1_000 }, (_, index) => `"key${index}":1`).join(',');
 
     expect(refusalOf(`{${keys}}`).issues).toHaveLength(20);
@@ -229,7 +229,7 @@ describe('a limit order alert', () => {
     expect(readSignal(`{${text},"${name}":99.5}`)).toEqual(signal);
   });
 
-  test('may have exits, a side of the position and a size in money', () => {
+  test('may have stop-loss, take-profit, a position side and a size in the quote currency', () => {
     const body = `{${text.replace('"quantity":0.5', '"quoteQuantity":100')},"price":99.5,"sl":90,"tp":120,"positionSide":"long"}`;
 
     expect(readSignal(body)).toEqual({
@@ -241,7 +241,7 @@ describe('a limit order alert', () => {
     });
   });
 
-  test('expects nothing of a stop price it does not have', () => {
+  test('refuses expectTrigger, because it refuses a stop price', () => {
     expect(issueOf(`{${text},"price":99.5,"expectTrigger":"above"}`)).toEqual({
       path: 'expectTrigger',
       message: 'a limit order has no stop price that could be on the wrong side',
@@ -249,7 +249,7 @@ describe('a limit order alert', () => {
     });
   });
 
-  test('has no stop price', () => {
+  test('refuses a stop price', () => {
     expect(issueOf(`{${text},"price":99.5,"stopPrice":99}`)).toEqual({
       path: 'stopPrice',
       message: 'a limit order has no stop price',

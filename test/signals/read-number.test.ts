@@ -4,14 +4,14 @@ import { issueOf, orderSignal, orderText, orderWith, readSignal, refusalOf } fro
 describe('a number', () => {
   const plain = 'write the number in digits, with a point before decimals';
   const lone =
-    'this field takes one number; per cents, distances, trailing and several targets are not taken: let the script work the number out';
+    'this field takes one number, not per cents, distances, trailing or several targets: let the script calculate the number';
   const absent = 'correct the script, or leave the line out if it is optional';
   const size = 'write at most 64 characters, between 1e-40 and 1e40';
   test.each([
-    ['"  "', '"" is empty', `the placeholder was filled with nothing; ${absent}`],
-    ['"none"', '"none" says that there is no value', absent],
-    ['"na"', '"na" says that there is no value', absent],
-    ['"undefined"', '"undefined" says that there is no value', absent],
+    ['"  "', '"" is empty', `TradingView filled the placeholder with nothing; ${absent}`],
+    ['"none"', '"none" means that there is no value', absent],
+    ['"na"', '"na" means that there is no value', absent],
+    ['"undefined"', '"undefined" means that there is no value', absent],
     ['"Infinity"', '"Infinity" is infinite', 'correct the division by zero in the script'],
     ['"-inf"', '"-inf" is infinite', 'correct the division by zero in the script'],
     ['"false"', '"false" is true or false', plain],
@@ -32,17 +32,17 @@ describe('a number', () => {
     ],
     ['"0,5"', '"0,5" has a decimal comma', 'write a point before decimals: 1234.5'],
     ['"1.234,56"', '"1.234,56" has a decimal comma', 'write a point before decimals: 1234.5'],
-    ['0', '"0" is zero', 'write a number above zero, or leave the line out if none is meant'],
-    ['"-0.00"', '"-0.00" is zero', 'write a number above zero, or leave the line out if none is meant'],
-    ['-1', '"-1" is negative', 'write a number above zero; "action" tells the direction'],
+    ['0', '"0" is zero', 'write a number above zero, or leave the line out if it is optional'],
+    ['"-0.00"', '"-0.00" is zero', 'write a number above zero, or leave the line out if it is optional'],
+    ['-1', '"-1" is negative', 'write a number above zero; "action" sets the direction'],
     ['"90 USDT"', '"90 USDT" is not a number', plain],
     ['"1e"', '"1e" is not a number', plain],
     ['"1.2.3"', '"1.2.3" is not a number', plain],
     ['"--1"', '"--1" is not a number', plain],
-    ['1e41', '"1e41" is beyond what any market trades', size],
-    ['1e-41', '"1e-41" is beyond what any market trades', size],
-    ['1e999', '"1e999" is beyond what any market trades', size],
-    [`"${'9'.repeat(65)}"`, `"${'9'.repeat(28)}…" is beyond what any market trades`, size],
+    ['1e41', '"1e41" is too large, too small or too long for any market', size],
+    ['1e-41', '"1e-41" is too large, too small or too long for any market', size],
+    ['1e999', '"1e999" is too large, too small or too long for any market', size],
+    [`"${'9'.repeat(65)}"`, `"${'9'.repeat(28)}…" is too large, too small or too long for any market`, size],
   ])('is not %s', (price, message, hint) => {
     expect(issueOf(orderWith(`"takeProfit":${price}`))).toEqual({ path: 'takeProfit', message, hint });
   });
@@ -71,12 +71,12 @@ describe('the largest lag', () => {
     expect(refusalOf(orderWith(`"maxLag":${maxLag}`)).paths).toEqual(['maxLag']);
   });
 
-  test('needs a time to be held against', () => {
+  test('needs a time to be compared with', () => {
     const body = `{${orderText.replace('"time":"2026-01-31T12:00:00Z"', '"id":"a","maxLag":30')}}`;
 
     expect(issueOf(body)).toEqual({
       path: 'maxLag',
-      message: 'without a time, the age of the alert cannot be held against maxLag',
+      message: 'without a time, the age of the alert cannot be compared with maxLag',
       hint: 'add "time": "{{timenow}}"',
     });
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { issueOf, orderSignal, orderWith, readSignal, refusalOf } from './reading.ts';
 
 describe('free text', () => {
-  test('has its unprintable characters spelled out, so that it forges no line of a log', () => {
+  test('has its unprintable characters escaped, so that it cannot forge a line of the log', () => {
     const body = orderWith('"comment":"a\\nb\\u001b[2J\\u0085\\u202e\\ud800 é 😀","strategy":"s\\t1"');
 
     expect(readSignal(body)).toEqual({
@@ -63,7 +63,7 @@ describe('extras', () => {
     });
   });
 
-  test('refuse doubled and dangerous keys at every level', () => {
+  test('refuse duplicate and dangerous keys at every level', () => {
     const body = orderWith('"extras":{"a":1,"b":[{"c":1,"c":1}],"a":1,"__proto__":{},"d":{"__proto__":1}}');
 
     expect(refusalOf(body).issues).toEqual([

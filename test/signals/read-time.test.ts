@@ -47,13 +47,13 @@ describe('the time', () => {
     );
   });
 
-  test('that no one filled in is told from other texts', () => {
+  test('that is an unfilled placeholder gets a hint of its own', () => {
     const issue = issueOf(`{${orderText.replace('2026-01-31T12:00:00Z', '{{timenov}}')}}`);
 
     expect(issue).toEqual({
       path: 'time',
       message: '"{{timenov}}" is not a time',
-      hint: 'nothing filled the placeholder: check its spelling; alert() fills none, and {{strategy.…}} needs a strategy alert',
+      hint: 'TradingView did not fill the placeholder: check its spelling; alert() fills no placeholders, and {{strategy.…}} needs a strategy alert',
     });
   });
 
@@ -63,18 +63,18 @@ describe('the time', () => {
     expect(readSignal(`{${orderText}}`, { nowMs })).toEqual(orderSignal);
     expect(issueOf(`{${orderText}}`, { nowMs: nowMs - 1 })).toEqual({
       path: 'time',
-      message: '"2026-01-31T12:00:00Z" lies in the future; the relay\'s clock says 2026-01-31T11:59:54.999Z',
-      hint: 'send {{timenow}}, which is UTC; turn a local time into UTC first',
+      message: '"2026-01-31T12:00:00Z" is in the future; the relay\'s clock says 2026-01-31T11:59:54.999Z',
+      hint: 'send {{timenow}}, which is UTC; convert a local time to UTC first',
     });
   });
 
-  test.each(['1e15', '1e40', '17698608000000000'])('%s, in too small a unit, lies in the future', (time) => {
+  test.each(['1e15', '1e40', '17698608000000000'])('%s, in too small a unit, is in the future', (time) => {
     const issue = issueOf(`{${orderText.replace('"2026-01-31T12:00:00Z"', time)}}`);
 
-    expect(issue.message).toContain('lies in the future');
+    expect(issue.message).toContain('is in the future');
   });
 
-  test('however long ago does not decide here whether the alert is stale', () => {
+  test('may be any time in the past: age is checked elsewhere', () => {
     const body = `{${orderText.replace('2026-01-31', '2020-01-31')}}`;
 
     expect(readSignal(body)).toEqual({ ...orderSignal, timeMs: 1580472000000 });

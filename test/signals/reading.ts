@@ -23,7 +23,7 @@ export const context: AlertContext = {
   account,
 };
 
-/** The least an order alert says, as the members of an object without its braces. */
+/** The members of a minimal order alert, without the braces of the object. */
 export const orderText =
   '"ticker":"BTCUSDT.P","action":"buy","quantity":0.5,"stopPrice":100,"time":"2026-01-31T12:00:00Z"';
 
@@ -54,7 +54,7 @@ export function readAlert(text: string, changes: Partial<AlertContext> = {}): Al
   return parseAlert(bytesOf(text), { ...context, ...changes });
 }
 
-/** The one signal of an alert that is a lone object. */
+/** The one signal of an alert that is a single object. */
 export function readSignal(text: string, changes: Partial<AlertContext> = {}): Signal {
   const { isArray, items } = readAlert(text, changes);
   const [item] = items;

@@ -34,7 +34,7 @@ describe('the names of a refused alert', () => {
     expect(namesIn(text).filter(({ id, ticker }) => id !== null || ticker !== null)).toEqual([]);
   });
 
-  test('are none in bytes that are no text, and in thousands of brackets', () => {
+  test('are empty for bytes that are not text, and for thousands of brackets', () => {
     expect(readRefusedNames(new Uint8Array([0x7b, 0xff]))).toEqual([]);
     expect(namesIn('['.repeat(16_000))).toEqual([{ id: null, ticker: null }]);
   });

@@ -14,8 +14,7 @@ describe('sizeOrder denies', () => {
         rule: 'market_closed',
         limit: 'open',
         actual: 'closed',
-        message:
-          'BTC_PERP is closed for trading, not open; wait for the exchange to open it, or trade another market',
+        message: 'BTC_PERP is closed for trading; wait until the exchange opens it, or trade another market',
       },
     ],
     [
@@ -27,7 +26,7 @@ describe('sizeOrder denies', () => {
         limit: 'collateral',
         actual: 'spot',
         message:
-          'BTC_PERP is a spot market, and the order needs a collateral one; map the ticker to another market',
+          'BTC_PERP is a spot market, but the order needs a collateral market; map the ticker to another market',
       },
     ],
     [
@@ -38,18 +37,19 @@ describe('sizeOrder denies', () => {
         rule: 'price_rounds_to_zero',
         limit: '0.5',
         actual: '0',
-        message: 'activationPrice becomes 0 in steps of 0.5 USDT; write a higher price for BTC_PERP',
+        message:
+          'activationPrice is 0 after rounding to steps of 0.5 USDT; write a higher price for BTC_PERP',
       },
     ],
     [
-      'an exit below one step',
+      'a stop-loss below one step',
       { ...sell, takeProfit: '60000', stopLoss: '0.2' },
       {},
       {
         rule: 'price_rounds_to_zero',
         limit: '0.5',
         actual: '0',
-        message: 'stopLoss becomes 0 in steps of 0.5 USDT; write a higher price for BTC_PERP',
+        message: 'stopLoss is 0 after rounding to steps of 0.5 USDT; write a higher price for BTC_PERP',
       },
     ],
     [
@@ -75,36 +75,36 @@ describe('sizeOrder denies', () => {
       },
     ],
     [
-      'an amount below the least',
+      'an amount below the minimum',
       { ...buy, size: { unit: 'base', quantity: '0.0019' } },
       {},
       {
         rule: 'min_amount',
         limit: '0.002',
         actual: '0.001',
-        message: '0.001 BTC is below the least of 0.002; raise the size for BTC_PERP',
+        message: '0.001 BTC is below the minimum of 0.002; raise the size for BTC_PERP',
       },
     ],
     [
-      'a worth below the least',
+      'a notional below the minimum',
       buy,
       { minTotal: parseDecimal('501.01') },
       {
         rule: 'min_total',
         limit: '501.01',
         actual: '501',
-        message: 'the order is worth 501 USDT, below the least of 501.01; raise the size for BTC_PERP',
+        message: 'the order is worth 501 USDT, below the minimum of 501.01; raise the size for BTC_PERP',
       },
     ],
     [
-      'a worth above the most',
+      'a notional above the maximum',
       buy,
       { maxTotal: parseDecimal('500.99') },
       {
         rule: 'max_total',
         limit: '500.99',
         actual: '501',
-        message: 'the order is worth 501 USDT, above the most of 500.99; lower the size for BTC_PERP',
+        message: 'the order is worth 501 USDT, above the maximum of 500.99; lower the size for BTC_PERP',
       },
     ],
   ];

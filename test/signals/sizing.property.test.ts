@@ -128,7 +128,7 @@ describe('whatever is asked of whatever market, sizeOrder', () => {
     );
   });
 
-  test('rounds entries so that a buy pays no more and a sell takes no less than asked', () => {
+  test('rounds prices so that a buy pays no more and a sell takes no less than asked', () => {
     forEveryOrder(({ side, stopPrice, limitPrice }, { price, activationPrice }, { priceStep }) => {
       for (const [asked, rounded] of [
         [stopPrice, activationPrice],
@@ -141,7 +141,7 @@ describe('whatever is asked of whatever market, sizeOrder', () => {
     });
   });
 
-  test('keeps stop and limit price in the order they were asked in', () => {
+  test('never rounds stop price and limit price past each other', () => {
     forEveryOrder(({ side, stopPrice, limitPrice }, { price, activationPrice }) => {
       const stop = scale(stopPrice);
       const isAbove = limitPrice === null ? side === 'buy' : scale(limitPrice) >= stop;
@@ -152,7 +152,7 @@ describe('whatever is asked of whatever market, sizeOrder', () => {
     });
   });
 
-  test('moves exits toward the sooner exit, by less than a step', () => {
+  test('rounds stop-loss and take-profit so that they execute sooner, by less than a step', () => {
     forEveryOrder((asked, order, { priceStep }) => {
       const isLong =
         asked.positionSide === 'LONG' || (asked.positionSide !== 'SHORT' && asked.side === 'buy');

@@ -3,7 +3,7 @@ import { parseDecimal } from '../../lib/base/decimal.ts';
 import { account, buy, sell, size } from './sized.ts';
 
 describe('sizeOrder', () => {
-  test('cuts a buy to the steps: amount, stop and limit price down', () => {
+  test('rounds amount, stop price and limit price of a buy down', () => {
     expect(size(buy)).toEqual({
       ok: true,
       order: {
@@ -18,7 +18,7 @@ describe('sizeOrder', () => {
     });
   });
 
-  test('raises the prices of a sell to the step, and cuts its amount', () => {
+  test('rounds the prices of a sell up, and its amount down', () => {
     expect(size(sell)).toEqual({
       ok: true,
       order: {
@@ -55,7 +55,7 @@ describe('sizeOrder', () => {
     });
   });
 
-  test('sets a missing limit price at the stop price when the offset is none', () => {
+  test('sets a missing limit price to the stop price when the offset is zero', () => {
     const noOffset = { ...account, limitOffsetRate: parseDecimal('0') };
 
     expect(size({ ...buy, limitPrice: null }, {}, noOffset)).toMatchObject({
@@ -63,13 +63,13 @@ describe('sizeOrder', () => {
     });
   });
 
-  test('rounds the exits of a long position toward the sooner exit', () => {
+  test('rounds stop-loss and take-profit of a long position so that they execute sooner', () => {
     expect(size({ ...buy, stopLoss: '49000.1', takeProfit: '52000.9' })).toMatchObject({
       order: { stopLoss: '49000.5', takeProfit: '52000.5' },
     });
   });
 
-  test('rounds the exits of a short position toward the sooner exit', () => {
+  test('rounds stop-loss and take-profit of a short position so that they execute sooner', () => {
     expect(size({ ...sell, stopLoss: '51000.9', takeProfit: '48000.1' })).toMatchObject({
       order: { stopLoss: '51000.5', takeProfit: '48000.5' },
     });
@@ -88,7 +88,7 @@ describe('sizeOrder', () => {
     },
   );
 
-  test('a position that may be both follows the side of the order', () => {
+  test('for positionSide BOTH, the side of the order decides', () => {
     expect(size({ ...buy, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
       order: { positionSide: 'BOTH', stopLoss: '49000.5' },
     });
@@ -97,7 +97,7 @@ describe('sizeOrder', () => {
     });
   });
 
-  test('divides money by the limit price as it is after rounding, and cuts', () => {
+  test('divides a quote amount by the rounded limit price, and rounds down', () => {
     // 1000 / 50100 = 0.01996… ; 1000 / 49900.5 = 0.02003…
     expect(size({ ...buy, size: { unit: 'quote', quoteQuantity: '1000' } })).toMatchObject({
       order: { amount: '0.019', price: '50100' },

@@ -3,7 +3,7 @@ import { checkStaleness, lastFreshMs } from '../../lib/signals/staleness.ts';
 import { orderSignal } from './reading.ts';
 
 const timed = { ...orderSignal, timeMs: 1_000_000, maxLagMs: 60_000 };
-/** Much later than the alert fired, to tell the two apart. */
+/** Much later than the alert fired, so that the tests distinguish the two. */
 const arrival = { receivedAtMs: 1_990_000, defaultMaxLagMs: 5_000 };
 
 describe('checkStaleness', () => {
@@ -17,7 +17,8 @@ describe('checkStaleness', () => {
       rule: 'stale',
       limit: '60 s',
       actual: '60.001 s',
-      message: 'the alert is 60.001 s old and may be 60 s; raise maxLag if that delay is acceptable',
+      message:
+        'the alert is 60.001 s old, and at most 60 s is allowed; raise maxLag if that delay is acceptable',
     });
   });
 
@@ -25,18 +26,18 @@ describe('checkStaleness', () => {
     expect(checkStaleness(timed, arrival, 996_000)).toBeNull();
   });
 
-  test('an alert whose time lies a minute ahead is fresh, and a millisecond more is denied with both numbers', () => {
+  test('an alert whose time is a minute ahead is fresh, and a millisecond more is denied with both numbers', () => {
     expect(checkStaleness(timed, arrival, 940_000)).toBeNull();
     expect(checkStaleness(timed, arrival, 939_999)).toEqual({
       rule: 'stale',
       limit: '60 s ahead',
       actual: '60.001 s ahead',
       message:
-        "the alert's time lies 60.001 s ahead of this machine's clock and may lie 60 s: its age is not known; set the clock right",
+        "the alert's time is 60.001 s ahead of this machine's clock, and at most 60 s is allowed: its age is unknown; correct the clock",
     });
   });
 
-  test('a silent alert that came before the clock was set back is denied, too', () => {
+  test('an alert without a time that came before the clock was set back is denied, too', () => {
     const silent = { ...timed, timeMs: null, maxLagMs: null };
     expect(checkStaleness(silent, arrival, 1_930_000)).toBeNull();
     expect(checkStaleness(silent, arrival, 1_929_999)).toMatchObject({ actual: '60.001 s ahead' });

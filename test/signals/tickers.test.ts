@@ -12,10 +12,10 @@ describe('the ticker', () => {
     ['ES1!', '<market>'],
     ['USDT', '<market>'],
     ['constructor', '<market>'],
-  ])('%s, mapped to nothing, is refused with the line to add', (ticker, market) => {
+  ])('%s, which is not mapped, is refused with the line to add', (ticker, market) => {
     expect(issueOf(`{${orderText.replace('BTCUSDT.P', ticker)}}`)).toEqual({
       path: 'ticker',
-      message: `"${ticker}" is mapped to no market`,
+      message: `"${ticker}" is not mapped to a market`,
       hint: `add this line to the tickers in relay.config.ts: '${ticker}': '${market}',`,
     });
   });
@@ -34,8 +34,10 @@ describe('the ticker', () => {
     },
   );
 
-  test('that no one filled in is told from other texts', () => {
-    expect(issueOf(`{${orderText.replace('BTCUSDT.P', '{{tikker}}')}}`).hint).toMatch(/^nothing filled/);
+  test('that is an unfilled placeholder gets a hint of its own', () => {
+    expect(issueOf(`{${orderText.replace('BTCUSDT.P', '{{tikker}}')}}`).hint).toMatch(
+      /^TradingView did not fill/,
+    );
   });
 
   test('must be there', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Issue } from '../../lib/base/errors.ts';
 import { issueOf, orderSignal, orderText, readAlert, readSignal, refusalOf } from './reading.ts';
 
-/** Bodies that people, scripts and bridges were seen to send, and how each is answered. */
+/** Bodies that people, scripts and bridges really sent, and the response to each. */
 describe('a body seen in the wild', () => {
   describe('that is not JSON is refused with the place and the likely mistake', () => {
     test.each<[string, string, Omit<Issue, 'path'>]>([
@@ -21,7 +21,7 @@ describe('a body seen in the wild', () => {
         "{'ticker':'BTCUSDT.P'}",
         {
           message: 'line 1, column 2: found "\'"',
-          hint: 'JSON takes double quotes "; replace the single ones',
+          hint: 'JSON needs double quotes "; replace the single ones',
         },
       ],
       [
@@ -29,7 +29,7 @@ describe('a body seen in the wild', () => {
         '{"ticker":"BTCUSDT.P","comment":"the "long" side"}',
         {
           message: 'line 1, column 39: found "l"',
-          hint: 'a quote inside a text must be written \\"; or remove it',
+          hint: 'write a quote inside a text as \\", or remove it',
         },
       ],
       [
@@ -37,7 +37,7 @@ describe('a body seen in the wild', () => {
         '{"ticker"="BTCUSDT.P"}',
         {
           message: 'line 1, column 10: found "="',
-          hint: 'a name and its value are parted by a colon; write : for =',
+          hint: 'a name and its value are separated by a colon; write : instead of =',
         },
       ],
       [
@@ -69,7 +69,7 @@ describe('a body seen in the wild', () => {
         `{${orderText},"limitPrice":NaN}`,
         {
           message: 'line 1, column 112: found "N"',
-          hint: 'JSON does not know this word; a script wrote a value it did not have: correct the script, or leave the line out',
+          hint: 'this word is not JSON; the script had no value to write: correct the script, or leave the line out',
         },
       ],
       [
@@ -85,7 +85,7 @@ describe('a body seen in the wild', () => {
         '{\u00a0"ticker":\u00a0"BTCUSDT.P"}',
         {
           message: 'line 1, column 2: found the character U+00A0',
-          hint: 'a no-break or invisible space came along when copying; replace it by a plain space',
+          hint: 'the text contains a no-break or invisible space, often copied from a web page; replace it by a plain space',
         },
       ],
       [
@@ -93,7 +93,7 @@ describe('a body seen in the wild', () => {
         `{${orderText},"limitPrice":{{strategy.order.prise}}}`,
         {
           message: 'line 1, column 113: found "{"',
-          hint: 'a placeholder stands bare where TradingView filled nothing in; check its spelling, and quote it',
+          hint: 'TradingView did not fill a placeholder that has no quotes; check its spelling, and put it in double quotes',
         },
       ],
       [
@@ -121,25 +121,25 @@ describe('a body seen in the wild', () => {
     });
   });
 
-  describe('whose price is none is refused by the name of what it is', () => {
+  describe('whose price is not a number is refused with the reason', () => {
     const absent = 'correct the script, or leave the line out if it is optional';
     test.each<[string, string, string]>([
-      ['"None"', '"None" says that there is no value', absent],
-      ['"null"', '"null" says that there is no value', absent],
-      ['"NaN"', '"NaN" says that there is no value', absent],
+      ['"None"', '"None" means that there is no value', absent],
+      ['"null"', '"null" means that there is no value', absent],
+      ['"NaN"', '"NaN" means that there is no value', absent],
       ['null', 'null is not a number', absent],
-      ['""', '"" is empty', `the placeholder was filled with nothing; ${absent}`],
+      ['""', '"" is empty', `TradingView filled the placeholder with nothing; ${absent}`],
       ['"True"', '"True" is true or false', 'write the number in digits, with a point before decimals'],
       ['true', 'true is not a number', 'write the number in digits, with a point before decimals'],
       [
         '"5%"',
         '"5%" is a per cent',
-        'shares of a balance or price are not taken; let the script work out the number',
+        'a share of a balance or price is not accepted; let the script calculate the number',
       ],
       [
         '"{{plot_0}}"',
         '"{{plot_0}}" is a placeholder, not a number',
-        'nothing filled the placeholder: check its spelling; alert() fills none, and {{strategy.…}} needs a strategy alert',
+        'TradingView did not fill the placeholder: check its spelling; alert() fills no placeholders, and {{strategy.…}} needs a strategy alert',
       ],
     ])('%s', (price, message, hint) => {
       const body = `{${orderText},"stopLoss":${price}}`;
@@ -149,7 +149,7 @@ describe('a body seen in the wild', () => {
     });
   });
 
-  describe('that is JSON but no object is refused with its kind', () => {
+  describe('that is JSON but not an object is refused with its kind', () => {
     const hint = 'send an object with ticker, action and the rest: {"ticker": "{{ticker}}", …}';
     test.each([
       ['"buy"', 'the signal is a string, not an object'],
@@ -161,9 +161,9 @@ describe('a body seen in the wild', () => {
       expect(issueOf(body)).toEqual({ path: '', message, hint });
     });
 
-    test('an object inside a string is told from other strings', () => {
+    test('an object inside a string gets its own hint', () => {
       expect(issueOf('"{\\"ticker\\":1}"').hint).toBe(
-        'the object stands in quotes, as text; send it as it is, beginning with {',
+        'the object is inside quotes; send it without them, beginning with {',
       );
     });
   });

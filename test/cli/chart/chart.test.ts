@@ -64,7 +64,7 @@ describe('a trace', () => {
     ]);
   });
 
-  test('tells amounts exactly that no float can hold', async () => {
+  test('keeps amounts exact that no float can represent', async () => {
     const { least, most } = await traceOne(['123456789012.12345678', '123456789012.12345679']);
 
     expect(JSON.stringify({ least, most })).toBe(
@@ -118,7 +118,7 @@ describe('gaps', () => {
     expect(drawTerminal(month).match(/●/g)).toHaveLength(2);
   });
 
-  test('are everything where nothing was kept, and unknown beside a lone snapshot', () => {
+  test('cover the whole range without snapshots, and are unknown next to a single snapshot', () => {
     expect(hoursOf([])).toEqual([[0, 24]]);
     expect(hoursOf([12])).toEqual([]);
   });
@@ -262,7 +262,7 @@ describe('a chart in the terminal', () => {
   });
 });
 
-test('a picture spells out what XML would take for its own, and leaves out what it cannot hold', async () => {
+test('a picture escapes what XML reserves, and omits what XML does not allow', async () => {
   const traces = await trace({ 0: { '<&"\u0001>': '1' } }, { hours: 1, columns: 880 });
 
   const svg = drawSvg(traces, { title: 'a < b', subtitle: 'c & d', legend: 'e' });

@@ -32,7 +32,7 @@ function runIn(path: string, ...scripts: readonly string[]): void {
 const versionsTable =
   'CREATE TABLE schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID';
 
-/** The order of the first releases' journals, which named no kind and had null for an exit not asked for. */
+/** An order as the first releases' journals stored it: without a kind, and with null for a missing stop-loss or take-profit. */
 const oldEntry = {
   prices: { BTC_USDT: '60000' },
   command: {
@@ -53,7 +53,7 @@ const oldEntry = {
   },
 };
 
-/** A folder as a release before this one left it, whose ledger was of that version. */
+/** A data folder as an earlier release left it, with a ledger of the given version. */
 function writeOlderFolder(version: number): void {
   const insertEntry = `INSERT INTO entries (account, signal_id, status, fingerprint, created_at_ms, updated_at_ms, steps)
     VALUES ('main', 'refused-1', 'invalid', 'f1', 1, 1, '[{"status":"invalid","atMs":1,"note":"as it was"}]')`;
@@ -88,7 +88,7 @@ function writeOlderFolder(version: number): void {
 }
 
 describe.each([1, 2])('a data folder of an older release, with a ledger of version %i,', (version) => {
-  test('is taken over with everything in it', async () => {
+  test('is upgraded and keeps everything in it', async () => {
     writeOlderFolder(version);
     const { settings } = parseConfig(testConfig);
 
@@ -129,7 +129,7 @@ describe.each([1, 2])('a data folder of an older release, with a ledger of versi
   });
 });
 
-/** Every file with what is in it. */
+/** Every file with its content. */
 function fingerprint(): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readdirSync(folder.path)
@@ -140,12 +140,20 @@ function fingerprint(): Readonly<Record<string, string>> {
 
 describe('a data folder that this release cannot read', () => {
   test.each([
-    ['ledger', 'databasePath', 'its ledger is of version 9, and this release knows 3 at most'],
-    ['queue', 'databasePath', 'its queue is of version 9, and this release knows 1 at most'],
-    ['market-copies', 'databasePath', 'its market-copies is of version 9, and this release knows 1 at most'],
-    ['snapshots', 'databasePath', 'its snapshots is of version 9, and this release knows 1 at most'],
-    ['positions', 'databasePath', 'its positions is of version 9, and this release knows none'],
-    ['paper journal', 'paperPath', 'its paper journal is of version 9, and this release knows 2 at most'],
+    ['ledger', 'databasePath', 'its ledger has version 9, and this release reads at most version 3'],
+    ['queue', 'databasePath', 'its queue has version 9, and this release reads at most version 1'],
+    [
+      'market-copies',
+      'databasePath',
+      'its market-copies has version 9, and this release reads at most version 1',
+    ],
+    ['snapshots', 'databasePath', 'its snapshots has version 9, and this release reads at most version 1'],
+    ['positions', 'databasePath', 'its positions has version 9, and this release reads no version of it'],
+    [
+      'paper journal',
+      'paperPath',
+      'its paper journal has version 9, and this release reads at most version 2',
+    ],
   ] as const)(
     'because a newer one wrote its %s is refused, and nothing in it is touched',
     (store, place, reason) => {
@@ -186,7 +194,7 @@ describe('a data folder that this release cannot read', () => {
     },
   );
 
-  test('because its secrets hold what only a newer release knows is refused with the place', () => {
+  test('whose secrets have a field that only a newer release knows is refused with its path', () => {
     writeOlderFolder(2);
     const secrets = { main: { webhookTokens: [], exchangeKeys: null, vault: 'x' } };
     writeFileSync(folder.secretsPath, JSON.stringify(secrets));
@@ -212,7 +220,7 @@ describe('a data folder that this release cannot read', () => {
     expect(() => checkDataFolder(folder)).toThrow(expect.objectContaining({ code: 'data_folder_newer' }));
   });
 
-  test('holds nothing yet: that is no reason', () => {
+  test('an empty data folder is accepted', () => {
     expect(() => checkDataFolder(folder)).not.toThrow();
     expect(readdirSync(folder.path)).toEqual([]);
   });

@@ -12,7 +12,7 @@ describe('the lock of a data folder', () => {
   });
   afterEach(() => rmSync(join(lockPath, '..'), { recursive: true }));
 
-  test('is held by one at a time', () => {
+  test('is held by one relay at a time', () => {
     const lock = lockFolder(lockPath);
 
     expect(() => lockFolder(lockPath)).toThrow(expect.objectContaining({ code: 'folder_in_use' }));
@@ -26,7 +26,7 @@ describe('the lock of a data folder', () => {
     expect(statSync(lockPath).mode & 0o777).toBe(0o600);
   });
 
-  test('is taken on a full disk too', () => {
+  test('can be taken on a full disk too', () => {
     // Not a byte may be written to any file, as on a full disk.
     const script = `import { lockFolder } from './infra/local/folder-lock.ts'; lockFolder(${JSON.stringify(lockPath)}).release();`;
     const limited = ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath];
@@ -41,18 +41,18 @@ describe('the lock of a data folder', () => {
     ]).toEqual([0, []]);
   });
 
-  test('that holds garbage is no other relay, and is to be removed', () => {
+  test('that contains garbage is reported as damaged, with the advice to remove it', () => {
     writeFileSync(lockPath, 'no database, but long enough to look at'.repeat(100));
 
     expect(() => lockFolder(lockPath)).toThrow(
       expect.objectContaining({
         code: 'store_unavailable',
-        message: expect.stringMatching(/lock\.db is damaged.* remove that file/),
+        message: expect.stringMatching(/lock\.db is damaged.* remove the file/),
       }),
     );
   });
 
-  test('that cannot be opened is no other relay either', () => {
+  test('that cannot be opened is not reported as another relay', () => {
     mkdirSync(lockPath);
 
     expect(() => lockFolder(lockPath)).toThrow(

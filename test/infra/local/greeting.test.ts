@@ -16,7 +16,7 @@ const facts: GreetingFacts = {
 };
 
 describe('the greeting of a local run', () => {
-  test('ends with "ready", and warns of nothing where there is nothing', () => {
+  test('ends with "ready", and has no warnings when there is nothing to warn about', () => {
     const greeting = writeGreeting(facts);
 
     expect(greeting.endsWith('\nready\n')).toBe(true);
@@ -30,7 +30,7 @@ describe('the greeting of a local run', () => {
     );
   });
 
-  test('says what to edit in a message that is not right for every script', () => {
+  test('names the fields to edit in a message that does not fit every script', () => {
     expect(writeGreeting({ ...facts, dialect: 'documented' })).toContain('; EDIT stopPrice first');
   });
 });

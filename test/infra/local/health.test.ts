@@ -18,7 +18,7 @@ describe('GET /health', () => {
   });
   afterAll(() => world.close());
 
-  test('tells release and store, and nothing else', async () => {
+  test('reports the release and the store, and nothing else', async () => {
     const response = await fetch(url);
 
     expect(response.status).toBe(200);
@@ -26,7 +26,7 @@ describe('GET /health', () => {
     expect(await response.json()).toEqual({ status: 'ok', version: readVersion(), store: 'readable' });
   });
 
-  test('is answered with a question behind it, and without a body to HEAD', async () => {
+  test('works with a query string, and for HEAD without a body', async () => {
     const [asked, head] = await Promise.all([fetch(`${url}?at=1`), fetch(url, { method: 'HEAD' })]);
 
     expect([asked.status, head.status, await head.text()]).toEqual([200, 200, '']);
@@ -43,7 +43,7 @@ describe('GET /health', () => {
   });
 });
 
-test('a store that cannot be read is told as 503', async () => {
+test('a store that cannot be read is reported with 503', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'relay-health-'));
   const file = openSqlite(join(folder, 'relay.db'));
   const logHealth = createHealth(createSqliteLedger(file), '1.2.3');

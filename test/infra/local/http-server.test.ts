@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type HttpServer, startHttpServer } from '../../../infra/local/http-server.ts';
 
-/** Far above the bound given to the server, far below the half minute after which Node looks by itself. */
+/** Far above the limit given to the server, far below the 30 seconds after which Node checks by default. */
 const patienceMs = 10_000;
 
 describe('a sender that stalls', () => {
@@ -15,7 +15,7 @@ describe('a sender that stalls', () => {
     server = await startHttpServer(0, receive, { receiveWithinMs });
   }
 
-  /** Writes, and says nothing more; resolves with all that came back once the server has closed the connection. */
+  /** Writes the text and then stalls; resolves with the response once the server has closed the connection. */
   async function stallAfter(...parts: readonly string[]): Promise<string> {
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
     for (const part of parts) socket.write(part);
@@ -27,7 +27,7 @@ describe('a sender that stalls', () => {
     ['in its headers', ['POST /signals/main/token HTTP/1.1\r\nhost: x\r\n']],
     ['in its body', ['POST /signals/main/token HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n', '{"id"']],
   ])(
-    '%s is told so, and its connection is closed',
+    '%s gets a 408, and its connection is closed',
     async (_, parts) => {
       await start(100);
 
@@ -59,7 +59,7 @@ describe('a sender that stalls', () => {
     patienceMs,
   );
 
-  test('keeps nobody else from being answered', async () => {
+  test('does not delay other senders', async () => {
     await start(60_000);
     const stalled = connect(Number(new URL(server.url).port), '127.0.0.1');
     stalled.write('POST /signals/main/token HTTP/1.1\r\n');
@@ -71,7 +71,7 @@ describe('a sender that stalls', () => {
   });
 });
 
-test('what is no HTTP is answered 400', async () => {
+test('a request that is not HTTP gets a 400', async () => {
   const server = await startHttpServer(0, async () => ({ statusCode: 202, body: '{}' }));
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   socket.write('good day\r\n\r\n');

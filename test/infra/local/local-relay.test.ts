@@ -16,7 +16,7 @@ import { type PaperExchange, startPaperExchange } from '../../../lib/paper/serve
 import { buyAlert } from '../../support/alerts.ts';
 import { testConfig } from '../../support/world.ts';
 
-/** Tells of every alarm the relay raises, and of every line that it logs. */
+/** Records every alarm and every log line of the relay. */
 const events = new EventEmitter();
 let folder: DataFolder;
 let paper: PaperExchange;
@@ -34,9 +34,9 @@ afterEach(async () => {
   rmSync(folder.path, { recursive: true });
 });
 
-/** @returns once it has gone through what it found */
+/** Starts the relay. @returns once the first reconciliation has ended */
 async function start(): Promise<void> {
-  const tell = () => void events.emit('line');
+  const emitLine = () => void events.emit('line');
   relay = await startLocalRelay({
     port: 0,
     folder,
@@ -45,10 +45,10 @@ async function start(): Promise<void> {
     exchangeTimeoutMs: 2_000,
     clock: systemClock,
     log: {
-      info: tell,
-      warn: tell,
+      info: emitLine,
+      warn: emitLine,
       error(_, facts) {
-        tell();
+        emitLine();
         if (facts['alarm'] === true) events.emit('alarm');
       },
     },
@@ -56,7 +56,7 @@ async function start(): Promise<void> {
   await relay.reconcile();
 }
 
-/** Starts it, and has it send an order whose response is lost. */
+/** Starts the relay and lets it send an order whose response is lost. */
 async function loseResponse(): Promise<void> {
   await start();
   const alarm = once(events, 'alarm');
@@ -77,7 +77,7 @@ async function readEntry(signalId = 'buy-1') {
   return entry;
 }
 
-/** The status of the order, once it has one that stays. */
+/** The final status of the order. */
 async function settledStatus(signalId: string) {
   for (;;) {
     const line = once(events, 'line');
@@ -87,7 +87,7 @@ async function settledStatus(signalId: string) {
   }
 }
 
-test('a local relay looks for an order whose response was lost, when it is asked to', async () => {
+test('a local relay looks up an order whose response was lost when it is asked to reconcile', async () => {
   await loseResponse();
 
   await relay.reconcile();
@@ -96,7 +96,7 @@ test('a local relay looks for an order whose response was lost, when it is asked
   expect(paper.control.state().acceptedCreates).toBe(1);
 });
 
-test('a local relay looks for what the run before left unknown, as soon as it starts', async () => {
+test('a local relay looks up signals that the previous run left unknown as soon as it starts', async () => {
   await loseResponse();
   await relay.close();
 
@@ -106,7 +106,7 @@ test('a local relay looks for what the run before left unknown, as soon as it st
   expect(paper.control.state().acceptedCreates).toBe(1);
 });
 
-test('a local relay that starts while the market list fails trades by the list that the run before kept', async () => {
+test('a local relay that starts while the market list fails trades with the list that the previous run stored', async () => {
   await start();
   await post('buy-1');
   expect(await settledStatus('buy-1')).toBe('placed');

@@ -40,7 +40,7 @@ describe('the minute loop of a local run', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('begins no run while another is under way', async () => {
+  test('starts no run while another is in progress', async () => {
     await jest.advanceTimersByTimeAsync(150_000);
     expect(runs).toHaveLength(1);
     await endRun(0);
@@ -49,7 +49,7 @@ describe('the minute loop of a local run', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('goes on after a run that failed', async () => {
+  test('continues after a failed run', async () => {
     runs[0]?.fail();
 
     await jest.advanceTimersByTimeAsync(60_000);
@@ -57,7 +57,7 @@ describe('the minute loop of a local run', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('lets a caller join the run that is under way, or begin one', async () => {
+  test('lets a caller wait for the current run, or start one', async () => {
     let isDone = false;
     const joined = loop.run().then(() => {
       isDone = true;
@@ -71,7 +71,7 @@ describe('the minute loop of a local run', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('stops when the run under way has ended, and begins no other', async () => {
+  test('stops when the current run has ended, and starts no other', async () => {
     let isStopped = false;
     const stopped = loop.stop().then(() => {
       isStopped = true;

@@ -52,7 +52,7 @@ describe('npm start', () => {
     return started;
   }
 
-  /** @returns what it says until it is up */
+  /** @returns its output until it is ready */
   async function start(): Promise<readonly string[]> {
     const { stdout } = run(data);
     const lines: string[] = [];
@@ -64,7 +64,7 @@ describe('npm start', () => {
     return lines;
   }
 
-  /** @returns how it refused */
+  /** @returns exit code and output of a start that fails */
   async function startInVain(
     folder = data,
     environment: Readonly<Record<string, string>> = {},
@@ -75,7 +75,7 @@ describe('npm start', () => {
     return { exitCode, said };
   }
 
-  test('goes on without the note of where it runs, and says so', async () => {
+  test('runs even if its addresses cannot be recorded, and says so', async () => {
     // A folder in its place can be written as little as a file on a full disk.
     mkdirSync(join(data, 'run.json'));
 
@@ -85,7 +85,7 @@ describe('npm start', () => {
     expect(lines.filter((line) => line.includes('run.json could not be written'))).toHaveLength(1);
   });
 
-  test('keeps everything for its owner only, whatever the mask of the shell', async () => {
+  test('creates all files readable by their owner only, whatever the umask', async () => {
     await start();
 
     const names = [
@@ -157,7 +157,7 @@ describe('npm start', () => {
     expect(lines.at(-1)).toBe('ready');
   });
 
-  test('describes its options and starts nothing when it is asked for help', async () => {
+  test('prints its options and starts nothing for --help', async () => {
     const help = spawn(process.execPath, ['bin/run.cjs', 'infra/local/main.ts', '--help', '--data', data], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -175,7 +175,7 @@ describe('npm start', () => {
     expect(readdirSync(data)).toEqual([]);
   });
 
-  test('stops in good order on Ctrl-C, which the terminal and npm both pass on', async () => {
+  test('stops gracefully on Ctrl-C, which the terminal and npm both send', async () => {
     await start();
 
     for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const) child?.kill(signal);
@@ -194,7 +194,7 @@ describe('npm start', () => {
     ]);
   });
 
-  test('leaves a folder of a newer release as it is, and says so in a sentence', async () => {
+  test('does not change the folder of a newer release, and says so in a sentence', async () => {
     const { databasePath } = createDataFolder(data);
     const database = new DatabaseSync(databasePath);
     database.exec(
@@ -206,7 +206,7 @@ describe('npm start', () => {
 
     expect([exitCode, said]).toEqual([
       1,
-      `a newer release wrote the data folder "${data}": its ledger is of version 9, and this release knows 3 at most; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
+      `a newer release wrote the data folder "${data}": its ledger has version 9, and this release reads at most version 3; nothing was started and nothing was changed\nRun the release that wrote it, or choose another folder with --data.\n`,
     ]);
     expect(readdirSync(data)).toEqual(['relay.db']);
   });
