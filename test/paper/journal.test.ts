@@ -149,7 +149,11 @@ const newOrder = {
 
 describe('a journal that cannot be used', () => {
   test.each([
-    ['of a newer release', 'UPDATE schema_versions SET version = 9', 'have version 9, and this release knows version 2'],
+    [
+      'of a newer release',
+      'UPDATE schema_versions SET version = 9',
+      'have version 9, and this release knows version 2',
+    ],
     [
       'with a line that is no JSON',
       "INSERT INTO paper_journal (entry) VALUES ('{')",
