@@ -68,13 +68,17 @@ const AccountSchema = z
   });
 
 /**
- * Where TradingView sends its alerts from.
+ * The addresses from which TradingView sends alerts.
  *
  * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
  */
 export const tradingViewAddresses = ['52.89.214.238', '34.212.75.30', '54.218.53.128', '52.32.178.7'];
 
-/** The retentions that CloudWatch Logs knows, in days. @see https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
+/**
+ * The retentions that CloudWatch Logs has, in days.
+ *
+ * @see https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+ */
 const logRetentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ] as const;
@@ -93,7 +97,7 @@ const AwsSchema = z.strictObject({
   logRetentionDays: z.literal(logRetentions).default(90),
 });
 
-/** Kept as it is written: AWS takes it so. */
+/** Stays as it is written, because AWS takes it in this form. */
 const CronText = z.string().superRefine((text, context) => {
   try {
     parseCron(text);
@@ -141,30 +145,30 @@ function isAddress(address: string): boolean {
   }
 }
 
-/** What relay.config.ts exports. */
+/** The type of the value that relay.config.ts exports. */
 export type RelayConfig = z.input<typeof ConfigSchema>;
 
-/** What concerns the AWS deployment alone. */
+/** The settings of the AWS deployment only. */
 export interface AwsSettings {
-  /** Addresses or ranges that may call the webhook beside TradingView's own. */
+  /** Addresses or ranges that may call the webhook, in addition to TradingView's. */
   readonly allowedAddresses: readonly string[];
-  /** Null: alarms reach nobody by mail. */
+  /** Null: no mail is sent. */
   readonly alarmEmail: string | null;
-  /** For how long the entry of a signal is kept once nothing can become of it any more. */
+  /** How long the entry of a signal is kept once its status is final. */
   readonly keepLedgerDays: number;
   readonly logRetentionDays: (typeof logRetentions)[number];
 }
 
-/** When what is looked at by the clock; cron expressions as EventBridge Scheduler writes them, null for never. */
+/** The schedules of the snapshots, as cron expressions of EventBridge Scheduler; null for never. */
 export interface SnapshotSettings {
-  /** A name of the tz database, in which the expressions are read. */
+  /** The time zone of the expressions: a name of the tz database. */
   readonly timeZone: string;
   readonly balances: string | null;
   readonly fees: string | null;
   readonly interest: string | null;
 }
 
-/** The configuration, checked and in the model's words. */
+/** The checked configuration, in the terms of the model. */
 export interface HostConfig {
   readonly exchange: { readonly address: string; readonly dialect: Dialect };
   readonly settings: Settings;
@@ -175,7 +179,7 @@ export interface HostConfig {
 /**
  * Checks the whole configuration.
  *
- * @throws RelayError `config_invalid` with every fault at once, each with its path
+ * @throws RelayError `config_invalid` with all issues at once, each with its path
  */
 export function parseConfig(config: unknown): HostConfig {
   const parsed = ConfigSchema.safeParse(config);
@@ -204,7 +208,7 @@ export function parseConfig(config: unknown): HostConfig {
 }
 
 /**
- * What the exchange at a configured address is known to refuse, in one sentence; null when nothing is known.
+ * What the exchange at a configured address refuses, in one sentence; null when it refuses nothing that is known.
  *
  * Accounts of the EU address have neither margin nor futures, and every kind of order that this relay places is a
  * collateral order.
