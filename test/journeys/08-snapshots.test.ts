@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { PaperState } from '../../lib/paper/state.ts';
 import { runCli, runForJson } from '../cli/run-cli.ts';
-import { at, type SnapshotJob, tellSnapshots } from '../support/snapshot-jobs.ts';
+import { at, runSnapshotDay, type SnapshotDay } from '../support/snapshot-day.ts';
 
-let story: SnapshotJob;
+let day: SnapshotDay;
 
 beforeAll(async () => {
-  story = await tellSnapshots();
+  day = await runSnapshotDay();
 });
 
-afterAll(() => story.close());
+afterAll(() => day.close());
 
 const today = ['--from', '2026-04-01', '--to', '2026-04-01'];
-const here = (...args: string[]) => [...args, '--data', story.dataPath];
-const looks = () => [...story.seen];
+const here = (...args: string[]) => [...args, '--data', day.dataPath];
+const looks = () => [...day.seen];
 
 function readLines(text: string): readonly Record<string, unknown>[] {
   const lines = text.trimEnd().split('\n');
@@ -34,7 +34,7 @@ describe('what a relay kept of balances', () => {
   ])('of %s is what the exchange knew then, and nothing of the time it was off', async (name, account) => {
     const document = await runForJson(balances('--account', name));
 
-    expect([...story.seen.keys()]).toEqual(['10:00', '11:00', '12:00', '15:00']);
+    expect([...day.seen.keys()]).toEqual(['10:00', '11:00', '12:00', '15:00']);
     expect(whenAndWhat(document)).toEqual(
       looks().map(([time, { accounts }]) => [at(time), at(time), accounts[account]?.main]),
     );
@@ -85,7 +85,7 @@ describe('what a relay kept of balances', () => {
     const tickers = ['BTC', 'ETH', 'SOL', 'UAH', 'USDT'];
     // The first is of the first start, between the times of the schedule.
     const kept: readonly (readonly [time: string, state: PaperState])[] = [
-      ['09:30', story.atStart],
+      ['09:30', day.atStart],
       ...looks(),
     ];
     expect(records.map((record) => [record['time (UTC)'], ...tickers.map((name) => record[name])])).toEqual(
@@ -112,7 +112,7 @@ describe('what a relay kept of fees', () => {
       versions: { fromMs: number; untilMs: number | null; fees: unknown }[];
     };
     const known = ['10:00', '11:00', '15:00'].map((time) => {
-      const { ticker: _ticker, name: _name, ...terms } = story.seen.get(time)?.feeTable['BTC'] ?? {};
+      const { ticker: _ticker, name: _name, ...terms } = day.seen.get(time)?.feeTable['BTC'] ?? {};
       return terms;
     });
     expect(versions.map(({ fees }) => fees)).toEqual(known);
@@ -136,7 +136,7 @@ describe('what a relay kept of fees', () => {
   });
 
   test('was told once for each account when it changed', () => {
-    const notes = story.logged.flatMap(({ facts: { account, ticker, note } }) =>
+    const notes = day.logged.flatMap(({ facts: { account, ticker, note } }) =>
       ticker === undefined || note === undefined ? [] : [`${account}: ${note}`],
     );
 
@@ -150,7 +150,7 @@ describe('what a relay kept of fees', () => {
 });
 
 describe('what a relay imported of interest', () => {
-  const paid = () => story.seen.get('15:00')?.payments['main'] ?? [];
+  const paid = () => day.seen.get('15:00')?.payments['main'] ?? [];
   const todays = (...args: string[]) => runForJson(here('interest', ...today, ...args));
 
   /** A decimal as a count of its hundred-millionths; none here is finer. */
@@ -160,7 +160,7 @@ describe('what a relay imported of interest', () => {
   };
 
   test('is what was new at each look, no payment twice', () => {
-    const imported = story.logged.flatMap(({ facts: { account, payments } }) =>
+    const imported = day.logged.flatMap(({ facts: { account, payments } }) =>
       payments === undefined ? [] : [[account, payments]],
     );
 
@@ -248,7 +248,7 @@ describe('what a relay imported of interest', () => {
   test('is nothing for the account that is no partner, which is told once and says so', async () => {
     const { stdout } = await runCli(here('interest', '--account', 'rehearsal'));
 
-    const warnings = story.logged.filter(({ level }) => level !== 'info');
+    const warnings = day.logged.filter(({ level }) => level !== 'info');
     expect(warnings.map(({ level, facts: { account } }) => [level, account])).toEqual([
       ['warn', 'rehearsal'],
     ]);
