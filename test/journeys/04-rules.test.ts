@@ -148,7 +148,7 @@ describe("the owner's rules", () => {
 });
 
 describe('an alert that ages', () => {
-  test('is refused at the door when it is too old, and a known one is still answered as known', async () => {
+  test('is refused by the webhook when it is too old, and a resend of a stored one gets 200', async () => {
     let nowMs = Date.parse('2026-11-01T12:00:00Z');
     const clock = { nowMs: () => nowMs, sleep: async () => undefined };
     const world = await openWorld({ dialect: 'live', clock });
