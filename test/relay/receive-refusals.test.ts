@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions, proxyEvent } from '../support/functions.ts';
+import type { LoggedLine } from '../support/listening-log.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type RaisedAlarm, recordAlarms } from '../support/record-alarms.ts';
 
@@ -9,15 +11,9 @@ const startMs = Date.parse('2026-11-20T10:00:00Z');
 let functions: Functions;
 afterEach(() => functions.close());
 
-interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly facts: LogFacts;
-}
-
 interface Webhook {
   readonly clock: ManualClock;
-  readonly lines: readonly Line[];
+  readonly lines: readonly LoggedLine[];
   readonly raised: readonly RaisedAlarm[];
   /** The response to the sender, as status and code. */
   receive(body: string): Promise<string>;
@@ -32,10 +28,10 @@ async function openWebhook(
   options: { readonly maxSignalsPerMinute?: number; readonly held?: readonly string[] } = {},
 ): Promise<Webhook> {
   const clock = createManualClock(startMs);
-  const lines: Line[] = [];
+  const lines: LoggedLine[] = [];
   const { alarms, raised } = recordAlarms();
   const responses: string[] = [];
-  const writer = (level: string) => (message: string, facts: LogFacts) => {
+  const writer = (level: LogLevel) => (message: string, facts: LogFacts) => {
     lines.push({ level, message, facts });
   };
   functions = await openFunctions(({ settings }) => {

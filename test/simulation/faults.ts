@@ -33,7 +33,7 @@ export const wireFaults = [
 export type WireFault = (typeof wireFaults)[number];
 
 /** The faults outside of stores and requests. */
-export const hazards = [
+const hazards = [
   'alert_lost',
   'alert_late',
   'alert_doubled',
