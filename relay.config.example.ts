@@ -77,7 +77,7 @@ export default {
     allowedAddresses: [],
     // Gets the alarms; AWS asks it to confirm once. null: nobody does.
     alarmEmail: null,
-    // How long the story of a settled signal is kept.
+    // How long the entry of a settled signal is kept.
     keepLedgerDays: 400,
     logRetentionDays: 90,
   },

@@ -11,7 +11,7 @@ export type AlarmName =
   | 'trigger_unexpected'
   /** A cancellation was not carried out, or only partly. */
   | 'orders_left_open'
-  | 'signal_not_carried_out'
+  | 'signal_not_executed'
   | 'signals_waiting'
   /** Its message became a dead letter. */
   | 'signal_set_aside'

@@ -94,9 +94,9 @@ export class DynamodbTable {
     let left = [...keys];
     while (left.length > 0) {
       const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
-      const response = await this.#client
-        .send(new BatchGetItemCommand({ RequestItems: request }))
-        .catch(this.#failReading);
+      const response = await this.read((client) =>
+        client.send(new BatchGetItemCommand({ RequestItems: request })),
+      );
       found.push(...(response.Responses?.[this.#name] ?? []));
       // DynamoDB cuts a response at 16 MB.
       left = response.UnprocessedKeys?.[this.#name]?.Keys ?? [];

@@ -70,7 +70,7 @@ function createEarlierWait({ account, signal }: Entry): RelayError {
 
 async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): Promise<void> {
   const alarm: Alarm = {
-    name: 'signal_not_carried_out',
+    name: 'signal_not_executed',
     message: 'a signal could not be executed: later signals of its market are executed without it',
   };
   const outcome = {
