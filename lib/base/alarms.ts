@@ -1,19 +1,19 @@
 import type { Log, LogFacts } from './log.ts';
 
 export type AlarmName =
-  /** A request was sent, and nobody knows what became of it. */
+  /** A request was sent, and its outcome is unknown. */
   | 'outcome_unknown'
-  /** The outcome that was written down is not the one that came. */
+  /** The stored outcome is not the one that a worker knows. */
   | 'outcome_contradicted'
-  /** The exchange answered with another order, another id, or shows several orders of one id. */
+  /** The exchange reported another order or another id, or lists several orders of one id. */
   | 'order_contradicted'
-  /** The order waits for another price than its alert expects. */
+  /** The trigger of an order is not where its alert expects it. */
   | 'trigger_unexpected'
-  /** A cancellation was not carried out, or not in full. */
+  /** A cancellation was not carried out, or only partly. */
   | 'orders_left_open'
-  | 'signal_not_carried_out'
+  | 'signal_not_executed'
   | 'signals_waiting'
-  /** It is among the dead letters. */
+  /** Its message became a dead letter. */
   | 'signal_set_aside'
   /** An account is over its limit of signals, and its alerts are refused. */
   | 'signals_over_limit'
@@ -21,23 +21,23 @@ export type AlarmName =
 
 export interface Alarm {
   readonly name: AlarmName;
-  /** What a person reads. */
+  /** The text that the operator reads. */
   readonly message: string;
 }
 
-/** Where the relay says what a person must look into. */
+/** Receives what the operator must look into. */
 export interface Alarms {
   raise(alarm: Alarm, facts: LogFacts): void;
 }
 
-/** Several alarms about one signal as one, under the name of the first; undefined when there is none. */
+/** Joins several alarms about one signal under the name of the first; undefined when there are none. */
 export function joinAlarms(alarms: readonly (Alarm | undefined)[]): Alarm | undefined {
   const raised = alarms.filter((alarm) => alarm !== undefined);
   const [first] = raised;
   return first && { name: first.name, message: raised.map(({ message }) => message).join('; ') };
 }
 
-/** Alarms as lines of the log: the metric filters of the stack, and terminals, know them by `alarm: true`. */
+/** Writes alarms to the log, where `alarm: true` marks them for the metric filters of the stack and for terminals. */
 export function createLogAlarms(log: Log): Alarms {
   return {
     raise({ message }, facts) {

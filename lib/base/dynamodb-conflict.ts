@@ -52,10 +52,10 @@ function isConflict(error: unknown): boolean {
 /** The reasons for which a retry can succeed. */
 const retryable: ReadonlySet<string> = new Set(['None', 'TransactionConflict']);
 
-/** Reasons that leave it to whoever was there first; any other is a failure. */
+/** The reasons that mean that a condition did not hold; any other reason is a failure. */
 const contested: ReadonlySet<string> = new Set(['None', 'ConditionalCheckFailed', 'TransactionConflict']);
 
-/** The item that stood against each write of a transaction, null where none did; null when it failed otherwise. */
+/** The item that each write of a refused transaction met, null for none; null for any other failure. */
 export function readRefusal(error: unknown): readonly (Item | null)[] | null {
   const codes = codesOf(error);
   if (!codes.includes('ConditionalCheckFailed') || !codes.every((code) => contested.has(code))) return null;
@@ -66,7 +66,7 @@ function codesOf(error: unknown): readonly string[] {
   return reasonsOf(error).map(({ Code = 'None' }) => Code);
 }
 
-/** Why a transaction was cancelled, item by item; nothing for any other failure. */
+/** The cancellation reasons of a transaction, one for each item; empty for any other failure. */
 function reasonsOf(error: unknown): readonly CancellationReason[] {
   return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
 }

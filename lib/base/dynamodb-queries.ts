@@ -7,9 +7,9 @@ type Query = Pick<
   'IndexName' | 'ExpressionAttributeValues' | 'ConsistentRead' | 'ScanIndexForward' | 'Limit'
 > & { readonly KeyConditionExpression: string };
 
-/** A table whose items are also listed; a function that only takes alerts in loads none of this. */
+/** A table that can also be queried; separate, so that the bundle of receive-signal stays small. */
 export class QueriedTable extends DynamodbTable {
-  /** One page of a query; `next` is null when DynamoDB knows of no more. */
+  /** One page of a query; `next` is null on the last page. */
   async query(
     query: Query,
     from: Item | null = null,
@@ -27,7 +27,7 @@ export class QueriedTable extends DynamodbTable {
     return { items: Items, next: LastEvaluatedKey ?? null };
   }
 
-  /** As many as there are, and `limit` at most: DynamoDB cuts a page at 1 MB, whatever was asked for. */
+  /** All items of a query, at most `limit`. It may need several pages, because DynamoDB cuts a page at 1 MB. */
   async queryUpTo(limit: number, query: Omit<Query, 'Limit'>): Promise<readonly Item[]> {
     const found: Item[] = [];
     for await (const item of this.queryAll({ ...query, Limit: limit })) if (found.push(item) === limit) break;

@@ -14,50 +14,50 @@ import { type Item, namesIn } from './dynamodb.ts';
 import { type Patience, readRefusal, sendPastTransactions } from './dynamodb-conflict.ts';
 import { createStoreFailure } from './store-failure.ts';
 
-/** A conditional write: done, with the item as it is now; or refused, with the item that stood against it. */
+/** The result of a conditional write: done, with the item after it; or refused, with the item that it met. */
 export type Written =
   | { readonly done: true; readonly item: Item }
   | { readonly done: false; readonly found: Item | null };
 
-/** Several conditional writes: all done; or none, with the item that stood against each, null where none did. */
+/** The result of several conditional writes: all done; or none, with the item that each met, null for none. */
 export type AllWritten =
   | { readonly done: true }
   | { readonly done: false; readonly found: readonly (Item | null)[] };
 
-/** A put that happens only when the condition holds of what stands under its key. */
+/** A put that happens only if the condition holds for the stored item with its key. */
 export interface ConditionalPut {
   readonly item: Item;
-  /** Names are written `#name`, values `:name`. */
+  /** Names are written as `#name`, values as `:name`. */
   readonly condition: string;
   readonly values?: Item;
 }
 
-/** The condition that nothing stands under the key. */
+/** The condition that no item with the key is stored. */
 export const isNew = 'attribute_not_exists(#account)';
 
 export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
   readonly set: string;
-  /** Absent: whatever is there, if anything; the item is not returned then. */
+  /** Absent: the update always happens, and the item is not returned. */
   readonly condition?: string;
   readonly values?: Item;
-  /** More names than the expressions spell out. */
+  /** Names beside those in the expressions. */
   readonly names?: Record<string, string>;
 };
 
-/** As many as one BatchGetItem takes. */
+/** The most keys that one BatchGetItem takes. */
 const batchSize = 100;
 
 export interface DynamodbTableOptions {
   readonly client: DynamoDBClient;
   readonly tableName: string;
-  /** What failures call it: `the ledger` could not be read. */
+  /** The name of the contents in error messages: `the ledger` could not be read. */
   readonly contents: string;
   readonly patience?: Patience;
 }
 
 /**
- * The few things the relay asks of a table with the partition key `account` and the sort key `item`. Failures of the
- * service are `store_unavailable`.
+ * The operations that the relay needs of a table with the partition key `account` and the sort key `item`.
+ * Failures of the service are `store_unavailable`.
  */
 export class DynamodbTable {
   readonly #client: DynamoDBClient;
@@ -94,11 +94,11 @@ export class DynamodbTable {
     let left = [...keys];
     while (left.length > 0) {
       const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
-      const response = await this.#client
-        .send(new BatchGetItemCommand({ RequestItems: request }))
-        .catch(this.#failReading);
+      const response = await this.read((client) =>
+        client.send(new BatchGetItemCommand({ RequestItems: request })),
+      );
       found.push(...(response.Responses?.[this.#name] ?? []));
-      // Answers are cut at 16 MB.
+      // DynamoDB cuts a response at 16 MB.
       left = response.UnprocessedKeys?.[this.#name]?.Keys ?? [];
     }
     return found;

@@ -68,7 +68,7 @@ const AccountSchema = z
   });
 
 /**
- * Where TradingView sends its alerts from.
+ * The addresses from which TradingView sends alerts.
  *
  * @see https://www.tradingview.com/support/solutions/43000529348-about-webhooks/
  */
@@ -141,7 +141,7 @@ function isAddress(address: string): boolean {
   }
 }
 
-/** What relay.config.ts exports. */
+/** The type of the value that relay.config.ts exports. */
 export type RelayConfig = z.input<typeof ConfigSchema>;
 
 /** Settings of the AWS deployment only. */

@@ -19,7 +19,7 @@ export type HandleWebhook = (event: APIGatewayProxyEvent, body: Buffer) => Promi
 export type WebhookHandler = (event: APIGatewayProxyEvent) => Promise<APIGatewayProxyResult>;
 
 /**
- * `POST /signals/{account}/{token}`: takes alerts in.
+ * The handler of `POST /signals/{account}/{token}`: receives alerts.
  *
  * @param responseTimeoutMs see `createWebhook`
  */
@@ -34,7 +34,8 @@ export function createReceiveSignal(services: ReceiveServices, responseTimeoutMs
 }
 
 /**
- * Makes a Lambda handler for API Gateway: POST only, raw bytes in, JSON out, every error answered from the catalogue.
+ * Creates a Lambda handler for API Gateway: it takes POST only, passes on the raw bytes, and responds in
+ * JSON. The error catalogue defines the response to each error.
  *
  * @param responseTimeoutMs after this time the response is
  * 503, though the handler continues; absent: no limit

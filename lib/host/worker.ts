@@ -11,7 +11,7 @@ export type HandleMessage = (body: string) => Promise<void>;
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
 /**
- * The signal queue's consumer: carries signals out, in order for each account and market.
+ * The consumer of the signal queue: executes signals, in order for each account and market.
  *
  * @param services `postponeMessage`: see `createWorker`
  */

@@ -188,7 +188,7 @@ function formatPlace({ createdAtMs, account, signalId }: Entry, arrival: number)
   return `${formatTime(createdAtMs)}.${String(arrival).padStart(9, '0')}#${account}#${signalId}`;
 }
 
-/** What the places of that moment begin with: it stands before them, and behind all earlier ones. */
+/** The prefix of all sort positions of a time; it sorts before them and after all earlier ones. */
 export function formatTime(timeMs: number): string {
   return String(timeMs).padStart(15, '0');
 }

@@ -3,7 +3,7 @@ import { textOf } from '../base/dynamodb.ts';
 import { DynamodbTable } from '../base/dynamodb-table.ts';
 import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 
-/** No account of the configuration can be called that, and no index of the ledger has the item. */
+/** No account can have this name, and no index of the ledger contains the item. */
 const key = { account: { S: '#relay' }, item: { S: 'markets' } };
 
 /**

@@ -60,15 +60,15 @@ export interface EntryQuery {
   readonly limit: number;
   /** Absent: newest first. */
   readonly oldestFirst?: boolean;
-  /** Newest first: only what came before that time; oldest first: only what came then or later. */
+  /** Newest first: only entries before this time; oldest first: only entries at or after it. */
   readonly startMs?: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly cursor?: string;
 }
 
 export interface EntryPage {
   readonly entries: readonly Entry[];
-  /** For each entry the cursor of a page that begins behind it. */
+  /** For each entry, the cursor of the page that begins after it. */
   readonly cursors: readonly string[];
   /** Null on the last page. */
   readonly next: string | null;
@@ -138,14 +138,14 @@ export interface Ledger {
   readRefusals(account: string, alertId: string): Promise<readonly Entry[]>;
 
   /**
-   * Entries whose id begins so, in the order of their ids; at most `limit`. Its cost grows with those, not with the
-   * ledger.
+   * Entries whose id begins with the prefix, in the order of their ids; at most `limit`. The cost grows with
+   * their number, not with the ledger.
    */
   findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]>;
 
   /**
-   * One page; its cost grows with the page, not with the ledger. An entry that arrives or moves between two pages
-   * does not shift the others.
+   * One page; its cost grows with the page, not with the ledger. An entry that is added or moved between two
+   * pages does not shift the others.
    *
    * @throws RangeError when the cursor is not from this ledger
    */

@@ -77,7 +77,7 @@ export const sql = {
     WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
   closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
-  /** From the prefix to the last text that begins with it: no character comes after the one at the end. */
+  /** From the prefix to the last text that begins with it: 1114111 is the last character of Unicode. */
   findByPrefix: `SELECT * FROM entries
     WHERE account = ?1 AND signal_id >= ?2 AND signal_id < ?2 || char(1114111)
     ORDER BY signal_id LIMIT ?3`,

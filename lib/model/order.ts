@@ -59,7 +59,7 @@ export type RequestOf<Name extends OrderKindName> = {
 
 export type OrderRequest = RequestOf<OrderKindName>;
 
-export const orderStatuses = ['open', 'partially_filled', 'filled', 'cancelled'] as const;
+const orderStatuses = ['open', 'partially_filled', 'filled', 'cancelled'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 
 /** The statuses that can follow each status; `filled` and `cancelled` are final. */

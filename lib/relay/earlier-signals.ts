@@ -41,15 +41,15 @@ export function mayHaveMore(earlier: readonly Entry[]): boolean {
  * @throws RelayError that a retry may cure, for example `store_unavailable`: all signals keep waiting;
  * `earlier_signals_wait` when there are too many for one delivery
  */
-export async function carryOutEarlier(
+export async function executeEarlier(
   services: ExecuteServices,
   earlier: readonly Entry[],
-  carryOut: (key: EntryKey) => Promise<unknown>,
+  execute: (key: EntryKey) => Promise<unknown>,
 ): Promise<void> {
   const startedAtMs = services.clock.nowMs();
   for (const entry of earlier) {
     try {
-      await carryOut(entry);
+      await execute(entry);
     } catch (error) {
       if (error instanceof RelayError && error.row.retryMayHelp) throw error;
       await giveUp(services, entry, error);
@@ -70,8 +70,8 @@ function createEarlierWait({ account, signal }: Entry): RelayError {
 
 async function giveUp(services: ExecuteServices, entry: Entry, error: unknown): Promise<void> {
   const alarm: Alarm = {
-    name: 'signal_not_carried_out',
-    message: 'a signal could not be carried out, and the next ones of its market go on without it',
+    name: 'signal_not_executed',
+    message: 'a signal could not be executed: later signals of its market are executed without it',
   };
   const outcome = {
     ...denialOutcome({

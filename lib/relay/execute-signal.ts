@@ -8,7 +8,7 @@ import { findAccount } from '../model/settings.ts';
 import { checkMarket, checkPause, denyOrderRate } from '../risk/check-order.ts';
 import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
 import type { Action, Outcome, Plan } from './action.ts';
-import { carryOutEarlier, listEarlier } from './earlier-signals.ts';
+import { executeEarlier, listEarlier } from './earlier-signals.ts';
 import { planCancel } from './plan-cancel.ts';
 import { planCancelAll } from './plan-cancel-all.ts';
 import { planOrder } from './plan-order.ts';
@@ -43,7 +43,7 @@ export async function executeSignal(services: ExecuteServices, key: EntryKey): P
     before = [...before, waiting];
   }
   const withdrawnBy = ({ signalId }: EntryKey) => withdrawn.get(signalId) ?? [];
-  await carryOutEarlier(services, earlier, async (other) =>
+  await executeEarlier(services, earlier, async (other) =>
     executeAlone(services, await readSignal(services, other), withdrawnBy(other)),
   );
   return await executeAlone(services, entry, withdrawnBy(entry));
@@ -218,7 +218,7 @@ async function isSending({ ledger }: ExecuteServices, entry: Entry): Promise<boo
 }
 
 /** Nothing is sent later than this after `sending`; lookups of an order start well after it. */
-export const sendWindowMs = 30_000;
+const sendWindowMs = 30_000;
 
 /** The account was removed from the configuration while its signal waited. */
 function unknownAccountOutcome(account: string): Outcome {

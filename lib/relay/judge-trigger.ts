@@ -5,11 +5,11 @@ import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
 
-/** What is to be said of the trigger of an order. */
+/** The result of comparing the trigger of an order with what its alert expects. */
 export interface TriggerFinding {
-  /** For the ledger; null when the order wakes as is usual and nothing else was expected. */
+  /** Stored in the ledger; null when the trigger is on the usual side and nothing else was expected. */
   readonly note: string | null;
-  /** When it does not wake as its alert expects. */
+  /** Present when the trigger is not as the alert expects, or cannot be checked. */
   readonly alarm?: Alarm;
 }
 
@@ -22,11 +22,11 @@ const usualSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'b
 const moves: Readonly<Record<TriggerSide, string>> = { above: 'rises', below: 'falls' };
 
 /**
- * Denies a signal that expects something of its trigger where no response of the exchange would tell.
+ * Denies a signal whose alert expects a side of its trigger, in a dialect whose responses do not report that side.
  *
- * The relay reads no prices of the market: which way an order wakes, it hears from the response to that order.
+ * The relay reads no market prices: only the response to the order says on which side its trigger lies.
  */
-export function checkTriggerTold(signal: OrderSignal, dialect: Dialect): Denial | null {
+export function checkTriggerReported(signal: OrderSignal, dialect: Dialect): Denial | null {
   const expected = kindNamed(signal.orderType).trigger(signal)?.expected ?? null;
   if (expected === null || dialect === 'live') return null;
   return {
@@ -37,7 +37,7 @@ export function checkTriggerTold(signal: OrderSignal, dialect: Dialect): Denial 
   };
 }
 
-/** Holds an order, as the exchange reports it, against what its alert expects and against what is usual. */
+/** Compares the trigger of an order, as the exchange reports it, with what its alert expects and what is usual. */
 export function judgeTrigger(
   signal: OrderSignal,
   { orderId, activationCondition = '' }: Pick<Order, 'orderId' | 'activationCondition'>,

@@ -13,7 +13,7 @@ import { checkDialect, checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Outcome, type Plan } from './action.ts';
 import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
-import { checkTriggerTold, judgeTrigger } from './judge-trigger.ts';
+import { checkTriggerReported, judgeTrigger } from './judge-trigger.ts';
 import { foundOutcome } from './look-up.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -37,9 +37,9 @@ export async function planOrder(
   const denial = checkOrder(sized.order, account);
   if (denial !== null) return { verdict: 'denied', denial };
   const client = await services.exchangeFor(account.name);
-  const missing = checkDialect(sized.order, client.dialect);
-  const untold = missing ?? checkTriggerTold(signal, client.dialect);
-  if (untold !== null) return { verdict: 'denied', denial: untold };
+  const unsupported =
+    checkDialect(sized.order, client.dialect) ?? checkTriggerReported(signal, client.dialect);
+  if (unsupported !== null) return { verdict: 'denied', denial: unsupported };
   const request = kindNamed(sized.order.kind).prepare(client, sized.order);
   return {
     verdict: 'ready',

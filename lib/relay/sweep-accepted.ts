@@ -101,7 +101,7 @@ export async function denyForgotten(
     const message = `a signal was never executed and ${why}`;
     const outcome: Outcome = {
       ...denialOutcome(denial),
-      alarm: { name: 'signal_not_carried_out', message },
+      alarm: { name: 'signal_not_executed', message },
     };
     if (await unlessMoved(() => settleEntry(services, entry, outcome, by))) denied += 1;
   }

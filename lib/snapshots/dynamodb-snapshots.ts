@@ -41,7 +41,7 @@ function formatTime(timeMs: number): string {
   return String(timeMs).padStart(15, '0');
 }
 
-/** A query for the items of an account whose sort keys lie between two, both included. */
+/** A query for the items of an account whose sort keys lie between two keys, both included. */
 function between(account: string, first: string, last: string) {
   return {
     KeyConditionExpression: '#account = :account AND #item BETWEEN :first AND :last',
@@ -50,15 +50,15 @@ function between(account: string, first: string, last: string) {
   };
 }
 
-/** Keys that begin with the text; what follows in them stands before `~`, the last of ASCII that can be seen. */
+/** The keys that begin with the text: `~`, the last printable ASCII character, sorts after whatever follows. */
 function startingWith(account: string, prefix: string) {
   return between(account, prefix, `${prefix}~`);
 }
 
-/** A period's keys; times before the epoch are none. */
+/** The keys of a period. No key has a time before the epoch. */
 function within(account: string, kind: string, { fromMs, untilMs }: Period) {
   const first = `${kind}#${formatTime(Math.max(0, fromMs))}`;
-  // What stands behind the last time of the period, but before the time that follows it, belongs to it.
+  // `~` includes the keys that continue after the last millisecond of the period.
   return between(account, first, `${kind}#${formatTime(Math.max(0, untilMs - 1))}~`);
 }
 
@@ -120,7 +120,7 @@ function createFeeStore(table: QueriedTable): FeeStore {
       const { ticker, fromMs } = version;
       const current = versionItem(account, `current-fees#${ticker}`, version);
       const kept = versionItem(account, `fees#${ticker}#${formatTime(fromMs)}`, version);
-      // Both or none: a current version that the history does not have would never come into it.
+      // Both or none: a current version that is missing in the history would never be added to it.
       const written = await table.putAll([
         known === null
           ? { item: current, condition: isNew }

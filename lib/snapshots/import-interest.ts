@@ -11,7 +11,7 @@ import type { ImportProgress, InterestPayment, InterestStore, Period } from './s
 /** The dependencies of the interest import. */
 export interface ImportServices extends SnapshotServices {
   readonly alarms: Alarms;
-  /** Names the account's newest exchange key without telling it; another key has another name. */
+  /** A name for the account's newest exchange key that does not reveal it; another key has another name. */
   keyNameOf(account: string): Promise<string>;
 }
 
@@ -165,7 +165,8 @@ async function finish(
   progress: ImportProgress,
   { importedAtMs, reading, gap, added }: Imported,
 ): Promise<void> {
-  // Once it is stored no import finds the gap again: an alarm that comes twice is better than one that never comes.
+  // Raised before the gap is stored, because no later import finds it again. A crash in between repeats the
+  // alarm.
   if (gap !== null) raiseGap(alarms, account, gap);
   const newestMs = reading.payments.map(({ paidAtMs }) => paidAtMs).reduce(later, Number.NEGATIVE_INFINITY);
   const completeUntilMs = Math.max(progress.completeUntilMs ?? Number.NEGATIVE_INFINITY, newestMs);

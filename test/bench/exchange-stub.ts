@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import { serveParent } from './bench-process.ts';
 import { listenLocally } from './listen-locally.ts';
-import { stocks } from './workload.ts';
+import { bases } from './workload.ts';
 
 /** An exchange that takes every stop-limit order at once and keeps none; what remains is what asking costs. */
 const markets = JSON.stringify(
-  stocks.map((stock) => ({
-    name: `${stock}_USDT`,
-    stock,
+  bases.map((base) => ({
+    name: `${base}_USDT`,
+    stock: base,
     money: 'USDT',
     stockPrec: '6',
     moneyPrec: '2',

@@ -55,7 +55,7 @@ export function followBare(process: BenchProcess): Target {
     process,
     async place(place) {
       count += 1;
-      const alert = createAlert(`order-${count}`, groupOfPlace(place).stock);
+      const alert = createAlert(`order-${count}`, groupOfPlace(place).base);
       const startedAt = performance.now();
       await post('/', alert);
       const tookMs = performance.now() - startedAt;
@@ -78,11 +78,11 @@ export async function followRelay(process: BenchProcess, secretsPath: string): P
     process,
     async place(place) {
       count += 1;
-      const { account, stock } = groupOfPlace(place);
+      const { account, base } = groupOfPlace(place);
       const id = `order-${count}`;
       const placed = Promise.withResolvers<number>();
       waiting.set(id, placed);
-      const alert = createAlert(id, stock);
+      const alert = createAlert(id, base);
       const startedAt = performance.now();
       await post(paths.get(account) ?? '', alert);
       const answeredMs = performance.now() - startedAt;

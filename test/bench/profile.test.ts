@@ -37,7 +37,7 @@ test('a sample counts for the innermost known frame, and for nobody when there i
   expect(shares).toEqual([
     { part: 'SQLite: commits, waiting for the disk included', micros: 300 },
     { part: 'signature and nonce', micros: 200 },
-    { part: 'the two stories', micros: 20 },
+    { part: 'receive and execute', micros: 20 },
     { part: 'sockets, streams, timers, promises', micros: 7 },
   ]);
 });

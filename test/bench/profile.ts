@@ -24,7 +24,7 @@ const rules: readonly Rule[] = [
     part: 'function wrappers and worker loop',
     pattern: /@middy|lib\/host|infra\/local\/worker|\/functions\//,
   },
-  { part: 'the two stories', pattern: /lib\/relay/ },
+  { part: 'receive and execute', pattern: /lib\/relay/ },
   { part: 'HTTP in', pattern: /infra\/local\/http-server|node:_http_server/ },
 ];
 

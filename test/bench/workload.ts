@@ -2,19 +2,19 @@ import type { RelayConfig } from '../../lib/host/config.ts';
 
 /** What the benchmark sends: orders of many accounts and markets, so that as many groups can run side by side. */
 export const accounts = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-export const stocks = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'DOT', 'LTC', 'TRX'];
+export const bases = ['BTC', 'ETH', 'SOL', 'XRP', 'ADA', 'DOT', 'LTC', 'TRX'];
 
-/** The account and stock of one of 64 places in flight; no two places share a group. */
-export function groupOfPlace(place: number): { readonly account: string; readonly stock: string } {
+/** The account and base of one of 64 places in flight; no two places share a group. */
+export function groupOfPlace(place: number): { readonly account: string; readonly base: string } {
   const account = accounts[place % accounts.length] ?? '';
-  const stock = stocks[Math.floor(place / accounts.length) % stocks.length] ?? '';
-  return { account, stock };
+  const base = bases[Math.floor(place / accounts.length) % bases.length] ?? '';
+  return { account, base };
 }
 
 /** A strategy's order with both exits, as TradingView would post it. */
-export function createAlert(id: string, stock: string): string {
+export function createAlert(id: string, base: string): string {
   return JSON.stringify({
-    ticker: `${stock}USDT`,
+    ticker: `${base}USDT`,
     action: 'buy',
     quantity: '0.012345',
     stopPrice: '50100.5',
@@ -29,10 +29,10 @@ export function createAlert(id: string, stock: string): string {
 
 /** No limits, so that nothing but the machine sets the pace. */
 export function benchConfig(exchangeUrl: string): RelayConfig {
-  const markets = Object.fromEntries(stocks.map((stock) => [`${stock}_USDT`, {}]));
+  const markets = Object.fromEntries(bases.map((base) => [`${base}_USDT`, {}]));
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
-    tickers: Object.fromEntries(stocks.map((stock) => [`${stock}USDT`, `${stock}_USDT`])),
+    tickers: Object.fromEntries(bases.map((base) => [`${base}USDT`, `${base}_USDT`])),
     maxLagSeconds: 60,
     accounts: Object.fromEntries(accounts.map((account) => [account, { mode: 'live', markets }])),
   };

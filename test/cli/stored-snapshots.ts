@@ -109,7 +109,7 @@ const planA = '1b7c3a5e-0d52-4c3f-9a41-6f0d2f6f1a01';
 const planB = '1b7c3a5e-0d52-4c3f-9a41-6f0d2f6f1a02';
 
 /** Two of the first payments are identical; the sum of the BTC of March is one that floats get wrong. */
-export const payments: readonly InterestPayment[] = [
+const payments: readonly InterestPayment[] = [
   paymentOf(planA, 'BTC', '0.1', startMs, 1),
   paymentOf(planA, 'BTC', '0.1', startMs, 2),
   paymentOf(planB, 'BTC', '0.2', startMs + dayMs, 1),

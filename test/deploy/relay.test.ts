@@ -32,7 +32,7 @@ let lambda: LambdaClient;
 /** Of the account main. */
 let webhook: string;
 
-// The stories are told in order: each leaves the relay as the next one finds it.
+// The tests run in order: each one continues with the relay as the previous one left it.
 beforeAll(async () => {
   const everyMinute = 'cron(* * * * ? *)';
   deployment = await deployRelay({
@@ -202,7 +202,7 @@ describe('A relay that was just deployed', () => {
 });
 
 describe('A signal left behind by a crash', () => {
-  test('is stored, and waits for the schedule while the other stories are told', async () => {
+  test('is stored, and waits for the schedule while the other tests run', async () => {
     // Older than the half minute for which the reconciler leaves a signal alone.
     await store('left-behind', 31_000);
     expect(await deployment.ledger.read({ account: 'main', signalId: 'left-behind' })).toMatchObject({

@@ -52,7 +52,7 @@ const order: Signal = {
   limitPrice: '61100',
 };
 const cancelAll: Signal = { ...onBitcoin, action: 'cancel_all' };
-/** Of a market in which nothing else is told: there only the queue leads to the executor. */
+/** In a market without other signals: there, only the queue leads to the executor. */
 const aside: Signal = {
   ...order,
   ticker: 'SOLUSDT',
@@ -68,10 +68,10 @@ const payment = { planId: 'plan', investmentId: 'investment', ticker: 'USDT', am
 
 function nextId(): string {
   count += 1;
-  return `story-${count}`;
+  return `task-${count}`;
 }
 
-/** Stores a signal past the door. */
+/** Stores a signal without the webhook. */
 async function store(signal: Signal, ageMs = 0, signalId = nextId(), fingerprint = signalId) {
   const clientOrderId = signal.action === 'order' ? `tr-${signalId}` : null;
   const atMs = Date.now() - ageMs;
@@ -103,12 +103,12 @@ async function statusOf(signalId: string): Promise<string | undefined> {
   return (await read(signalId))?.status;
 }
 
-/** @returns the status of the signal once the executor was handed it */
+/** @returns the status of the signal after its delivery to the executor */
 async function execute(signal: Signal): Promise<string | undefined> {
-  return await statusOf(await handToExecutor(await store(signal)));
+  return await statusOf(await deliverToExecutor(await store(signal)));
 }
 
-async function handToExecutor(signalId: string): Promise<string> {
+async function deliverToExecutor(signalId: string): Promise<string> {
   const body = JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' });
   await invoke('Execute', {
     Records: [{ messageId: signalId, body, attributes: { MessageGroupId: 'main.BTC_USDT' } }],
@@ -120,15 +120,15 @@ async function handToExecutor(signalId: string): Promise<string> {
 async function loseResponse(): Promise<string> {
   const signalId = await store(order);
   deployment.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit', count: 1 });
-  return await handToExecutor(signalId);
+  return await deliverToExecutor(signalId);
 }
 
-/** Whether the door takes it. */
+/** Whether the webhook accepts it. */
 async function send(body: string): Promise<boolean> {
   return (await deployment.relay(['send', '-'], body)).exitCode === 0;
 }
 
-/** Whether the door knows a signal again that was stored in time and comes a second time, too late. */
+/** Whether the webhook recognises a signal that was stored in time and is sent again too late. */
 async function sendLate(): Promise<boolean> {
   const signalId = nextId();
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
@@ -149,8 +149,8 @@ async function isNamed(signalId: string): Promise<boolean> {
   return found?.signalId === signalId;
 }
 
-/** What each function is for, told in one call of it; whether it came to its good end. */
-const stories = {
+/** Everything that each function is for; true when it succeeds. */
+const tasks = {
   async Receive() {
     const alert = () => ({ id: nextId(), ticker: 'BTCUSDT', action: 'cancel_all' });
     return (
@@ -160,7 +160,7 @@ const stories = {
     );
   },
   async Execute() {
-    const placed = await handToExecutor(await store(order));
+    const placed = await deliverToExecutor(await store(order));
     return (
       (await statusOf(placed)) === 'placed' &&
       (await isNamed(placed)) &&
@@ -190,26 +190,26 @@ const stories = {
   async SnapshotsBalances() {
     // Each a minute later than the one before, and near enough to the clock to be taken for one of the schedule.
     const slotMs = (Math.floor(Date.now() / 60_000) + ++slots) * 60_000;
-    const isAnswered = await invoke('SnapshotsBalances', { slot: new Date(slotMs).toISOString() });
-    return isAnswered && (await deployment.snapshots.balances.readAt('main', slotMs))?.slotMs === slotMs;
+    const isDone = await invoke('SnapshotsBalances', { slot: new Date(slotMs).toISOString() });
+    return isDone && (await deployment.snapshots.balances.readAt('main', slotMs))?.slotMs === slotMs;
   },
   async SnapshotsFees() {
     const fixed = `0.${++count}`;
     deployment.paper.control.setFee('BTC', { withdraw: { fixed } });
-    const isAnswered = await invoke('SnapshotsFees', {});
+    const isDone = await invoke('SnapshotsFees', {});
     const versions = await collect(deployment.snapshots.fees.list('main', 'BTC'));
-    return isAnswered && versions.at(-1)?.fees?.withdraw.fixed.toFixed() === fixed;
+    return isDone && versions.at(-1)?.fees?.withdraw.fixed.toFixed() === fixed;
   },
   async SnapshotsInterest() {
     const timestamp = Math.floor(Date.now() / 1000) + ++count;
     deployment.paper.control.payInterest('main', { ...payment, timestamp });
-    const isAnswered = await invoke('SnapshotsInterest', {});
+    const isDone = await invoke('SnapshotsInterest', {});
     const second = { fromMs: timestamp * 1000, untilMs: timestamp * 1000 + 1 };
     const found = await collect(deployment.snapshots.interest.list('main', second));
-    return isAnswered && found.length === 1;
+    return isDone && found.length === 1;
   },
 };
-type HandlerName = keyof typeof stories;
+type HandlerName = keyof typeof tasks;
 
 interface Statement {
   readonly Action: string | readonly string[];
@@ -278,13 +278,13 @@ function takeAway(grant: Grant | null, statements: readonly Statement[]): readon
 }
 
 describe('With its roles enforced, a relay', () => {
-  test('tells every story of its functions with the grants it has', async () => {
-    expect(await stories.Receive()).toBe(true);
-    expect(await stories.Execute()).toBe(true);
-    expect(await stories.Reconcile()).toBe(true);
-    expect(await stories.SnapshotsBalances()).toBe(true);
-    expect(await stories.SnapshotsFees()).toBe(true);
-    expect(await stories.SnapshotsInterest()).toBe(true);
+  test('can do every task of its functions with its grants', async () => {
+    expect(await tasks.Receive()).toBe(true);
+    expect(await tasks.Execute()).toBe(true);
+    expect(await tasks.Reconcile()).toBe(true);
+    expect(await tasks.SnapshotsBalances()).toBe(true);
+    expect(await tasks.SnapshotsFees()).toBe(true);
+    expect(await tasks.SnapshotsInterest()).toBe(true);
   });
 
   test('keeps a copy of the market list for the next cold start', async () => {
@@ -313,7 +313,7 @@ describe('With its roles enforced, a relay', () => {
 
   test('has no other grants than those, and those that the emulator does not enforce', () => {
     const template = deployment.readTemplate();
-    const granted = (Object.keys(stories) as HandlerName[]).map((name) =>
+    const granted = (Object.keys(tasks) as HandlerName[]).map((name) =>
       statementsOf(template, name)
         .flatMap(({ Action }) => Action)
         .toSorted(),
@@ -384,7 +384,7 @@ describe('With its roles enforced, a relay', () => {
   });
 });
 
-// Execute comes last: what it fails at waits in the queue, and would hold up the others' stories.
+// Execute comes last: a message that it fails at stays in the queue and would delay the other tasks.
 describe.each([
   ['SnapshotsBalances', [['dynamodb:Query'], ['dynamodb:PutItem'], ['secretsmanager:GetSecretValue']]],
   ['SnapshotsFees', [['dynamodb:Query'], ['dynamodb:PutItem'], ['secretsmanager:GetSecretValue']]],
@@ -430,21 +430,21 @@ describe.each([
   (name, grants) => {
     const named = grants.map((grant) => [grant.join(' on '), grant] as const);
 
-    test.each(named)('fails at its story without the grant of %s', async (_, grant) => {
+    test.each(named)('fails at its task without the grant of %s', async (_, grant) => {
       await deployment.redeploy((template) => withoutGrant(template, name, grant));
 
-      expect(await stories[name]()).toBe(false);
+      expect(await tasks[name]()).toBe(false);
     });
 
-    test('tells it again when every grant is given back', async () => {
+    test('succeeds again when every grant is given back', async () => {
       await deployment.redeploy((template) => withoutGrant(template, name, null));
 
-      expect(await stories[name]()).toBe(true);
+      expect(await tasks[name]()).toBe(true);
     });
   },
 );
 
-/** Last of all, for nobody hands signals to the function any more: the test takes Lambda's place at the queue. */
+/** Last of all, because Lambda delivers no signals any more: the test reads the queue in its place. */
 describe('A message that the executor could not handle', () => {
   let sqs: SQSClient;
   const QueueUrl = () => deployment.outputs['SignalQueue'] ?? '';
@@ -457,7 +457,7 @@ describe('A message that the executor could not handle', () => {
   });
   afterAll(() => sqs.destroy());
 
-  /** The message of that body, past what the stories before left behind. */
+  /** The message with that body, past those that earlier tests left behind. */
   async function receive(body: string, withinSeconds: number): Promise<Message | undefined> {
     const giveUpAtMs = Date.now() + withinSeconds * 1000;
     do {
@@ -475,7 +475,7 @@ describe('A message that the executor could not handle', () => {
     return undefined;
   }
 
-  /** Has the executor fail at a message of a market of its own. @returns whether it is handed out again in time */
+  /** Has the executor fail at a message of a market of its own. @returns whether it is delivered again in time */
   async function failOnce(market: string): Promise<boolean> {
     const signalId = nextId();
     const body = JSON.stringify({ account: 'main', signalId, market });

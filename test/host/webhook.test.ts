@@ -31,17 +31,17 @@ test('a handler that fails after its time is up causes no error', async () => {
 });
 
 test('a refusal with Retry-After keeps its own message', async () => {
-  const story = async () => {
+  const handle = async () => {
     throw new RelayError('rate_limited', 'too many');
   };
-  const { statusCode, headers, body } = await createWebhook(log, story)(proxyEvent('{}'));
+  const { statusCode, headers, body } = await createWebhook(log, handle)(proxyEvent('{}'));
   expect([statusCode, headers?.['retry-after']]).toEqual([503, '5']);
   expect(JSON.parse(body)).toMatchObject({ error: { code: 'rate_limited', message: 'too many' } });
 });
 
 test('a handler that finishes in time determines the response', async () => {
-  const story = async () => ({ httpStatus: 202, body: { signalId: 'a' } });
-  expect(await createWebhook(log, story, 60_000)(proxyEvent('{}'))).toMatchObject({
+  const handle = async () => ({ httpStatus: 202, body: { signalId: 'a' } });
+  expect(await createWebhook(log, handle, 60_000)(proxyEvent('{}'))).toMatchObject({
     statusCode: 202,
     body: '{"signalId":"a"}',
   });

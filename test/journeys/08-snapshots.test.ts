@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { PaperState } from '../../lib/paper/state.ts';
 import { runCli, runForJson } from '../cli/run-cli.ts';
-import { at, runSnapshotJob, type SnapshotJob } from '../support/snapshot-jobs.ts';
+import { at, runSnapshotDay, type SnapshotDay } from '../support/snapshot-day.ts';
 
-let job: SnapshotJob;
+let day: SnapshotDay;
 
 beforeAll(async () => {
-  job = await runSnapshotJob();
+  day = await runSnapshotDay();
 });
 
-afterAll(() => job.close());
+afterAll(() => day.close());
 
 const today = ['--from', '2026-04-01', '--to', '2026-04-01'];
-const here = (...args: string[]) => [...args, '--data', job.dataPath];
-const snapshots = () => [...job.seen];
+const here = (...args: string[]) => [...args, '--data', day.dataPath];
+const snapshots = () => [...day.seen];
 
 function readLines(text: string): readonly Record<string, unknown>[] {
   const lines = text.trimEnd().split('\n');
@@ -36,7 +36,7 @@ describe('the balances that a relay recorded', () => {
     async (name, account) => {
       const document = await runForJson(balances('--account', name));
 
-      expect([...job.seen.keys()]).toEqual(['10:00', '11:00', '12:00', '15:00']);
+      expect([...day.seen.keys()]).toEqual(['10:00', '11:00', '12:00', '15:00']);
       expect(whenAndWhat(document)).toEqual(
         snapshots().map(([time, { accounts }]) => [at(time), at(time), accounts[account]?.main]),
       );
@@ -88,7 +88,7 @@ describe('the balances that a relay recorded', () => {
     const tickers = ['BTC', 'ETH', 'SOL', 'UAH', 'USDT'];
     // The first snapshot is from the first start, between the scheduled times.
     const kept: readonly (readonly [time: string, state: PaperState])[] = [
-      ['09:30', job.atStart],
+      ['09:30', day.atStart],
       ...snapshots(),
     ];
     expect(records.map((record) => [record['time (UTC)'], ...tickers.map((name) => record[name])])).toEqual(
@@ -115,7 +115,7 @@ describe('the transfer fees that a relay recorded', () => {
       versions: { fromMs: number; untilMs: number | null; fees: unknown }[];
     };
     const known = ['10:00', '11:00', '15:00'].map((time) => {
-      const { ticker: _ticker, name: _name, ...terms } = job.seen.get(time)?.feeTable['BTC'] ?? {};
+      const { ticker: _ticker, name: _name, ...terms } = day.seen.get(time)?.feeTable['BTC'] ?? {};
       return terms;
     });
     expect(versions.map(({ fees }) => fees)).toEqual(known);
@@ -139,7 +139,7 @@ describe('the transfer fees that a relay recorded', () => {
   });
 
   test('were logged once for each account when they changed', () => {
-    const notes = job.logged.flatMap(({ facts: { account, ticker, note } }) =>
+    const notes = day.logged.flatMap(({ facts: { account, ticker, note } }) =>
       ticker === undefined || note === undefined ? [] : [`${account}: ${note}`],
     );
 
@@ -153,7 +153,7 @@ describe('the transfer fees that a relay recorded', () => {
 });
 
 describe('the interest payments that a relay imported', () => {
-  const paid = () => job.seen.get('15:00')?.payments['main'] ?? [];
+  const paid = () => day.seen.get('15:00')?.payments['main'] ?? [];
   const todays = (...args: string[]) => runForJson(here('interest', ...today, ...args));
 
   /** A decimal as an integer count of 0.00000001; no amount here is finer. */
@@ -163,7 +163,7 @@ describe('the interest payments that a relay imported', () => {
   };
 
   test('are the new ones at each import, no payment twice', () => {
-    const imported = job.logged.flatMap(({ facts: { account, payments } }) =>
+    const imported = day.logged.flatMap(({ facts: { account, payments } }) =>
       payments === undefined ? [] : [[account, payments]],
     );
 
@@ -251,7 +251,7 @@ describe('the interest payments that a relay imported', () => {
   test('are none for an account that is not a partner, which is logged once', async () => {
     const { stdout } = await runCli(here('interest', '--account', 'rehearsal'));
 
-    const warnings = job.logged.filter(({ level }) => level !== 'info');
+    const warnings = day.logged.filter(({ level }) => level !== 'info');
     expect(warnings.map(({ level, facts: { account } }) => [level, account])).toEqual([
       ['warn', 'rehearsal'],
     ]);

@@ -27,7 +27,7 @@ const noonMs = 1_767_268_800_000;
 const key = { account: 'main', signalId: 'a' };
 const sending = { status: 'sending', atMs: noonMs, note: '' } as const;
 const placed = { status: 'placed', atMs: noonMs + 1, note: '' } as const;
-const firstLook = createFirstLookup(noonMs);
+const firstLookup = createFirstLookup(noonMs);
 
 /** The contract of every ledger, and what holds for the one on DynamoDB only. */
 export function describeDynamodbLedger(name: string, start: () => Promise<DynamodbFixture>): void {
@@ -246,13 +246,13 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       note: 'n'.repeat(noteBytes),
       evidence: { response: 'x'.repeat(maximumStepBytes - noteBytes - 100) },
     });
-    const looked = { ...firstLook, count: 1, finding: 'f'.repeat(noteBytes) };
+    const looked = { ...firstLookup, count: 1, finding: 'f'.repeat(noteBytes) };
     const alert = { ...signal, comment: 'c'.repeat(16 * 1024) };
     await acceptOne(ledger, orderEntry('a', { signal: alert }));
     await ledger.start(key, largest('sending'), null);
     const unknown = { from: 'sending', step: largest('unknown'), orderOpen: true } as const;
     const { lookup } = await ledger.move(key, unknown);
-    await ledger.postpone(key, lookup ?? firstLook, looked);
+    await ledger.postpone(key, lookup ?? firstLookup, looked);
 
     const placing = { from: 'unknown', step: largest('placed'), orderId: 7, orderOpen: true } as const;
     const entry = await ledger.move(key, placing);

@@ -42,8 +42,8 @@ const messagesFrom = (from: number, count: number) =>
 
 /** All in one transaction. */
 async function put({ file, queue }: Opened, from: number, count: number): Promise<void> {
-  const handOut = await file.write(() => queue.stage(messagesFrom(from, count)));
-  handOut();
+  const deliver = await file.write(() => queue.stage(messagesFrom(from, count)));
+  deliver();
 }
 
 test('ten thousand messages are delivered once each, in their order, while other processes write to the file', async () => {
@@ -52,7 +52,7 @@ test('ten thousand messages are delivered once each, in their order, while other
   first.file.close();
   const relay = open();
   const outsider = open();
-  const handedOut: Delivery[] = [];
+  const delivered: Delivery[] = [];
   const inFlight: Delivery[] = [];
 
   for (let turn = 0; ; turn += 1) {
@@ -63,17 +63,17 @@ test('ten thousand messages are delivered once each, in their order, while other
     }
     relay.queue.takeInOutsiders();
     const deliveries = await relay.queue.receive(50);
-    handedOut.push(...deliveries);
+    delivered.push(...deliveries);
     inFlight.push(...deliveries);
     if (deliveries.length === 0 && inFlight.length === 0) break;
     // Messages in flight are removed or released only after several more deliveries.
     if (turn % 5 === 4 || deliveries.length === 0) await relay.queue.remove(receiptsOf(inFlight.splice(0)));
   }
 
-  const ids = idsOf(handedOut);
+  const ids = idsOf(delivered);
   expect(ids).toHaveLength(10_200);
   expect(new Set(ids).size).toBe(10_200);
-  for (const ofGroup of Map.groupBy(handedOut, ({ group }) => group).values())
+  for (const ofGroup of Map.groupBy(delivered, ({ group }) => group).values())
     expect(idsOf(ofGroup)).toEqual([...idsOf(ofGroup)].sort().reverse());
   expect(relay.file.database.prepare('SELECT count(*) AS n FROM messages').get()).toEqual({ n: 0 });
 });

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions, proxyEvent } from '../support/functions.ts';
+import type { LoggedLine } from '../support/listening-log.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type RaisedAlarm, recordAlarms } from '../support/record-alarms.ts';
 
@@ -9,15 +11,9 @@ const startMs = Date.parse('2026-11-20T10:00:00Z');
 let functions: Functions;
 afterEach(() => functions.close());
 
-interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly facts: LogFacts;
-}
-
-interface Door {
+interface Webhook {
   readonly clock: ManualClock;
-  readonly lines: readonly Line[];
+  readonly lines: readonly LoggedLine[];
   readonly raised: readonly RaisedAlarm[];
   /** The response to the sender, as status and code. */
   receive(body: string): Promise<string>;
@@ -30,12 +26,12 @@ interface Door {
 /** @param held secrets besides the token of the URL */
 async function openWebhook(
   options: { readonly maxSignalsPerMinute?: number; readonly held?: readonly string[] } = {},
-): Promise<Door> {
+): Promise<Webhook> {
   const clock = createManualClock(startMs);
-  const lines: Line[] = [];
+  const lines: LoggedLine[] = [];
   const { alarms, raised } = recordAlarms();
-  const answers: string[] = [];
-  const writer = (level: string) => (message: string, facts: LogFacts) => {
+  const responses: string[] = [];
+  const writer = (level: LogLevel) => (message: string, facts: LogFacts) => {
     lines.push({ level, message, facts });
   };
   functions = await openFunctions(({ settings }) => {
@@ -58,7 +54,7 @@ async function openWebhook(
     raised,
     async receive(body) {
       const { statusCode, body: response } = await functions.receive(body);
-      answers.push(response);
+      responses.push(response);
       const { error } = JSON.parse(response) as { error?: { code: string } };
       return `${statusCode} ${error?.code ?? ''}`.trim();
     },
@@ -67,7 +63,10 @@ async function openWebhook(
       return entries.map(({ signalId, steps }) => `${signalId}: ${steps[0]?.note}`);
     },
     written: async () =>
-      JSON.stringify([lines, answers, (await ledger.list({ limit: 100 })).entries]).replaceAll('\\\\', '\\'),
+      JSON.stringify([lines, responses, (await ledger.list({ limit: 100 })).entries]).replaceAll(
+        '\\\\',
+        '\\',
+      ),
   };
 }
 
@@ -89,7 +88,7 @@ describe('an alert that contains a secret of the process', () => {
     const disguised = escapeFirst(secret);
     const at = (place: Record<string, unknown>) => buyAlert(place).replaceAll('SECRET', disguised);
 
-    const answers = [];
+    const responses = [];
     for (const body of [
       buyAlert({ comment: secret }),
       at({ comment: 'SECRET' }),
@@ -101,9 +100,9 @@ describe('an alert that contains a secret of the process', () => {
       `[${buyAlert({ id: 'first' })},${at({ comment: 'SECRET' })}]`,
       `${at({ comment: 'SECRET' })},`,
     ])
-      answers.push(await webhook.receive(body));
+      responses.push(await webhook.receive(body));
 
-    expect(answers).toEqual(Array(9).fill('400 invalid_signal'));
+    expect(responses).toEqual(Array(9).fill('400 invalid_signal'));
     expect(await webhook.refusals('first')).toEqual([
       expect.stringMatching(/^first@refused-[0-9a-f]{12}: the alert message contains a secret of the relay$/),
     ]);
@@ -183,13 +182,13 @@ describe('an alert over the limit of signals per minute', () => {
   test('gets a 429 once as many were refused in that minute, and is still recorded', async () => {
     const webhook = await openWebhook({ maxSignalsPerMinute: 2 });
 
-    const answers = [];
-    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) answers.push(await webhook.receive(buyAlert({ id })));
+    const responses = [];
+    for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) responses.push(await webhook.receive(buyAlert({ id })));
     webhook.clock.advance(60_000);
     const later = [];
     for (const id of ['g', 'h', 'i']) later.push(await webhook.receive(buyAlert({ id })));
 
-    expect(answers).toEqual([
+    expect(responses).toEqual([
       '202',
       '202',
       '503 rate_limited',

@@ -99,7 +99,7 @@ describe('the token of an alert', () => {
   const current = 'a-token-of-this-test';
 
   /** A secret store with one token in its cache and another one as the newest. */
-  async function openDoor(remembered: string, newest: string) {
+  async function openWithTokens(remembered: string, newest: string) {
     const asked: string[] = [];
     const functions = await openFunctions(() => ({
       async webhookTokens(_, age) {
@@ -111,21 +111,21 @@ describe('the token of an alert', () => {
   }
 
   test('is valid as soon as it is the newest, although another one is cached', async () => {
-    const { asked, functions } = await openDoor('an-outdated-token', current);
+    const { asked, functions } = await openWithTokens('an-outdated-token', current);
     expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 202 });
     expect(asked).toEqual(['remembered', 'newest']);
     await functions.close();
   });
 
   test('causes no second read when it is the cached one', async () => {
-    const { asked, functions } = await openDoor(current, 'another-token');
+    const { asked, functions } = await openWithTokens(current, 'another-token');
     expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 202 });
     expect(asked).toEqual(['remembered']);
     await functions.close();
   });
 
   test('is refused when it is neither the cached nor the newest one', async () => {
-    const { functions } = await openDoor('an-outdated-token', 'another-token');
+    const { functions } = await openWithTokens('an-outdated-token', 'another-token');
     expect(await functions.receive(buyAlert())).toMatchObject({ statusCode: 401 });
     expect((await functions.ledger.list({ limit: 1 })).entries).toEqual([]);
     await functions.close();

@@ -103,11 +103,11 @@ function forEveryOrder(
 describe('whatever is asked of whatever market, sizeOrder', () => {
   test('never makes an order larger than asked, nor smaller by a step', () => {
     forEveryOrder(({ size }, { amount, price }, { amountStep }) => {
-      const isStock = size.unit === 'base';
-      const asked = scale(isStock ? size.quantity : size.quoteQuantity);
-      // Both sides in units of 1e-40, and of 1e-80 for money.
-      const unit = isStock ? 1n : scale(price);
-      const limit = isStock ? asked : asked * 10n ** BigInt(places);
+      const isBase = size.unit === 'base';
+      const asked = scale(isBase ? size.quantity : size.quoteQuantity);
+      // Both sides in units of 1e-40, and of 1e-80 for a quote amount.
+      const unit = isBase ? 1n : scale(price);
+      const limit = isBase ? asked : asked * 10n ** BigInt(places);
 
       expect(scale(amount) * unit <= limit).toBe(true);
       expect((scale(amount) + scale(amountStep)) * unit > limit).toBe(true);

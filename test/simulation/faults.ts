@@ -33,22 +33,22 @@ export const wireFaults = [
 export type WireFault = (typeof wireFaults)[number];
 
 /** The faults outside of stores and requests. */
-export const hazards = [
+const hazards = [
   'alert_lost',
   'alert_late',
   'alert_doubled',
-  'answer_lost',
+  'response_lost',
   'gateway_502',
   'sender_gives_up',
   'killed',
   'frozen',
   'out_of_time',
-  'handed_out_twice',
+  'delivered_twice',
   'message_lost',
   'clock_step',
   'clock_set_back',
   'list_lag',
-  'secret_told',
+  'secret_in_alert',
 ] as const;
 export type Hazard = (typeof hazards)[number];
 
@@ -106,18 +106,18 @@ const rates: Readonly<{
     alert_lost: 0.1,
     alert_late: 0.1,
     alert_doubled: 0.3,
-    answer_lost: 0.1,
+    response_lost: 0.1,
     gateway_502: 0.5,
     sender_gives_up: 0.3,
     killed: 0.25,
     frozen: 0.3,
     out_of_time: 0.04,
-    handed_out_twice: 0.3,
+    delivered_twice: 0.3,
     message_lost: 0.1,
     clock_step: 0.3,
     clock_set_back: 0.15,
     list_lag: 0.5,
-    secret_told: 0.15,
+    secret_in_alert: 0.15,
   },
 };
 

@@ -72,7 +72,7 @@ export class LambdaDeployment implements Deployment {
   }
 
   start(): void {
-    void this.#handOut();
+    void this.#deliver();
     this.#reconcileEachMinute();
   }
 
@@ -160,7 +160,7 @@ export class LambdaDeployment implements Deployment {
   }
 
   /** The event source mapping: groups in parallel, and each message in an invocation of its own. */
-  async #handOut(): Promise<void> {
+  async #deliver(): Promise<void> {
     for (;;) {
       const [delivery] = await this.#queue.receive(1);
       if (delivery === undefined) await this.#queue.waitForWork();
@@ -170,16 +170,16 @@ export class LambdaDeployment implements Deployment {
 
   async #work(delivery: Delivery): Promise<void> {
     const { loop } = this.#world.stage;
-    const handedOutAtMs = loop.nowMs;
+    const deliveredAtMs = loop.nowMs;
     const isLost = this.#perhapsLose(delivery);
-    const stopDouble = this.#perhapsHandOutTwice(delivery);
+    const stopDouble = this.#perhapsDeliverTwice(delivery);
     const ended = await this.#execute.run(({ handler }) => handler(toQueueEvent(delivery)));
     stopDouble();
     if (isLost || (ended.kind === 'returned' && ended.value.batchItemFailures.length === 0)) {
       await this.#queue.remove([delivery.receipt]);
       return;
     }
-    const hiddenMs = handedOutAtMs + this.#visibilityMs - loop.nowMs;
+    const hiddenMs = deliveredAtMs + this.#visibilityMs - loop.nowMs;
     const retryMs = this.#postponedMs.get(delivery.receipt) ?? hiddenMs;
     this.#service.later(retryMs, () => this.#queue.release([delivery.receipt]));
   }
@@ -195,13 +195,13 @@ export class LambdaDeployment implements Deployment {
   }
 
   /** A queue may deliver a message again although its first worker is still alive. */
-  #perhapsHandOutTwice({ receipt, body }: Delivery): () => void {
+  #perhapsDeliverTwice({ receipt, body }: Delivery): () => void {
     const { loop, random, faults, history } = this.#world.stage;
-    if (!faults.strikes('handed_out_twice')) return () => undefined;
+    if (!faults.strikes('delivered_twice')) return () => undefined;
     const delayMs = rollWhole(random, 0, pickOne(random, longestBeforeDoubleMs));
     return loop.schedule(delayMs, async () => {
       const key = keyText(parseSignalMessage(body));
-      this.#service.note(`delivers ${key} again`, 'hazard: handed_out_twice');
+      this.#service.note(`delivers ${key} again`, 'hazard: delivered_twice');
       history.outOfTurn.set(key, 'delivered twice');
       await this.#queue.release([receipt]);
     });

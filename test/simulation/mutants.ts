@@ -15,12 +15,7 @@ export interface Hunt {
 }
 
 /** All broken variants of the relay, which the simulation must catch. */
-export const mutants: readonly Mutant[] = [
-  ...webhookMutants,
-  ...ledgerMutants,
-  ...orderMutants,
-  ...wireMutants,
-];
+const mutants: readonly Mutant[] = [...webhookMutants, ...ledgerMutants, ...orderMutants, ...wireMutants];
 
 /** @throws RangeError that lists all mutants, when there is none of that name */
 export function mutantNamed(name: string): Mutant {

@@ -3,10 +3,8 @@ import { createExchangeClients, type ExchangeClients } from '../../lib/host/exch
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
-import type { WebhookHandler } from '../../lib/host/webhook.ts';
-import { createReceiveSignal } from '../../lib/host/webhook.ts';
-import type { WorkerHandler } from '../../lib/host/worker.ts';
-import { createExecuteSignal } from '../../lib/host/worker.ts';
+import { createReceiveSignal, type WebhookHandler } from '../../lib/host/webhook.ts';
+import { createExecuteSignal, type WorkerHandler } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';

@@ -54,12 +54,12 @@ export class Sender {
   /** Puts a secret into the message, as a careless owner might, with one character escaped. */
   #perhapsInsertSecret(alert: Alert, token: string): Alert {
     const { random, faults } = this.#stage;
-    if (!faults.strikes('secret_told')) return alert;
+    if (!faults.strikes('secret_in_alert')) return alert;
     const [first = token, ...others] = this.#deployment.secretsAtWebhook(alert.account);
     const secret = pickOne(random, [first, ...others]);
     // A token of another account may be replaced before the alert arrives, and is then no longer a secret.
     const isSureToBeHeld = secret === token || [...this.#secrets.keys.values()].some(isOf(secret));
-    this.#note(alert, 'contains a secret', 'hazard: secret_told');
+    this.#note(alert, 'contains a secret', 'hazard: secret_in_alert');
     return insertSecret(alert, secret, pickPlace(random, isSureToBeHeld), random);
   }
 
@@ -93,8 +93,8 @@ export class Sender {
   /** Whether the sender sends again. When the relay is gone, a proxy in front of it may respond with 502. */
   #asksForMore(alert: Alert, reply: Reply): boolean {
     const { faults } = this.#stage;
-    if (faults.strikes('answer_lost')) {
-      this.#note(alert, 'never gets the response', 'hazard: answer_lost');
+    if (faults.strikes('response_lost')) {
+      this.#note(alert, 'never gets the response', 'hazard: response_lost');
       return false;
     }
     if (reply === 'broken') {

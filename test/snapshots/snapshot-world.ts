@@ -8,14 +8,9 @@ import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.t
 import type { ImportServices } from '../../lib/snapshots/import-interest.ts';
 import type { SnapshotStore } from '../../lib/snapshots/snapshot-store.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
+import type { LoggedLine } from '../support/listening-log.ts';
 import { override } from '../support/override.ts';
 import { type RaisedAlarm, recordAlarms } from '../support/record-alarms.ts';
-
-export interface LoggedLine {
-  readonly level: 'info' | 'warn' | 'error';
-  readonly message: string;
-  readonly facts: LogFacts;
-}
 
 /**
  * The services of the snapshot jobs: a paper exchange over

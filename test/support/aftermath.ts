@@ -17,7 +17,7 @@ import { createManualClock, type ManualClock } from './manual-clock.ts';
 import type { RaisedAlarm } from './record-alarms.ts';
 import { openServices, type RelayServices, token } from './relay-services.ts';
 
-/** The relay's stories over a real store and a real exchange, which share a clock that is moved by hand. */
+/** The relay's functions over a real store and a real exchange, which share a manual clock. */
 export interface Aftermath {
   readonly clock: ManualClock;
   readonly paper: PaperExchange;
@@ -25,21 +25,21 @@ export interface Aftermath {
   readonly transport: Transport;
   /** Where ledger and queue are kept, for a test that writes into it behind their backs. */
   readonly file: SqliteFile;
-  /** What the stories run on; a test may put another part in its place. */
+  /** The services of these functions; a test may replace one. */
   readonly services: RelayServices;
   /** Those that were raised, oldest first. */
   readonly alarms: readonly RaisedAlarm[];
   /** The paths that were asked for at the exchange, oldest first. */
   readonly asked: string[];
-  /** Takes the alert in, which holds one signal. */
+  /** Receives an alert with one signal. */
   receive(alert: string): Promise<EntryKey>;
-  /** Takes in an alert of several signals. */
+  /** Receives an alert with several signals. */
   receiveAll(alert: string): Promise<void>;
-  /** Carries out one signal of the account. */
+  /** Executes one signal of the account. */
   execute(signalId: string): Promise<void>;
-  /** The same with another part in the place of one. */
+  /** The same with other services. */
   executeWith(services: ExecuteServices, signalId: string): Promise<void>;
-  /** Takes the alert in and carries its one signal out, on an exchange with that fault. */
+  /** Receives the alert and executes its one signal, on an exchange with that fault. */
   send(alert: string, fault?: FaultRequest): Promise<Entry>;
   /** Looks after what was left behind, and fails if the exchange was asked for anything but lists. */
   reconcile(services?: ReconcileServices): Promise<Reconciliation>;

@@ -7,7 +7,7 @@ export interface RaisedAlarm {
   readonly [fact: string]: Json;
 }
 
-/** Alarms that are kept instead of told; `raised`, oldest first. */
+/** Records alarms instead of logging them; `raised`, oldest first. */
 export function recordAlarms(): { readonly alarms: Alarms; readonly raised: readonly RaisedAlarm[] } {
   const raised: RaisedAlarm[] = [];
   return { alarms: { raise: ({ name }, facts) => void raised.push({ ...facts, name }) }, raised };

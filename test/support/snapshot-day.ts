@@ -11,13 +11,13 @@ import type { LoggedLine } from './listening-log.ts';
 import { createManualClock } from './manual-clock.ts';
 import { openWorld, testConfig } from './world.ts';
 
-/** A day in the life of a relay that keeps balances, fees and interest every hour, and is off from noon to 14:30. */
-export interface SnapshotJob {
-  /** The folder with all it kept. */
+/** A day of a relay that records balances, fees and interest every hour, and is off from noon to 14:30. */
+export interface SnapshotDay {
+  /** The data folder with everything that it recorded. */
   readonly dataPath: string;
-  /** Time of each look, like `10:00` → what the exchange itself knew then. */
+  /** Time of each run, for example `10:00` → the state of the exchange then. */
   readonly seen: ReadonlyMap<string, PaperState>;
-  /** What the exchange knew at the first start, which is between two times of the schedule. */
+  /** The state of the exchange at the first start, which is between two times of the schedule. */
   readonly atStart: PaperState;
   readonly logged: readonly LoggedLine[];
   close(): Promise<void>;
@@ -38,33 +38,33 @@ const { settings, snapshots } = parseConfig({
 interface Life {
   readonly control: PaperControl;
   readonly logged: readonly LoggedLine[];
-  /** Lets the hour strike; resolves with what the exchange knows once everything is kept. */
-  look(time: string): Promise<PaperState>;
+  /** Moves the clock to the time; resolves with the state of the exchange once everything is recorded. */
+  runAt(time: string): Promise<PaperState>;
   /** Has the relay buy 0.01 BTC at the next price. */
   buy(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Tells the whole story; nothing of it waits for the machine's clock. */
-export async function runSnapshotJob(): Promise<SnapshotJob> {
+/** Runs the whole day; nothing waits for the machine's clock. */
+export async function runSnapshotDay(): Promise<SnapshotDay> {
   const folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-snapshots-')));
   const seen = new Map<string, PaperState>();
 
   const first = await beginLife('09:30', folder);
   const atStart = first.control.state();
-  seen.set('10:00', await first.look('10:00'));
+  seen.set('10:00', await first.runAt('10:00'));
   changeInTheMorning(first.control);
-  seen.set('11:00', await first.look('11:00'));
+  seen.set('11:00', await first.runAt('11:00'));
   await first.buy();
   changeBeforeNoon(first.control);
-  seen.set('12:00', await first.look('12:00'));
-  // Nobody looks while this holds.
+  seen.set('12:00', await first.runAt('12:00'));
+  // No run sees this balance.
   first.control.setBalance('main', 'BTC', parseDecimal('99'));
   await first.stop();
 
   const second = await beginLife('14:30', folder);
   changeInTheAfternoon(second.control);
-  seen.set('15:00', await second.look('15:00'));
+  seen.set('15:00', await second.runAt('15:00'));
   return {
     dataPath: folder.path,
     atStart,
@@ -109,13 +109,13 @@ function pay(control: PaperControl, planId: string, ticker: string, amount: stri
 async function beginLife(time: string, folder: DataFolder): Promise<Life> {
   const clock = createManualClock(at(time), { jumps: false });
   const world = await openWorld({ dialect: 'live', clock, settings, snapshots, folder });
-  // What is kept at the start is kept.
+  // Waits for the snapshots of the start.
   await clock.whenAsleep();
   const { control } = world.paper;
   return {
     control,
     logged: world.logged,
-    async look(slot) {
+    async runAt(slot) {
       clock.advance(at(slot) - clock.nowMs());
       await clock.whenAsleep();
       return control.state();
