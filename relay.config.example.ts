@@ -38,6 +38,7 @@ export default {
       // 'paper'    places orders on the paper exchange of `npm start`. AWS has no paper exchange: there it
       //            sends nothing, and every signal ends as dry_run, with the requests that 'live' would send.
       // 'dry-run'  sends nothing, neither here nor on AWS.
+      // (What you do yourself is sent in every mode: `relay cancel`, and `relay resolve --cancel`.)
       // 'live'     sends orders. ON AWS THEY TRADE REAL MONEY. Set your own limits below first, then deploy.
       mode: 'paper',
       // For an alert that gives only a stop price, the relay sets the limit price this far beyond it: above

@@ -1,7 +1,7 @@
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import { CommandFailure } from './failure.ts';
-import { leastTyped, readTypedId } from './short-id.ts';
+import { leastTyped, readTypedId, shortenId } from './short-id.ts';
 
 /** What the ledger contains for an id. */
 export interface Found {
@@ -15,15 +15,22 @@ export interface Found {
  * entry.
  *
  * @param typed an id, or an unambiguous beginning of one
+ * @param mustBeWhole whether only a whole id will do, because what follows changes the entry or an order
  * @throws CommandFailure when no entry matches, or more than one
  */
-export async function findEntry(ledger: Ledger, typed: string, accounts: readonly string[]): Promise<Found> {
+export async function findEntry(
+  ledger: Ledger,
+  typed: string,
+  accounts: readonly string[],
+  mustBeWhole = false,
+): Promise<Found> {
   const exact = await readAccounts(ledger, typed, accounts);
   if (exact.length > 0) return chooseOne(exact, typed);
   const { ids, isWhole } = await findIds(ledger, typed, accounts);
   const [only] = ids;
   if (only === undefined) throw createUnknown(typed, accounts);
   if (ids.length > 1 || !isWhole) throw createUnclear(typed, ids);
+  if (mustBeWhole && shortenId(only) !== typed) throw createNotWhole(typed, only);
   return chooseOne(await readAccounts(ledger, only, accounts), only);
 }
 
@@ -83,6 +90,14 @@ function createUnknown(typed: string, accounts: readonly string[]): CommandFailu
     'unknown_signal',
     `the ledger has no signal "${typed}" of ${accounts.join(' or ')}`,
     '`npx relay signals` lists the ids.',
+  );
+}
+
+function createNotWhole(typed: string, id: string): CommandFailure {
+  return new CommandFailure(
+    'ambiguous_signal',
+    `"${typed}" is only the beginning of the id of a signal, and this settles a signal`,
+    `If it is the one you mean, write its id: ${id}`,
   );
 }
 

@@ -66,7 +66,7 @@ async function resolve(
   const by = readText('--by', options.by ?? userInfo().username);
   const ledger = session.openLedger();
   const accounts = options.account === undefined ? Object.keys(session.settings.accounts) : [options.account];
-  const { entry } = await findEntry(ledger, id, accounts);
+  const { entry } = await findEntry(ledger, id, accounts, approach.kind !== 'look');
   refuseImpossible(entry, approach);
   const alarms: string[] = [];
   const services = {

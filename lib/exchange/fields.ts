@@ -34,10 +34,8 @@ export const FlagField = z.union([
   z.literal([0, 1]).transform((digit) => digit === 1),
 ]);
 
-/** A flag that the exchange omits when it does not apply. */
-const OptionalFlagField = FlagField.nullable()
-  .transform((flag) => flag ?? undefined)
-  .optional();
+/** A flag that the relay only shows: one that is left out, or written in another way, is not known. */
+const OptionalFlagField = FlagField.optional().catch(undefined);
 
 /**
  * The id of an accepted order is above zero. Above 53 bits a number loses digits, so such ids are rejected.

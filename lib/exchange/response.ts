@@ -55,7 +55,8 @@ export function readResponse<E extends Endpoint>(
   if (status === 429) return readTooManyRequests(content);
   if (status === 404 && body === '')
     return { kind: 'rejected', httpStatus: 404, exchangeCode: null, message: 'no such path', errors: {} };
-  const refusal = refusalStatuses[dialect].has(status) ? readRefusal(endpoint, status, content) : null;
+  const isProof = refusalStatuses[dialect].has(status) && (status !== 404 || endpoint.repeatable);
+  const refusal = isProof ? readRefusal(endpoint, status, content) : null;
   if (refusal !== null && !endpoint.repeatable && isAboutClientOrderId(refusal))
     return { kind: 'ambiguous', reason: `an order with this id may exist: ${describeFailure(refusal)}` };
   return refusal ?? { kind: 'ambiguous', reason: `HTTP ${status} with a body that proves no refusal` };

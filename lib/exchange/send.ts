@@ -53,10 +53,11 @@ const maximumNonceRetries = 5;
 /** Each create that got HTTP 429 may still have created an order, so no more than this many are sent. */
 const maximumCreates = 3;
 /**
- * A create that got HTTP 429 is not sent again later than this after the first attempt. If the first attempt was
- * accepted after all, its order could be filled by then while the lists lag, and the exchange would accept a second one.
+ * A create that got HTTP 429 is never written to the wire later than this after the first attempt. If the first attempt
+ * was accepted after all, its order could be filled by then while the lists lag, and the exchange would accept a second
+ * one.
  */
-const longestResendMs = 2000;
+const longestResendMs = 1000;
 /**
  * Without time for the response, an attempt turns a request that was provably never sent into an ambiguous
  * one.
@@ -88,17 +89,16 @@ export async function sendRequest<E extends Endpoint>(
 ): Promise<ResultOf<E>> {
   const { endpoint } = sending;
   const { clock } = wire;
-  const times = timesOf(endpoint, clock.nowMs(), limits);
+  let times = timesOf(endpoint, clock.nowMs(), limits);
   const pauses = createPauses(wire.random);
   let earlier: readonly FailedAttempt[] = [];
   let turnedAway = 0;
-  let resendUntilMs = Number.POSITIVE_INFINITY;
   for (;;) {
     const { outcome, sentAtMs } = await attempt(sending, wire, times);
     if (outcome.kind === 'accepted') return outcome.result;
     if (isTurnedAway(outcome.kind)) turnedAway += 1;
     if (turnedAway > 0 && !endpoint.repeatable)
-      resendUntilMs = Math.min(resendUntilMs, sentAtMs + longestResendMs);
+      times = { ...times, lastStartMs: Math.min(times.lastStartMs, sentAtMs + longestResendMs) };
     const failedAtMs = clock.nowMs();
     const attempts = [...earlier, { atMs: failedAtMs, failure: failureOf(endpoint, outcome) }] as const;
     const pauseMs = pauses.nextMs(outcome);
@@ -110,7 +110,6 @@ export async function sendRequest<E extends Endpoint>(
       throw new ExchangeError(endpoint, attempts);
     if (!endpoint.repeatable && (await limits.isStillOwn?.()) === false)
       throw new ExchangeError(endpoint, attempts);
-    if (clock.nowMs() > resendUntilMs) throw new ExchangeError(endpoint, attempts);
     earlier = attempts;
   }
 }
@@ -144,7 +143,7 @@ type Outcome<Result> = Verdict<Result> | { readonly kind: 'held_back'; readonly 
 async function attempt<E extends Endpoint>(
   sending: Sending<E>,
   wire: Wire,
-  { deadlineMs, lastStartMs, responseMs }: Times,
+  { deadlineMs, lastStartMs }: Times,
 ): Promise<{ readonly outcome: Outcome<ResultOf<E>>; readonly sentAtMs: number }> {
   const heldBack = await waitForTurn(sending, wire.clock, lastStartMs);
   const sentAtMs = wire.clock.nowMs();
@@ -153,8 +152,8 @@ async function attempt<E extends Endpoint>(
     const { redacted, ...message } = sending.compose();
     const leftMs = deadlineMs - sentAtMs;
     const timeoutMs = attemptTimeoutMs(sending.endpoint, leftMs);
-    // A slow connection must not use up the time for the response: until it is made, nothing is written.
-    const connectTimeoutMs = Math.min(longestConnectMs, Math.max(1, leftMs - responseMs));
+    // Until the connection is made, nothing is written: a slow one must not delay the request beyond its time.
+    const connectTimeoutMs = Math.min(longestConnectMs, Math.max(1, lastStartMs - sentAtMs));
     const outcome = await wire.transport.send({ ...message, connectTimeoutMs, timeoutMs });
     if (outcome.kind !== 'answered') return { outcome, sentAtMs };
     return { outcome: readResponse(sending.endpoint, sending.dialect, outcome, redacted), sentAtMs };

@@ -58,20 +58,29 @@ const DecimalText = z
   .refine(isDecimalText)
   .transform((text) => parseDecimal(text));
 
-const MarketSchema: z.ZodType<Market> = z.object({
-  name: z.string(),
-  base: z.string(),
-  quote: z.string(),
-  amountStep: DecimalText,
-  priceStep: DecimalText,
-  minAmount: DecimalText,
-  minTotal: DecimalText,
-  maxTotal: DecimalText.nullable(),
-  makerFeeRate: DecimalText,
-  takerFeeRate: DecimalText,
-  tradesEnabled: z.boolean(),
-  isCollateral: z.boolean(),
-});
+/** Older releases stored base and quote currency as `stock` and `money`. */
+const MarketSchema: z.ZodType<Market> = z.preprocess(
+  renameOlder,
+  z.object({
+    name: z.string(),
+    base: z.string(),
+    quote: z.string(),
+    amountStep: DecimalText,
+    priceStep: DecimalText,
+    minAmount: DecimalText,
+    minTotal: DecimalText,
+    maxTotal: DecimalText.nullable(),
+    makerFeeRate: DecimalText,
+    takerFeeRate: DecimalText,
+    tradesEnabled: z.boolean(),
+    isCollateral: z.boolean(),
+  }),
+);
+
+function renameOlder(value: unknown): unknown {
+  const { stock, money, ...market } = Object(value) as Readonly<Record<string, unknown>>;
+  return { base: stock, quote: money, ...market };
+}
 
 const CopySchema = z.object({
   exchange: z.string(),

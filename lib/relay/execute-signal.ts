@@ -188,7 +188,10 @@ async function carryOut(
   if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
   const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
   if (rehearsalReason !== null)
-    return await settleEntry(services, entry, dryRunOutcome(rehearsalReason, action));
+    return await settleEntry(services, entry, {
+      ...dryRunOutcome(rehearsalReason, action),
+      ...(await findLeftOpen(services, entry)),
+    });
 
   const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
   const { evidence } = action;
@@ -228,6 +231,16 @@ function unknownAccountOutcome(account: string): Outcome {
     actual: account,
     message: `account ${account} is no longer configured; nothing was sent`,
   });
+}
+
+/** A cancellation that is only rehearsed cancels nothing: orders from the time when the account was live stay open. */
+async function findLeftOpen(
+  { ledger }: ExecuteServices,
+  { account, signal }: SignalEntry,
+): Promise<{ readonly alarm?: Alarm }> {
+  if (signal.action === 'order') return {};
+  const open = await ledger.openOrders(account, signal.market, 1);
+  return open.length === 0 ? {} : { alarm: notCancelledAlarm };
 }
 
 function dryRunOutcome(reason: string, action: Action): Outcome {

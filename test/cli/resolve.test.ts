@@ -48,6 +48,20 @@ describe('relay resolve', () => {
     expect(orders()).toHaveLength(1);
   });
 
+  test('records and cancels under a whole id only: the beginning of one may be that of another signal', async () => {
+    await loseResponse('drop_after');
+
+    const saw = ['--saw', 'not_placed', '--note', 'seen'];
+    for (const options of [saw, ['--cancel']])
+      expect(await runForFailure(relay.here('resolve', 'buy-', ...options))).toMatchObject({
+        code: 'ambiguous_signal',
+        message: expect.stringContaining('only the beginning of the id'),
+      });
+
+    expect((await entry()).status).toBe('unknown');
+    expect(await runForJson(relay.here('resolve', 'buy-'))).toMatchObject({ result: 'settled' });
+  });
+
   test('leaves open what one lookup does not prove, and says what the operator can do', async () => {
     await loseResponse('drop_before');
 

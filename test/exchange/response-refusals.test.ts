@@ -49,16 +49,20 @@ describe('a refusal', () => {
     });
   });
 
-  test('can be a 404 with an error body in the documented dialect', () => {
+  test('can be a 404 with an error body in the documented dialect, but not of a create', () => {
     const body = '{"code":404,"message":"Not Found","errors":{}}';
 
-    expect(readResponse(stopLimit, 'documented', { kind: 'answered', status: 404, body }, [])).toEqual({
+    const response = { kind: 'answered', status: 404, body } as const;
+
+    expect(readResponse(cancelOrder, 'documented', response, [])).toEqual({
       kind: 'rejected',
       httpStatus: 404,
       exchangeCode: 404,
       message: 'Not Found',
       errors: {},
     });
+    // A gateway writes such bodies, too.
+    expect(readResponse(stopLimit, 'documented', response, [])).toMatchObject({ kind: 'ambiguous' });
   });
 
   test.each(['orderId', 'order_id'])('of an order that is not open is recognised by the key %s', (key) => {

@@ -3,6 +3,7 @@ import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orde
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { readResponse, type Verdict } from '../../lib/exchange/response.ts';
+import { placed } from './scripted-exchange.ts';
 
 const accepted = {
   order_id: 4_180_284_841,
@@ -30,6 +31,21 @@ function judge(status: number, body: string): Verdict<unknown> {
 function judgeOrder(changes: Record<string, unknown>): Verdict<unknown> {
   return judge(200, JSON.stringify({ ...accepted, ...changes }));
 }
+
+test('an accepted order stays accepted when a flag that is only shown cannot be read', () => {
+  const content = {
+    ...JSON.parse(placed.kind === 'answered' ? placed.body : '{}'),
+    ioc: 'no',
+    rpi: '',
+    postOnly: null,
+  };
+  const response = { kind: 'answered', status: 200, body: JSON.stringify(content) } as const;
+
+  expect(readResponse(stopLimit, 'live', response, [])).toMatchObject({
+    kind: 'accepted',
+    result: { orderId: 7 },
+  });
+});
 
 describe('an acceptance', () => {
   test.each([200, 201])('is HTTP %i with every required field', (status) => {

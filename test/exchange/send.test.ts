@@ -267,12 +267,25 @@ describe('a create that got HTTP 429', () => {
 
     await client.call(stopLimit, order, { timeoutMs: 10_000, maySendAgain });
 
-    const notAfterMs = startMs + 9000;
+    const notAfterMs = startMs + 1000;
     expect(looks).toEqual([
-      { atMs: 100, sent: 1, timeoutMs: 4450, notAfterMs },
-      { atMs: 300, sent: 2, timeoutMs: 4350, notAfterMs },
-      { atMs: 300, sent: 3, timeoutMs: 4350, notAfterMs },
+      { atMs: 100, sent: 1, timeoutMs: 450, notAfterMs },
+      { atMs: 300, sent: 2, timeoutMs: 350, notAfterMs },
+      { atMs: 300, sent: 3, timeoutMs: 350, notAfterMs },
     ]);
+  });
+
+  test('is written to the wire again within a second, or not at all: a slow connection does not delay it', async () => {
+    const { client, clock, transport } = connect([nonceRefused, noConnection, placed]);
+    const maySendAgain = async () => {
+      clock.advance(600);
+      return true;
+    };
+
+    const call = client.call(stopLimit, order, { timeoutMs: 10_000, maySendAgain });
+
+    expect((await failureOf(call)).failure.kind).toBe('ambiguous');
+    expect(transport.sent.map(({ connectTimeoutMs }) => connectTimeoutMs)).toEqual([3000, 400]);
   });
 
   test('is not sent again when the lookup does not allow it', async () => {

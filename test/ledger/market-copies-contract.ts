@@ -62,6 +62,15 @@ export function describeMarketCopies(name: string, openFixture: () => Promise<Ma
       expect(await copies.load()).toEqual(last);
     });
 
+    test('reads what an older release stored, under its names', async () => {
+      const { base: stock, quote: money, ...rest } = market;
+      await fixture.write(
+        JSON.stringify({ exchange, readAtMs: noonMs, markets: [{ ...rest, stock, money }] }),
+      );
+
+      expect(await fixture.open(exchange).load()).toEqual({ readAtMs: noonMs, markets: [market] });
+    });
+
     test('returns no copy of another exchange', async () => {
       await fixture.open('http://127.0.0.1:8090').save({ readAtMs: noonMs, markets: [market] });
 

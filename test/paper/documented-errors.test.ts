@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { readResponse } from '../../lib/exchange/response.ts';
@@ -205,13 +206,22 @@ describe('endpoints that only the live service has are not served', () => {
 });
 
 describe('the client reads', () => {
-  const read = (status: number, body: unknown) =>
-    readResponse(stopLimit, 'documented', { kind: 'answered', status, body: JSON.stringify(body) }, []);
+  const read = (status: number, body: unknown, endpoint: typeof stopLimit | typeof cancelOrder = stopLimit) =>
+    readResponse<typeof stopLimit | typeof cancelOrder>(
+      endpoint,
+      'documented',
+      { kind: 'answered', status, body: JSON.stringify(body) },
+      [],
+    );
 
   test('an unknown path as a refusal, when the body has the exchange’s own form', async () => {
     const { status, body } = await post('/api/v4/nothing');
 
-    expect(read(status, body)).toMatchObject({ kind: 'rejected', httpStatus: 404, message: 'Not Found' });
+    expect(read(status, body, cancelOrder)).toMatchObject({
+      kind: 'rejected',
+      httpStatus: 404,
+      message: 'Not Found',
+    });
   });
 
   test('a client order id in use as ambiguous, not as a refusal', async () => {

@@ -134,6 +134,36 @@ describe('executing a stored signal', () => {
     });
   });
 
+  test('a cancellation that is only rehearsed is an alarm while an order of before is open', async () => {
+    const { alarms, raised } = recordAlarms();
+    let mode: 'live' | 'paper' = 'live';
+    functions = await openFunctions((services) => ({
+      alarms,
+      settings: {
+        ...services.settings,
+        accounts: {
+          main: {
+            ...(services.settings.accounts['main'] as Account),
+            get mode() {
+              return mode;
+            },
+          },
+        },
+      },
+    }));
+    await functions.receive(buyAlert());
+    await functions.execute('buy-1');
+    mode = 'paper';
+    await functions.receive(JSON.stringify({ id: 'all', ticker: 'BTCUSDT', action: 'cancel_all' }));
+
+    await functions.execute('all');
+
+    const all = await functions.ledger.read({ account: 'main', signalId: 'all' });
+    expect(all?.status).toBe('dry_run');
+    expect(raised).toEqual([{ name: 'orders_left_open', account: 'main', signalId: 'all' }]);
+    expect(orderCount()).toBe(1);
+  });
+
   test('a signal that becomes stale in the queue is denied', async () => {
     let lateMs = 0;
     const clock = { nowMs: () => Date.now() + lateMs, sleep: systemClock.sleep };
