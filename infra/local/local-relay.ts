@@ -75,7 +75,7 @@ export async function startLocalRelay(options: {
     onDeadLetter: ({ group }) =>
       alarms.raise(
         {
-          name: 'signal_set_aside',
+          name: 'signal_dead_lettered',
           message:
             'a signal could not be handled and is in the dead-letter queue; correct the cause, then run `redrive`',
         },

@@ -14,7 +14,7 @@ export type AlarmName =
   | 'signal_not_executed'
   | 'signals_waiting'
   /** Its message became a dead letter. */
-  | 'signal_set_aside'
+  | 'signal_dead_lettered'
   /** An account is over its limit of signals, and its alerts are refused. */
   | 'signals_over_limit'
   | 'interest_missing';

@@ -12,7 +12,7 @@ export function createReconcileSignals(services: ReconcileServices): ScheduleHan
       alarms.raise(
         {
           name: 'signals_waiting',
-          message: 'signals wait since more than 15 minutes: look at the dead letters, then redrive',
+          message: 'signals have waited for more than 15 minutes: check the dead letters, then run redrive',
         },
         { signals: stuck },
       );

@@ -33,7 +33,7 @@ export function checkTriggerReported(signal: OrderSignal, dialect: Dialect): Den
     rule: 'expect_trigger',
     limit: `a stop price ${expected} the last price`,
     actual: 'not known',
-    message: `expectTrigger cannot be checked: in the dialect "${dialect}" the exchange does not tell on which side of its last price a stop price lies; nothing was sent. Remove expectTrigger, or set the exchange's dialect in relay.config.ts to "live" if that is what it speaks`,
+    message: `expectTrigger cannot be checked: in the dialect "${dialect}" the exchange does not report on which side of its last price a stop price lies; nothing was sent. Remove expectTrigger, or set the exchange's dialect in relay.config.ts to "live" if that is what it speaks`,
   };
 }
 
@@ -50,7 +50,7 @@ export function judgeTrigger(
     return expected === null
       ? { note: null }
       : alarming(
-          `the alert expects the stop price ${stopPrice} of order ${orderId} ${expected} the last price, and the exchange does not tell where it lies: look at the order`,
+          `the alert expects the stop price ${stopPrice} of order ${orderId} ${expected} the last price, and the exchange does not report where it lies: check the order`,
         );
   const usual = usualSides[signal.side];
   const wakes = `its stop price ${stopPrice} is ${side} the last price, so it wakes when the price ${moves[side]} to it`;

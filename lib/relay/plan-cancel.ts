@@ -217,7 +217,7 @@ async function failedCancel(
     status: isLost ? 'unknown' : refused,
     wasGone: isGone && !isLost,
     note: isGone ? goneNotes[isLost ? 'afterLostResponse' : 'plain'] : error.message,
-    // People are told by it that nothing is left to cancel.
+    // `signal` reads from it that nothing is left to cancel.
     evidence: evidenceOf(error, isGone && !isLost ? { wasGone: true } : {}),
   };
 }

@@ -142,7 +142,7 @@ describe('the trigger of an order', () => {
     const { status, steps } = await carryOut({ ...above, expectTrigger: 'above' });
 
     expect(status).toBe('placed');
-    expect(steps.at(-1)?.note).toContain('the exchange does not tell where it lies: look at the order');
+    expect(steps.at(-1)?.note).toContain('the exchange does not report where it lies: check the order');
     expect(alarms).toEqual(['trigger_unexpected buy-1']);
   });
 

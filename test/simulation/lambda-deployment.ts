@@ -217,7 +217,7 @@ export class LambdaDeployment implements Deployment {
 
   #reportDeadLetter(group: string): void {
     this.#service.alarms.raise(
-      { name: 'signal_set_aside', message: 'a message became a dead letter' },
+      { name: 'signal_dead_lettered', message: 'a message became a dead letter' },
       { group },
     );
     void noteDeadLetters(this.#world.stage, this.#queue);

@@ -84,7 +84,7 @@ export class LocalDeployment implements Deployment {
       clock: process.clock,
       onDeadLetter: ({ group }) => {
         process.alarms.raise(
-          { name: 'signal_set_aside', message: 'a message became a dead letter' },
+          { name: 'signal_dead_lettered', message: 'a message became a dead letter' },
           { group },
         );
         void noteDeadLetters(world.stage, queue);
