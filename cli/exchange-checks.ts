@@ -8,6 +8,7 @@ import { serverTime } from '../lib/exchange/endpoints/server-time.ts';
 import { ExchangeError } from '../lib/exchange/errors.ts';
 import type { Account } from '../lib/model/account.ts';
 import type { Settings } from '../lib/model/settings.ts';
+import { describePaperKey } from '../lib/paper/accounts.ts';
 import { type Check, fail, pass, startAdvice, warn } from './check.ts';
 import { CommandFailure } from './failure.ts';
 import { checkMarkets } from './market-checks.ts';
@@ -152,7 +153,7 @@ export function judgeKey(
       name,
       found,
       kind === 'paper'
-        ? `The paper exchange accepts only its own keys, which \`npm start\` prints: store one with ${set}.`
+        ? `The paper exchange accepts only its own keys. For this account that is ${describePaperKey(account.name)}: store it with ${set}.`
         : `The exchange does not know this key, or its secret is wrong: store the right pair with ${set}.`,
     );
   if (status === 403)

@@ -80,7 +80,7 @@ async function resolve(
   const resolution = await resolveSignal(services, entry, approach, by, { timeoutMs });
   const { result, finding } = resolution;
   printChange({ result, finding, alarms, entry: resolution.entry }, () =>
-    describe(resolution, alarms, terminal),
+    describe(resolution, approach, alarms, terminal),
   );
 }
 
@@ -123,9 +123,26 @@ function readApproach({ cancel, saw, note, orderId }: ResolveOptions): Approach 
   return { kind: 'saw', status: saw, note: readText('--note', note), orderId: orderId ?? null };
 }
 
-function describe(resolution: Resolution, alarms: readonly string[], screen: Screen): string {
+/** What was asked for and not done, because the signal was settled before. */
+function describeNotDone({ signal, clientOrderId }: Entry, { kind }: Approach): string | null {
+  if (kind === 'look') return null;
+  if (kind === 'saw') return 'Nothing was recorded: a settled signal stays as it is.';
+  return signal === null || clientOrderId === null
+    ? 'Nothing was cancelled.'
+    : `Nothing was cancelled. To cancel its order: npx relay cancel ${signal.market} --client-order-id ${clientOrderId}`;
+}
+
+function describe(
+  resolution: Resolution,
+  approach: Approach,
+  alarms: readonly string[],
+  screen: Screen,
+): string {
+  const { result, entry, finding } = resolution;
+  const notDone = result === 'was_settled' && finding === null ? describeNotDone(entry, approach) : null;
   return [
     ...alarms.map((alarm) => paint({ text: alarm, style: 'alarm' })),
+    ...(notDone === null ? [] : [paint({ text: notDone, style: 'alarm' })]),
     describeResolution(resolution, screen),
   ].join('\n');
 }

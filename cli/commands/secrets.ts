@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Account } from '../../lib/model/account.ts';
+import { describePaperKey } from '../../lib/paper/accounts.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { formatSecond, renderFields } from '../print.ts';
 import { readKeys } from '../read-keys.ts';
@@ -51,7 +52,7 @@ async function setKeys({ session, isJson, terminal, printChange }: Context, name
 function describeKeyUse({ name, mode }: Account, location: ExchangeLocation): string {
   const where = `Key of ${name}: ${describeExchange(location)}.`;
   if (location.kind === 'paper')
-    return `${where} It accepts only its own keys, which are stored already, and refuses keys of the real exchange.`;
+    return `${where} It accepts only its own keys. The one of this account is stored already: ${describePaperKey(name)}.`;
   return mode === 'live'
     ? `${where} In mode live, orders are sent with this key.`
     : `${where} In mode ${mode}, it is not used for orders, only to read balances, fees and interest.`;

@@ -14,11 +14,11 @@ import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secr
 import { createLog } from '../../lib/host/log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
 import config from '../../relay.config.example.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
-import { paperKeysOf } from './paper-keys.ts';
 
 /**
  * Shows the whole relay at work, on free ports and in a temporary folder. It fails if any step has another
@@ -86,7 +86,7 @@ async function runDemo(): Promise<void> {
   expectThat(placed.status === 'placed', `the alert ended ${placed.status}`);
   sayHistory(placed);
 
-  chapter(2, 'The same alert comes again, as after a time-out');
+  chapter(2, 'The same alert comes again, as after a 503');
   await post(alert, 200);
   const { orders } = paper.control.state();
   expectThat(orders.length === 1, `the exchange holds ${orders.length} orders`);
@@ -94,7 +94,7 @@ async function runDemo(): Promise<void> {
     `   the exchange still holds ${styleText('bold', '1 order')}, client order id ${orders[0]?.clientOrderId}`,
   );
 
-  chapter(3, 'An alert with a misspelt key would leave the position without its stop');
+  chapter(3, 'An alert with a misspelt field would leave the position without its stop');
   const { stopLoss, ...withoutStop } = alert;
   await post({ ...withoutStop, id: 'breakout-2', stoplos: stopLoss }, 400);
   expectThat(paper.control.state().orders.length === 1, 'the refused alert placed an order');

@@ -7,6 +7,8 @@ export interface GreetingFacts {
   readonly relayUrl: string;
   readonly paperUrl: string;
   readonly dialect: Dialect;
+  /** Whether prices move only by hand. */
+  readonly isFrozen: boolean;
   /** The data folder, as the command line named it. */
   readonly data: string;
   /** Of the first configured account. */
@@ -25,7 +27,7 @@ export function writeGreeting(facts: GreetingFacts): string {
   const template = createTemplate(templateName, account, dialect);
   return `
   relay           ${facts.relayUrl}
-  paper exchange  ${facts.paperUrl}  (${dialect} dialect, key paper-key, secret paper-secret)
+  paper exchange  ${facts.paperUrl}  (${dialect} dialect, key paper-key, secret paper-secret${facts.isFrozen ? '; prices stand still' : ''})
   data            ${facts.data}
   process         ${process.pid}  (Ctrl-C, or \`kill ${process.pid}\`, stops everything)
   webhook         ${webhookUrl}
@@ -36,7 +38,7 @@ ${template.message.replace(/^/gm, '    ')}
 
   Try it here, from another terminal:
 
-    curl -d @examples/buy-stop-limit.json '${webhookUrl}'
+    curl --data-binary @examples/buy-stop-limit.json '${webhookUrl}'
     npx relay signals
 
 ready

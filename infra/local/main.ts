@@ -14,13 +14,13 @@ import { provideConfig } from '../../lib/host/project-config.ts';
 import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Account } from '../../lib/model/account.ts';
+import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
 import { checkDataFolder } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 import { writeGreeting } from './greeting.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
-import { paperKeysOf } from './paper-keys.ts';
 
 interface StartOptions {
   readonly port: number;
@@ -126,6 +126,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     relayUrl: relay.url,
     paperUrl: paper.url,
     dialect,
+    isFrozen: frozen,
     data,
     webhookUrl: `${relay.url}/signals/${account.name}/${token}`,
     account,

@@ -70,7 +70,7 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   rejected: 'rejected by the exchange, or a cancellation without effect',
   not_sent: 'provably never executed by the exchange; there is nothing to clean up',
   unknown: 'sent, but no response proves the outcome; the relay is looking it up',
-  not_placed: 'repeated lookups proved that there is no such order',
+  not_placed: 'there is no such order; the last step says who found that, and how',
   invalid: 'the alert was refused, for the reasons given; nothing was sent',
 };
 

@@ -1,5 +1,6 @@
 import { formatDecimal, parseDecimal, stepOfPlaces } from '../base/decimal.ts';
 import { createRandom } from '../base/random.ts';
+import type { Credentials } from '../exchange/client.ts';
 
 /** An API key of the paper exchange and its permissions. */
 export interface PaperKey {
@@ -18,6 +19,22 @@ export const paperKeys: ReadonlyMap<string, PaperKey> = new Map([
   ['paper-key-3', { apiSecret: 'paper-secret-3', account: 'second', enabled: false, mayTrade: true }],
   ['paper-key-4', { apiSecret: 'paper-secret-4', account: 'main', enabled: true, mayTrade: false }],
 ]);
+
+/**
+ * The account `main` gets the key of the paper exchange's partner account, every other account that of its
+ * second one.
+ */
+export function paperKeysOf(account: string): Credentials {
+  return account === 'main'
+    ? { apiKey: 'paper-key', apiSecret: 'paper-secret' }
+    : { apiKey: 'paper-key-2', apiSecret: 'paper-secret-2' };
+}
+
+/** The key of an account, in words for its owner. */
+export function describePaperKey(account: string): string {
+  const { apiKey, apiSecret } = paperKeysOf(account);
+  return `${apiKey}, with the secret ${apiSecret}`;
+}
 
 export interface PaperAccount {
   readonly name: string;

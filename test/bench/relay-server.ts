@@ -1,10 +1,10 @@
 import { startLocalRelay } from '../../infra/local/local-relay.ts';
-import { paperKeysOf } from '../../infra/local/paper-keys.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createLog } from '../../lib/host/log.ts';
+import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { serveParent } from './bench-process.ts';
 import { benchConfig } from './workload.ts';
 

@@ -2,12 +2,12 @@ import { Writable } from 'node:stream';
 import { lockFolder } from '../../infra/local/folder-lock.ts';
 import { startLocalRelay } from '../../infra/local/local-relay.ts';
 import { createLogOutput } from '../../infra/local/log-output.ts';
-import { paperKeysOf } from '../../infra/local/paper-keys.ts';
 import { systemClock } from '../../lib/base/clock.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createLog } from '../../lib/host/log.ts';
+import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-config.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { paperKeysOf } from '../../infra/local/paper-keys.ts';
 import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import type { FaultKind } from '../../lib/paper/faults.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { bodyMark } from './alerts.ts';

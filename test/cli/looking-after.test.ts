@@ -143,7 +143,7 @@ describe('keys set', () => {
     const { stderr } = await runCli(relay.here('keys', 'set', 'main'), '');
 
     expect(stderr.split('\n')[0]).toBe(
-      `Key of main: this is the paper exchange (${relay.world.paper.url}): no real money. It accepts only its own keys, which are stored already, and refuses keys of the real exchange.`,
+      `Key of main: this is the paper exchange (${relay.world.paper.url}): no real money. It accepts only its own keys. The one of this account is stored already: paper-key, with the secret paper-secret.`,
     );
   });
 

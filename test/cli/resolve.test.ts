@@ -138,6 +138,12 @@ describe('relay resolve', () => {
 
     expect(again).toMatchObject({ result: 'was_settled', entry: { status: 'placed' } });
     expect((await entry()).steps).toHaveLength(4);
+    const said = async (...options: string[]) =>
+      (await runCli(relay.here('resolve', 'buy-1', ...options))).stdout;
+    expect(await said('--saw', 'not_placed', '--note', 'a mistake')).toContain('Nothing was recorded');
+    expect(await said('--cancel')).toContain(
+      'Nothing was cancelled. To cancel its order: npx relay cancel BTC_USDT',
+    );
   });
 
   test('leaves a signal alone while it is being sent', async () => {

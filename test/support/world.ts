@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLocalRelay } from '../../infra/local/local-relay.ts';
-import { paperKeysOf } from '../../infra/local/paper-keys.ts';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
@@ -14,6 +13,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
+import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createListeningLog, type LoggedLine } from './listening-log.ts';
 

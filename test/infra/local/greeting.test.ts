@@ -8,6 +8,7 @@ const facts: GreetingFacts = {
   relayUrl: 'http://127.0.0.1:8080',
   paperUrl: 'http://127.0.0.1:8090',
   dialect: 'live',
+  isFrozen: false,
   data: '.relay',
   webhookUrl: 'http://127.0.0.1:8080/signals/main/token',
   account: parseConfig(shipped).settings.accounts['main'] as Account,
