@@ -1,4 +1,5 @@
 import { type Decimal, formatDecimal, parseDecimal } from '../base/decimal.ts';
+import { ticker } from '../exchange/endpoints/ticker.ts';
 import type { PaperFeeRecord } from './accounts.ts';
 import { lastPriceOf } from './exchange-state.ts';
 import { paperMarkets } from './markets.ts';
@@ -19,7 +20,7 @@ function publicList(name: string): PaperEndpoint {
 }
 
 /**
- * The public lists of the live service that the relay does not read, under their wire names.
+ * The public lists of the live service, under their wire names.
  *
  * @see https://docs.whitebit.com/api-reference/market-data/asset-status-list
  * @see https://docs.whitebit.com/api-reference/market-data/market-activity
@@ -39,7 +40,7 @@ export const publicLists: readonly Route[] = [
       ),
   },
   {
-    endpoint: publicList('ticker'),
+    endpoint: ticker,
     trades: false,
     serve: ({ trading }) =>
       succeed(

@@ -1,5 +1,9 @@
 import type { Alarm } from '../base/alarms.ts';
+import { type Decimal, formatDecimal, parseDecimal } from '../base/decimal.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { Dialect } from '../exchange/dialect.ts';
+import { ticker } from '../exchange/endpoints/ticker.ts';
+import { ExchangeError } from '../exchange/errors.ts';
 import type { Order, Side, TriggerSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
@@ -24,7 +28,7 @@ const moves: Readonly<Record<TriggerSide, string>> = { above: 'rises', below: 'f
 /**
  * Denies a signal whose alert expects a side of its trigger, in a dialect whose responses do not report that side.
  *
- * The relay reads no market prices: only the response to the order says on which side its trigger lies.
+ * Whatever the last price was before, only the response to the order says on which side of it the trigger lies.
  */
 export function checkTriggerReported(signal: OrderSignal, dialect: Dialect): Denial | null {
   const expected = kindNamed(signal.orderType).trigger(signal)?.expected ?? null;
@@ -35,6 +39,51 @@ export function checkTriggerReported(signal: OrderSignal, dialect: Dialect): Den
     actual: 'not known',
     message: `expectTrigger cannot be checked: in the dialect "${dialect}" the exchange does not report on which side of its last price a stop price lies; nothing was sent. Remove expectTrigger, or set the exchange's dialect in relay.config.ts to "live" if that is what it speaks`,
   };
+}
+
+/**
+ * Denies a signal whose trigger price lies, by the last price, on the other side than its alert expects. Without a last
+ * price it is denied, too.
+ *
+ * The price can move until the exchange has the order, so its response is judged as well: see {@link judgeTrigger}.
+ */
+export async function checkTriggerSide(
+  client: ExchangeClient,
+  signal: OrderSignal,
+  options: SendOptions,
+): Promise<Denial | null> {
+  const trigger = kindNamed(signal.orderType).trigger(signal);
+  if (trigger === null || trigger.expected === null) return null;
+  const { stopPrice, expected } = trigger;
+  const lastPrice = await readLastPrice(client, signal.market, options);
+  const limit = `a trigger price ${expected} the last price`;
+  const advice = 'nothing was sent. Correct stopPrice, or remove expectTrigger';
+  if (lastPrice === null)
+    return {
+      rule: 'expect_trigger',
+      limit,
+      actual: 'not known',
+      message: `expectTrigger cannot be checked: the exchange reports no last price of ${signal.market}; ${advice}`,
+    };
+  const distance = parseDecimal(stopPrice).cmp(lastPrice);
+  if (distance === 0 || distance > 0 === (expected === 'above')) return null;
+  const actual = `${stopPrice}, and the last price is ${formatDecimal(lastPrice)}`;
+  const message = `the alert expects ${limit}, but it is ${actual}; ${advice}`;
+  return { rule: 'expect_trigger', limit, actual, message };
+}
+
+/** Null when the exchange reports none, or cannot be asked. */
+async function readLastPrice(
+  client: ExchangeClient,
+  market: string,
+  options: SendOptions,
+): Promise<Decimal | null> {
+  try {
+    return (await client.call(ticker, {}, options))[market] ?? null;
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
 }
 
 /** Compares the trigger of an order, as the exchange reports it, with what its alert expects and what is usual. */

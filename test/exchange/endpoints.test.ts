@@ -19,6 +19,7 @@ import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import { orderKinds } from '../../lib/orders/order-kinds.ts';
 import { routes } from '../../lib/paper/routes.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -59,6 +60,7 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   markets: (client) => client.call(markets, {}),
   'main-balance': (client) => client.call(mainBalance, {}),
   'collateral-balance': (client) => client.call(collateralBalance, {}),
+  ticker: (client) => client.call(ticker, {}),
   fees: (client) => client.call(fees, {}),
   'interest-payments': (client) => client.call(interestPayments, page),
   'stop-limit': (client) => client.call(stopLimit, stop),
@@ -150,7 +152,7 @@ describe('every file of the endpoints', () => {
     const fixtures = readdirSync(new URL('../fixtures/exchange/', import.meta.url));
 
     // Two lists that other clients read and the relay does not.
-    const served = [...names, 'assets', 'ticker'];
+    const served = [...names, 'assets'];
     expect(routes.map(({ endpoint }) => endpoint.name).sort()).toEqual(served.sort());
     expect(fixtures.map((file) => basename(file, '.json')).sort()).toEqual(names.toSorted());
   });

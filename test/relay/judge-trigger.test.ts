@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Alarm } from '../../lib/base/alarms.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { lookUp } from '../../lib/relay/look-up.ts';
@@ -97,25 +99,90 @@ describe('the trigger of an order', () => {
     expect(alarms).toEqual([]);
   });
 
-  test.each([
-    [{ ...below, expectTrigger: 'above' }, 'above', 'below', 'falls'],
-    [{ ...below, expectTrigger: 'breakout' }, 'above', 'below', 'falls'],
-    [{ ...above, expectTrigger: 'below' }, 'below', 'above', 'rises'],
-    [{ ...sellAbove, expectTrigger: 'breakout' }, 'below', 'above', 'rises'],
-  ])('that is not as expected is an alarm: %j', async (changes, expected, found, move) => {
+  /** Opens an exchange whose price moves from there to 50000 between the check and the order. */
+  async function openMoving(from: string): Promise<void> {
+    const setPrice = (price: string) => functions.paper.control.setPrice('BTC_USDT', parseDecimal(price));
+    await open(({ exchangeFor }) => ({
+      exchangeFor: async (account) => {
+        const client = await exchangeFor(account);
+        const call: ExchangeClient['call'] = async (endpoint, params, options) => {
+          const result = await client.call(endpoint, params, options);
+          if (endpoint.name === ticker.name) setPrice('50000');
+          return result;
+        };
+        return override(client, { call });
+      },
+    }));
+    setPrice(from);
+  }
+
+  const unexpected: readonly (readonly [
+    changes: { readonly stopPrice: string; readonly expectTrigger: string },
+    expected: string,
+    found: string,
+    move: string,
+    from: string,
+  ])[] = [
+    [{ ...below, expectTrigger: 'above' }, 'above', 'below', 'falls', '49000'],
+    [{ ...below, expectTrigger: 'breakout' }, 'above', 'below', 'falls', '49000'],
+    [{ ...above, expectTrigger: 'below' }, 'below', 'above', 'rises', '51000'],
+    [{ ...sellAbove, expectTrigger: 'breakout' }, 'below', 'above', 'rises', '51000'],
+  ];
+
+  test.each(unexpected)(
+    'that is not as expected is denied before anything is sent: %j',
+    async (changes, expected) => {
+      await open();
+
+      const { status, steps } = await carryOut(changes);
+
+      expect(status).toBe('denied');
+      expect(steps.at(-1)).toMatchObject({
+        note: `the alert expects a trigger price ${expected} the last price, but it is ${changes.stopPrice}, and the last price is 50000; nothing was sent. Correct stopPrice, or remove expectTrigger`,
+        evidence: { rule: 'expect_trigger' },
+      });
+      expect(orderCount()).toBe(0);
+    },
+  );
+
+  test.each(['refuse', 'garbage'] as const)(
+    'is denied while the last price cannot be read (%s)',
+    async (fault) => {
+      await open();
+      functions.paper.control.addFault({ fault, endpoint: 'ticker', probability: 1 });
+
+      const { status, steps } = await carryOut({ ...above, expectTrigger: 'above' });
+
+      expect(status).toBe('denied');
+      expect(steps.at(-1)?.note).toContain('the exchange reports no last price of BTC_USDT');
+      expect(orderCount()).toBe(0);
+    },
+  );
+
+  test('costs no request where nothing is expected of it', async () => {
     await open();
+    functions.paper.control.addFault({ fault: 'refuse', endpoint: 'ticker', probability: 1 });
 
-    const { status, steps } = await carryOut(changes);
-
-    expect(status).toBe('placed');
-    const words = `is not what its alert expects (a stop price ${expected} the last price): its stop price ${changes.stopPrice} is ${found} the last price, so it wakes when the price ${move} to it; cancel it at once if it must not wake`;
-    expect(steps.at(-1)?.note).toContain(words);
-    expect(steps.at(-1)?.evidence).toMatchObject({ alarm: expect.stringContaining(words) });
-    expect(alarms).toEqual(['trigger_unexpected buy-1']);
+    expect((await carryOut(above)).status).toBe('placed');
   });
 
+  test.each(unexpected)(
+    'that the price has passed meanwhile is an alarm: %j',
+    async (changes, expected, found, move, from) => {
+      await openMoving(from);
+
+      const { status, steps } = await carryOut(changes);
+
+      expect(status).toBe('placed');
+      const words = `is not what its alert expects (a stop price ${expected} the last price): its stop price ${changes.stopPrice} is ${found} the last price, so it wakes when the price ${move} to it; cancel it at once if it must not wake`;
+      expect(steps.at(-1)?.note).toContain(words);
+      expect(steps.at(-1)?.evidence).toMatchObject({ alarm: expect.stringContaining(words) });
+      expect(alarms).toEqual(['trigger_unexpected buy-1']);
+    },
+  );
+
   test('is looked up as well where the response was lost', async () => {
-    await open();
+    await openMoving('49000');
     functions.paper.control.addFault({ fault: 'drop_after', endpoint: 'stop-limit' });
     const entry = await carryOut({ ...below, expectTrigger: 'above' });
     expect(entry.status).toBe('unknown');
