@@ -70,11 +70,6 @@ export function textOf(cell: Cell): string {
   return typeof cell === 'string' ? cell : cell.text;
 }
 
-/** `11-21 08:32:19`, UTC: for lists of recent entries. */
-export function formatRecent(timeMs: number): string {
-  return formatSecond(timeMs).slice(5);
-}
-
 /** `2026-11-21 08:32:19`, UTC. */
 export function formatSecond(timeMs: number): string {
   return formatMillisecond(timeMs).slice(0, -4);

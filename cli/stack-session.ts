@@ -139,7 +139,7 @@ interface ReceiverEvent {
  *
  * @throws CommandFailure when the function failed without a response
  */
-export async function invokeReceiver(
+async function invokeReceiver(
   client: LambdaClient,
   { ReceiveFunction }: StackOutputs,
   event: ReceiverEvent,

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Check } from '../check.ts';
-import { fail, pass, warn } from '../check.ts';
+import { type Check, fail, pass, warn } from '../check.ts';
 import { type Context, runCommand } from '../command.ts';
 import { checkExchange } from '../exchange-checks.ts';
 import { CommandFailure } from '../failure.ts';

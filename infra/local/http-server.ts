@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { RelayError } from '../../lib/base/errors.ts';
+import { readBody } from '../../lib/base/read-body.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { HealthHandler } from './health.ts';
 
@@ -89,21 +90,10 @@ async function handle(
   const [, account, token] = route.exec(request.url ?? '') ?? [];
   if (account === undefined || token === undefined)
     return plainResponse(new RelayError('not_found', 'this path does not exist'));
-  const body = await readBody(request);
+  const body = await readBody(request, maximumBodyBytes);
   if (body === null)
     return plainResponse(new RelayError('body_too_large', 'the request is larger than 1 MiB'));
   return await receiveSignal(toEvent(request, { account: decode(account), token: decode(token) }, body));
-}
-
-/** Reads the whole body; null when it is too large. */
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.byteLength;
-    if (size <= maximumBodyBytes) chunks.push(chunk);
-  }
-  return size > maximumBodyBytes ? null : Buffer.concat(chunks);
 }
 
 /** A segment that cannot be decoded stays as it is: it matches no account and no token. */

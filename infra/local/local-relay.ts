@@ -33,6 +33,8 @@ export interface LocalRelay {
   readonly url: string;
   /** Runs the reconciler now instead of with the next minute. */
   reconcile(): Promise<void>;
+  /** The accounts whose orders are not sent until they are resumed. */
+  listPaused(): Promise<readonly string[]>;
   /** Accepts no more alerts, finishes the work in progress, and closes the database. */
   close(): Promise<void>;
 }
@@ -151,6 +153,11 @@ export async function startLocalRelay(options: {
   return {
     url: server.url,
     reconcile: reconciling.run,
+    async listPaused() {
+      const accounts = Object.keys(settings.accounts);
+      const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
+      return accounts.filter((_, index) => pauses[index] !== null);
+    },
     async close() {
       clearInterval(outsiderCheck);
       await server.close();

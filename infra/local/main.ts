@@ -3,7 +3,6 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
-import { openSqlite } from '../../lib/base/sqlite.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
@@ -12,7 +11,6 @@ import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLog } from '../../lib/host/log.ts';
 import { provideConfig } from '../../lib/host/project-config.ts';
 import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
-import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
@@ -131,7 +129,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     webhookUrl: `${relay.url}/signals/${account.name}/${token}`,
     account,
     configuredAddress: exchange.address,
-    paused: await listPaused(folder, Object.keys(settings.accounts)),
+    paused: await relay.listPaused(),
   });
   const running = starting.move();
   stopBySignal(async () => {
@@ -154,20 +152,6 @@ function stopBySignal(stop: () => Promise<void>): void {
     if (performance.now() - firstAtMs > sameSignalMs) process.exit(1);
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, handleSignal);
-}
-
-async function listPaused(
-  { databasePath }: DataFolder,
-  accounts: readonly string[],
-): Promise<readonly string[]> {
-  const file = openSqlite(databasePath);
-  try {
-    const ledger = createSqliteLedger(file);
-    const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
-    return accounts.filter((_, index) => pauses[index] !== null);
-  } finally {
-    file.close();
-  }
 }
 
 /** Records the addresses of this run for the command `relay`. The relay itself does not need them. */

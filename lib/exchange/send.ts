@@ -118,8 +118,6 @@ interface Times {
   readonly deadlineMs: number;
   /** No attempt starts at this time or later. */
   readonly lastStartMs: number;
-  /** Reserved at the end of an attempt for the response. */
-  readonly responseMs: number;
 }
 
 function timesOf(
@@ -127,9 +125,10 @@ function timesOf(
   nowMs: number,
   { timeoutMs, notAfterMs }: { readonly timeoutMs: number; readonly notAfterMs: number },
 ): Times {
+  // Reserved at the end of an attempt for the response.
   const responseMs = repeatable ? 0 : Math.min(leastResponseMs, Math.floor(timeoutMs / 4));
   const deadlineMs = nowMs + timeoutMs;
-  return { deadlineMs, responseMs, lastStartMs: Math.min(deadlineMs - responseMs, notAfterMs) };
+  return { deadlineMs, lastStartMs: Math.min(deadlineMs - responseMs, notAfterMs) };
 }
 
 /** A lookup gets half of the time that is left, so that one that hangs leaves time to send. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
+import { readBody } from '../base/read-body.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { type Controlled, serveControl } from './control.ts';
 import { encodeResponse, type PaperCore, type PaperResponse, pathOf, tooLargeResponse } from './exchange.ts';
@@ -25,7 +26,7 @@ const maximumBodyBytes = 65_536;
  */
 export function createGateway({ dialect, core, clock, faults, controlled, closing }: GatewayOptions) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await readBody(request);
+    const body = await readBody(request, maximumBodyBytes);
     const { method = '', url: target = '/', headers } = request;
     if (body === null) return send(response, tooLargeResponse(dialect, target));
     const path = pathOf(target);
@@ -66,18 +67,6 @@ export function createGateway({ dialect, core, clock, faults, controlled, closin
     }
     response.destroy();
   }
-}
-
-async function readBody(request: IncomingMessage): Promise<Buffer | null> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    // A body that is too large is still read to its end: a response sent earlier would be lost with the
-    // connection.
-    if (bytes <= maximumBodyBytes) chunks.push(chunk);
-  }
-  return bytes > maximumBodyBytes ? null : Buffer.concat(chunks);
 }
 
 function send(response: ServerResponse, paperResponse: PaperResponse): void {

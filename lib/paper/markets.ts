@@ -100,7 +100,8 @@ export function marketNamed(name: string): PaperMarket {
   return market;
 }
 
-const hundred = parseDecimal('100');
+/** Fees and changes are percentages on the wire. */
+export const hundred = parseDecimal('100');
 
 /** The market as the public list shows it: precisions are decimal counts as text, fees are percentages. */
 export function listMarket(market: PaperMarket): Readonly<Record<string, string | boolean | null>> {

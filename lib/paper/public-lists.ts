@@ -1,8 +1,8 @@
-import { type Decimal, formatDecimal, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, formatDecimal } from '../base/decimal.ts';
 import { ticker } from '../exchange/endpoints/ticker.ts';
 import type { PaperFeeRecord } from './accounts.ts';
 import { lastPriceOf } from './exchange-state.ts';
-import { paperMarkets } from './markets.ts';
+import { hundred, paperMarkets } from './markets.ts';
 import { type PaperEndpoint, type Route, succeed } from './request-context.ts';
 
 /** A list that the relay does not read. Other clients read it before their first order. */
@@ -72,8 +72,6 @@ function describeAsset({ name, canDeposit, canWithdraw, deposit, withdraw }: Pap
     memo: { deposit: false, withdraw: false },
   };
 }
-
-const hundred = parseDecimal('100');
 
 /**
  * The paper exchange has no trade history: volumes are 0, and the change in % is measured from the start

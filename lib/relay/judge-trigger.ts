@@ -1,7 +1,6 @@
 import type { Alarm } from '../base/alarms.ts';
 import { type Decimal, formatDecimal, parseDecimal } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import type { Dialect } from '../exchange/dialect.ts';
 import { ticker } from '../exchange/endpoints/ticker.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import type { Order, Side, TriggerSide } from '../model/order.ts';
@@ -26,28 +25,12 @@ const usualSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'b
 const moves: Readonly<Record<TriggerSide, string>> = { above: 'rises', below: 'falls' };
 
 /**
- * Denies a signal whose alert expects a side of its trigger, in a dialect whose responses do not report that side.
- *
- * Whatever the last price was before, only the response to the order says on which side of it the trigger lies.
- */
-export function checkTriggerReported(signal: OrderSignal, dialect: Dialect): Denial | null {
-  const expected = kindNamed(signal.orderType).trigger(signal)?.expected ?? null;
-  if (expected === null || dialect === 'live') return null;
-  return {
-    rule: 'expect_trigger',
-    limit: `a stop price ${expected} the last price`,
-    actual: 'not known',
-    message: `expectTrigger cannot be checked: in the dialect "${dialect}" the exchange does not report on which side of its last price a stop price lies; nothing was sent. Remove expectTrigger, or set the exchange's dialect in relay.config.ts to "live" if that is what it speaks`,
-  };
-}
-
-/**
- * Denies a signal whose trigger price lies, by the last price, on the other side than its alert expects. Without a last
- * price it is denied, too.
+ * Denies a signal whose trigger price is not on the side of the last price that its alert expects, or where that cannot
+ * be told: without a last price, and in a dialect whose responses do not report the side.
  *
  * The price can move until the exchange has the order, so its response is judged as well: see {@link judgeTrigger}.
  */
-export async function checkTriggerSide(
+export async function checkTrigger(
   client: ExchangeClient,
   signal: OrderSignal,
   options: SendOptions,
@@ -55,21 +38,31 @@ export async function checkTriggerSide(
   const trigger = kindNamed(signal.orderType).trigger(signal);
   if (trigger === null || trigger.expected === null) return null;
   const { stopPrice, expected } = trigger;
+  const deny = (limit: string, actual: string, message: string): Denial => ({
+    rule: 'expect_trigger',
+    limit,
+    actual,
+    message,
+  });
+  if (client.dialect !== 'live')
+    return deny(
+      `a stop price ${expected} the last price`,
+      'not known',
+      `expectTrigger cannot be checked: in the dialect "${client.dialect}" the exchange does not report on which side of its last price a stop price lies; nothing was sent. Remove expectTrigger, or set the exchange's dialect in relay.config.ts to "live" if that is what it speaks`,
+    );
   const lastPrice = await readLastPrice(client, signal.market, options);
   const limit = `a trigger price ${expected} the last price`;
   const advice = 'nothing was sent. Correct stopPrice, or remove expectTrigger';
   if (lastPrice === null)
-    return {
-      rule: 'expect_trigger',
+    return deny(
       limit,
-      actual: 'not known',
-      message: `expectTrigger cannot be checked: the exchange reports no last price of ${signal.market}; ${advice}`,
-    };
+      'not known',
+      `expectTrigger cannot be checked: the exchange reports no last price of ${signal.market}; ${advice}`,
+    );
   const distance = parseDecimal(stopPrice).cmp(lastPrice);
   if (distance === 0 || distance > 0 === (expected === 'above')) return null;
   const actual = `${stopPrice}, and the last price is ${formatDecimal(lastPrice)}`;
-  const message = `the alert expects ${limit}, but it is ${actual}; ${advice}`;
-  return { rule: 'expect_trigger', limit, actual, message };
+  return deny(limit, actual, `the alert expects ${limit}, but it is ${actual}; ${advice}`);
 }
 
 /** Null when the exchange reports none, or cannot be asked. */

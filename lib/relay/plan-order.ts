@@ -13,7 +13,7 @@ import { checkDialect, checkOrder } from '../risk/check-order.ts';
 import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Outcome, type Plan } from './action.ts';
 import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
-import { checkTriggerReported, checkTriggerSide, judgeTrigger } from './judge-trigger.ts';
+import { checkTrigger, judgeTrigger } from './judge-trigger.ts';
 import { foundOutcome } from './look-up.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -39,8 +39,7 @@ export async function planOrder(
   const client = await services.exchangeFor(account.name);
   const unsupported =
     checkDialect(sized.order, client.dialect) ??
-    checkTriggerReported(signal, client.dialect) ??
-    (await checkTriggerSide(client, signal, { timeoutMs: services.exchangeTimeoutMs / 2 }));
+    (await checkTrigger(client, signal, { timeoutMs: services.exchangeTimeoutMs / 2 }));
   if (unsupported !== null) return { verdict: 'denied', denial: unsupported };
   const request = kindNamed(sized.order.kind).prepare(client, sized.order);
   return {

@@ -53,7 +53,7 @@ const misuses: readonly Misuse[] = [
 ];
 
 const secondsInDay = parseDecimal('86400');
-const millisecondsInSecond = parseDecimal('1000');
+export const millisecondsInSecond = parseDecimal('1000');
 
 /**
  * Reads a positive decimal from a JSON number or from text. The result is in plain notation and keeps every

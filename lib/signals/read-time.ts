@@ -1,6 +1,7 @@
 import { formatDecimal, isDecimalText, parseDecimal } from '../base/decimal.ts';
 import type { Field } from './fields.ts';
 import type { Issues } from './issues.ts';
+import { millisecondsInSecond } from './read-number.ts';
 import { describe, isPlaceholder, placeholderHint, textOf } from './written-value.ts';
 
 const isoPattern = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z$/;
@@ -10,7 +11,6 @@ const timeHint =
 const earliestSeconds = parseDecimal('1000000000');
 /** A Unix time below this is in seconds (up to the year 5138), any other in milliseconds (from 1973 on). */
 const firstMilliseconds = parseDecimal('100000000000');
-const millisecondsInSecond = parseDecimal('1000');
 
 /** The bounds of a valid time. */
 export interface TimeBounds {

@@ -22,7 +22,7 @@ const clock = { nowMs: () => nowMs, sleep: async () => undefined };
 beforeEach(async () => {
   nowMs = noonMs;
   paper = await startPaperExchange({ port: 0, dialect: 'live', walk: false });
-  client = createExchangeClient({ address: paper.url, dialect: 'live', credentials: null });
+  client = createExchangeClient({ address: paper.url, dialect: 'live', credentials: null, clock });
 });
 afterEach(async () => {
   client.close();
