@@ -49,6 +49,7 @@ function decimalOrUndefined(text: string): Decimal | undefined {
 
 export const zero: Decimal = new Exact('0');
 export const one: Decimal = new Exact('1');
+const hundred: Decimal = new Exact('100');
 
 /** Plain notation, without an exponent and without trailing zeros. */
 export function formatDecimal(value: Decimal): string {
@@ -57,7 +58,17 @@ export function formatDecimal(value: Decimal): string {
 
 /** A rate as a percentage: 0.001 is `0.1%`. */
 export function formatPercent(rate: Decimal): string {
-  return `${formatDecimal(rate.times(new Exact('100')))}%`;
+  return `${formatDecimal(rate.times(hundred))}%`;
+}
+
+/**
+ * The rate of a percentage: `0.1%` is 0.001.
+ *
+ * @throws RangeError when the text is not a decimal number and a per cent sign
+ */
+export function rateOfPercent(text: string): Decimal {
+  if (!text.endsWith('%')) throw new RangeError(`"${text.slice(0, maximumTextLength)}" is not a per cent`);
+  return parseDecimal(text.slice(0, -1)).div(hundred);
 }
 
 /**

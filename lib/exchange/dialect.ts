@@ -1,4 +1,4 @@
-import type { OrderKindName, OrderStatus } from '../model/order.ts';
+import { kindOfType, type OrderKindName, type OrderStatus, type OrderType, orderTypes } from '../model/order.ts';
 import type { Endpoint, FieldNames } from './endpoint.ts';
 import type { NonceRule } from './nonce.ts';
 
@@ -170,29 +170,31 @@ export function statusWord(dialect: Dialect, status: OrderStatus, endReason?: st
   return dialect === 'live' && endReason !== undefined ? endReason : statusWords[dialect][status];
 }
 
-const typeWords = {
-  documented: { stop_limit: 'stop limit', limit: 'limit' },
-  // M-H: seen in public captures of collateral orders.
-  live: { stop_limit: 'margin stop limit', limit: 'margin limit' },
-} satisfies Record<Dialect, Record<OrderKindName, string>>;
+/** The live service's word for each order type. H: seen in public captures and in its socket's documents. */
+const liveTypeWords: Readonly<Record<OrderType, string>> = {
+  stop_limit: 'margin stop limit',
+  limit: 'margin limit',
+  market: 'margin market',
+  stop_market: 'trigger margin market',
+  spot_limit: 'limit',
+  spot_market: 'market',
+  spot_stock_market: 'stock market',
+  spot_stop_limit: 'stop limit',
+  spot_stop_market: 'stop market',
+};
 
-/** The order types that have a wire name. */
-export type OrderType = keyof (typeof typeWords)[Dialect];
-
-const typesByWord = new Map(
-  dialects.flatMap((dialect) =>
-    Object.entries(typeWords[dialect]).map(([type, word]) => [word, type] as const),
-  ),
+const kindsByWord: ReadonlyMap<string, OrderKindName> = new Map(
+  orderTypes.map((type) => [liveTypeWords[type], kindOfType[type]]),
 );
 
-/** The model's name of an order type. An unknown word is returned unchanged. */
+/** The kind of order that a word of either dialect names. An unknown word is returned unchanged. */
 export function orderTypeOf(word: string): string {
-  return typesByWord.get(word) ?? word;
+  return kindsByWord.get(word) ?? word;
 }
 
-/** The wire's word for an order type. */
+/** The wire's word for an order type. The written API has stop-limit orders and the legs of their pairs. */
 export function orderTypeWord(dialect: Dialect, type: OrderType): string {
-  return typeWords[dialect][type];
+  return dialect === 'live' ? liveTypeWords[type] : kindOfType[type].replace('_', ' ');
 }
 
 /** The named addresses of the exchange. */

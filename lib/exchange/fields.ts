@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { isDecimalText, parseDecimal } from '../base/decimal.ts';
+import { isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
 import { type Order, sides } from '../model/order.ts';
 import { isKnownStatusWord, orderTypeOf, statusOf } from './dialect.ts';
 
@@ -74,7 +74,8 @@ export const OrderField = z
     amount: DecimalField,
     left: DecimalField,
     dealFee: DecimalField,
-    price: DecimalField,
+    // The response to a market order has none.
+    price: OptionalDecimalField,
     status: z.string().refine(isKnownStatusWord, 'is a status this relay does not know'),
     activationPrice: OptionalDecimalField,
     activationCondition: OptionalTextField,
@@ -86,6 +87,7 @@ export const OrderField = z
     makerFee: OptionalDecimalField,
     stp: OptionalTextField,
     positionSide: OptionalTextField,
+    reduceOnly: OptionalFlagField,
     oto: OtoField.nullable().optional(),
   })
   .transform(
@@ -101,9 +103,11 @@ export const OrderField = z
       status,
       type,
       oto,
+      price,
       ...order
     }): Order => ({
       ...order,
+      price: price ?? zero,
       filled: dealStock,
       filledNotional: dealMoney,
       remaining: left,

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { type Decimal, formatPercent, isDecimalText, one, parseDecimal, zero } from '../base/decimal.ts';
+import { formatPercent, isDecimalText, one, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
-import { accountModes } from '../model/account.ts';
+import { accountModes, tradingGrounds } from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import type { Settings } from '../model/settings.ts';
 import { isTimeZone, parseCron } from './cron.ts';
@@ -28,14 +28,13 @@ function isPercentRate(text: string): boolean {
   return rate.gte(zero) && rate.lt(one);
 }
 
-function rateOfPercent(text: string): Decimal {
-  return parseDecimal(text.slice(0, -1)).div(parseDecimal('100'));
-}
-
 const MarketName = z.string().regex(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/, 'must look like BTC_USDT');
 const PerMinute = z.int().min(1).max(10_000);
 
 const MarketLimitsSchema = z.strictObject({
+  tradesOn: z.enum(tradingGrounds, {
+    error: 'must say on which account of the exchange the market trades: \'spot\', \'margin\' or \'futures\'',
+  }),
   sides: z
     .array(z.enum(sides))
     .min(1)
@@ -50,11 +49,14 @@ const AccountSchema = z
     limitOffset: PercentRate.nullable().default(null),
     maxLimitDistance: PercentRate.nullable().prefault('3%'),
     markets: z.record(MarketName, MarketLimitsSchema),
+    maxSlippage: PercentRate.nullable().default(null),
+    allowUnguardedMarket: z.boolean().default(false),
     maxOrdersPerMinute: PerMinute.nullable().default(null),
     maxSignalsPerMinute: PerMinute.nullable().default(null),
   })
-  .transform(({ limitOffset, maxLimitDistance, ...account }) => ({
+  .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...account }) => ({
     ...account,
+    maxSlippageRate: maxSlippage,
     limitOffsetRate: limitOffset,
     maxLimitDistanceRate: maxLimitDistance,
   }))

@@ -16,6 +16,13 @@ export function findRehearsalReason(mode: AccountMode, isPaperExchange: boolean)
   return "the account is in paper mode and this relay has no paper exchange (to trade real money, set the account's mode to 'live' in relay.config.ts and deploy)";
 }
 
+/**
+ * The account of the exchange on which a market trades: `spot` exchanges base and quote, `margin` and `futures` open
+ * positions on the collateral account.
+ */
+export const tradingGrounds = ['spot', 'margin', 'futures'] as const;
+export type TradingGround = (typeof tradingGrounds)[number];
+
 /** One trading account and the rules that its owner set for it. */
 export interface Account {
   /** As it appears in the webhook URL. */
@@ -30,11 +37,19 @@ export interface Account {
   readonly maxLimitDistanceRate: Decimal | null;
   /** The markets that the account may trade; signals for any other market are denied. */
   readonly markets: Readonly<Record<string, MarketLimits>>;
+  /**
+   * How far beyond the best opposite price a market order may fill, as a rate; null: only as an alert's own
+   * `maxSlippage` says. An alert can only lower it.
+   */
+  readonly maxSlippageRate: Decimal | null;
+  /** Whether orders may be sent that fill at any price: market orders without `maxSlippage`, stop-market orders. */
+  readonly allowUnguardedMarket: boolean;
   readonly maxOrdersPerMinute: number | null;
   readonly maxSignalsPerMinute: number | null;
 }
 
 export interface MarketLimits {
+  readonly tradesOn: TradingGround;
   readonly sides: readonly Side[];
   /** The largest order, in base units. */
   readonly maxAmount: Decimal | null;

@@ -16,48 +16,115 @@ export const DecimalValue = z.custom<Decimal>(
   'must be a decimal',
 );
 
+/** Self-trade prevention, in the exchange's words: none, or cancel both, the new or the old order. */
+export const stpModes = ['no', 'cb', 'cn', 'co'] as const;
+export type StpMode = (typeof stpModes)[number];
+
 /** The first fields of every order. */
 const placement = {
   market: z.string(),
   side: z.enum(sides),
-  /** In base units. */
+  /** In base units; see {@link isQuoteSized} for the exception. */
   amount: DecimalValue,
 };
 
+const limitPrice = { price: DecimalValue };
+const triggerPrice = { activationPrice: DecimalValue };
+
+/** How a limit order meets the book; at most one of them is true. */
+const limitFlags = {
+  /** Only rests: an order that would take is cancelled. */
+  postOnly: z.boolean().optional(),
+  /** Only takes: what does not fill at once is cancelled. */
+  ioc: z.boolean().optional(),
+};
+
 /** The last fields of every order. */
-const attachments = {
+const ending = { stp: z.enum(stpModes).optional(), clientOrderId: z.string() };
+
+/** The last fields of every order on the collateral account. */
+const collateralEnding = {
   stopLoss: DecimalValue.optional(),
   takeProfit: DecimalValue.optional(),
   positionSide: z.enum(positionSides).optional(),
-  clientOrderId: z.string(),
+  /** Only reduces the position. */
+  reduceOnly: z.boolean().optional(),
+  ...ending,
 };
 
 /**
- * The fields of each kind of order. Requests, the validation of the paper exchange and its journal all derive
- * from this definition. Prices are in the quote currency. The fields are in the order in which the exchange
- * reports errors in them.
+ * The fields of each type of order; every type has an endpoint of its own. Requests, the validation of the paper
+ * exchange and its journal all derive from this definition. Prices are in the quote currency. The fields are in the
+ * order in which the exchange reports errors in them.
+ *
+ * Types without `spot_` trade on the collateral account: margin on a market that also has spot trading, futures on a
+ * perpetual. Their fill places stop-loss and take-profit.
  */
 export const orderSchemas = {
-  /** Waits for the trigger price, then rests as a limit order; its fill places stop-loss and take-profit. */
-  stop_limit: z.strictObject({
-    ...placement,
-    price: DecimalValue,
-    activationPrice: DecimalValue,
-    ...attachments,
-  }),
-  /** Fills at its price or better, at once or after resting; its fill places stop-loss and take-profit. */
-  limit: z.strictObject({ ...placement, price: DecimalValue, ...attachments }),
+  /** Waits for the trigger price, then rests as a limit order. */
+  stop_limit: z.strictObject({ ...placement, ...limitPrice, ...triggerPrice, ...collateralEnding }),
+  /** Fills at its price or better, at once or after resting. */
+  limit: z.strictObject({ ...placement, ...limitPrice, ...limitFlags, ...collateralEnding }),
+  /** Fills at once, at whatever price the book has. */
+  market: z.strictObject({ ...placement, ...collateralEnding }),
+  /** Waits for the trigger price, then fills like a market order. */
+  stop_market: z.strictObject({ ...placement, ...triggerPrice, ...collateralEnding }),
+  spot_limit: z.strictObject({ ...placement, ...limitPrice, ...limitFlags, ...ending }),
+  /** A buy is sized in quote units. */
+  spot_market: z.strictObject({ ...placement, ...ending }),
+  /** A market order whose buy, too, is sized in base units. */
+  spot_stock_market: z.strictObject({ ...placement, ...ending }),
+  spot_stop_limit: z.strictObject({ ...placement, ...limitPrice, ...triggerPrice, ...ending }),
+  /** A buy is sized in quote units. */
+  spot_stop_market: z.strictObject({ ...placement, ...triggerPrice, ...ending }),
 };
 
-export type OrderKindName = keyof typeof orderSchemas;
-export const orderKindNames = Object.keys(orderSchemas) as OrderKindName[];
+/** How the exchange takes an order: one of its endpoints. */
+export type OrderType = keyof typeof orderSchemas;
+export const orderTypes = Object.keys(orderSchemas) as OrderType[];
 
-/** The request for an order of these kinds, sized and rounded to its market. */
-export type RequestOf<Name extends OrderKindName> = {
-  [Kind in Name]: Readonly<{ kind: Kind } & z.output<(typeof orderSchemas)[Kind]>>;
-}[Name];
+/** The kinds of orders that an alert can ask for. Where the market trades decides the order type. */
+export const orderKindNames = ['stop_limit', 'limit', 'market', 'stop_market'] as const;
+export type OrderKindName = (typeof orderKindNames)[number];
 
-export type OrderRequest = RequestOf<OrderKindName>;
+/** The kind of each order type. */
+export const kindOfType: Readonly<Record<OrderType, OrderKindName>> = {
+  stop_limit: 'stop_limit',
+  limit: 'limit',
+  market: 'market',
+  stop_market: 'stop_market',
+  spot_limit: 'limit',
+  spot_market: 'market',
+  spot_stock_market: 'market',
+  spot_stop_limit: 'stop_limit',
+  spot_stop_market: 'stop_market',
+};
+
+/** Whether the exchange takes and reports the amount of an order in quote units. */
+export function isQuoteSized({ type, side }: { readonly type: OrderType; readonly side: Side }): boolean {
+  return side === 'buy' && (type === 'spot_market' || type === 'spot_stop_market');
+}
+
+/**
+ * The request for an order, sized and rounded to its market. Its type says which of the fields it has; the endpoint
+ * refuses any other.
+ */
+export interface OrderRequest {
+  readonly type: OrderType;
+  readonly market: string;
+  readonly side: Side;
+  readonly amount: Decimal;
+  readonly price?: Decimal | undefined;
+  readonly activationPrice?: Decimal | undefined;
+  readonly postOnly?: boolean | undefined;
+  readonly ioc?: boolean | undefined;
+  readonly stopLoss?: Decimal | undefined;
+  readonly takeProfit?: Decimal | undefined;
+  readonly positionSide?: PositionSide | undefined;
+  readonly reduceOnly?: boolean | undefined;
+  readonly stp?: StpMode | undefined;
+  readonly clientOrderId: string;
+}
 
 const orderStatuses = ['open', 'partially_filled', 'filled', 'cancelled'] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
@@ -81,15 +148,17 @@ export interface Order {
   readonly clientOrderId: string;
   readonly market: string;
   readonly side: Side;
-  /** `stop_limit` or `limit`; any other type is kept as the exchange writes it. */
+  /** Its kind, if this relay knows it; any other type is kept as the exchange writes it. */
   readonly type: string;
   readonly status: OrderStatus;
   /** Why it ended, in the exchange's own word, if that says more than "cancelled". */
   readonly endReason?: string | undefined;
   readonly createdAtMs: number;
   readonly updatedAtMs?: number | undefined;
+  /** In base units; in quote units for an order that is sized in them. */
   readonly amount: Decimal;
   readonly remaining: Decimal;
+  /** Zero for an order without a limit price. */
   readonly price: Decimal;
   readonly filledNotional: Decimal;
   readonly filled: Decimal;
@@ -103,6 +172,7 @@ export interface Order {
   /** Retail price improvement. */
   readonly rpi?: boolean | undefined;
   readonly positionSide?: string | undefined;
+  readonly reduceOnly?: boolean | undefined;
   readonly stp?: string | undefined;
   readonly takerFeeRate?: Decimal | undefined;
   readonly makerFeeRate?: Decimal | undefined;

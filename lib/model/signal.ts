@@ -1,10 +1,16 @@
 import type { Json } from '../base/json.ts';
-import type { OrderKindName, PositionSide, Side, TriggerSide } from './order.ts';
+import type { OrderKindName, PositionSide, Side, StpMode, TriggerSide } from './order.ts';
 
 /**
  * A decimal in plain notation. Signals are stored as JSON, so their numbers stay text until they are sized.
  */
 export type DecimalText = string;
+
+/** A part of something: a decimal in plain notation and a per cent sign, for example `2.5%`. */
+export type PercentText = `${string}%`;
+
+/** A price, or its distance from the price at which the order is expected to fill. */
+export type PriceOrDistance = DecimalText | PercentText;
 
 /** One instruction of an alert, in the relay's own terms. */
 export type Signal = OrderSignal | CancelSignal | CancelAllSignal;
@@ -32,7 +38,7 @@ export type OwnPart<Variant extends Signal> = Variant extends Signal
   : never;
 
 /** An order to place. A new kind of order is a new variant of this union. */
-export type OrderSignal = StopLimitSignal | LimitSignal;
+export type OrderSignal = StopLimitSignal | LimitSignal | MarketSignal | StopMarketSignal;
 
 /** The variant of one kind of order. */
 export type SignalOf<Name extends OrderKindName> = Extract<OrderSignal, { readonly orderType: Name }>;
@@ -41,9 +47,11 @@ interface OrderSignalBase extends SignalBase {
   readonly action: 'order';
   readonly side: Side;
   readonly size: OrderSize;
-  readonly stopLoss?: DecimalText;
-  readonly takeProfit?: DecimalText;
+  readonly stopLoss?: PriceOrDistance;
+  readonly takeProfit?: PriceOrDistance;
   readonly positionSide?: PositionSide;
+  readonly reduceOnly?: boolean;
+  readonly stp?: StpMode;
 }
 
 export interface StopLimitSignal extends OrderSignalBase {
@@ -58,12 +66,35 @@ export interface StopLimitSignal extends OrderSignalBase {
 export interface LimitSignal extends OrderSignalBase {
   readonly orderType: 'limit';
   readonly limitPrice: DecimalText;
+  readonly postOnly?: boolean;
+  readonly ioc?: boolean;
 }
 
-/** The size: a base amount, or a quote amount, which is divided by the limit price. */
+export interface MarketSignal extends OrderSignalBase {
+  readonly orderType: 'market';
+  /** How far beyond the best opposite price it may fill; absent: as far as the account allows. */
+  readonly maxSlippage?: PercentText;
+}
+
+export interface StopMarketSignal extends OrderSignalBase {
+  readonly orderType: 'stop_market';
+  readonly stopPrice: DecimalText;
+  readonly expectTrigger?: TriggerSide;
+}
+
+/** The size: a base amount, a quote amount, or a share of what the account holds when the order is planned. */
 export type OrderSize =
   | { readonly unit: 'base'; readonly quantity: DecimalText }
-  | { readonly unit: 'quote'; readonly quoteQuantity: DecimalText };
+  | { readonly unit: 'quote'; readonly quoteQuantity: DecimalText }
+  | {
+      readonly unit: 'percent';
+      readonly quantityPercent: PercentText;
+      /**
+       * `balance`: of the free collateral; on a spot market of the available quote for a buy, of the available base for
+       * a sell. `position`: of the open position, which the order only reduces.
+       */
+      readonly of: 'balance' | 'position';
+    };
 
 export interface CancelSignal extends SignalBase {
   readonly action: 'cancel';
@@ -78,4 +109,9 @@ export type CancelTarget =
 
 export interface CancelAllSignal extends SignalBase {
   readonly action: 'cancel_all';
+  /** `own`: the orders of this relay; `market`: every open order of the market, whoever placed it. Absent: `own`. */
+  readonly scope?: CancelScope;
 }
+
+export const cancelScopes = ['own', 'market'] as const;
+export type CancelScope = (typeof cancelScopes)[number];

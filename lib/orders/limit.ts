@@ -1,6 +1,5 @@
-import { formatDecimal, parseDecimal } from '../base/decimal.ts';
-import { limit } from '../exchange/endpoints/limit.ts';
-import type { OrderKind } from './order-kind.ts';
+import { formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type OrderKind, sharedValues } from './order-kind.ts';
 
 /** Fills at its limit price or better, at once or after resting in the book. */
 export const limitKind: OrderKind<'limit'> = {
@@ -8,8 +7,6 @@ export const limitKind: OrderKind<'limit'> = {
   title: 'limit order',
   words: ['limit'],
   fields: {
-    quantity: { use: 'optional' },
-    quoteQuantity: { use: 'optional' },
     stopPrice: {
       use: 'forbidden',
       complaint: {
@@ -21,9 +18,15 @@ export const limitKind: OrderKind<'limit'> = {
       use: 'required',
       complain: () => ({ message: 'a limit order needs its limit price', hint: 'add "limitPrice"' }),
     },
-    stopLoss: { use: 'optional' },
-    takeProfit: { use: 'optional' },
-    positionSide: { use: 'optional' },
+    maxSlippage: {
+      use: 'forbidden',
+      complaint: {
+        message: 'a limit order is bound by its limit price',
+        hint: 'remove it, or write "orderType": "market" for an order that takes the best price within "maxSlippage"',
+      },
+    },
+    postOnly: { use: 'optional' },
+    ioc: { use: 'optional' },
     expectTrigger: {
       use: 'forbidden',
       complaint: {
@@ -32,28 +35,44 @@ export const limitKind: OrderKind<'limit'> = {
       },
     },
   },
-  endpoint: limit,
-  mayFillAtOnce: true,
-  compared: ['market', 'side', 'amount', 'price', 'clientOrderId'],
+  takesFromBook: false,
+  mustNotRest: false,
 
-  createSignal({ limitPrice, stopPrice: _stopPrice, expectTrigger: _expectTrigger, ...shared }) {
+  createSignal(values) {
+    const { limitPrice, postOnly, ioc } = values;
     if (limitPrice === undefined) return undefined;
-    return { action: 'order', orderType: 'limit', ...shared, limitPrice };
+    return {
+      orderType: 'limit',
+      ...sharedValues(values),
+      limitPrice,
+      ...(postOnly === undefined ? {} : { postOnly }),
+      ...(ioc === undefined ? {} : { ioc }),
+    };
   },
-  draftOrder: ({ limitPrice }, _, roundPrice) => ({
-    ok: true,
-    draft: { kind: 'limit', price: roundPrice(parseDecimal(limitPrice)) },
-  }),
-  valuationPrice: ({ price }) => price,
-  // The relay does not know market prices, and the order has no other price to compare with.
+  draftOrder({ limitPrice, postOnly, ioc }, { ground, roundPrice }) {
+    const price = roundPrice(parseDecimal(limitPrice));
+    return {
+      ok: true,
+      draft: {
+        type: ground === 'spot' ? 'spot_limit' : 'limit',
+        price,
+        ...(postOnly === true ? { postOnly } : {}),
+        ...(ioc === true ? { ioc } : {}),
+        unitPrice: price,
+        entryPrice: price,
+      },
+    };
+  },
+  // The relay does not read the book for it, and the order has no other price to compare with.
   limitDistance: () => null,
   trigger: () => null,
-  prepare(client, { kind: _, ...params }) {
-    return client.prepare(limit, params);
-  },
 
   summarise: ({ limitPrice }) => `limit ${limitPrice}`,
-  describePrices: ({ limitPrice }) => [`limit ${limitPrice}`],
-  describeOrder: ({ side, amount, market, price }) =>
-    `${side} ${formatDecimal(amount)} ${market} at limit ${formatDecimal(price)}`,
+  describePrices: ({ limitPrice, postOnly, ioc }) => [
+    `limit ${limitPrice}`,
+    ...(postOnly === true ? ['post-only'] : []),
+    ...(ioc === true ? ['immediate or cancel'] : []),
+  ],
+  describeOrderPrices: ({ price = zero, postOnly, ioc }) =>
+    `at limit ${formatDecimal(price)}${postOnly ? ', post-only' : ''}${ioc ? ', immediate or cancel' : ''}`,
 };

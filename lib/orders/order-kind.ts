@@ -1,32 +1,52 @@
 import type { Decimal } from '../base/decimal.ts';
-import type { ExchangeClient, PreparedRequest } from '../exchange/client.ts';
-import type { Endpoint } from '../exchange/endpoint.ts';
-import type { OrderField } from '../exchange/fields.ts';
-import type { Account } from '../model/account.ts';
-import type {
-  Order,
-  OrderKindName,
-  orderSchemas,
-  PositionSide,
-  RequestOf,
-  Side,
-  TriggerSide,
-} from '../model/order.ts';
+import type { Account, TradingGround } from '../model/account.ts';
+import type { OrderKindName, OrderRequest, PositionSide, Side, StpMode, TriggerSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
-import type { DecimalText, OrderSize, OwnPart, SignalOf } from '../model/signal.ts';
+import type {
+  DecimalText,
+  OrderSize,
+  OwnPart,
+  PercentText,
+  PriceOrDistance,
+  SignalOf,
+} from '../model/signal.ts';
 
 /** The fields of an alert that describe an order, besides its side and kind. */
 export const orderFieldNames = [
   'quantity',
   'quoteQuantity',
+  'quantityPercent',
+  'of',
   'stopPrice',
   'limitPrice',
+  'maxSlippage',
   'stopLoss',
   'takeProfit',
   'positionSide',
+  'reduceOnly',
+  'postOnly',
+  'ioc',
+  'stp',
   'expectTrigger',
 ] as const;
 export type OrderFieldName = (typeof orderFieldNames)[number];
+
+/** The fields that every kind of order takes. */
+const sharedFieldNames = [
+  'quantity',
+  'quoteQuantity',
+  'quantityPercent',
+  'of',
+  'stopLoss',
+  'takeProfit',
+  'positionSide',
+  'reduceOnly',
+  'stp',
+] as const satisfies readonly OrderFieldName[];
+type SharedFieldName = (typeof sharedFieldNames)[number];
+
+/** The fields that only some kinds of orders take. */
+export type KindFieldName = Exclude<OrderFieldName, SharedFieldName>;
 
 /** What is wrong with an alert, and how to correct it. */
 export interface Complaint {
@@ -50,29 +70,54 @@ export interface OrderValues {
   readonly size: OrderSize;
   readonly stopPrice?: DecimalText;
   readonly limitPrice?: DecimalText;
-  readonly stopLoss?: DecimalText;
-  readonly takeProfit?: DecimalText;
+  readonly maxSlippage?: PercentText;
+  readonly stopLoss?: PriceOrDistance;
+  readonly takeProfit?: PriceOrDistance;
   readonly positionSide?: PositionSide;
+  readonly reduceOnly?: boolean;
+  readonly postOnly?: boolean;
+  readonly ioc?: boolean;
+  readonly stp?: StpMode;
   readonly expectTrigger?: TriggerSide;
 }
 
-/** The fields of every request; its other fields, with the name of its kind, are its draft. */
-type SharedFields =
-  | 'market'
-  | 'side'
-  | 'amount'
-  | 'stopLoss'
-  | 'takeProfit'
-  | 'positionSide'
-  | 'clientOrderId';
+/** The values that every kind of order takes, without those of other kinds. */
+export function sharedValues(values: OrderValues) {
+  const { side, size, stopLoss, takeProfit, positionSide, reduceOnly, stp } = values;
+  return {
+    action: 'order' as const,
+    side,
+    size,
+    ...(stopLoss === undefined ? {} : { stopLoss }),
+    ...(takeProfit === undefined ? {} : { takeProfit }),
+    ...(positionSide === undefined ? {} : { positionSide }),
+    ...(reduceOnly === undefined ? {} : { reduceOnly }),
+    ...(stp === undefined ? {} : { stp }),
+  };
+}
 
-/** An order before it is sized: its kind and its own prices, rounded. */
-export type DraftOf<Name extends OrderKindName> = {
-  [Kind in Name]: Omit<RequestOf<Kind>, SharedFields>;
-}[Name];
+/** What a kind needs to know to set the prices of an order. */
+export interface DraftContext {
+  readonly account: Account;
+  readonly ground: TradingGround;
+  /** The best price of the other side of the book; null unless the kind {@link OrderKind.takesFromBook}. */
+  readonly oppositePrice: Decimal | null;
+  /** Whether the size is an amount of the quote currency. */
+  readonly isQuoteSize: boolean;
+  /** Rounds to the market's price step, down for a buy and up for a sell. */
+  readonly roundPrice: (price: Decimal) => Decimal;
+}
 
-export type Drafted<Name extends OrderKindName> =
-  | { readonly ok: true; readonly draft: DraftOf<Name> }
+/** An order before it is sized: its type, flags and own prices, rounded. */
+export interface Draft extends Pick<OrderRequest, 'type' | 'price' | 'activationPrice' | 'postOnly' | 'ioc'> {
+  /** The price at which one base unit is valued. A size in the quote currency is divided by it. */
+  readonly unitPrice: Decimal;
+  /** The price at which it is expected to fill. Distances of stop-loss and take-profit are measured from it. */
+  readonly entryPrice: Decimal;
+}
+
+export type Drafted =
+  | { readonly ok: true; readonly draft: Draft }
   | { readonly ok: false; readonly denial: Denial };
 
 /** The prices that are compared with the account's `maxLimitDistance`. */
@@ -89,17 +134,6 @@ export interface Trigger {
   readonly expected: TriggerSide | null;
 }
 
-/** The fields that requests and responses share, but `positionSide`, which depends on the account's mode. */
-export type ComparedField<Name extends OrderKindName = OrderKindName> = {
-  [Kind in Name]: Exclude<keyof RequestOf<Kind> & keyof Order, 'positionSide'>;
-}[Name];
-
-/** The endpoint that creates orders of these kinds. Its parameters are the fields of the order. */
-export type CreateEndpoint<Name extends OrderKindName> = Endpoint<
-  (typeof orderSchemas)[Name],
-  typeof OrderField
->;
-
 /**
  * Everything that the relay knows about one kind of order.
  *
@@ -110,46 +144,28 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   readonly name: Name;
   /** For display: `stop-limit order`. */
   readonly title: string;
-  /** The values of an alert's `orderType` that mean this kind, in lower case. */
+  /** The values of an alert's `orderType` that mean this kind, in lower case without spaces, dashes and underscores. */
   readonly words: readonly string[];
-  /**
-   * Which fields its alerts must, may and must not have; if both sizes are optional, one of them is required.
-   */
-  readonly fields: Readonly<Record<OrderFieldName, FieldRule>>;
-  readonly endpoint: CreateEndpoint<Name>;
-  /**
-   * Whether it can fill before any list shows it. Once it has filled, its client order id is free again, and
-   * the exchange would accept the same order a second time.
-   */
-  readonly mayFillAtOnce: boolean;
-  /** The fields that must be the same in the request and in the response, if the response has them. */
-  readonly compared: readonly ComparedField<Name>[];
+  /** Which fields its alerts must, may and must not have, of those that not every kind takes. */
+  readonly fields: Readonly<Record<KindFieldName, FieldRule>>;
+  /** Whether its prices depend on the best prices of the order book. */
+  readonly takesFromBook: boolean;
+  /** Whether a part that does not fill at once must not rest in the book. */
+  readonly mustNotRest: boolean;
 
   /** Builds the signal of an alert; undefined when a required field is missing. */
   createSignal(values: OrderValues): OwnPart<SignalOf<Name>> | undefined;
-  /**
-   * Sets the order's own prices.
-   *
-   * @param roundPrice rounds to the market's price step, down for a buy and up for a sell
-   */
-  draftOrder(
-    signal: SignalOf<Name>,
-    account: Account,
-    roundPrice: (price: Decimal) => Decimal,
-  ): Drafted<Name>;
-  /** The price at which one base unit is valued; an amount of the quote currency is divided by it. */
-  valuationPrice(draft: DraftOf<Name>): Decimal;
+  /** Sets the order's type and its own prices. */
+  draftOrder(signal: SignalOf<Name>, context: DraftContext): Drafted;
   /** Null when the order has no price to compare the limit price with. */
-  limitDistance(order: RequestOf<Name>): LimitDistance | null;
+  limitDistance(order: OrderRequest): LimitDistance | null;
   /** What the order waits for; null where it waits for no price. */
   trigger(signal: SignalOf<Name>): Trigger | null;
-  /** Builds the request that places it; nothing is sent yet. */
-  prepare(client: ExchangeClient, order: RequestOf<Name>): PreparedRequest<Order>;
 
   /** The prices of a signal in short, for a table: `at 60000`. */
   summarise(signal: SignalOf<Name>): string;
   /** The prices of a signal in full, one text for each price. */
   describePrices(signal: SignalOf<Name>): readonly string[];
-  /** An order as part of a sentence: `buy 0.01 BTC_USDT at 60000`. */
-  describeOrder(order: RequestOf<Name>): string;
+  /** The prices of an order as part of a sentence: `at limit 60000`. */
+  describeOrderPrices(order: OrderRequest): string;
 }

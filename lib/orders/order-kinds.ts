@@ -1,13 +1,17 @@
-import type { Dialect } from '../exchange/dialect.ts';
-import type { OrderKindName } from '../model/order.ts';
+import { formatDecimal } from '../base/decimal.ts';
+import { isQuoteSized, kindOfType, type OrderKindName, type OrderRequest } from '../model/order.ts';
 import { limitKind } from './limit.ts';
+import { marketKind } from './market.ts';
 import type { OrderKind } from './order-kind.ts';
 import { stopLimitKind } from './stop-limit.ts';
+import { stopMarketKind } from './stop-market.ts';
 
 /** All kinds of orders; a kind that is missing here is a type error. */
 const kinds: { readonly [Name in OrderKindName]: OrderKind<Name> } = {
   stop_limit: stopLimitKind,
   limit: limitKind,
+  market: marketKind,
+  stop_market: stopMarketKind,
 };
 
 export const orderKinds: readonly OrderKind[] = Object.values(kinds);
@@ -16,7 +20,10 @@ export function kindNamed(name: OrderKindName): OrderKind {
   return kinds[name];
 }
 
-/** Whether the dialect has orders of this kind. */
-export function isCarried({ endpoint }: OrderKind, dialect: Dialect): boolean {
-  return dialect === 'live' || endpoint.availability !== 'live-only';
+/** An order as part of a sentence: `buy 0.01 BTC_USDT at limit 60000`. */
+export function describeOrder(order: OrderRequest): string {
+  const { side, amount, market, type, reduceOnly } = order;
+  const size = isQuoteSized(order) ? `${market} for ${formatDecimal(amount)}` : `${formatDecimal(amount)} ${market}`;
+  const only = reduceOnly ? ', reduce-only' : '';
+  return `${side} ${size} ${kinds[kindOfType[type]].describeOrderPrices(order)}${only}`;
 }

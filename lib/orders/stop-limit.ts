@@ -1,18 +1,15 @@
-import { type Decimal, formatDecimal, one, parseDecimal } from '../base/decimal.ts';
-import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
+import { type Decimal, formatDecimal, one, parseDecimal, zero } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { StopLimitSignal } from '../model/signal.ts';
-import type { OrderKind } from './order-kind.ts';
+import { type OrderKind, sharedValues } from './order-kind.ts';
 
 /** Waits for its stop price, then rests as a limit order. */
 export const stopLimitKind: OrderKind<'stop_limit'> = {
   name: 'stop_limit',
   title: 'stop-limit order',
-  words: ['stop_limit', 'stop-limit', 'stop limit', 'stoplimit'],
+  words: ['stoplimit'],
   fields: {
-    quantity: { use: 'optional' },
-    quoteQuantity: { use: 'optional' },
     stopPrice: {
       use: 'required',
       complain: () => ({
@@ -30,35 +27,57 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
               hint: 'add "limitPrice", or give the account a limit offset in relay.config.ts',
             },
     },
-    stopLoss: { use: 'optional' },
-    takeProfit: { use: 'optional' },
-    positionSide: { use: 'optional' },
+    maxSlippage: {
+      use: 'forbidden',
+      complaint: {
+        message: 'a stop-limit order is bound by its limit price',
+        hint: 'remove it, and write the worst price you accept as "limitPrice"',
+      },
+    },
+    postOnly: {
+      use: 'forbidden',
+      complaint: {
+        message: 'the exchange has no post-only stop-limit order',
+        hint: 'remove it, or write "orderType": "limit"',
+      },
+    },
+    ioc: {
+      use: 'forbidden',
+      complaint: {
+        message: 'the exchange has no immediate-or-cancel stop-limit order',
+        hint: 'remove it, or write "orderType": "stop_market" for an order that fills when its stop price is reached',
+      },
+    },
     expectTrigger: { use: 'optional' },
   },
-  endpoint: stopLimit,
-  mayFillAtOnce: false,
-  compared: ['market', 'side', 'amount', 'price', 'activationPrice', 'clientOrderId'],
+  takesFromBook: false,
+  mustNotRest: false,
 
-  createSignal({ stopPrice, limitPrice = null, ...shared }) {
+  createSignal(values) {
+    const { stopPrice, limitPrice = null, expectTrigger } = values;
     if (stopPrice === undefined) return undefined;
-    return { action: 'order', orderType: 'stop_limit', ...shared, stopPrice, limitPrice };
+    return {
+      orderType: 'stop_limit',
+      ...sharedValues(values),
+      stopPrice,
+      limitPrice,
+      ...(expectTrigger === undefined ? {} : { expectTrigger }),
+    };
   },
-  draftOrder(signal, account, roundPrice) {
+  draftOrder(signal, { account, ground, roundPrice }) {
     const activationPrice = roundPrice(parseDecimal(signal.stopPrice));
     const limitPrice = limitPriceOf(signal, account, activationPrice);
     if (limitPrice === null) return { ok: false, denial: denyMissingLimit(account) };
-    return { ok: true, draft: { kind: 'stop_limit', price: roundPrice(limitPrice), activationPrice } };
+    const price = roundPrice(limitPrice);
+    const type = ground === 'spot' ? 'spot_stop_limit' : 'stop_limit';
+    return { ok: true, draft: { type, price, activationPrice, unitPrice: price, entryPrice: price } };
   },
-  valuationPrice: ({ price }) => price,
-  limitDistance: ({ price, activationPrice }) => ({
+  limitDistance: ({ price = zero, activationPrice = zero }) => ({
     limitPrice: price,
     reference: activationPrice,
     referenceName: 'stop price',
   }),
   trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
-  prepare(client, { kind: _, ...params }) {
-    return client.prepare(stopLimit, params);
-  },
 
   summarise: ({ stopPrice }) => `at ${stopPrice}`,
   describePrices: ({ stopPrice, limitPrice, expectTrigger }) => [
@@ -66,8 +85,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     limitPrice === null ? "limit at the account's offset" : `limit ${limitPrice}`,
     ...(expectTrigger === undefined ? [] : [`stop price expected ${expectTrigger} the last price`]),
   ],
-  describeOrder: ({ side, amount, market, price }) =>
-    `${side} ${formatDecimal(amount)} ${market} at ${formatDecimal(price)}`,
+  describeOrderPrices: ({ price = zero }) => `at ${formatDecimal(price)}`,
 };
 
 /** A default limit price starts at the rounded stop price, so that it never exceeds the account's offset. */

@@ -87,13 +87,13 @@ function createOrder(state: ExchangeState, command: CreateCommand): CommandResul
   if (misplaced !== null) return { result: 'refused', refusal: misplaced };
   const activation = activationOf(state, asked);
   if (activation === null) return { result: 'refused', refusal: 'activation_at_last_price' };
-  const { kind, stopLoss = null, takeProfit = null, positionSide = 'BOTH', ...fields } = asked;
+  const { type, stopLoss = null, takeProfit = null, positionSide = 'BOTH', ...fields } = asked;
   const draft = draftOrder({
     ...fields,
     account,
     positionSide,
     ...activation,
-    type: kind,
+    type,
     createdAtMs: atMs,
   });
   const units = amountToHold(state, draft);
@@ -112,8 +112,8 @@ type Activation = Pick<PaperOrder, 'activationPrice' | 'activationCondition'>;
  * direction.
  */
 function activationOf(state: ExchangeState, asked: NewOrder): Activation | null {
-  if (!('activationPrice' in asked)) return { activationPrice: null, activationCondition: null };
   const { activationPrice, market } = asked;
+  if (activationPrice === undefined) return { activationPrice: null, activationCondition: null };
   const lastPrice = lastPriceOf(state, market);
   if (activationPrice.eq(lastPrice)) return null;
   // The direction follows from the last price, not from the side.

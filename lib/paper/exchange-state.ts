@@ -1,6 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import type { OrderType } from '../exchange/dialect.ts';
-import type { OrderStatus, PositionSide, Side } from '../model/order.ts';
+
+import type { OrderStatus, OrderType, PositionSide, Side } from '../model/order.ts';
 import { paperAccounts } from './accounts.ts';
 import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { Decimal } from '../base/decimal.ts';
-import { DecimalValue, type OrderKindName, orderSchemas, type RequestOf } from '../model/order.ts';
+import { DecimalValue, type OrderType, orderSchemas } from '../model/order.ts';
 
-/** One field of an order, as defined by the schema of its kind. */
+/** One field of an order, as defined by the schema of its type. */
 export interface OrderField {
   readonly name: string;
   readonly isOptional: boolean;
@@ -10,25 +10,25 @@ export interface OrderField {
   readonly schema: z.ZodType;
 }
 
-type OrderOf<Name extends OrderKindName> = Omit<RequestOf<Name>, 'kind'>;
+type OrderOf<Type extends OrderType> = z.output<(typeof orderSchemas)[Type]>;
 
-/** The decimal fields of all order kinds. */
+/** The decimal fields of all order types. */
 export type DecimalName = {
-  [Name in OrderKindName]: {
-    [Field in keyof OrderOf<Name>]-?: OrderOf<Name>[Field] extends Decimal | undefined ? Field : never;
-  }[keyof OrderOf<Name>];
-}[OrderKindName];
+  [Type in OrderType]: {
+    [Field in keyof OrderOf<Type>]-?: OrderOf<Type>[Field] extends Decimal | undefined ? Field : never;
+  }[keyof OrderOf<Type>];
+}[OrderType];
 
-/** The fields that at least one order kind requires. */
+/** The fields that at least one order type requires. */
 export type RequiredName = {
-  [Name in OrderKindName]: {
-    [Field in keyof OrderOf<Name>]-?: undefined extends OrderOf<Name>[Field] ? never : Field;
-  }[keyof OrderOf<Name>];
-}[OrderKindName];
+  [Type in OrderType]: {
+    [Field in keyof OrderOf<Type>]-?: undefined extends OrderOf<Type>[Field] ? never : Field;
+  }[keyof OrderOf<Type>];
+}[OrderType];
 
-/** The fields of an order kind, in the order in which the live service reports validation issues. */
-export function orderFieldsOf(kind: OrderKindName): readonly OrderField[] {
-  return Object.entries<z.ZodType>(orderSchemas[kind].shape).map(([name, field]) =>
+/** The fields of an order type, in the order in which the live service reports validation issues. */
+export function orderFieldsOf(type: OrderType): readonly OrderField[] {
+  return Object.entries<z.ZodType>(orderSchemas[type].shape).map(([name, field]) =>
     field instanceof z.ZodOptional
       ? { name, isOptional: true, schema: field.unwrap() as z.ZodType }
       : { name, isOptional: false, schema: field },

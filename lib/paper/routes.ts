@@ -11,8 +11,8 @@ import { markets } from '../exchange/endpoints/markets.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { ping } from '../exchange/endpoints/ping.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
-import type { OrderKindName } from '../model/order.ts';
-import { orderKinds } from '../orders/order-kinds.ts';
+import { type OrderType, orderTypes } from '../model/order.ts';
+import { endpointOf } from '../orders/order-types.ts';
 import { type Command, findOpenByClientOrderId } from './engine.ts';
 import type { PaperOrder } from './exchange-state.ts';
 import { listMarket, paperMarkets } from './markets.ts';
@@ -51,7 +51,7 @@ export const routes: readonly Route[] = [
   reading(collateralBalance, ({ account, trading }) => succeed(reportCollateral(trading.state, account))),
   reading(fees, ({ trading }) => succeed([...trading.state.mainAccount.transferFees.values()])),
   reading(interestPayments, serveInterestPayments),
-  ...orderKinds.map(({ name, endpoint }) => trading(endpoint, (context) => serveCreate(context, name))),
+  ...orderTypes.map((type) => trading(endpointOf(type), (context) => serveCreate(context, type))),
   reading(conditionalOrders, serveConditionalOrders),
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
@@ -106,9 +106,9 @@ function serveInterestPayments({ account, read, trading }: RequestContext): Repl
   });
 }
 
-function serveCreate(context: RequestContext, kind: OrderKindName): Reply {
+function serveCreate(context: RequestContext, type: OrderType): Reply {
   const { account, atMs, dialect } = context;
-  return serveChecked(checkNewOrder(context.read, kind), (order) =>
+  return serveChecked(checkNewOrder(context.read, type), (order) =>
     execute(context, { kind: 'create', account, atMs, order }, (created) => reportCreated(created, dialect)),
   );
 }

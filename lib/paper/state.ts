@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
-import type { OrderType } from '../exchange/dialect.ts';
-import type { OrderStatus, PositionSide, Side } from '../model/order.ts';
+
+import type { OrderStatus, OrderType, PositionSide, Side } from '../model/order.ts';
 import { type PaperFeeRecord, type PaperInterestPayment, paperAccounts } from './accounts.ts';
 import { collateralAccountOf, type ExchangeState, type OcoPair, type PaperOrder } from './exchange-state.ts';
 

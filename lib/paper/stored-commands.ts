@@ -1,33 +1,33 @@
 import * as z from 'zod';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
-import { DecimalValue, type OrderKindName, orderKindNames } from '../model/order.ts';
+import { DecimalValue, type OrderType, orderTypes } from '../model/order.ts';
 import type { Command, NewOrder } from './engine.ts';
 import { isDecimalField, orderFieldsOf } from './order-fields.ts';
 
 /** A decimal that is stored as text. */
 export const DecimalText = z.codec(z.string(), DecimalValue, { decode: parseDecimal, encode: formatDecimal });
 
-/** The stored form of an order: the fields of its kind with decimals as text, its kind, and `stp`. */
-function storedOrderOf(kind: OrderKindName) {
-  const fields = orderFieldsOf(kind).map((field) => {
+/** The stored form of an order: the fields of its type with decimals as text, its type, and `stp`. */
+function storedOrderOf(type: OrderType) {
+  const fields = orderFieldsOf(type).map((field) => {
     const stored = isDecimalField(field) ? DecimalText : field.schema;
     return [field.name, field.isOptional ? stored.optional() : stored] as const;
   });
-  return z.strictObject({ ...Object.fromEntries(fields), kind: z.literal(kind), stp: z.string() });
+  return z.strictObject({ ...Object.fromEntries(fields), type: z.literal(type), stp: z.string() });
 }
 
 type StoredOrder = ReturnType<typeof storedOrderOf>;
 
-/** Every order kind, derived from the schemas of the requests. */
+/** Every order type, derived from the schemas of the requests. */
 const NewOrderSchema = z.discriminatedUnion(
-  'kind',
-  orderKindNames.map(storedOrderOf) as [StoredOrder, ...StoredOrder[]],
+  'type',
+  orderTypes.map(storedOrderOf) as [StoredOrder, ...StoredOrder[]],
 ) as unknown as z.ZodType<NewOrder>;
 
 /**
  * Creates an order from checked fields with decimals as text.
  *
- * @throws ZodError when the fields do not fit the order kind
+ * @throws ZodError when the fields do not fit the order type
  */
 export function createNewOrder(fields: Readonly<Record<string, unknown>>): NewOrder {
   return z.decode(NewOrderSchema, fields as never);

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
 import { type Dialect, type Worded, wireWord } from '../exchange/dialect.ts';
-import { type OrderKindName, positionSides, sides } from '../model/order.ts';
+import { type OrderType, positionSides, sides } from '../model/order.ts';
 import type { NewOrder } from './engine.ts';
 import { type PaperMarket, paperMarkets } from './markets.ts';
 import { type DecimalName, isDecimalField, orderFieldsOf, type RequiredName } from './order-fields.ts';
@@ -48,17 +48,17 @@ const requiredRefusals = {
 /**
  * Checks the fields of an order against its kind and market, in the order in which the service checks them.
  */
-export function checkNewOrder(read: FieldReader, kind: OrderKindName): Checked<NewOrder> {
-  const [first, ...others] = findMissing(read, kind);
+export function checkNewOrder(read: FieldReader, type: OrderType): Checked<NewOrder> {
+  const [first, ...others] = findMissing(read, type);
   if (first !== undefined) return { valid: false, refusals: [first, ...others] };
   const word = checkWords(read) ?? checkClientOrderId(read('clientOrderId'));
   if (word !== null) return refuse(word);
   const market = checkMarket(read);
   if (!market.valid) return market;
-  const numbers = readNumbers(read, kind, market.value);
+  const numbers = readNumbers(read, type, market.value);
   if (!numbers.valid) return numbers;
   const order = createNewOrder({
-    kind,
+    type,
     market: market.value.name,
     side: read('side'),
     ...numbers.value,
@@ -69,9 +69,9 @@ export function checkNewOrder(read: FieldReader, kind: OrderKindName): Checked<N
   return checkSize(order, market.value) ?? checkPriceSides(order) ?? { valid: true, value: order };
 }
 
-function findMissing(read: FieldReader, kind: OrderKindName): readonly Refusal[] {
+function findMissing(read: FieldReader, type: OrderType): readonly Refusal[] {
   const refusals: Readonly<Record<string, RefusalName>> = requiredRefusals;
-  return orderFieldsOf(kind)
+  return orderFieldsOf(type)
     .filter(({ name, isOptional }) => !isOptional && read(name) === undefined)
     .flatMap(({ name }) => refusals[name] ?? [])
     .map((name) => ({ name }));
@@ -126,11 +126,11 @@ const numberRefusals: Readonly<Record<DecimalName, NumberRefusals>> = {
 /** The decimal fields that the request has, as text. */
 function readNumbers(
   read: FieldReader,
-  kind: OrderKindName,
+  type: OrderType,
   market: PaperMarket,
 ): Checked<Readonly<Record<string, string>>> {
   const numbers: Record<string, string> = {};
-  for (const name of orderFieldsOf(kind)
+  for (const name of orderFieldsOf(type)
     .filter(isDecimalField)
     .map(({ name }) => name as DecimalName)) {
     const value = read(name);

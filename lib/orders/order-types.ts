@@ -1,0 +1,89 @@
+import type { ExchangeClient, PreparedRequest } from '../exchange/client.ts';
+import type { Dialect } from '../exchange/dialect.ts';
+import type { Endpoint } from '../exchange/endpoint.ts';
+import { limit } from '../exchange/endpoints/limit.ts';
+import { market } from '../exchange/endpoints/market.ts';
+import { spotLimit } from '../exchange/endpoints/spot-limit.ts';
+import { spotMarket } from '../exchange/endpoints/spot-market.ts';
+import { spotStockMarket } from '../exchange/endpoints/spot-stock-market.ts';
+import { spotStopLimit } from '../exchange/endpoints/spot-stop-limit.ts';
+import { spotStopMarket } from '../exchange/endpoints/spot-stop-market.ts';
+import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
+import { stopMarket } from '../exchange/endpoints/stop-market.ts';
+import type { OrderField } from '../exchange/fields.ts';
+import {
+  type Order,
+  type OrderRequest,
+  type OrderType,
+  orderSchemas,
+  orderTypes,
+} from '../model/order.ts';
+
+/** An endpoint that creates orders. Its parameters are the fields of the order. */
+export type CreateEndpoint = Endpoint<(typeof orderSchemas)[OrderType], typeof OrderField>;
+
+/** What the relay knows about one way of the exchange to take an order. */
+interface TypeRow {
+  readonly endpoint: CreateEndpoint;
+  /**
+   * Whether it can fill before any list shows it. Once it has filled, its client order id is free again, and
+   * the exchange would accept the same order a second time.
+   */
+  readonly mayFillAtOnce: boolean;
+}
+
+/** A type that is missing here is a type error. */
+const rows: Readonly<Record<OrderType, TypeRow>> = {
+  stop_limit: { endpoint: stopLimit, mayFillAtOnce: false },
+  limit: { endpoint: limit, mayFillAtOnce: true },
+  market: { endpoint: market, mayFillAtOnce: true },
+  stop_market: { endpoint: stopMarket, mayFillAtOnce: true },
+  spot_limit: { endpoint: spotLimit, mayFillAtOnce: true },
+  spot_market: { endpoint: spotMarket, mayFillAtOnce: true },
+  spot_stock_market: { endpoint: spotStockMarket, mayFillAtOnce: true },
+  spot_stop_limit: { endpoint: spotStopLimit, mayFillAtOnce: false },
+  spot_stop_market: { endpoint: spotStopMarket, mayFillAtOnce: true },
+};
+
+export function endpointOf(type: OrderType): CreateEndpoint {
+  return rows[type].endpoint;
+}
+
+export function mayFillAtOnce({ type }: Pick<OrderRequest, 'type'>): boolean {
+  return rows[type].mayFillAtOnce;
+}
+
+/** Whether the dialect has orders of this type. */
+export function isCarried(type: OrderType, dialect: Dialect): boolean {
+  return dialect === 'live' || rows[type].endpoint.availability !== 'live-only';
+}
+
+/** The types that a dialect has. */
+export function carriedTypes(dialect: Dialect): readonly OrderType[] {
+  return orderTypes.filter((type) => isCarried(type, dialect));
+}
+
+/** Builds the request that places the order; nothing is sent yet. */
+export function prepareOrder(
+  client: ExchangeClient,
+  { type, ...fields }: OrderRequest,
+): PreparedRequest<Order> {
+  return client.prepare(rows[type].endpoint, fields);
+}
+
+/** The fields that requests and responses share, but `positionSide`, which depends on the account's mode. */
+const comparable = [
+  'market',
+  'side',
+  'amount',
+  'price',
+  'activationPrice',
+  'reduceOnly',
+  'clientOrderId',
+] as const satisfies readonly (keyof OrderRequest & keyof Order)[];
+export type ComparedField = (typeof comparable)[number];
+
+/** The fields of an order of this type that must be the same in the request and in the response, if it has them. */
+export function comparedFields(type: OrderType): readonly ComparedField[] {
+  return comparable.filter((name) => name in orderSchemas[type].shape);
+}
