@@ -99,7 +99,7 @@ export function sharedValues(values: OrderValues) {
 /** What a kind needs to know to set the prices of an order. */
 export interface DraftContext {
   readonly account: Account;
-  readonly ground: TradingGround;
+  readonly tradesOn: TradingGround;
   /** The best price of the other side of the book; null unless the kind {@link OrderKind.takesFromBook}. */
   readonly oppositePrice: Decimal | null;
   /** Whether the size is an amount of the quote currency. */

@@ -63,14 +63,14 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
     };
   },
   draftOrder({ side, stopPrice }, context) {
-    const { account, ground, roundPrice } = context;
+    const { account, tradesOn, roundPrice } = context;
     if (!account.allowUnguardedMarket) return { ok: false, denial: denyUnguarded(account) };
-    if (ground === 'spot' && side === 'buy' && !context.isQuoteSize) return { ok: false, denial: denyBaseSize(context) };
+    if (tradesOn === 'spot' && side === 'buy' && !context.isQuoteSize) return { ok: false, denial: denyBaseSize(context) };
     const activationPrice = roundPrice(parseDecimal(stopPrice));
     return {
       ok: true,
       draft: {
-        type: ground === 'spot' ? 'spot_stop_market' : 'stop_market',
+        type: tradesOn === 'spot' ? 'spot_stop_market' : 'stop_market',
         activationPrice,
         unitPrice: activationPrice,
         entryPrice: activationPrice,

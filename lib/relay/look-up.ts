@@ -9,6 +9,7 @@ import type { CancelAllSignal, CancelSignal, OrderSignal } from '../model/signal
 import type { Outcome } from './action.ts';
 import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
 import { longestLagMs } from './close-ended.ts';
+import { endResting, mustNotRest } from './end-resting.ts';
 import { judgeTrigger } from './judge-trigger.ts';
 
 /** The result of looking up an entry whose response was lost. */
@@ -47,12 +48,31 @@ export async function lookUp(
   const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
-      return { kind: 'found', outcome: foundOutcome(place, signal) };
+      return place.isOpen && mustNotRest(signal)
+        ? await lookUpRest(client, place, signal, options)
+        : { kind: 'found', outcome: foundOutcome(place, signal) };
     case 'not_found':
       return { kind: 'not_found', finding: 'the order is neither open nor in the history', outcome: noOrder };
     case 'not_listed':
       return { kind: 'inconclusive', finding: notListed };
   }
+}
+
+/** Cancels what rests of an order that must not rest, and looks it up again. */
+async function lookUpRest(
+  client: ExchangeClient,
+  { order: { orderId, clientOrderId } }: FoundOrder,
+  signal: OrderSignal,
+  options: SendOptions,
+): Promise<LookupResult> {
+  const { market } = signal;
+  const ended = await endResting(client, { market, orderId }, options);
+  if (!ended.isEnded)
+    return { kind: 'inconclusive', finding: `order ${orderId} must not rest and could not be cancelled: ${ended.reason}` };
+  const place = await findOrder(client, { market, clientOrderId }, options);
+  return place.kind === 'found' && !place.isOpen
+    ? { kind: 'found', outcome: foundOutcome(place, signal) }
+    : { kind: 'inconclusive', finding: `order ${orderId} was cancelled, and no list shows its end yet` };
 }
 
 const notListed =

@@ -13,7 +13,7 @@ import { type Beside, contradictedCancel, joinOutcomes, type TargetOutcome } fro
 import { mayStillArrive, placedByEvidence } from './cancel-target.ts';
 import { mostBelieved } from './close-ended.ts';
 import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
-import { describeRequest, evidenceOf } from './plan-order.ts';
+import { describeRequest, evidenceOf } from './place-order.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
 
