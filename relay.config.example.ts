@@ -23,6 +23,8 @@ export default {
     'BTCUSDT.P': 'BTC_PERP',
     ETHUSDT: 'ETH_USDT',
     SOLUSDT: 'SOL_USDT',
+    // The exchange's free demo pair. It trades on spot alone, with play money.
+    DBTCDUSDT: 'DBTC_DUSDT',
   },
 
   // An alert older than this is refused. One that becomes older than this while it waits in the queue is
@@ -47,14 +49,25 @@ export default {
       // A limit price further beyond its stop price than this is denied: above it for a buy, below it for a
       // sell. null: any distance is allowed.
       maxLimitDistance: '3%',
-      // Markets that may be traded, and the largest order in each: its amount in the base currency, its
-      // notional (amount times price) in the quote currency. They are small on purpose: check each one before
-      // you raise it.
+      // How far beyond the best opposite price a market order may fill: above the best ask for a buy, below the
+      // best bid for a sell. What does not fill within it is cancelled. An alert may ask for less, not for more.
+      // null: a market order needs a maxSlippage in its alert.
+      maxSlippage: '0.5%',
+      // true: orders that fill at any price may be sent, which are market orders without maxSlippage and
+      // stop-market orders. false: they are denied.
+      allowUnguardedMarket: false,
+      // Markets that may be traded. `tradesOn` names the account of the exchange on which each one trades:
+      //   'spot'     exchanges what the trade account holds, without leverage.
+      //   'margin'   a spot pair with borrowed money, on the collateral account.
+      //   'futures'  a perpetual market (…_PERP), on the collateral account.
+      // Then the largest order in each: its amount in the base currency, its notional (amount times price) in
+      // the quote currency. They are small on purpose: check each one before you raise it.
       markets: {
-        BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
-        BTC_PERP: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
-        ETH_USDT: { sides: ['buy', 'sell'], maxAmount: '0.3', maxNotional: '1000' },
-        SOL_USDT: { sides: ['buy', 'sell'], maxAmount: '5', maxNotional: '1000' },
+        BTC_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
+        BTC_PERP: { tradesOn: 'futures', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
+        ETH_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '0.3', maxNotional: '1000' },
+        SOL_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '5', maxNotional: '1000' },
+        DBTC_DUSDT: { tradesOn: 'spot', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
       },
       maxOrdersPerMinute: 60,
       maxSignalsPerMinute: 120,
@@ -62,7 +75,7 @@ export default {
     rehearsal: {
       mode: 'dry-run',
       limitOffset: '0.1%',
-      markets: { BTC_USDT: {}, ETH_USDT: {} },
+      markets: { BTC_USDT: { tradesOn: 'margin' }, ETH_USDT: { tradesOn: 'margin' } },
     },
   },
 

@@ -33,7 +33,7 @@ const PerMinute = z.int().min(1).max(10_000);
 
 const MarketLimitsSchema = z.strictObject({
   tradesOn: z.enum(tradingGrounds, {
-    error: 'must say on which account of the exchange the market trades: \'spot\', \'margin\' or \'futures\'',
+    error: "must say on which account of the exchange the market trades: 'spot', 'margin' or 'futures'",
   }),
   sides: z
     .array(z.enum(sides))

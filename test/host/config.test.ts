@@ -16,7 +16,7 @@ function faultsOf(config: unknown): readonly string[] {
 }
 
 describe('the configuration', () => {
-  test('as shipped is valid, trades four markets on paper and rehearses two', () => {
+  test('as shipped is valid, trades five markets on paper and rehearses two', () => {
     const { settings, exchange } = parseConfig(shipped);
 
     expect(exchange).toEqual({ address: 'global', dialect: 'live' });
@@ -25,13 +25,14 @@ describe('the configuration', () => {
       'BTC_PERP',
       'ETH_USDT',
       'SOL_USDT',
+      'DBTC_DUSDT',
     ]);
     expect(settings.accounts['main']?.mode).toBe('paper');
     expect(settings.accounts['rehearsal']?.mode).toBe('dry-run');
     expect(settings.defaultMaxLagMs).toBe(60_000);
   });
 
-  test('of the first release is still valid and has the same meaning', () => {
+  test('of the first release is still valid once each market says where it trades', () => {
     const { settings, snapshots } = parseConfig({
       exchange: { address: 'global', dialect: 'live' },
       tickers: { BTCUSDT: 'BTC_USDT' },
@@ -40,11 +41,13 @@ describe('the configuration', () => {
         main: {
           mode: 'live',
           limitOffset: '0.1%',
-          markets: { BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' } },
+          markets: {
+            BTC_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },
+          },
           maxOrdersPerMinute: 60,
           maxSignalsPerMinute: 120,
         },
-        rehearsal: { mode: 'dry-run', limitOffset: '0.1%', markets: { BTC_USDT: {} } },
+        rehearsal: { mode: 'dry-run', limitOffset: '0.1%', markets: { BTC_USDT: { tradesOn: 'margin' } } },
       },
     });
 
@@ -55,14 +58,16 @@ describe('the configuration', () => {
   test('turns per cents into rates and leaves out what is not limited', () => {
     const { settings } = parseConfig({
       ...shipped,
-      accounts: { a: { mode: 'live', limitOffset: '0.25%', markets: { BTC_USDT: {} } } },
+      accounts: { a: { mode: 'live', limitOffset: '0.25%', markets: { BTC_USDT: { tradesOn: 'margin' } } } },
     });
     const account = settings.accounts['a'];
 
     expect(account?.limitOffsetRate && formatDecimal(account.limitOffsetRate)).toBe('0.0025');
     expect(account).toMatchObject({
       name: 'a',
-      markets: { BTC_USDT: { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
+      markets: {
+        BTC_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: null, maxNotional: null },
+      },
       maxOrdersPerMinute: null,
       maxSignalsPerMinute: null,
     });
@@ -77,7 +82,7 @@ describe('the configuration', () => {
         main: {
           mode: 'real',
           limitOffset: '0.1',
-          markets: { BTC_USDT: { maxAmount: 5, maxNotional: '-1', sides: [] } },
+          markets: { BTC_USDT: { tradesOn: 'margin', maxAmount: 5, maxNotional: '-1', sides: [] } },
           maxOrdersPerMinute: 0,
           surprise: true,
         },

@@ -54,7 +54,12 @@ describe('a limit order', () => {
   });
 
   test('is checked against the largest amount and notional of its account', () => {
-    const limits = { sides: ['buy', 'sell'], maxAmount: null, maxNotional: parseDecimal('19499') } as const;
+    const limits = {
+      tradesOn: 'margin',
+      sides: ['buy', 'sell'],
+      maxAmount: null,
+      maxNotional: parseDecimal('19499'),
+    } as const;
 
     expect(checkOrder(order, { ...account, markets: { BTC_USDT: limits } })).toMatchObject({
       rule: 'max_notional',
@@ -63,7 +68,12 @@ describe('a limit order', () => {
   });
 
   test('has no limit distance: the relay knows no price to compare with', () => {
-    const limits = { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } as const;
+    const limits = {
+      tradesOn: 'margin',
+      sides: ['buy', 'sell'],
+      maxAmount: null,
+      maxNotional: null,
+    } as const;
     const collared = {
       ...account,
       maxLimitDistanceRate: parseDecimal('0.001'),

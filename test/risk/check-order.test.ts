@@ -12,13 +12,16 @@ const account: Account = {
   maxLimitDistanceRate: parseDecimal('0.03'),
   markets: {
     BTC_PERP: {
+      tradesOn: 'futures',
       sides: ['buy'],
       maxAmount: parseDecimal('0.5'),
       maxNotional: parseDecimal('20000'),
     },
-    ETH_PERP: { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null },
-    XRP_PERP: { sides: [], maxAmount: null, maxNotional: null },
+    ETH_PERP: { tradesOn: 'futures', sides: ['buy', 'sell'], maxAmount: null, maxNotional: null },
+    XRP_PERP: { tradesOn: 'futures', sides: [], maxAmount: null, maxNotional: null },
   },
+  maxSlippageRate: null,
+  allowUnguardedMarket: false,
   maxOrdersPerMinute: 6,
   maxSignalsPerMinute: 60,
 };
@@ -138,7 +141,7 @@ describe('checkOrder', () => {
   });
 
   test('checks each limit by itself', () => {
-    const limits = { sides: ['buy'], maxAmount: null, maxNotional: null } as const;
+    const limits = { tradesOn: 'futures', sides: ['buy'], maxAmount: null, maxNotional: null } as const;
     const huge = { ...request, amount: parseDecimal('1000000') };
     const within = (changes: object) =>
       checkOrder(huge, { ...account, markets: { BTC_PERP: { ...limits, ...changes } } });

@@ -25,7 +25,9 @@ function accountWith(rates: Pick<Account, 'limitOffsetRate' | 'maxLimitDistanceR
     name: 'main',
     mode: 'live',
     ...rates,
-    markets: { M_M: { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
+    markets: { M_M: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
+    maxSlippageRate: null,
+    allowUnguardedMarket: false,
     maxOrdersPerMinute: null,
     maxSignalsPerMinute: null,
   };
