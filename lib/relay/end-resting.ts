@@ -46,8 +46,6 @@ export async function endResting(
     };
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
-    return isOrderNotOpen(error)
-      ? { isEnded: true, order: null }
-      : { isEnded: false, reason: error.message };
+    return isOrderNotOpen(error) ? { isEnded: true, order: null } : { isEnded: false, reason: error.message };
   }
 }

@@ -159,7 +159,9 @@ async function lookUpForeign(
   if (client.dialect !== 'live') return { kind: 'inconclusive', finding: notListed };
   const { orders, isWhole } = await listOpenOrders(client, market, options);
   if (!isWhole) return { kind: 'inconclusive', finding: notListed };
-  const left = orders.filter(({ createdAtMs }) => createdAtMs <= sentAtMs(entry)).map(({ orderId }) => orderId);
+  const left = orders
+    .filter(({ createdAtMs }) => createdAtMs <= sentAtMs(entry))
+    .map(({ orderId }) => orderId);
   if (left.length === 0) return null;
   return {
     kind: 'not_found',

@@ -51,7 +51,10 @@ async function lookUpRest(
   const { market } = signal;
   const ended = await endResting(client, { market, orderId }, options);
   if (!ended.isEnded)
-    return { kind: 'inconclusive', finding: `order ${orderId} must not rest and could not be cancelled: ${ended.reason}` };
+    return {
+      kind: 'inconclusive',
+      finding: `order ${orderId} must not rest and could not be cancelled: ${ended.reason}`,
+    };
   const place = await findOrder(client, { market, clientOrderId }, options);
   return place.kind === 'found' && !place.isOpen
     ? { kind: 'found', outcome: foundOutcome(place, signal) }

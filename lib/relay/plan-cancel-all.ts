@@ -79,11 +79,13 @@ function withForeign(
   const own = new Set(targets.map(({ name }) => name.orderId));
   const foreign = open
     .filter(({ orderId }) => !own.has(orderId))
-    .map(({ orderId }): Target => ({
-      request: client.prepare(cancelOrder, { market, orderId }),
-      name: { market, orderId, clientOrderId: null },
-      placedBy: null,
-    }));
+    .map(
+      ({ orderId }): Target => ({
+        request: client.prepare(cancelOrder, { market, orderId }),
+        name: { market, orderId, clientOrderId: null },
+        placedBy: null,
+      }),
+    );
   return { targets: [...targets, ...foreign], leftOut };
 }
 

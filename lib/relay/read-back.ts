@@ -57,13 +57,15 @@ async function listLeft(
     const own = new Set(targets.map(({ name }) => name.orderId));
     const names = new Set(targets.map(({ name }) => name.clientOrderId));
     const gone = outcome.status === 'cancelled' ? own : new Set<number | null>();
-    return orders
-      .filter(({ orderId, clientOrderId }) =>
-        scope === 'market' ? true : own.has(orderId) || names.has(clientOrderId),
-      )
-      .map(({ orderId }) => orderId)
-      // A list may lag behind a cancellation that the exchange has confirmed.
-      .filter((orderId) => !gone.has(orderId));
+    return (
+      orders
+        .filter(({ orderId, clientOrderId }) =>
+          scope === 'market' ? true : own.has(orderId) || names.has(clientOrderId),
+        )
+        .map(({ orderId }) => orderId)
+        // A list may lag behind a cancellation that the exchange has confirmed.
+        .filter((orderId) => !gone.has(orderId))
+    );
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;
@@ -83,7 +85,8 @@ function report(outcome: Outcome, left: readonly number[] | null): Outcome {
   const evidence: Json = toJson({ cancelled: outcome.evidence, left });
   if (left === null)
     return { ...outcome, evidence, note: `${outcome.note}; the open orders could not be read back` };
-  if (left.length === 0) return { ...outcome, evidence, note: `${outcome.note}; none of them is open any more` };
+  if (left.length === 0)
+    return { ...outcome, evidence, note: `${outcome.note}; none of them is open any more` };
   return {
     ...outcome,
     status: outcome.status === 'cancelled' ? 'rejected' : outcome.status,

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { type Decimal, formatDecimal, minimum, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { collateralSummary } from '../exchange/endpoints/collateral-summary.ts';
@@ -9,10 +9,15 @@ import { orderBook } from '../exchange/endpoints/order-book.ts';
 import { tradeBalance } from '../exchange/endpoints/trade-balance.ts';
 import type { TradingGround } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
-import { type PositionSide, positionSides, type Side } from '../model/order.ts';
+import type { Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
-import { describeHolding, type FreeCollateral, type Holding, holdingToRead } from '../signals/size-from-account.ts';
+import {
+  describeHolding,
+  type FreeCollateral,
+  type Holding,
+  holdingToRead,
+} from '../signals/size-from-account.ts';
 import type { Readings } from '../signals/sizing.ts';
 
 /** What was read for one order, and when. */
@@ -69,16 +74,11 @@ async function readOppositePrice(
   market: string,
   side: Side,
 ): Promise<Decimal | null> {
-  const { asks, bids } = await client.call(orderBook, { market, limit: '1' }, limits);
+  const { asks, bids } = await client.call(orderBook, { market, limit: 1 }, limits);
   return (side === 'buy' ? asks : bids)[0]?.price ?? null;
 }
 
-function readHolding(
-  options: ReadOptions,
-  of: Holding['of'],
-  side: Side,
-  market: Market,
-): Promise<Holding> {
+function readHolding(options: ReadOptions, of: Holding['of'], side: Side, market: Market): Promise<Holding> {
   switch (of) {
     case 'spot':
       return readSpot(options, side === 'buy' ? market.quote : market.base);
@@ -91,22 +91,28 @@ function readHolding(
 
 async function readSpot({ client, limits }: ReadOptions, currency: string): Promise<Holding> {
   const balances = await client.call(tradeBalance, {}, limits);
-  return { of: 'spot', currency, available: balances[currency]?.available ?? parseDecimal('0') };
+  return { of: 'spot', currency, available: balances[currency]?.available ?? zero };
 }
 
 /** The highest leverage of margin pairs; the exchange lists one for futures only. */
-const mostMarginLeverage = parseDecimal('10');
+const mostMarginLeverage = 10;
 
 async function readCollateral({ client, limits }: ReadOptions, market: Market): Promise<FreeCollateral> {
   const [summary, listed] = await Promise.all([
     client.call(collateralSummary, {}, limits),
     market.isFutures ? client.call(futures, {}, limits) : null,
   ]);
-  const { maxLeverage = mostMarginLeverage, brackets = [] } = listed?.[market.name] ?? {};
-  const leverage = minimum(parseDecimal(String(summary.leverage)), maxLeverage);
+  const terms = listed?.[market.name];
+  const leverage = Math.min(summary.leverage, terms?.maxLeverage ?? mostMarginLeverage);
   const free = market.isFutures ? (summary.futuresFreeMargin ?? summary.freeMargin) : summary.freeMargin;
-  const bracket = brackets.find((row) => row.leverage.eq(leverage))?.notional ?? null;
-  return { of: 'collateral', free, leverage, bracket };
+  const bracket = terms?.brackets[leverage] ?? null;
+  return {
+    of: 'collateral',
+    free,
+    leverage: parseDecimal(String(leverage)),
+    // Zero means that the exchange states none.
+    bracket: bracket === null || bracket.eq(zero) ? null : bracket,
+  };
 }
 
 async function readPositions({ client, limits }: ReadOptions, market: string): Promise<Holding> {
@@ -115,11 +121,6 @@ async function readPositions({ client, limits }: ReadOptions, market: string): P
     of: 'position',
     positions: open
       .filter((position) => position.market === market)
-      .map(({ amount, positionSide }) => ({ amount, positionSide: sideOf(positionSide) })),
+      .map(({ amount, positionSide }) => ({ amount, positionSide })),
   };
-}
-
-/** In one-way mode the exchange says `BOTH`, or nothing. */
-function sideOf(word: string | undefined): PositionSide {
-  return positionSides.find((side) => side === word) ?? 'BOTH';
 }

@@ -1,7 +1,13 @@
 import { type Decimal, formatDecimal, formatPercent, one } from '../base/decimal.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import type { Account, MarketLimits, TradingGround } from '../model/account.ts';
-import { isSpotType, kindOfType, type OrderKindName, type OrderRequest, type SizedOrder } from '../model/order.ts';
+import {
+  isSpotType,
+  kindOfType,
+  type OrderKindName,
+  type OrderRequest,
+  type SizedOrder,
+} from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import { kindNamed } from '../orders/order-kinds.ts';

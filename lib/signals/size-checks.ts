@@ -55,7 +55,10 @@ export function checkSpotFields(signal: OrderSignal, market: string): Denial | n
       'where there are no positions; remove "of": a sell of "quantityPercent" is a share of what the account holds',
     );
   if (signal.reduceOnly === true && signal.side === 'buy')
-    return deny('reduceOnly', 'where a buy reduces nothing; remove "reduceOnly", or trade the market on margin');
+    return deny(
+      'reduceOnly',
+      'where a buy reduces nothing; remove "reduceOnly", or trade the market on margin',
+    );
   return null;
 }
 

@@ -1,4 +1,12 @@
-import { type Decimal, formatDecimal, minimum, one, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
+import {
+  type Decimal,
+  formatDecimal,
+  minimum,
+  one,
+  parseDecimal,
+  rateOfPercent,
+  zero,
+} from '../base/decimal.ts';
 import type { Json } from '../base/json.ts';
 import type { TradingGround } from '../model/account.ts';
 import type { PositionSide, Side } from '../model/order.ts';
@@ -97,7 +105,8 @@ function shareOfPosition(
   rate: Decimal,
 ): AccountSize {
   const named = positions.filter(
-    (position) => positionSide === undefined || positionSide === 'BOTH' || position.positionSide === positionSide,
+    (position) =>
+      positionSide === undefined || positionSide === 'BOTH' || position.positionSide === positionSide,
   );
   const reduced = named.filter(({ amount }) => isReducedBy(side, amount));
   const [position] = reduced;

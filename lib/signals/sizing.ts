@@ -1,7 +1,13 @@
 import { ceilToStep, type Decimal, floorToStep, one, parseDecimal, rateOfPercent } from '../base/decimal.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
-import { isQuoteSized, type OrderRequest, type PositionSide, type Side, type SizedOrder } from '../model/order.ts';
+import {
+  isQuoteSized,
+  type OrderRequest,
+  type PositionSide,
+  type Side,
+  type SizedOrder,
+} from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal, PriceOrDistance } from '../model/signal.ts';
 import type { Draft } from '../orders/order-kind.ts';
@@ -64,7 +70,11 @@ function isQuoteSize({ size, side }: OrderSignal, tradesOn: TradingGround): bool
   return size.unit === 'quote' || (size.unit === 'percent' && tradesOn === 'spot' && side === 'buy');
 }
 
-function askedSize(signal: OrderSignal, { unitPrice }: Draft, { market, readings }: SizeContext): AccountSize {
+function askedSize(
+  signal: OrderSignal,
+  { unitPrice }: Draft,
+  { market, readings }: SizeContext,
+): AccountSize {
   const { size } = signal;
   switch (size.unit) {
     case 'base':
@@ -108,7 +118,9 @@ function completeOrder(
     ...stopLossAndTakeProfit,
     ...(positionSide === undefined ? {} : { positionSide }),
     // A spot sell reduces what is held in any case.
-    ...((signal.reduceOnly === true || reduces !== undefined) && tradesOn !== 'spot' ? { reduceOnly: true } : {}),
+    ...((signal.reduceOnly === true || reduces !== undefined) && tradesOn !== 'spot'
+      ? { reduceOnly: true }
+      : {}),
     ...(stp === undefined ? {} : { stp }),
     clientOrderId,
   };
