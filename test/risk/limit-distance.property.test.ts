@@ -110,5 +110,6 @@ function marketWith(priceStep: string): Market {
     takerFeeRate: parseDecimal('0'),
     tradesEnabled: true,
     isCollateral: true,
+    isFutures: false,
   };
 }

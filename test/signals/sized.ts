@@ -21,6 +21,7 @@ const market: Market = {
   takerFeeRate: parseDecimal('0.00055'),
   tradesEnabled: true,
   isCollateral: true,
+  isFutures: true,
 };
 
 export const buy: StopLimitSignal = {

@@ -77,6 +77,7 @@ const market: fc.Arbitrary<Market> = fc.record({ amountStep: step, priceStep: st
   takerFeeRate: parseDecimal('0'),
   tradesEnabled: true,
   isCollateral: true,
+  isFutures: true,
 }));
 
 const account: fc.Arbitrary<Account> = fc
