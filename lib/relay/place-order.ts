@@ -93,7 +93,11 @@ async function endRest(
   const { status, orderId, orderOpen } = outcome;
   if (status !== 'placed' || orderOpen !== true || orderId === undefined || !mustNotRest(signal))
     return outcome;
-  const ended = await endResting(client, { market: order.market, orderId }, timeoutMs === undefined ? {} : { timeoutMs });
+  const ended = await endResting(
+    client,
+    { market: order.market, orderId },
+    timeoutMs === undefined ? {} : { timeoutMs },
+  );
   if (!ended.isEnded) {
     const note = `${outcome.note}; its rest must not stay open and could not be cancelled (${ended.reason}); the relay tries again`;
     return { ...outcome, status: 'unknown', note };

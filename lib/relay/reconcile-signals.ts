@@ -6,8 +6,8 @@ import type { SignalQueue } from '../queue/queue.ts';
 import type { Outcome } from './action.ts';
 import { closeEnded } from './close-ended.ts';
 import { lookUp } from './look-up.ts';
-import type { LookupResult } from './lookup-result.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
+import type { LookupResult } from './lookup-result.ts';
 import {
   logOutcome,
   lostResponseOutcome,

@@ -43,17 +43,16 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     const placed = await Promise.all(
       stopPrices.map((stopPrice, index) =>
         prepareOrder(client, {
-            type: 'stop_limit',
-            market: 'BTC_USDT',
-            side: 'buy',
-            amount: parseDecimal('0.01'),
-            price: parseDecimal('70000'),
-            activationPrice: parseDecimal(stopPrice),
-            stopLoss: parseDecimal('59000'),
-            takeProfit: parseDecimal('75000'),
-            clientOrderId: `${clientOrderId}-${index}`,
-          })
-          .send(),
+          type: 'stop_limit',
+          market: 'BTC_USDT',
+          side: 'buy',
+          amount: parseDecimal('0.01'),
+          price: parseDecimal('70000'),
+          activationPrice: parseDecimal(stopPrice),
+          stopLoss: parseDecimal('59000'),
+          takeProfit: parseDecimal('75000'),
+          clientOrderId: `${clientOrderId}-${index}`,
+        }).send(),
       ),
     );
     client.close();
@@ -66,21 +65,19 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     const client = createExchangeClient({ address: relay.world.paper.url, dialect, credentials });
     const base = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal('0.01') } as const;
     await prepareOrder(client, {
-        ...base,
-        type: 'stop_limit',
-        price: parseDecimal('70000'),
-        activationPrice: parseDecimal('64000'),
-        clientOrderId: 'plain-64000',
-      })
-      .send();
+      ...base,
+      type: 'stop_limit',
+      price: parseDecimal('70000'),
+      activationPrice: parseDecimal('64000'),
+      clientOrderId: 'plain-64000',
+    }).send();
     if (dialect === 'live')
       await prepareOrder(client, {
-          ...base,
-          type: 'limit',
-          price: parseDecimal('58000'),
-          clientOrderId: 'plain-58000',
-        })
-        .send();
+        ...base,
+        type: 'limit',
+        price: parseDecimal('58000'),
+        clientOrderId: 'plain-58000',
+      }).send();
     client.close();
   }
 

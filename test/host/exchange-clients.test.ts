@@ -136,10 +136,7 @@ describe('a key that was replaced at the exchange', () => {
     const { clients } = openClients(async () => {
       throw new Error('nobody answers');
     });
-    await expect(
-      prepareOrder(await clients.forAccount('main'), order)
-        .send(),
-    ).rejects.toMatchObject({
+    await expect(prepareOrder(await clients.forAccount('main'), order).send()).rejects.toMatchObject({
       failure: { kind: 'rejected', httpStatus: 401 },
     });
     clients.close();
