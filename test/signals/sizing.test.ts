@@ -90,7 +90,7 @@ describe('sizeOrder', () => {
 
   test('for positionSide BOTH, the side of the order decides', () => {
     expect(size({ ...buy, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
-      order: { positionSide: 'BOTH', stopLoss: '49000.5' },
+      order: { stopLoss: '49000.5' },
     });
     expect(size({ ...sell, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
       order: { positionSide: 'BOTH', stopLoss: '49000' },
