@@ -9,6 +9,12 @@ const PlacesField = z
   .regex(/^\d{1,2}$/, 'must be a count of decimals as text')
   .transform(Number);
 
+/** A market as the exchange lists it. */
+export interface ListedMarket extends Market {
+  /** Whether it trades on futures alone. */
+  readonly isFutures: boolean;
+}
+
 const MarketRecord = z
   .object({
     name: z.string(),
@@ -23,10 +29,23 @@ const MarketRecord = z
     maxTotal: DecimalField,
     tradesEnabled: z.boolean(),
     isCollateral: z.boolean(),
+    type: z.string().optional(),
   })
   .transform(
-    ({ stock, money, stockPrec, moneyPrec, makerFee, takerFee, maxTotal, ...market }): Market => ({
+    ({
+      stock,
+      money,
+      stockPrec,
+      moneyPrec,
+      makerFee,
+      takerFee,
+      maxTotal,
+      type,
+      ...market
+    }): ListedMarket => ({
       ...market,
+      // The documented types are spot, futures and tradfiFutures. A record without one can still be traded.
+      isFutures: type?.toLowerCase().endsWith('futures') ?? market.name.endsWith('_PERP'),
       base: stock,
       quote: money,
       amountStep: stepOfPlaces(stockPrec),
@@ -41,7 +60,7 @@ const MarketRecord = z
  * Drops records that cannot be read: one odd record among hundreds must not stop trading in all other
  * markets.
  */
-const UsableMarkets = z.array(z.unknown()).transform((records, context): Market[] => {
+const UsableMarkets = z.array(z.unknown()).transform((records, context): ListedMarket[] => {
   const read = records.map((record) => MarketRecord.safeParse(record));
   const usable = read.flatMap(({ data }) => (data === undefined ? [] : [data]));
   if (read.length === 0) context.addIssue({ code: 'custom', message: 'must list at least one market' });
