@@ -1,6 +1,6 @@
 import { formatPercent } from '../lib/base/decimal.ts';
-import type { ListedMarket } from '../lib/exchange/endpoints/markets.ts';
 import type { Account, TradingGround } from '../lib/model/account.ts';
+import type { Market } from '../lib/model/market.ts';
 import type { Settings } from '../lib/model/settings.ts';
 import { type Check, fail, pass, warn } from './check.ts';
 
@@ -13,7 +13,7 @@ const advice = 'Correct tickers and markets in relay.config.ts, then start or de
  *
  * @param listed the markets of the exchange, without those that the relay cannot parse
  */
-export function checkMarkets({ tickers, accounts }: Settings, listed: readonly ListedMarket[]): Check {
+export function checkMarkets({ tickers, accounts }: Settings, listed: readonly Market[]): Check {
   const byName = new Map(listed.map((market) => [market.name, market]));
   const allowed = new Set(Object.values(accounts).flatMap((account) => Object.keys(account.markets)));
   const named = new Set(Object.values(tickers));
@@ -46,7 +46,7 @@ function problemOf(market: Market | undefined): readonly string[] {
 }
 
 /** The markets that the exchange does not trade where the account's configuration says. */
-function listMisplaced(account: Account, byName: ReadonlyMap<string, ListedMarket>): readonly string[] {
+function listMisplaced(account: Account, byName: ReadonlyMap<string, Market>): readonly string[] {
   return Object.entries(account.markets).flatMap(([market, { tradesOn }]) => {
     const record = byName.get(market);
     if (record === undefined) return [];
@@ -59,7 +59,7 @@ function listMisplaced(account: Account, byName: ReadonlyMap<string, ListedMarke
   });
 }
 
-function groundsOf({ isFutures, isCollateral }: ListedMarket): readonly TradingGround[] {
+function groundsOf({ isFutures, isCollateral }: Market): readonly TradingGround[] {
   if (isFutures) return ['futures'];
   return isCollateral ? ['spot', 'margin'] : ['spot'];
 }

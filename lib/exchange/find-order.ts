@@ -2,7 +2,7 @@ import { isOrderEnd, type Order, type OrderStatus } from '../model/order.ts';
 import type { ExchangeClient, SendOptions } from './client.ts';
 import { endedOrder } from './endpoints/ended-order.ts';
 import { openOrder } from './endpoints/open-order.ts';
-import { ExchangeError } from './errors.ts';
+import { ExchangeError, isHistoryNotFound } from './errors.ts';
 import { listConditionalOrders } from './list-conditional-orders.ts';
 
 /** Names an order by its client order id. */
@@ -87,10 +87,6 @@ async function listEnded(
     if (error instanceof ExchangeError && isHistoryNotFound(error)) return [];
     throw error;
   }
-}
-
-function isHistoryNotFound({ failure }: ExchangeError): boolean {
-  return failure.kind === 'rejected' && failure.httpStatus === 422 && 'orderHistory' in failure.errors;
 }
 
 async function findAmongConditional(

@@ -81,6 +81,7 @@ function marketOf(row: MarketRow): PaperMarket {
     takerFeeRate: parseDecimal(row.takerFeeRate),
     tradesEnabled: true,
     isCollateral: true,
+    isFutures: row.settlement === 'perpetual',
     settlement: row.settlement,
     startPrice: parseDecimal(row.startPrice),
   };

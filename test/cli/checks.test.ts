@@ -6,9 +6,9 @@ import { describeExchange } from '../../cli/session.ts';
 import { judgeAllowlist } from '../../cli/stack-checks.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
-import type { ListedMarket } from '../../lib/exchange/endpoints/markets.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import type { Market } from '../../lib/model/market.ts';
 import shipped from '../../relay.config.example.ts';
 
 describe('the clock', () => {
@@ -187,8 +187,8 @@ describe('the key of an account', () => {
 
 describe('the configured markets', () => {
   const shippedSettings = parseConfig(shipped).settings;
-  const record = (name: string, changes: Partial<ListedMarket> = {}) =>
-    ({ name, tradesEnabled: true, isCollateral: true, isFutures: false, ...changes }) as ListedMarket;
+  const record = (name: string, changes: Partial<Market> = {}) =>
+    ({ name, tradesEnabled: true, isCollateral: true, isFutures: false, ...changes }) as Market;
   const listed = [
     record('BTC_USDT'),
     record('BTC_PERP', { isFutures: true }),

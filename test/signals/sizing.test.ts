@@ -7,7 +7,7 @@ describe('sizeOrder', () => {
     expect(size(buy)).toEqual({
       ok: true,
       order: {
-        kind: 'stop_limit',
+        type: 'stop_limit',
         market: 'BTC_PERP',
         side: 'buy',
         amount: '0.01',
@@ -22,7 +22,7 @@ describe('sizeOrder', () => {
     expect(size(sell)).toEqual({
       ok: true,
       order: {
-        kind: 'stop_limit',
+        type: 'stop_limit',
         market: 'BTC_PERP',
         side: 'sell',
         amount: '0.01',

@@ -9,12 +9,6 @@ const PlacesField = z
   .regex(/^\d{1,2}$/, 'must be a count of decimals as text')
   .transform(Number);
 
-/** A market as the exchange lists it. */
-export interface ListedMarket extends Market {
-  /** Whether it trades on futures alone. */
-  readonly isFutures: boolean;
-}
-
 const MarketRecord = z
   .object({
     name: z.string(),
@@ -29,23 +23,11 @@ const MarketRecord = z
     maxTotal: DecimalField,
     tradesEnabled: z.boolean(),
     isCollateral: z.boolean(),
-    type: z.string().optional(),
+    type: z.enum(['spot', 'futures', 'tradfiFutures']),
   })
   .transform(
-    ({
-      stock,
-      money,
-      stockPrec,
-      moneyPrec,
-      makerFee,
-      takerFee,
-      maxTotal,
-      type,
-      ...market
-    }): ListedMarket => ({
+    ({ stock, money, stockPrec, moneyPrec, makerFee, takerFee, maxTotal, type, ...market }): Market => ({
       ...market,
-      // The documented types are spot, futures and tradfiFutures. A record without one can still be traded.
-      isFutures: type?.toLowerCase().endsWith('futures') ?? market.name.endsWith('_PERP'),
       base: stock,
       quote: money,
       amountStep: stepOfPlaces(stockPrec),
@@ -53,6 +35,7 @@ const MarketRecord = z
       maxTotal: maxTotal.eq(zero) ? null : maxTotal,
       makerFeeRate: makerFee.div(parseDecimal('100')),
       takerFeeRate: takerFee.div(parseDecimal('100')),
+      isFutures: type !== 'spot',
     }),
   );
 
@@ -60,7 +43,7 @@ const MarketRecord = z
  * Drops records that cannot be read: one odd record among hundreds must not stop trading in all other
  * markets.
  */
-const UsableMarkets = z.array(z.unknown()).transform((records, context): ListedMarket[] => {
+const UsableMarkets = z.array(z.unknown()).transform((records, context): Market[] => {
   const read = records.map((record) => MarketRecord.safeParse(record));
   const usable = read.flatMap(({ data }) => (data === undefined ? [] : [data]));
   if (read.length === 0) context.addIssue({ code: 'custom', message: 'must list at least one market' });
