@@ -9,8 +9,7 @@ import type { RelayConfig } from './lib/host/config.ts';
 export default {
   exchange: {
     // 'global', 'eu', or a URL. `npm start` always trades on the embedded paper exchange instead.
-    // 'eu' (whitebit.eu) has no collateral trading: it refuses every kind of order this relay places,
-    // stop-limit and limit, with HTTP 453 and code 30. Balances and fees can be read there.
+    // 'eu' (whitebit.eu) restricts every account as `region: 'eu'` does; see below.
     address: 'global',
     // 'live' is the API that the service speaks today; 'documented' is the API as its documentation says.
     dialect: 'live',
@@ -43,6 +42,11 @@ export default {
       // (What you do yourself is sent in every mode: `relay cancel`, and `relay resolve --cancel`.)
       // 'live'     sends orders. ON AWS THEY TRADE REAL MONEY. Set your own limits below first, then deploy.
       mode: 'paper',
+      // 'eu' for an account of the exchange's EU customers, whatever the address. The exchange has no margin and no
+      // futures for it, and takes only market and stop-market orders on spot, which fill at any price. So every
+      // market of such an account needs tradesOn: 'spot', and the account maxSlippage: null and
+      // allowUnguardedMarket: true. Limit and stop-limit orders are denied. null: no region restricts the account.
+      region: null,
       // For an alert that gives only a stop price, the relay sets the limit price this far beyond it: above
       // it for a buy, below it for a sell.
       limitOffset: '0.1%',
@@ -75,6 +79,7 @@ export default {
     rehearsal: {
       mode: 'dry-run',
       limitOffset: '0.1%',
+      maxSlippage: '0.5%',
       markets: { BTC_USDT: { tradesOn: 'margin' }, ETH_USDT: { tradesOn: 'margin' } },
     },
   },

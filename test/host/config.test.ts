@@ -153,6 +153,69 @@ describe('the configuration', () => {
       expect(parse(changes)).not.toThrow();
   });
 
+  const issuesOf = (changes: object, exchange: object = shipped.exchange) => {
+    try {
+      parseConfig({ ...shipped, exchange, accounts: { a: { mode: 'live', markets: {}, ...changes } } });
+    } catch (error) {
+      if (error instanceof RelayError && error.code === 'config_invalid')
+        return error.issues.map(({ path, message }) => ({ path, message }));
+      throw error;
+    }
+    return [];
+  };
+
+  test('refuses a market that does not say where it trades, with the line that keeps what it did', () => {
+    expect(issuesOf({ markets: { BTC_USDT: {}, BTC_PERP: { maxAmount: '1' } } })).toEqual([
+      {
+        path: 'accounts.a.markets.BTC_USDT.tradesOn',
+        message:
+          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_USDT traded on margin: write BTC_USDT: { tradesOn: 'margin' } to keep that",
+      },
+      {
+        path: 'accounts.a.markets.BTC_PERP.tradesOn',
+        message:
+          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_PERP traded on futures: write BTC_PERP: { tradesOn: 'futures' } to keep that",
+      },
+    ]);
+    expect(issuesOf({ markets: { BTC_USDT: { tradesOn: 'collateral' } } })).toEqual([
+      { path: 'accounts.a.markets.BTC_USDT.tradesOn', message: "must be 'spot', 'margin' or 'futures'" },
+    ]);
+  });
+
+  test.each(['spot', 'margin'])('refuses a perpetual market on %s, with the line to write', (tradesOn) => {
+    expect(issuesOf({ markets: { BTC_PERP: { tradesOn } } })).toEqual([
+      {
+        path: 'accounts.a.markets.BTC_PERP.tradesOn',
+        message: `is '${tradesOn}', and a perpetual market trades on futures alone: write BTC_PERP: { tradesOn: 'futures' }`,
+      },
+    ]);
+  });
+
+  test('refuses a spot pair on futures, with the lines to choose from', () => {
+    expect(issuesOf({ markets: { BTC_USDT: { tradesOn: 'futures' } } })).toEqual([
+      {
+        path: 'accounts.a.markets.BTC_USDT.tradesOn',
+        message:
+          "is 'futures', and only perpetual markets (…_PERP) trade there: write BTC_USDT: { tradesOn: 'margin' }, or 'spot'",
+      },
+    ]);
+  });
+
+  test.each(['100%', '-0.1%', '0.5', 0.5])('refuses a maxSlippage of %s', (maxSlippage) => {
+    expect(issuesOf({ maxSlippage })).toMatchObject([{ path: 'accounts.a.maxSlippage' }]);
+  });
+
+  test('takes a maxSlippage from 0% to just below 100%, and has none unless it is set', () => {
+    const rateOf = (changes: object) =>
+      parseConfig({ ...shipped, accounts: { a: { mode: 'live', markets: {}, ...changes } } }).settings
+        .accounts['a']?.maxSlippageRate;
+
+    expect(rateOf({ maxSlippage: '0%' })?.toFixed()).toBe('0');
+    expect(rateOf({ maxSlippage: '99.99%' })?.toFixed()).toBe('0.9999');
+    expect(rateOf({ maxSlippage: null })).toBeNull();
+    expect(rateOf({})).toBeNull();
+  });
+
   test.each([
     ['global', []],
     ['eu', []],
@@ -162,7 +225,87 @@ describe('the configuration', () => {
     ['ftp://127.0.0.1', ['exchange.address']],
     ['nowhere', ['exchange.address']],
   ])('checks the exchange address %s', (address, faults) => {
-    expect(faultsOf({ ...shipped, exchange: { address, dialect: 'live' } })).toEqual(faults);
+    const accounts = { a: { mode: 'live', markets: {} } };
+
+    expect(faultsOf({ ...shipped, accounts, exchange: { address, dialect: 'live' } })).toEqual(faults);
+  });
+});
+
+describe('an account of the EU', () => {
+  const spot = { BTC_USDT: { tradesOn: 'spot' } };
+  const configured = (account: object, address = 'global') => ({
+    ...shipped,
+    exchange: { address, dialect: 'live' },
+    accounts: { a: { mode: 'live', markets: spot, ...account } },
+  });
+  const unguarded = { maxSlippage: null, allowUnguardedMarket: true };
+
+  test.each([
+    ['the EU address', {}, 'eu'],
+    ['the EU address as a URL', {}, 'https://whitebit.eu:443/'],
+    ['its own setting', { region: 'eu' }, 'global'],
+  ])('by %s may trade on spot without a price bound', (_, account, address) => {
+    const { settings } = parseConfig(configured({ ...unguarded, ...account }, address));
+
+    expect(settings.accounts['a']?.region).toBe('eu');
+  });
+
+  test('is one only by address or setting', () => {
+    expect(parseConfig(configured({})).settings.accounts['a']?.region).toBeNull();
+  });
+
+  test('may be set as it likes when it has no markets', () => {
+    expect(faultsOf(configured({ region: 'eu', maxSlippage: '1%', markets: {} }))).toEqual([]);
+  });
+
+  test('is refused what the exchange refuses, all of it at once and with the reason', () => {
+    const markets = {
+      BTC_USDT: { tradesOn: 'spot' },
+      ETH_USDT: { tradesOn: 'margin' },
+      BTC_PERP: { tradesOn: 'futures' },
+    };
+
+    expect(() => parseConfig(configured({ maxSlippage: '0.5%', markets }, 'eu'))).toThrow(
+      expect.objectContaining({
+        code: 'config_invalid',
+        issues: [
+          expect.objectContaining({
+            path: 'accounts.a.markets.ETH_USDT.tradesOn',
+            message:
+              "is 'margin', and the exchange has no margin and no futures here, because exchange.address is the EU address: write tradesOn: 'spot', or remove the market",
+          }),
+          expect.objectContaining({
+            path: 'accounts.a.markets.BTC_PERP.tradesOn',
+            message:
+              "is 'futures', and the exchange has no margin and no futures here, because exchange.address is the EU address: remove the market",
+          }),
+          expect.objectContaining({
+            path: 'accounts.a.maxSlippage',
+            message:
+              'is 0.5%, and the exchange takes no market order with a price bound here, because exchange.address is the EU address: write maxSlippage: null',
+          }),
+          expect.objectContaining({
+            path: 'accounts.a.allowUnguardedMarket',
+            message:
+              'must be true, because exchange.address is the EU address: the exchange takes only market and stop-market orders here, and they fill at any price; write allowUnguardedMarket: true if you accept that',
+          }),
+        ],
+      }),
+    );
+  });
+
+  test('is named as the reason when the address is the global one', () => {
+    expect(() =>
+      parseConfig(configured({ region: 'eu', ...unguarded, markets: { X_USDT: { tradesOn: 'margin' } } })),
+    ).toThrow(
+      expect.objectContaining({
+        issues: [
+          expect.objectContaining({
+            message: expect.stringContaining("because the account's region is 'eu'"),
+          }),
+        ],
+      }),
+    );
   });
 });
 

@@ -8,6 +8,7 @@ import { checkMarket, checkOrder, checkPause, denyOrderRate } from '../../lib/ri
 const account: Account = {
   name: 'main',
   mode: 'live',
+  region: null,
   limitOffsetRate: null,
   maxLimitDistanceRate: parseDecimal('0.03'),
   markets: {

@@ -24,6 +24,7 @@ function accountWith(rates: Pick<Account, 'limitOffsetRate' | 'maxLimitDistanceR
   return {
     name: 'main',
     mode: 'live',
+    region: null,
     ...rates,
     markets: { M_M: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
     maxSlippageRate: null,
