@@ -1,6 +1,6 @@
 import type { Dialect } from '../exchange/dialect.ts';
 import type { Account } from '../model/account.ts';
-import { isCarried, kindNamed } from '../orders/order-kinds.ts';
+import { isCarried } from '../orders/order-types.ts';
 
 /** What a template is made for. */
 export const templateNames = ['strategy', 'breakout', 'indicator'] as const;
@@ -116,7 +116,7 @@ function stopOf({ limitOffsetRate }: Account, dialect: Dialect): Readonly<Record
 }
 
 function hasLimitOrders(dialect: Dialect): boolean {
-  return isCarried(kindNamed('limit'), dialect);
+  return isCarried('limit', dialect);
 }
 
 function write(message: Readonly<Record<string, string>>): string {

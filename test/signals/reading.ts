@@ -10,6 +10,8 @@ export const account: Account = {
   limitOffsetRate: parseDecimal('0.001'),
   maxLimitDistanceRate: null,
   markets: {},
+  maxSlippageRate: parseDecimal('0.01'),
+  allowUnguardedMarket: false,
   maxOrdersPerMinute: null,
   maxSignalsPerMinute: null,
 };
