@@ -1,13 +1,6 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { Account, TradingGround } from '../model/account.ts';
-import type {
-  OrderKindName,
-  OrderRequest,
-  PositionSide,
-  Side,
-  StpMode,
-  TriggerSide,
-} from '../model/order.ts';
+import type { OrderKindName, OrderRequest, PositionSide, Side, StpMode, TriggerSide } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type {
   DecimalText,
