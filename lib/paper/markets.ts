@@ -116,6 +116,7 @@ function marketOf(row: MarketRow): PaperMarket {
     takerFeeRate: parseDecimal(row.takerFeeRate),
     tradesEnabled: true,
     isCollateral: row.isCollateral,
+    isFutures: row.settlement === 'perpetual',
     settlement: row.settlement,
     startPrice: parseDecimal(row.startPrice),
     bookDepth: parseDecimal(row.bookDepth),

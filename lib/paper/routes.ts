@@ -1,5 +1,4 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import { type Dialect, spokenDialect } from '../exchange/dialect.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { collateralBalance } from '../exchange/endpoints/collateral-balance.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
@@ -65,27 +64,6 @@ export const routes: readonly Route[] = [
 ];
 
 export const endpointNames: readonly string[] = routes.map(({ endpoint }) => endpoint.name);
-
-/** Endpoints that the relay reads in both dialects, although the written API has neither. */
-const servedInBoth: ReadonlySet<PaperEndpoint> = new Set<PaperEndpoint>([markets, serverTime]);
-
-/**
- * The routes by method and path in the given dialect. The documented dialect has only the documented
- * endpoints.
- */
-export function routesByAddress(dialect: Dialect): ReadonlyMap<string, Route> {
-  return new Map(
-    routes
-      .filter(
-        ({ endpoint }) =>
-          dialect === 'live' || endpoint.availability === 'documented' || servedInBoth.has(endpoint),
-      )
-      .map((route) => {
-        const { method, path } = route.endpoint;
-        return [`${method} ${path[spokenDialect(dialect, route.endpoint)]}`, route];
-      }),
-  );
-}
 
 /** For one ticker the live service returns only its amount. The written API always returns all balances. */
 function serveMainBalance({ account, read, dialect, trading }: RequestContext): Reply {
