@@ -48,6 +48,7 @@ const hazards = [
   'clock_step',
   'clock_set_back',
   'list_lag',
+  'ioc_refused',
   'secret_in_alert',
 ] as const;
 export type Hazard = (typeof hazards)[number];
@@ -117,6 +118,7 @@ const rates: Readonly<{
     clock_step: 0.3,
     clock_set_back: 0.15,
     list_lag: 0.5,
+    ioc_refused: 0.7,
     secret_in_alert: 0.15,
   },
 };

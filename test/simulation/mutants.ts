@@ -1,5 +1,5 @@
 import type { OrderKindName } from '../../lib/model/order.ts';
-import { isCarried, kindNamed } from '../../lib/orders/order-kinds.ts';
+import { hasKind } from './alerts.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
@@ -38,7 +38,7 @@ export function huntsOf(kind: OrderKindName | null, signals: number): readonly H
     .filter(({ kinds }) => kind === null || kinds === undefined || kinds.includes(kind))
     .map((mutant) => {
       const { name, seeds, dialect } = mutant;
-      const spoken = kind === null || isCarried(kindNamed(kind), dialect) ? dialect : 'live';
+      const spoken = kind === null || hasKind(dialect, kind) ? dialect : 'live';
       const range: Range = { fromSeed: 1, toSeed: seeds, dialects: [spoken], signals, mutant: name, kind };
       return { mutant, job: { range, endsAtFinding: true } };
     });

@@ -40,7 +40,8 @@ function breakI15(text: string): Violation {
 
 interface SentPrices {
   readonly side: 'buy' | 'sell';
-  readonly price: string;
+  /** Absent for an order without a limit. */
+  readonly price?: string;
   /** Absent for an order that does not wait for a price. */
   readonly activation_price?: string;
 }
@@ -50,7 +51,7 @@ function findFarLimits({ body, key }: WireSend): readonly Violation[] {
   const rate = settings.accounts[key?.account ?? '']?.maxLimitDistanceRate ?? null;
   if (key === null || rate === null) return [];
   const { side, price, activation_price: stopPrice } = JSON.parse(body) as SentPrices;
-  if (stopPrice === undefined) return [];
+  if (stopPrice === undefined || price === undefined) return [];
   const furthest = parseDecimal(stopPrice).times(side === 'buy' ? one.plus(rate) : one.minus(rate));
   const isBeyond = side === 'buy' ? parseDecimal(price).gt(furthest) : parseDecimal(price).lt(furthest);
   if (!isBeyond) return [];

@@ -59,7 +59,7 @@ const seedStride = 0x9e3779b1;
 export async function simulate(options: SimulationOptions): Promise<Run> {
   const random = createRandom(Math.imul(options.seed, seedStride));
   const kinds = options.kind === undefined ? usualKinds(options.dialect) : ([options.kind] as const);
-  const alerts = new AlertDraw(random, startMs, kinds).draw(options.signals);
+  const alerts = new AlertDraw(random, startMs, options.dialect, kinds).draw(options.signals);
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
