@@ -43,7 +43,7 @@ export function readingsFor(
         isOf(send, create, market, name),
     )
     .flatMap(({ outcome }) =>
-      outcome?.kind === 'answered' && outcome.status === 200 ? [parseBody(outcome.body)] : [],
+      outcome?.kind === 'answered' && outcome.status === 200 ? parseBody(outcome.body) : [],
     );
 }
 
@@ -53,11 +53,11 @@ function isOf({ path, signer }: WireSend, create: WireSend, market: string, name
   return name === 'futures' || signer === create.signer;
 }
 
-/** A page of a gateway is no JSON, and nothing can be read from it. */
-function parseBody(body: string): unknown {
+/** No body, or one: a page of a gateway is no JSON, and nothing can be read from it. */
+function parseBody(body: string): readonly unknown[] {
   try {
-    return JSON.parse(body);
+    return [JSON.parse(body)];
   } catch {
-    return null;
+    return [];
   }
 }
