@@ -41,16 +41,18 @@ function findBeyond(facts: Facts, orders: OwnOrders, sent: SentOrder): readonly 
   ];
 }
 
-/** Finds market orders that are still open at the end, unless the ledger says that it does not know. */
-function findResting({ entries, exchange }: Facts, orders: OwnOrders): readonly Violation[] {
-  return entries
-    .filter(({ signal, status }) => isMarketOrder({ signal }) && status !== 'unknown')
-    .flatMap((entry) =>
-      orders
-        .of(entry)
-        .filter(({ orderId }) => exchange.open.has(orderId))
-        .map(({ orderId }) => broken(`order ${orderId} of ${keyText(entry)} rests, and is a market order`)),
-    );
+/** Finds market orders that were still open after the ledger had said that they are placed and ended. */
+function findResting({ entries, exchange, history }: Facts, orders: OwnOrders): readonly Violation[] {
+  return entries.filter(isMarketOrder).flatMap((entry) => {
+    const seen = history.statuses.get(keyText(entry)) ?? [];
+    const placedAtMs = seen.find(({ status }) => status === 'placed')?.atMs ?? Number.POSITIVE_INFINITY;
+    return orders
+      .of(entry)
+      .filter(({ orderId, updatedAtMs }) =>
+        exchange.open.has(orderId) ? entry.status !== 'unknown' : updatedAtMs > placedAtMs,
+      )
+      .map(({ orderId }) => broken(`order ${orderId} of ${keyText(entry)} rested, and is a market order`));
+  });
 }
 
 function isMarketOrder({ signal }: Pick<Facts['entries'][number], 'signal'>): boolean {

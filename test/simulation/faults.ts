@@ -118,7 +118,8 @@ const rates: Readonly<{
     clock_step: 0.3,
     clock_set_back: 0.15,
     list_lag: 0.5,
-    ioc_refused: 0.7,
+    // An exchange has the flag or has it not.
+    ioc_refused: 1,
     secret_in_alert: 0.15,
   },
 };

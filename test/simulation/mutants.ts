@@ -4,6 +4,7 @@ import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
 import { webhookMutants } from './receive-mutants.ts';
+import { sizeMutants } from './size-mutants.ts';
 import type { Range } from './tally.ts';
 import { wireMutants } from './wire-mutants.ts';
 import type { Job } from './worker.ts';
@@ -15,7 +16,13 @@ export interface Hunt {
 }
 
 /** All broken variants of the relay, which the simulation must catch. */
-const mutants: readonly Mutant[] = [...webhookMutants, ...ledgerMutants, ...orderMutants, ...wireMutants];
+const mutants: readonly Mutant[] = [
+  ...webhookMutants,
+  ...ledgerMutants,
+  ...orderMutants,
+  ...sizeMutants,
+  ...wireMutants,
+];
 
 /** @throws RangeError that lists all mutants, when there is none of that name */
 export function mutantNamed(name: string): Mutant {

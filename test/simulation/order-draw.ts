@@ -61,10 +61,10 @@ const drawPrices: Readonly<Record<OrderKindName, (draw: SidedDraw) => Fields>> =
   },
   market: ({ random, ground }) => {
     const isOpen = ground.account === 'second' && rollChance(random, 0.4);
-    const slippage = pickOne(random, ['0.05%', '0.05%', '0.3%', '0.9%']);
+    const slippage = pickOne(random, ['0.05%', '0.05%', '0.05%', '0.05%', '0.3%', '0.9%']);
     return {
       orderType: 'market',
-      ...(isOpen || (ground.account === 'main' && rollChance(random, 0.5)) ? {} : { maxSlippage: slippage }),
+      ...(isOpen || (ground.account === 'main' && rollChance(random, 0.3)) ? {} : { maxSlippage: slippage }),
     };
   },
   stop_market: ({ random, isBuy, ground }) => ({
@@ -101,8 +101,9 @@ function mostShares({ hasShares }: OrderDraw): number {
 }
 
 /** The amount identifies the order where no price does. */
-function drawBase({ random, ground: { small, large, places }, number }: OrderDraw): Fields {
-  const steps = (rollChance(random, 0.25) ? large : small) + number;
+function drawBase({ random, kind, ground: { small, large, places }, number }: OrderDraw): Fields {
+  const isLarge = rollChance(random, kind === 'market' ? 0.5 : 0.2);
+  const steps = (isLarge ? large : small) + number;
   return { quantity: (steps / 10 ** places).toFixed(places) };
 }
 
