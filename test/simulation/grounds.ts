@@ -62,7 +62,7 @@ const live: Grounds = [
   { account: 'main', ...btc },
   { account: 'main', ...eth },
   { account: 'main', ...perp },
-  { account: 'main', ...perp },
+  { account: 'second', ...sol },
   { account: 'second', ...sol },
   { account: 'second', ...sol },
   { account: 'second', ...btc },

@@ -60,7 +60,7 @@ const config = {
         SOL_USDT: { tradesOn: 'spot', maxNotional: '120000' },
       },
       maxOrdersPerMinute: 3,
-      maxSignalsPerMinute: 5,
+      maxSignalsPerMinute: 4,
     },
     rehearsal: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin', sides: ['buy'] } } },
   },
