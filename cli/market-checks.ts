@@ -1,7 +1,9 @@
 import { formatPercent } from '../lib/base/decimal.ts';
+import type { Dialect } from '../lib/exchange/dialect.ts';
 import type { Account, TradingGround } from '../lib/model/account.ts';
 import type { Market } from '../lib/model/market.ts';
 import type { Settings } from '../lib/model/settings.ts';
+import { isCarried } from '../lib/orders/order-types.ts';
 import { type Check, fail, pass, warn } from './check.ts';
 
 const name = 'markets';
@@ -64,8 +66,12 @@ function groundsOf({ isFutures, isCollateral }: Market): readonly TradingGround[
   return isCollateral ? ['spot', 'margin'] : ['spot'];
 }
 
-/** Says for each account that may trade how its market orders are bounded, and warns where they are all denied. */
-export function checkMarketOrders({ accounts }: Settings): readonly Check[] {
+/**
+ * Says for each account that may trade how its market orders are bounded, and warns where they need a bound in the
+ * alert. The documented dialect has no market orders.
+ */
+export function checkMarketOrders({ accounts }: Settings, dialect: Dialect): readonly Check[] {
+  if (!isCarried('market', dialect)) return [];
   return Object.values(accounts)
     .filter(({ markets }) => Object.keys(markets).length > 0)
     .map((account) => checkMarketOrdersOf(account));
