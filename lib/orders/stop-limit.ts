@@ -8,7 +8,7 @@ import { type OrderKind, sharedValues } from './order-kind.ts';
 export const stopLimitKind: OrderKind<'stop_limit'> = {
   name: 'stop_limit',
   title: 'stop-limit order',
-  words: ['stoplimit'],
+  words: ['stoplimit', 'sl'],
   fields: {
     stopPrice: {
       use: 'required',

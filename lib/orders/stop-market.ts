@@ -10,7 +10,7 @@ import { type Complaint, type DraftContext, type OrderKind, sharedValues } from 
 export const stopMarketKind: OrderKind<'stop_market'> = {
   name: 'stop_market',
   title: 'stop-market order',
-  words: ['stopmarket'],
+  words: ['stopmarket', 'stop', 'slm'],
   fields: {
     stopPrice: {
       use: 'required',

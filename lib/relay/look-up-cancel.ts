@@ -49,6 +49,7 @@ function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): Targ
   // months. So an order that was placed long ago and is in no list is no longer open.
   const wasThere =
     placedBy !== null && placedBy.orderId !== null && placedBy.updatedAtMs <= nowMs - longestLagMs;
+  if (place.kind === 'filled') return 'gone';
   return place.kind === 'not_found' && wasThere ? 'gone' : place.kind;
 }
 

@@ -1,7 +1,8 @@
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
+import { formatDecimal } from '../base/decimal.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
-import { type FoundOrder, findOrder, type ListedOrder } from '../exchange/find-order.ts';
+import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../exchange/find-order.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
@@ -34,6 +35,13 @@ export async function lookUp(
       return place.isOpen && mustNotRest(signal)
         ? await lookUpRest(client, place, signal, options)
         : { kind: 'found', outcome: foundOutcome(place, signal) };
+    case 'filled':
+      return place.side === signal.side
+        ? { kind: 'found', outcome: filledOutcome(place) }
+        : {
+            kind: 'inconclusive',
+            finding: `its fills are fills of a ${place.side}; check the order on the exchange`,
+          };
     case 'not_found':
       return { kind: 'not_found', finding: 'the order is neither open nor in the history', outcome: noOrder };
     case 'not_listed':
@@ -63,10 +71,21 @@ async function lookUpRest(
 
 const noOrder: Outcome = {
   status: 'not_placed',
-  note: 'the order was never placed: repeated lookups found it neither open nor in the history',
+  note: 'the order was never placed: repeated lookups found it neither open nor in the history, and no fill of it',
   evidence: null,
   orderOpen: false,
 };
+
+/** The lists of a partner's account omit cancelled orders, so only the fills prove that the order was there. */
+function filledOutcome({ orderId, filled, filledNotional }: FilledOrder): Outcome {
+  return {
+    status: 'placed',
+    note: `found at the exchange as order ${orderId}, which is not open; ${formatDecimal(filled)} of it filled`,
+    evidence: toJson({ orderId, filled, filledNotional }),
+    orderId,
+    orderOpen: false,
+  };
+}
 
 /** @param signal that asked for the order */
 export function foundOutcome({ order, isOpen, others }: FoundOrder, signal: OrderSignal): Outcome {

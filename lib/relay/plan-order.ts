@@ -5,6 +5,7 @@ import type { SizedOrder } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { prepareOrder } from '../orders/order-types.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../risk/check-order.ts';
+import { checkRegion } from '../risk/check-region.ts';
 import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Plan } from './action.ts';
 import { checkTrigger } from './judge-trigger.ts';
@@ -43,7 +44,10 @@ export async function planOrder(
   const readings = await readForOrder(reader, signal, market, tradesOn);
   const sized = sizeOrder(signal, { market, account, tradesOn, readings, clientOrderId });
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
-  const denial = checkOrder(sized, account) ?? (await checkTrigger(client, signal, limits));
+  const denial =
+    checkRegion(sized.order, account) ??
+    checkOrder(sized, account) ??
+    (await checkTrigger(client, signal, limits));
   if (denial !== null) return { verdict: 'denied', denial, ...evidenceFor(services, readings, sized) };
   const request = prepareOrder(client, sized.order);
   return {

@@ -11,7 +11,7 @@ export const account: Account = {
   limitOffsetRate: parseDecimal('0.001'),
   maxLimitDistanceRate: null,
   markets: {},
-  maxSlippageRate: null,
+  maxSlippageRate: parseDecimal('0.01'),
   allowUnguardedMarket: false,
   maxOrdersPerMinute: null,
   maxSignalsPerMinute: null,

@@ -6,7 +6,11 @@ import type { OrderSignal, StopLimitSignal } from '../../lib/model/signal.ts';
 import { type Readings, sizeOrder } from '../../lib/signals/sizing.ts';
 import { account as plainAccount } from './reading.ts';
 
-export const account: Account = { ...plainAccount, limitOffsetRate: parseDecimal('0.01') };
+export const account: Account = {
+  ...plainAccount,
+  limitOffsetRate: parseDecimal('0.01'),
+  maxSlippageRate: null,
+};
 
 const market: Market = {
   name: 'BTC_PERP',

@@ -88,12 +88,12 @@ describe('sizeOrder', () => {
     },
   );
 
-  test('for positionSide BOTH, the side of the order decides', () => {
+  test('for positionSide BOTH, the side of the order decides, and no side is sent', () => {
     expect(size({ ...buy, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
-      order: { positionSide: 'BOTH', stopLoss: '49000.5' },
+      order: { stopLoss: '49000.5' },
     });
     expect(size({ ...sell, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
-      order: { positionSide: 'BOTH', stopLoss: '49000' },
+      order: { stopLoss: '49000' },
     });
   });
 
