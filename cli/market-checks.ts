@@ -77,7 +77,12 @@ export function checkMarketOrders({ accounts }: Settings, dialect: Dialect): rea
     .map((account) => checkMarketOrdersOf(account));
 }
 
-function checkMarketOrdersOf({ name: account, maxSlippageRate, allowUnguardedMarket }: Account): Check {
+function checkMarketOrdersOf({
+  name: account,
+  region,
+  maxSlippageRate,
+  allowUnguardedMarket,
+}: Account): Check {
   const about = `market orders of ${account}`;
   const stops = allowUnguardedMarket
     ? 'stop-market orders fill at any price'
@@ -87,8 +92,9 @@ function checkMarketOrdersOf({ name: account, maxSlippageRate, allowUnguardedMar
       about,
       `fill at most ${formatPercent(maxSlippageRate)} beyond the best opposite price; ${stops}`,
     );
-  if (allowUnguardedMarket)
-    return pass(about, `fill at any price unless the alert has a maxSlippage; ${stops}`);
+  // The exchange takes no order with a price bound from a region, so an alert cannot have one either.
+  const unless = region === null ? ' unless the alert has a maxSlippage' : '';
+  if (allowUnguardedMarket) return pass(about, `fill at any price${unless}; ${stops}`);
   return warn(
     about,
     `are refused unless the alert has a maxSlippage; ${stops}`,

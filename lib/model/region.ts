@@ -20,7 +20,7 @@ export const regionOrderTypes: Readonly<Record<Region, readonly OrderType[]>> = 
 
 /** What is left in the region, in one clause. */
 const regionRules: Readonly<Record<Region, string>> = {
-  eu: 'in the EU the exchange has spot alone and takes only market and stop-market orders there, which fill at any price; the relay denies limit and stop-limit orders, and market orders with a maxSlippage',
+  eu: 'in the EU the exchange offers spot trading only, and there only market and stop-market orders, which fill at any price; the relay denies limit and stop-limit orders, and market orders with a maxSlippage',
 };
 
 /** One sentence for every region that restricts some of the accounts, by name. */

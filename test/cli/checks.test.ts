@@ -301,6 +301,14 @@ describe('market orders', () => {
     expect(judged({}, 'documented')).toEqual([]);
   });
 
+  test('of an account in the EU fill at any price, and no alert can bound them', () => {
+    const account = { region: 'eu', allowUnguardedMarket: true, markets: { BTC_USDT: { tradesOn: 'spot' } } };
+
+    expect(judged(account)).toMatchObject([
+      { verdict: 'ok', found: 'fill at any price; stop-market orders fill at any price' },
+    ]);
+  });
+
   test('of both shipped accounts are bounded', () => {
     expect(checkMarketOrders(parseConfig(shipped).settings, 'live')).toMatchObject([
       { name: 'market orders of main', verdict: 'ok' },
@@ -343,7 +351,11 @@ test('What the EU leaves to an account is told, by address and by account', () =
     );
 
   expect(checked({ address: 'eu' }, { main: account, second: account })).toMatchObject([
-    { name: 'region', verdict: 'ok', found: expect.stringMatching(/^main, second: in the EU .* spot alone/) },
+    {
+      name: 'region',
+      verdict: 'ok',
+      found: expect.stringMatching(/^main, second: in the EU .* spot trading only/),
+    },
   ]);
   expect(checked({}, { main: account, second: { ...account, region: 'eu' } })).toMatchObject([
     { found: expect.stringMatching(/^second: in the EU /) },

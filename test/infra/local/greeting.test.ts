@@ -30,7 +30,7 @@ describe('the greeting of a local run', () => {
     const regionNotes = describeRegions({ main: { name: 'main', region: 'eu' } });
 
     expect(writeGreeting({ ...facts, regionNotes })).toContain(
-      '  REGION          main: in the EU the exchange has spot alone',
+      '  REGION          main: in the EU the exchange offers spot trading only',
     );
   });
 
