@@ -23,7 +23,7 @@ describe('the greeting of a local run', () => {
 
     expect(greeting.endsWith('\nready\n')).toBe(true);
     expect(greeting).not.toMatch(/PAUSED|REGION|EDIT/);
-    expect(greeting).toContain('"limitPrice": "{{strategy.order.price}}"');
+    expect(greeting).toContain('"orderType": "market"');
   });
 
   test('says what the region of an account leaves to it', () => {
