@@ -9,7 +9,7 @@ export function summariseSignal(signal: Signal): string {
     case 'cancel':
       return `cancel ${describeTarget(signal)}`;
     case 'cancel_all':
-      return 'cancel all';
+      return signal.scope === 'market' ? 'cancel all, whoever placed them' : 'cancel all';
   }
 }
 
@@ -21,25 +21,34 @@ export function describeSignal(signal: Signal): string {
     case 'cancel':
       return `cancel ${describeTarget(signal)} of ${signal.market}`;
     case 'cancel_all':
-      return `cancel every open order of ${signal.market}`;
+      return `cancel every open order of ${signal.market}${signal.scope === 'market' ? ', whoever placed it' : ''}`;
   }
 }
 
 function describeOrder(signal: OrderSignal): string {
-  const { side, size, market, stopLoss, takeProfit, positionSide } = signal;
+  const { side, size, market, stopLoss, takeProfit, positionSide, reduceOnly, stp } = signal;
   const parts = [
-    `${side} ${describeSize(size)} of ${market}`,
+    `${side} ${describeSize(size)}${size.unit === 'percent' ? ' on' : ' of'} ${market}`,
     ...kindNamed(signal.orderType).describePrices(signal),
     ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
     ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
     ...(positionSide === undefined ? [] : [`position side ${positionSide}`]),
+    ...(reduceOnly === true ? ['reduce-only'] : []),
+    ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
   ];
   return parts.join(', ');
 }
 
-/** `for 100` is an amount in the quote currency of the market. */
+/** `for 100` is an amount in the quote currency of the market, `5% of the balance` a share. */
 function describeSize(size: OrderSize): string {
-  return size.unit === 'base' ? size.quantity : `for ${size.quoteQuantity}`;
+  switch (size.unit) {
+    case 'base':
+      return size.quantity;
+    case 'quote':
+      return `for ${size.quoteQuantity}`;
+    case 'percent':
+      return `${size.quantityPercent} of the ${size.of}`;
+  }
 }
 
 function describeTarget({ target }: Extract<Signal, { action: 'cancel' }>): string {

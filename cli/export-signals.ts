@@ -10,9 +10,15 @@ import type { ExportRows } from './export-rows.ts';
 import { formatMillisecond } from './print.ts';
 import { type EntryFilter, listEntries } from './read-entries.ts';
 
+/** The terms of an order. */
+const terms = [
+  ...['side', 'order type', 'quantity', 'quote quantity', 'quantity percent', 'percent of'],
+  ...['stop price', 'limit price', 'max slippage', 'stop loss', 'take profit'],
+  ...['position side', 'reduce only', 'post only', 'ioc', 'stp'],
+];
 const titles = [
-  ...['time (UTC)', 'account', 'signal', 'market', 'ticker', 'action', 'side', 'quantity', 'quote quantity'],
-  ...['stop price', 'limit price', 'stop loss', 'take profit', 'asked', 'strategy', 'comment'],
+  ...['time (UTC)', 'account', 'signal', 'market', 'ticker', 'action', ...terms],
+  ...['asked', 'strategy', 'comment'],
   ...['status', 'since (UTC)', 'order', 'client order id', 'order open', 'reason'],
 ];
 
@@ -48,8 +54,9 @@ function recordOf(entry: Entry): readonly CsvCell[] {
   ];
 }
 
-const termCount = 7;
-const refusedCells: readonly CsvCell[] = Array.from({ length: termCount + 4 }, () => null);
+const noTerms: readonly CsvCell[] = terms.map(() => null);
+/** Action, terms, what was asked, strategy and comment. */
+const refusedCells: readonly CsvCell[] = [null, ...noTerms, null, null, null];
 
 function signalCells(signal: Signal): readonly CsvCell[] {
   return [
@@ -61,19 +68,32 @@ function signalCells(signal: Signal): readonly CsvCell[] {
   ];
 }
 
-/** The terms of an order; empty cells for a cancellation. */
+/** Empty cells for a cancellation, and for what the order does not have. */
 function termCells(signal: Signal): readonly CsvCell[] {
-  if (signal.action !== 'order') return Array.from({ length: termCount }, () => null);
-  const { side, size, stopLoss, takeProfit } = signal;
+  if (signal.action !== 'order') return noTerms;
+  const { size } = signal;
   return [
-    side,
+    signal.side,
+    signal.orderType,
     amountCell(size.unit === 'base' ? size.quantity : null),
-    amountCell(size.unit === 'base' ? null : size.quoteQuantity),
+    amountCell(size.unit === 'quote' ? size.quoteQuantity : null),
+    size.unit === 'percent' ? size.quantityPercent : null,
+    size.unit === 'percent' ? size.of : null,
     amountCell('stopPrice' in signal ? signal.stopPrice : null),
-    amountCell(signal.limitPrice),
-    amountCell(stopLoss ?? null),
-    amountCell(takeProfit ?? null),
+    amountCell('limitPrice' in signal ? signal.limitPrice : null),
+    ('maxSlippage' in signal ? signal.maxSlippage : null) ?? null,
+    amountCell(signal.stopLoss ?? null),
+    amountCell(signal.takeProfit ?? null),
+    signal.positionSide ?? null,
+    flagCell(signal.reduceOnly),
+    flagCell('postOnly' in signal && signal.postOnly),
+    flagCell('ioc' in signal && signal.ioc),
+    signal.stp ?? null,
   ];
+}
+
+function flagCell(value: boolean | undefined): CsvCell {
+  return value === true ? 'yes' : null;
 }
 
 /** Decimals become numbers, so that spreadsheets treat them as such. */

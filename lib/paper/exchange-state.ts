@@ -38,6 +38,8 @@ export interface PaperOrder {
   /** The position that it changes. `BOTH` except on a perpetual market in hedge mode. */
   readonly positionSide: PositionSide;
   readonly createdAtMs: number;
+  /** The order whose stop-loss or take-profit it is, else null. */
+  readonly parentId: number | null;
   readonly oto: PlannedPrices | null;
   /** The id of its OCO pair while both legs are open, else null. */
   ocoId: number | null;

@@ -12,12 +12,16 @@ import { ping } from '../exchange/endpoints/ping.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { type OrderType, orderTypes } from '../model/order.ts';
 import { endpointOf } from '../orders/order-types.ts';
+import { accountCommands } from './account-commands.ts';
 import { bookLists } from './book-lists.ts';
+import { findOpenByClientOrderId } from './creating.ts';
 import { dealLists } from './deal-lists.ts';
-import { type Command, findOpenByClientOrderId } from './engine.ts';
+import type { Command } from './engine.ts';
 import type { PaperOrder } from './exchange-state.ts';
 import { marketData } from './market-data.ts';
 import { listMarket, paperMarkets } from './markets.ts';
+import { checkNewOrder } from './new-order.ts';
+import { bestPriceFor } from './order-book.ts';
 import { serveConditionalOrders, serveEndedOrders, serveOcoOrders, serveOpenOrders } from './order-lists.ts';
 import { checkBalanceQuery, checkInterestQuery } from './paging.ts';
 import { publicLists } from './public-lists.ts';
@@ -33,7 +37,7 @@ import {
 } from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
 import { tradingFees } from './trading-fees.ts';
-import { checkCancel, checkNewOrder } from './validation.ts';
+import { checkCancel } from './validation.ts';
 
 const reading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
   endpoint,
@@ -75,6 +79,7 @@ export const routes: readonly Route[] = [
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
   reading(endedOrder, serveEndedOrders),
+  ...accountCommands,
   reading(ocoOrders, serveOcoOrders),
   ...dealLists,
   tradingFees,
@@ -110,8 +115,11 @@ function serveInterestPayments({ account, read, trading }: RequestContext): Repl
 }
 
 function serveCreate(context: RequestContext, type: OrderType): Reply {
-  const { account, atMs, dialect } = context;
-  return serveChecked(checkNewOrder(context.read, type), (order) =>
+  const { account, atMs, dialect, trading } = context;
+  const checked = checkNewOrder(context.read, type, (market, side) =>
+    bestPriceFor(trading.state, market, side),
+  );
+  return serveChecked(checked, (order) =>
     execute(context, { kind: 'create', account, atMs, order }, (created) => reportCreated(created, dialect)),
   );
 }

@@ -2,25 +2,39 @@ import { hintForForeignField, plainWord } from './foreign-words.ts';
 import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
 
-/** Every field of an alert, with its other accepted names. */
+/**
+ * Every field of an alert, with its other accepted names. Case, spaces, dashes and underscores do not matter, so each
+ * name stands here in one spelling.
+ */
 export const otherNames = {
-  ticker: ['symbol', 'market', 'pair'],
-  action: ['side'],
-  orderType: [],
-  quantity: ['amount', 'contracts', 'qty'],
-  quoteQuantity: [],
-  stopPrice: ['activation_price', 'activationPrice'],
+  ticker: ['symbol', 'market', 'pair', 'instrument', 'tv_instrument'],
+  action: ['side', 'order'],
+  orderType: ['type', 'pricetype'],
+  quantity: ['amount', 'contracts', 'qty', 'amountPerTrade'],
+  quoteQuantity: ['quoteAmount', 'quoteQty'],
+  quantityPercent: [],
+  quantityType: ['qtyType', 'currency_type', 'amountPerTradeType'],
+  of: [],
+  stopPrice: ['activationPrice'],
   limitPrice: ['price'],
-  stopLoss: ['sl'],
-  takeProfit: ['tp'],
+  maxSlippage: [],
+  stopLoss: ['sl', 'stopLossPrice'],
+  takeProfit: ['tp', 'takeProfitPrice'],
+  reduceOnly: [],
+  postOnly: [],
+  ioc: [],
+  timeInForce: ['tif'],
+  stp: ['selfTradePrevention'],
   positionSide: [],
+  sentiment: ['market_position'],
   expectTrigger: [],
+  scope: [],
   time: ['timestamp', 'timenow'],
   maxLag: [],
   id: [],
   signalId: [],
-  orderId: ['order_id'],
-  clientOrderId: ['client_order_id'],
+  orderId: [],
+  clientOrderId: [],
   strategy: [],
   interval: [],
   comment: [],
@@ -31,7 +45,9 @@ export type FieldName = keyof typeof otherNames;
 
 /** One value of an alert, and its place in the alert. */
 export interface Field {
-  /** The key as the alert wrote it, after its position in an array: `[1].qty`. */
+  /** The key as the alert wrote it. */
+  readonly key: string;
+  /** The key, safe to print, after its position in an array: `[1].qty`. */
   readonly path: string;
   readonly node: JsonNode;
 }
@@ -39,21 +55,20 @@ export interface Field {
 export type Fields = Partial<Readonly<Record<FieldName, Field>>>;
 
 const fieldNames = Object.keys(otherNames) as readonly FieldName[];
+/** Every accepted name as it is listed above, and its field. */
 const nameOfKey: ReadonlyMap<string, FieldName> = new Map(
   fieldNames.flatMap((name) => [name, ...otherNames[name]].map((key): [string, FieldName] => [key, name])),
 );
 const keyOfPlainKey: ReadonlyMap<string, string> = new Map(
   Array.from(nameOfKey.keys(), (key) => [plainWord(key), key]),
 );
-/** Names that other relays use for the same field. */
+/** Names that people use for a field whose own name is not that short. */
 const synonyms: ReadonlyMap<string, string> = new Map([
-  ['type', 'orderType'],
-  ['trigger', 'stopPrice'],
-  ['triggerprice', 'stopPrice'],
   ['limit', 'limitPrice'],
   ['message', 'comment'],
 ]);
-const secretKey = /pass(?:word|phrase|wd)?|secret|token|api_?key|auth|webhook_?key/i;
+const secretKey = /pass(?:word|phrase|wd)?|secret|token|api[_-]?key|auth|webhook[_-]?key|^key$/i;
+/** No name of a field is longer, however it is spelled. */
 const longestKeyCompared = 32;
 /** Known keys with fewer letters are too alike for a misspelling to be attributed to one of them. */
 const shortestMisspelt = 5;
@@ -71,16 +86,23 @@ export function collectFields(object: JsonObject, prefix: string, issues: Issues
   const keys = new Map<FieldName, string>();
   for (const { name: key, value } of object.members) {
     const path = pathOf(prefix, key);
-    const name = nameOfKey.get(key);
+    const name = findName(key);
     const earlierKey = name === undefined ? undefined : keys.get(name);
     if (name === undefined) refuseUnknownKey(key, path, issues);
     else if (earlierKey !== undefined) refuseSecond(earlierKey, key, path, issues);
     else {
       keys.set(name, key);
-      fields[name] = { path, node: value };
+      fields[name] = { key, path, node: value };
     }
   }
   return fields;
+}
+
+/** The field of a key, in whatever spelling. */
+function findName(key: string): FieldName | undefined {
+  const name = nameOfKey.get(key);
+  if (name !== undefined || key.length > longestKeyCompared) return name;
+  return nameOfKey.get(keyOfPlainKey.get(plainWord(key)) ?? '');
 }
 
 /** The path of a key, safe to print. */
@@ -103,7 +125,7 @@ function refuseUnknownKey(key: string, path: string, issues: Issues): void {
 
 function hintForUnknownKey(key: string): string {
   const plain = plainWord(key.slice(0, longestKeyCompared));
-  const known = keyOfPlainKey.get(plain) ?? synonyms.get(plain);
+  const known = synonyms.get(plain);
   if (known !== undefined) return `did you mean "${known}"?`;
   const foreign = hintForForeignField(plain);
   if (foreign !== undefined) return foreign;

@@ -7,29 +7,42 @@
 /** The pattern is matched against the whole word in lower case, without spaces, dashes and underscores. */
 type Meaning = readonly [words: RegExp, hint: string];
 
-const size = '"quantity" is in the base currency, "quoteQuantity" in the quote currency';
-const closing = 'this relay cannot close a position: the order may open or enlarge one';
-const fixed = '"stopLoss" and "takeProfit" are fixed prices';
-const position = 'it names a position; here "buy" or "sell" places one order, whatever position you have';
+const size =
+  '"quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds';
+const closing =
+  'to close a position, write "action": "exit_long" (or "exit_short") with "quantityPercent": "100%" and "of": "position"';
+const priceOrDistance =
+  '"stopLoss" and "takeProfit" take a price, or a distance from the entry price: "stopLoss": "2%"';
+const noTrailing =
+  'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved';
+const noFillOrKill =
+  'the exchange has no fill-or-kill; "ioc": true fills at once what it can and cancels the rest';
 
 const fieldMeanings: readonly Meaning[] = [
   [
     /(?:position|pos)size|(?:target)?position/,
     `it is the size of a position; here every order states its own size: ${size}`,
   ],
-  [/.*sentiment|.*marketposition|direction|bias|trend/, position],
+  [
+    /.*sentiment|.*marketposition|direction|bias|trend|strategyinfo/,
+    'it describes a position; here "action" says what to do, and "sentiment" is the position after the order',
+  ],
+  [
+    /(?:sl|stoploss)(?:limit|stop)(?:price)?/,
+    'the exchange sets the limit price of a stop-loss; "stopLoss" is its trigger price',
+  ],
   [
     /(?:sl|tp|stoploss|takeprofit).*(?:perc|percent|pct|percentage|type|ticks|pips|points|offset|distance)/,
-    `${fixed}, not distances: let the script calculate the prices`,
+    priceOrDistance,
   ],
   [
     /(?:tp|sl|takeprofit|stoploss|target)s?\d+|targets?|takeprofits|stoplosses/,
-    `${fixed}: one of each for the whole order`,
+    'an order has one "stopLoss" and one "takeProfit"; for further targets send "limit" orders with "reduceOnly": true',
   ],
-  [/.*trail.*|callbackrate|breakeven|movestop/, `${fixed}: trailing is not supported`],
+  [/.*trail.*|callbackrate|breakeven|movestop/, noTrailing],
   [
-    /.*(?:perc|percent|pct|percentage)|risk/,
-    `a share of the balance is not accepted; let the script calculate the size: ${size}`,
+    /.*(?:perc|percent|pct|percentage)|risk|equity/,
+    '"quantityPercent" is a share of what the account holds; any other share must be calculated by the script',
   ],
   [
     /(?:qty|quantity|amount|ordersize|size|volume|currency)(?:type|unit|currency)|currency|units?/,
@@ -41,7 +54,7 @@ const fieldMeanings: readonly Meaning[] = [
   ],
   [/(?:is)?(?:reduce|close|exit|flat)(?:only|all|position|long|short|ten)?/, closing],
   [
-    /reverse|reversal|flip|cancel.*(?:previous|orders|first)/,
+    /reverse|reversal|flip|cancel(?:.*(?:previous|orders|first))?/,
     'one signal does one thing: send an array of signals',
   ],
   [
@@ -53,16 +66,21 @@ const fieldMeanings: readonly Meaning[] = [
     '"stopPrice" is the trigger price of the order, "stopLoss" protects the position: use the one you mean',
   ],
   [
-    /stp|selftradeprevention/,
-    'it sets self-trade prevention, not "stopLoss" or "takeProfit"; this relay leaves it to the exchange',
+    /trigger(?:price)?/,
+    'some relays mean the trigger price of the order by it: write that as "stopPrice"; others mean the last price: remove that',
+  ],
+  [/fok|fillorkill|allornone/, noFillOrKill],
+  [
+    /gt[cdx]|expir.*|goodtill.*|cancelafter|timetolive|ttl|validity/,
+    'orders stay open until they are filled or cancelled: send a "cancel" when an order is no longer wanted',
   ],
   [
-    /timeinforce|tif|postonly|ioc|fok|gt[cd]|expir.*|goodtill.*|cancelafter/,
-    'orders stay open until they are filled or cancelled',
+    /slippage(?:percent)?|deviation/,
+    '"maxSlippage" is how far beyond the best price a market order may fill: "maxSlippage": "0.5%"',
   ],
   [
-    /(?:entry|open|close|last|current|spot|market|mark|reference|order)price|entry|(?:max)?slippage/,
-    '"stopPrice" is the trigger price of the order, "limitPrice" the worst price you accept: use the one you mean',
+    /(?:entry|open|close|last|current|spot|market|mark|reference|order|signal)price|entry/,
+    '"stopPrice" is the trigger price of the order, "limitPrice" the worst price you accept: use the one you mean, or remove it',
   ],
   [
     /(?:trigger|activation|stop)(?:condition|direction)/,
@@ -73,23 +91,76 @@ const fieldMeanings: readonly Meaning[] = [
     "the account's mode in relay.config.ts decides what is sent: this field would not make the alert a test",
   ],
   [
-    /account(?:id|name)?|exchange|broker|bot(?:id|uuid|name)?|user(?:id)?|email/,
+    /code|command|messagetype/,
+    'write what to do as "action" ("buy", "sell", "enter_long", "exit_long", "enter_short", "exit_short", "cancel", "cancel_all") and the market as "ticker"',
+  ],
+  [
+    /account(?:id|name)?|(?:tv)?exchange|broker|bot(?:id|uuid|name)?|user(?:id)?|email/,
     'the account is named in the webhook URL',
+  ],
+  [
+    /product(?:type)?|(?:disclosed|visible|hidden)(?:quantity|qty)|iceberg|rpi|retail|bborole/,
+    'the relay does not send it; relay.config.ts says on which account a market trades',
   ],
   [/ticket/, '"orderId" names an order, "ticker" the market'],
 ];
 
 const actionMeanings: readonly Meaning[] = [
-  [/(?:enter)?(?:long|short)/, position],
-  [/(?:close|exit|flat)(?:long|short|all)?|reverse|flip/, closing],
+  [
+    /long|short/,
+    'it names a position; write what to do: "enter_long" or "buy", "enter_short" or "sell", "exit_long", "exit_short"',
+  ],
+  [/(?:close|exit|flat|flatten)(?:long|short|all|position)?|reduce/, closing],
+  [
+    /reverse(?:position)?|flip|reversal/,
+    'one signal does one thing: send an array of an "exit_long" or "exit_short" and the new order',
+  ],
+  [/add|increase|dca|place|open/, 'write "buy" or "sell": every order states its own size'],
+  [/cancel.*/, 'write "cancel" for one order, "cancel_all" for the open orders of the market'],
 ];
 
 const orderTypeMeanings: readonly Meaning[] = [
+  [/.*trail.*/, noTrailing],
+  [/fok|fillorkill|allornone/, noFillOrKill],
+  [/ioc|immediateorcancel/, 'write "orderType": "limit" with "ioc": true'],
+  [/postonly|maker|limitmaker/, 'write "orderType": "limit" with "postOnly": true'],
+  [/gt[cdx]|day/, 'it is no kind of order: orders stay open until they are filled or cancelled'],
   [
-    /stop|(?:stop)?market/,
-    'this relay places no market orders; "stop_limit" and "limit" orders have a limit price, and may stay unfilled',
+    /oco|oto|bracket/,
+    'write the entry with "stopLoss" and "takeProfit": the exchange places them as a pair when it fills',
   ],
-  [/trail.*/, 'trailing is not supported; "stop_limit" waits for a fixed price'],
+  [
+    /stoploss.*|takeprofit.*/,
+    'write "stopLoss" and "takeProfit" beside the entry; alone, a stop-loss is a "stop_limit" or "stop_market" order and a take-profit a "limit" order, each with "reduceOnly": true',
+  ],
+];
+
+/** Units of a size that are none of this relay's. */
+const unitMeanings: readonly Meaning[] = [
+  [
+    /dollaramount|\$|usdt?|cash|notional/,
+    'write "quoteQuantity": it is an amount of the quote currency of the market',
+  ],
+  [/risk.*/, 'the relay calculates no size from a risk: let the script calculate "quantity"'],
+  [
+    /percents/,
+    'it is a ratio from 0 to 1 in other relays: write "quantityPercent": "5%" instead of the size and its unit',
+  ],
+  [
+    /percentofequity|equity.*|(?:balance|margin|percentof).*|percentage/,
+    '"quantityPercent" is a share of the free collateral, on a spot market of what is available: write it if you mean that',
+  ],
+  [/lots?|shares?|units?/, 'write "base" if the size is in the base currency'],
+];
+
+/** Times in force that the exchange has not. */
+const timeInForceMeanings: readonly Meaning[] = [
+  [/fok|fillorkill|allornone/, noFillOrKill],
+  [
+    /day|gtd|gtt|opg|cls|.*date.*/,
+    'the exchange has no orders that expire: write "gtc", and send a "cancel" when the order is no longer wanted',
+  ],
+  [/gtx|postonly|po/, 'write "postOnly": true'],
 ];
 
 /**
@@ -108,6 +179,16 @@ export function hintForForeignAction(word: string): string | undefined {
 /** Like `hintForForeignField`, for the value of `orderType`. */
 export function hintForForeignOrderType(word: string): string | undefined {
   return findHint(word, orderTypeMeanings);
+}
+
+/** Like `hintForForeignField`, for the value of `quantityType`. */
+export function hintForForeignUnit(word: string): string | undefined {
+  return findHint(word, unitMeanings);
+}
+
+/** Like `hintForForeignField`, for the value of `timeInForce`. */
+export function hintForForeignTimeInForce(word: string): string | undefined {
+  return findHint(word, timeInForceMeanings);
 }
 
 /** Lower case, without spaces, dashes and underscores, so that all spellings of a word compare equal. */

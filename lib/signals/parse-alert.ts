@@ -1,15 +1,14 @@
 import { RelayError } from '../base/errors.ts';
 import type { Account } from '../model/account.ts';
-import type { Side } from '../model/order.ts';
 import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
+import { type Action, readAction } from './actions.ts';
 import { collectFields, type Field, type Fields } from './fields.ts';
-import { hintForForeignAction } from './foreign-words.ts';
 import { createIssues, type Issues } from './issues.ts';
-import { parseCancel, parseCancelAll, readTarget, refuseTargets } from './parse-cancel.ts';
+import { checkCancelFields, parseCancel, parseCancelAll, refuseCancelFields } from './parse-cancel.ts';
 import { type JsonNode, parseJson } from './parse-json.ts';
-import { parseOrder, readOrderValues } from './parse-order.ts';
+import { checkOrderFields, parseOrder } from './parse-order.ts';
 import { readMaxLagMs } from './read-number.ts';
-import { readExplicitId, readExtras, readText, readWord } from './read-text.ts';
+import { readExplicitId, readExtras, readText } from './read-text.ts';
 import { readTimeMs } from './read-time.ts';
 import { type Instrument, readInstrument } from './tickers.ts';
 
@@ -47,15 +46,7 @@ interface Reading {
   readonly issues: Issues;
 }
 
-type Action = Side | 'cancel' | 'cancel_all';
-
 const mostItems = 10;
-const actionWords: Readonly<Record<string, Action>> = {
-  buy: 'buy',
-  sell: 'sell',
-  cancel: 'cancel',
-  cancel_all: 'cancel_all',
-};
 const longestText = { strategy: 128, interval: 16, comment: 512 };
 
 /**
@@ -121,10 +112,10 @@ function parseItem(node: JsonNode, place: string, context: AlertContext, issues:
   const prefix = place === '' ? '' : `${place}.`;
   const fields = collectFields(node, prefix, issues);
   const reading: Reading = { fields, prefix, context, issues };
-  const action = readAction(reading);
+  const action = readGivenAction(reading);
   const common = readCommon(reading);
   const explicitId = readId(reading, action);
-  const own = readOwn(reading, action);
+  const own = readOwn(reading, action, common?.market);
   return common === undefined || own === undefined ? [] : [{ explicitId, signal: { ...common, ...own } }];
 }
 
@@ -138,9 +129,8 @@ function hintForLoneValue(node: JsonNode): string {
     : 'send an object with ticker, action and the rest: {"ticker": "{{ticker}}", …}';
 }
 
-function readAction({ fields, prefix, issues }: Reading): Action | undefined {
-  if (fields.action !== undefined)
-    return readWord(fields.action, actionWords, 'an action', issues, hintForForeignAction);
+function readGivenAction({ fields, prefix, issues }: Reading): Action | undefined {
+  if (fields.action !== undefined) return readAction(fields.action, issues);
   return issues.add(
     `${prefix}action`,
     'the alert has no action',
@@ -151,19 +141,19 @@ function readAction({ fields, prefix, issues }: Reading): Action | undefined {
 function readOwn(
   { fields, prefix, context, issues }: Reading,
   action: Action | undefined,
+  market: string | undefined,
 ): OwnPart<Signal> | undefined {
-  switch (action) {
-    case 'buy':
-    case 'sell':
-      refuseTargets(fields, issues);
-      return parseOrder({ fields, side: action, account: context.account, prefix }, issues);
+  switch (action?.name) {
+    case 'order':
+      refuseCancelFields(fields, issues);
+      return parseOrder({ fields, action, account: context.account, market, prefix }, issues);
     case 'cancel':
       return parseCancel(fields, prefix, issues);
     case 'cancel_all':
       return parseCancelAll(fields, issues);
     case undefined:
-      readOrderValues(fields, issues);
-      readTarget(fields, issues);
+      checkOrderFields(fields, issues);
+      checkCancelFields(fields, issues);
       return undefined;
   }
 }
@@ -236,7 +226,7 @@ function readId(reading: Reading, action: Action | undefined): string | null {
  */
 function idFieldOf({ fields, issues }: Reading, action: Action | undefined): Field | undefined {
   const { id, signalId } = fields;
-  if (action !== 'buy' && action !== 'sell') return id;
+  if (action?.name !== 'order') return id;
   if (id !== undefined && signalId !== undefined)
     issues.add(signalId.path, '"id" and "signalId" are names of the same field', 'keep one of them');
   return id ?? signalId;

@@ -1,11 +1,16 @@
-import type { CancelAllSignal, CancelSignal, CancelTarget, OwnPart } from '../model/signal.ts';
+import type { CancelAllSignal, CancelScope, CancelSignal, CancelTarget, OwnPart } from '../model/signal.ts';
 import type { FieldName, Fields } from './fields.ts';
 import type { Issues } from './issues.ts';
 import { orderFields } from './parse-order.ts';
 import { readOrderId } from './read-number.ts';
-import { readClientOrderId, readSignalId } from './read-text.ts';
+import { readClientOrderId, readSignalId, readWord, type Vocabulary } from './read-text.ts';
 
 const targetFields = ['orderId', 'clientOrderId', 'signalId'] as const satisfies readonly FieldName[];
+const scopes: Vocabulary<CancelScope> = {
+  what: 'a scope of a cancellation',
+  words: { own: 'own', market: 'market' },
+  known: ['own', 'market'],
+};
 
 /**
  * Reads which order a cancel names, and adds every validation issue.
@@ -18,6 +23,7 @@ export function parseCancel(
   issues: Issues,
 ): OwnPart<CancelSignal> | undefined {
   refuseFields(fields, orderFields, 'a cancel has no fields of an order', issues);
+  refuseFields(fields, ['scope'], 'a cancel names one order; only cancel_all has a scope', issues);
   const [first, ...further] = targetFields.flatMap((name) => fields[name] ?? []);
   if (first === undefined)
     return issues.add(
@@ -33,6 +39,7 @@ export function parseCancel(
 
 /** Parses a `cancel_all`, which must not name an order. */
 export function parseCancelAll(fields: Fields, issues: Issues): OwnPart<CancelAllSignal> {
+  const scope = readScope(fields, issues);
   refuseFields(fields, orderFields, 'a cancel has no fields of an order', issues);
   refuseFields(
     fields,
@@ -40,19 +47,27 @@ export function parseCancelAll(fields: Fields, issues: Issues): OwnPart<CancelAl
     'cancel_all cancels every open order of the market, not a single one',
     issues,
   );
-  return { action: 'cancel_all' };
+  return { action: 'cancel_all', ...(scope === undefined ? {} : { scope }) };
 }
 
 /** An order must not name another order, and must not choose its own client order id. */
-export function refuseTargets(fields: Fields, issues: Issues): void {
+export function refuseCancelFields(fields: Fields, issues: Issues): void {
   const reason = 'the action places a new order, but this field names an existing one';
   refuseFields(fields, ['orderId', 'clientOrderId'], reason, issues);
+  refuseFields(fields, ['scope'], 'the action places a new order; only cancel_all has a scope', issues);
 }
 
-/**
- * Reads which order is named. An alert with an unknown action calls this only to report validation issues.
- */
-export function readTarget(fields: Fields, issues: Issues): CancelTarget | undefined {
+/** Reads the fields of cancellations of an alert with an unknown action, only to report their validation issues. */
+export function checkCancelFields(fields: Fields, issues: Issues): void {
+  readTarget(fields, issues);
+  readScope(fields, issues);
+}
+
+function readScope({ scope }: Fields, issues: Issues): CancelScope | undefined {
+  return scope && readWord(scope, scopes, issues);
+}
+
+function readTarget(fields: Fields, issues: Issues): CancelTarget | undefined {
   const orderId = fields.orderId && readOrderId(fields.orderId, issues);
   const clientOrderId = fields.clientOrderId && readClientOrderId(fields.clientOrderId, issues);
   const signalId = fields.signalId && readSignalId(fields.signalId, issues);

@@ -1,38 +1,49 @@
-import type { Account } from '../model/account.ts';
-import type { OrderKindName, PositionSide, Side, TriggerSide } from '../model/order.ts';
-import type { DecimalText, OrderSignal, OrderSize, OwnPart } from '../model/signal.ts';
+import type { Account, TradingGround } from '../model/account.ts';
+import type { OrderKindName } from '../model/order.ts';
+import type { OrderSignal, OwnPart } from '../model/signal.ts';
 import {
-  type FieldRule,
-  type OrderFieldName,
+  type KindFieldName,
   type OrderKind,
+  type OrderValues,
   orderFieldNames,
 } from '../orders/order-kind.ts';
 import { kindNamed, orderKinds } from '../orders/order-kinds.ts';
-import type { Field, FieldName, Fields } from './fields.ts';
-import { hintForForeignOrderType } from './foreign-words.ts';
+import type { OrderAction } from './actions.ts';
+import type { FieldName, Fields } from './fields.ts';
+import { hintForForeignOrderType, plainWord } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
-import { readPositive } from './read-number.ts';
-import { readWord } from './read-text.ts';
+import { readExit } from './read-exits.ts';
+import { type BookFlags, readBookFlags, readExpectTrigger, readStp } from './read-flags.ts';
+import { readPercent, readPositive } from './read-number.ts';
+import { checkStanceFields, readStance } from './read-reduction.ts';
+import { readGivenSize, readSize } from './read-size.ts';
+import { readWord, type Vocabulary } from './read-text.ts';
 
 /** The fields of an order, and the account whose settings complete them. */
 export interface OrderSource {
   readonly fields: Fields;
-  readonly side: Side;
+  readonly action: OrderAction;
   readonly account: Account;
+  /** The market of the alert's ticker; undefined when there is none. */
+  readonly market: string | undefined;
   /** The signal's position in an array, for example `[1].`; empty for a single signal. */
   readonly prefix: string;
 }
 
 /** Fields that only orders have. */
-export const orderFields: readonly FieldName[] = ['orderType', ...orderFieldNames];
+export const orderFields: readonly FieldName[] = [
+  'orderType',
+  ...orderFieldNames,
+  'quantityType',
+  'timeInForce',
+  'sentiment',
+];
 
-const orderTypeWords: Readonly<Record<string, OrderKindName>> = Object.fromEntries(
-  orderKinds.flatMap(({ name, words }) => words.map((word) => [word, name])),
-);
-const positionSideWords: Readonly<Record<string, PositionSide>> = {
-  long: 'LONG',
-  short: 'SHORT',
-  both: 'BOTH',
+const orderTypes: Vocabulary<OrderKindName> = {
+  what: 'a kind of order this relay places',
+  words: Object.fromEntries(orderKinds.flatMap(({ name, words }) => words.map((word) => [word, name]))),
+  known: orderKinds.map(({ name }) => name),
+  findHint: hintForForeignOrderType,
 };
 
 /**
@@ -40,24 +51,22 @@ const positionSideWords: Readonly<Record<string, PositionSide>> = {
  * incomplete.
  */
 export function parseOrder(source: OrderSource, issues: Issues): OwnPart<OrderSignal> | undefined {
+  const { fields } = source;
   const kind = readKind(source, issues);
-  if (kind !== undefined) return parseKind(kind, source, issues);
-  readSize(source.fields, source.prefix, issues);
-  readCommonValues(source.fields, issues);
-  return undefined;
+  const flags = readBookFlags(fields, issues);
+  const refused = kind === undefined ? noFields : checkFields(kind, source, flags, issues);
+  const values = readValues(source, flags, refused, issues);
+  return kind === undefined || values === undefined ? undefined : kind.createSignal(values);
 }
 
 /** Reads the order fields of an alert with an unknown action, only to report their validation issues. */
-export function readOrderValues(fields: Fields, issues: Issues): void {
-  readGiven(fields.quantity, issues);
-  readGiven(fields.quoteQuantity, issues);
-  readCommonValues(fields, issues);
-}
-
-function readCommonValues(fields: Fields, issues: Issues): void {
-  for (const name of priceNames) readGiven(fields[name], issues);
-  readPositionSide(fields, issues);
+export function checkOrderFields(fields: Fields, issues: Issues): void {
+  readGivenSize(fields, issues);
+  readPrices(fields, noFields, issues);
+  readBookFlags(fields, issues);
+  readStp(fields, issues);
   readExpectTrigger(fields, 'buy', issues);
+  checkStanceFields(fields, issues);
 }
 
 /**
@@ -65,13 +74,7 @@ function readCommonValues(fields: Fields, issues: Issues): void {
  */
 function readKind({ fields, prefix }: OrderSource, issues: Issues): OrderKind | undefined {
   if (fields.orderType !== undefined) {
-    const name = readWord(
-      fields.orderType,
-      orderTypeWords,
-      'a kind of order this relay places',
-      issues,
-      hintForForeignOrderType,
-    );
+    const name = readWord(fields.orderType, orderTypes, issues);
     return name && kindNamed(name);
   }
   if (fields.stopPrice !== undefined) return kindNamed('stop_limit');
@@ -79,81 +82,86 @@ function readKind({ fields, prefix }: OrderSource, issues: Issues): OrderKind | 
   return issues.add(
     `${prefix}orderType`,
     'the alert has neither an order type nor a stop price',
-    `add ${lines.join(', or ')}; a stop-limit order also needs "stopPrice"`,
+    `add ${lines.join(', or ')}; the stop orders also need "stopPrice"`,
   );
 }
 
-function parseKind(kind: OrderKind, source: OrderSource, issues: Issues): OwnPart<OrderSignal> | undefined {
-  const { fields, side, prefix } = source;
-  for (const name of orderFieldNames) refuseForbidden(kind.fields[name], fields[name], issues);
+const noFields: ReadonlySet<FieldName> = new Set();
+
+/** Adds an issue for every field that the kind needs or must not have. @returns the latter */
+function checkFields(
+  kind: OrderKind,
+  { fields, account, prefix }: OrderSource,
+  flags: BookFlags,
+  issues: Issues,
+): ReadonlySet<FieldName> {
+  const refused = new Set<FieldName>();
+  for (const name of Object.keys(kind.fields) as KindFieldName[]) {
+    const rule = kind.fields[name];
+    const path = name === 'postOnly' || name === 'ioc' ? flags[name] : fields[name]?.path;
+    if (rule.use === 'forbidden' && path !== undefined) {
+      const { message, hint } = rule.complaint;
+      issues.add(path, isBarePrice(name, fields) ? `"price" is no limit here: ${message}` : message, hint);
+      refused.add(name);
+    }
+    const complaint = rule.use === 'required' && path === undefined ? rule.complain(account) : null;
+    if (complaint !== null) issues.add(`${prefix}${name}`, complaint.message, complaint.hint);
+  }
+  return refused;
+}
+
+/** Other relays take `price` for a limit, or for the last price that they compare the fill with. */
+function isBarePrice(name: KindFieldName, { limitPrice }: Fields): boolean {
+  return name === 'limitPrice' && limitPrice !== undefined && plainWord(limitPrice.key) === 'price';
+}
+
+function readValues(
+  source: OrderSource,
+  flags: BookFlags,
+  refused: ReadonlySet<FieldName>,
+  issues: Issues,
+): OrderValues | undefined {
+  const { fields, action, prefix } = source;
+  const { side } = action;
   const size = readSize(fields, prefix, issues);
-  const prices = readPrices(kind, source, issues);
-  const positionSide = readPositionSide(fields, issues);
+  const prices = readPrices(fields, refused, issues);
+  const { reduceOnly, positionSide } = readStance({ fields, action, size, ground: groundOf(source) }, issues);
+  const stp = readStp(fields, issues);
   const expectTrigger = readExpectTrigger(fields, side, issues);
   if (size === undefined) return undefined;
-  return kind.createSignal({
+  return {
     side,
     size,
     ...prices,
     ...(positionSide === undefined ? {} : { positionSide }),
+    ...(reduceOnly ? { reduceOnly } : {}),
+    ...(flags.postOnly === undefined ? {} : { postOnly: true }),
+    ...(flags.ioc === undefined ? {} : { ioc: true }),
+    ...(stp === undefined ? {} : { stp }),
     ...(expectTrigger === undefined ? {} : { expectTrigger }),
-  });
+  };
 }
 
-function refuseForbidden(rule: FieldRule, field: Field | undefined, issues: Issues): void {
-  if (rule.use === 'forbidden' && field !== undefined)
-    issues.add(field.path, rule.complaint.message, rule.complaint.hint);
+function groundOf({ account: { markets }, market }: OrderSource): TradingGround | undefined {
+  return market === undefined ? undefined : markets[market]?.tradesOn;
 }
 
-function readSize(fields: Fields, prefix: string, issues: Issues): OrderSize | undefined {
-  const quantity = readGiven(fields.quantity, issues);
-  const quoteQuantity = readGiven(fields.quoteQuantity, issues);
-  if (fields.quantity !== undefined && fields.quoteQuantity !== undefined)
-    return issues.add(
-      fields.quoteQuantity.path,
-      'the size is given twice, in the base and in the quote currency',
-      'keep "quantity" (base units) or "quoteQuantity" (an amount of the quote currency)',
-    );
-  if (quantity !== undefined) return { unit: 'base', quantity };
-  if (quoteQuantity !== undefined) return { unit: 'quote', quoteQuantity };
-  if (fields.quantity !== undefined || fields.quoteQuantity !== undefined) return undefined;
-  return issues.add(
-    `${prefix}quantity`,
-    'the order has no size',
-    'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency',
-  );
-}
+type Prices = Pick<OrderValues, 'stopPrice' | 'limitPrice' | 'maxSlippage' | 'stopLoss' | 'takeProfit'>;
 
-const priceNames = ['stopPrice', 'limitPrice', 'stopLoss', 'takeProfit'] as const satisfies OrderFieldName[];
-type Prices = Partial<Record<(typeof priceNames)[number], DecimalText>>;
-
-function readPrices(kind: OrderKind, { fields, account, prefix }: OrderSource, issues: Issues): Prices {
-  const prices: Prices = {};
-  for (const name of priceNames) {
-    const rule = kind.fields[name];
-    const price = readGiven(fields[name], issues);
-    if (price !== undefined) prices[name] = price;
-    const complaint = rule.use === 'required' && fields[name] === undefined ? rule.complain(account) : null;
-    if (complaint !== null) issues.add(`${prefix}${name}`, complaint.message, complaint.hint);
-  }
-  return prices;
-}
-
-function readPositionSide({ positionSide }: Fields, issues: Issues): PositionSide | undefined {
-  if (positionSide === undefined) return undefined;
-  return readWord(positionSide, positionSideWords, 'a side of a position', issues);
-}
-
-const expectedSideWords = { above: 'above', below: 'below', breakout: 'breakout' } as const;
-const breakoutSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'below' };
-
-/** `breakout` is the usual side of a stop price: above the last price for a buy, below it for a sell. */
-function readExpectTrigger({ expectTrigger }: Fields, side: Side, issues: Issues): TriggerSide | undefined {
-  if (expectTrigger === undefined) return undefined;
-  const word = readWord(expectTrigger, expectedSideWords, 'a side of the last price', issues);
-  return word === 'breakout' ? breakoutSides[side] : word;
-}
-
-function readGiven(field: Field | undefined, issues: Issues): DecimalText | undefined {
-  return field === undefined ? undefined : readPositive(field, issues);
+/** @param refused the fields whose values do not matter any more */
+function readPrices(fields: Fields, refused: ReadonlySet<FieldName>, issues: Issues): Prices {
+  const given = (name: FieldName) => (refused.has(name) ? undefined : fields[name]);
+  const [stop, limit, slippage] = [given('stopPrice'), given('limitPrice'), given('maxSlippage')];
+  const stopPrice = stop && readPositive(stop, issues);
+  const limitPrice = limit && readPositive(limit, issues);
+  const maxSlippage = slippage && readPercent(slippage, 'nothing', issues);
+  const stopLoss = fields.stopLoss && readExit('stopLoss', fields.stopLoss, issues);
+  const takeProfit = fields.takeProfit && readExit('takeProfit', fields.takeProfit, issues);
+  return {
+    ...(stopPrice === undefined ? {} : { stopPrice }),
+    ...(limitPrice === undefined ? {} : { limitPrice }),
+    ...(maxSlippage === undefined ? {} : { maxSlippage }),
+    ...(stopLoss === undefined ? {} : { stopLoss }),
+    ...(takeProfit === undefined ? {} : { takeProfit }),
+  };
 }

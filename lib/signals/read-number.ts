@@ -1,5 +1,5 @@
-import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
-import type { DecimalText } from '../model/signal.ts';
+import { type Decimal, formatDecimal, isDecimalText, one, parseDecimal, zero } from '../base/decimal.ts';
+import type { DecimalText, PercentText } from '../model/signal.ts';
 import type { Field } from './fields.ts';
 import { type Issues, quoteText, shortenText } from './issues.ts';
 import type { JsonNode } from './parse-json.ts';
@@ -13,8 +13,7 @@ interface Misuse {
 
 const numberOfAnySize = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const plainNumber = 'write the number in digits, with a point before decimals';
-const loneNumber =
-  'this field takes one number, not per cents, distances, trailing or several targets: let the script calculate the number';
+const loneNumber = 'this field takes one number: let the script calculate it';
 
 /** What alerts contain instead of a number, and why it is refused. */
 const misuses: readonly Misuse[] = [
@@ -37,7 +36,7 @@ const misuses: readonly Misuse[] = [
   {
     pattern: /%$/,
     message: 'is a per cent',
-    hint: 'a share of a balance or price is not accepted; let the script calculate the number',
+    hint: 'this field takes a number; per cents belong into "quantity", "quantityPercent", "maxSlippage", "stopLoss" and "takeProfit"',
   },
   { pattern: /^[+-]?0[xob][0-9a-f]+$/i, message: 'is not decimal', hint: plainNumber },
   {
@@ -62,6 +61,37 @@ export const millisecondsInSecond = parseDecimal('1000');
 export function readPositive(field: Field, issues: Issues): DecimalText | undefined {
   const value = readDecimal(field, issues);
   return value === undefined ? undefined : formatDecimal(value);
+}
+
+/** Whether a value is written as a per cent: `"5%"`. */
+export function isPercent({ node }: Field): boolean {
+  return node.kind === 'string' && node.text.trimEnd().endsWith('%');
+}
+
+/**
+ * What a number without a per cent sign means where a per cent is read. `percent`: a per cent, whatever its size.
+ * `above one`: a per cent, if it is too large to be meant as a ratio. `nothing`: it is refused.
+ */
+export type BareNumber = 'percent' | 'above one' | 'nothing';
+
+const hundred = parseDecimal('100');
+
+/** Reads a per cent, more than 0 and at most 100. */
+export function readPercent(field: Field, bare: BareNumber, issues: Issues): PercentText | undefined {
+  const hasSign = isPercent(field);
+  const text = (textOf(field.node) ?? '').trim();
+  const number = hasSign ? text.slice(0, -1) : text;
+  const value = readDecimal(hasSign ? { ...field, node: { kind: 'string', text: number } } : field, issues);
+  if (value === undefined) return undefined;
+  const digits = formatDecimal(value);
+  if (!hasSign && (bare === 'nothing' || (bare === 'above one' && value.lte(one))))
+    return issues.add(
+      field.path,
+      `${quoteText(text)} has no per cent sign, so it could be a per cent or a ratio`,
+      `write "${shortenText(digits)}%" or "${shortenText(formatDecimal(value.times(hundred)))}%", whichever you mean`,
+    );
+  if (value.lte(hundred)) return `${digits}%`;
+  return issues.add(field.path, `${quoteText(text)} is more than 100%`, 'write at most 100%');
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts';
 import { type Field, pathOf } from './fields.ts';
+import { plainWord } from './foreign-words.ts';
 import { isExplicitId, isSignalId } from './identity.ts';
 import { escapeText, type Issues } from './issues.ts';
 import type { JsonNode, JsonObject } from './parse-json.ts';
@@ -28,26 +29,51 @@ export function readText(field: Field, mostCharacters: number, issues: Issues): 
   return text === '' ? null : escapeText(text);
 }
 
-/**
- * Reads one of a few words. Case and surrounding white space do not matter.
- *
- * @param words by their lower-case spelling
- * @param what for example `an action`
- * @param findForeignHint what a word means in alerts for other relays
- */
-export function readWord<Word extends string>(
+/** The words that a field takes. */
+export interface Vocabulary<Meaning> {
+  /** What a word is, for example `an action`. */
+  readonly what: string;
+  /** By their spelling in lower case, without spaces, dashes and underscores. */
+  readonly words: Readonly<Record<string, Meaning>>;
+  /** The words as the documents spell them. */
+  readonly known: readonly string[];
+  /** What a word means in alerts for other relays. */
+  readonly findHint?: (word: string) => string | undefined;
+}
+
+/** Longer texts are no word of any relay. */
+const longestWord = 32;
+
+/** Reads one of a few words. Case, spaces, dashes and underscores do not matter. */
+export function readWord<Meaning>(
   field: Field,
-  words: Readonly<Record<string, Word>>,
-  what: string,
+  { what, words, known, findHint }: Vocabulary<Meaning>,
   issues: Issues,
-  findForeignHint: (word: string) => string | undefined = () => undefined,
-): Word | undefined {
-  const text = field.node.kind === 'string' ? field.node.text.trim().toLowerCase() : '';
-  const word = Object.hasOwn(words, text) ? words[text] : undefined;
-  if (word !== undefined) return word;
-  const known = Array.from(new Set(Object.values(words)), (value) => `"${value}"`).join(', ');
-  const hint = isPlaceholder(text) ? placeholderHint : (findForeignHint(text) ?? `write one of ${known}`);
+): Meaning | undefined {
+  const text = field.node.kind === 'string' ? field.node.text.trim() : '';
+  const plain = text.length > longestWord ? '' : plainWord(text);
+  if (Object.hasOwn(words, plain)) return words[plain];
+  const hint = isPlaceholder(text)
+    ? placeholderHint
+    : (findHint?.(plain) ?? `write one of ${quoteAll(known)}`);
   return issues.add(field.path, `${describe(field.node)} is not ${what}`, hint);
+}
+
+function quoteAll(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(', ');
+}
+
+const flags: Readonly<Record<string, boolean>> = { true: true, '1': true, false: false, '0': false };
+
+/** Reads yes or no: `true` and `false`, also as text, or 1 and 0. */
+export function readFlag(field: Field, issues: Issues): boolean | undefined {
+  const { node, path } = field;
+  if (node.kind === 'boolean') return node.value;
+  const text = textOf(node)?.trim().toLowerCase() ?? '';
+  const value = Object.hasOwn(flags, text) ? flags[text] : undefined;
+  if (value !== undefined) return value;
+  const hint = isPlaceholder(text) ? placeholderHint : 'write true or false, or leave the line out for false';
+  return issues.add(path, `${describe(node)} is neither true nor false`, hint);
 }
 
 /** Reads the explicit id of a signal. */

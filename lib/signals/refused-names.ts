@@ -1,3 +1,4 @@
+import { isOrderAction } from './actions.ts';
 import { collectFields, type Field } from './fields.ts';
 import { isExplicitId } from './identity.ts';
 import { createIssues, shortenText } from './issues.ts';
@@ -28,8 +29,7 @@ function nameOf(node: JsonNode): RefusedName {
   if (node.kind !== 'object') return { id: null, ticker: null };
   const { id, signalId, action, ticker } = collectFields(node, '', createIssues());
   // In an order, `signalId` is another name of `id`. In a cancel, it names another signal.
-  const isOrder = /^(?:buy|sell)$/i.test(textIn(action).trim());
-  const idText = textIn(id ?? (isOrder ? signalId : undefined));
+  const idText = textIn(id ?? (isOrderAction(textIn(action)) ? signalId : undefined));
   const tickerText = textIn(ticker);
   return {
     id: isExplicitId(idText) ? idText : null,

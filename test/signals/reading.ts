@@ -7,9 +7,12 @@ import { type Alert, type AlertContext, parseAlert } from '../../lib/signals/par
 export const account: Account = {
   name: 'main',
   mode: 'live',
+  region: null,
   limitOffsetRate: parseDecimal('0.001'),
   maxLimitDistanceRate: null,
   markets: {},
+  maxSlippageRate: parseDecimal('0.01'),
+  allowUnguardedMarket: false,
   maxOrdersPerMinute: null,
   maxSignalsPerMinute: null,
 };

@@ -1,0 +1,162 @@
+import type { TradingGround } from '../model/account.ts';
+import type { PositionSide } from '../model/order.ts';
+import type { OrderSize } from '../model/signal.ts';
+import type { OrderAction, PositionName } from './actions.ts';
+import type { Fields } from './fields.ts';
+import type { Issues } from './issues.ts';
+import { readFlag, readWord, type Vocabulary } from './read-text.ts';
+
+/** The position that a strategy holds after its order. */
+type Sentiment = PositionName | 'flat';
+
+const sentiments: Vocabulary<Sentiment> = {
+  what: 'a position after an order',
+  words: { long: 'long', bullish: 'long', short: 'short', bearish: 'short', flat: 'flat' },
+  known: ['long', 'short', 'flat'],
+};
+const positionSides: Vocabulary<PositionSide> = {
+  what: 'a side of a position',
+  words: { long: 'LONG', short: 'SHORT', both: 'BOTH' },
+  known: ['LONG', 'SHORT', 'BOTH'],
+};
+/** The position that each side opens. */
+const openedBy = { buy: 'long', sell: 'short' } as const;
+
+/** What an alert says about the position that its order meets. */
+export interface Stance {
+  /** The order must not open or enlarge a position. Always false on a spot market, which has no positions. */
+  readonly reduceOnly: boolean;
+  readonly positionSide: PositionSide | undefined;
+}
+
+interface StanceSource {
+  readonly fields: Fields;
+  readonly action: OrderAction;
+  /** Undefined when it could not be read. */
+  readonly size: OrderSize | undefined;
+  /** Where the market trades; undefined when the account does not trade it. */
+  readonly ground: TradingGround | undefined;
+}
+
+/**
+ * Reads whether the order may only reduce a position, and which one. Statements that contradict each other are
+ * validation issues.
+ *
+ * Besides `reduceOnly`, three statements mean that the order reduces: an action that exits, a share of the position,
+ * and a sentiment that is not the position which the side opens.
+ */
+export function readStance(source: StanceSource, issues: Issues): Stance {
+  const { fields, action, ground } = source;
+  const sentiment = fields.sentiment && readWord(fields.sentiment, sentiments, issues);
+  const explicit = fields.reduceOnly && readFlag(fields.reduceOnly, issues);
+  const positionSide = fields.positionSide && readWord(fields.positionSide, positionSides, issues);
+  const reason = findReason(source, sentiment);
+  const reduces = explicit === true || reason !== null;
+  if (fields.reduceOnly !== undefined && explicit === false && reason !== null)
+    issues.add(fields.reduceOnly.path, `it is false, but ${reason}`, 'remove "reduceOnly"');
+  refuseContradictions(fields, action, { reduces, sentiment, positionSide }, issues);
+  if (ground === 'spot') refuseOnSpot(source, sentiment, explicit === true, issues);
+  else if (reduces) refuseBesideReduction(source, issues);
+  return { reduceOnly: reduces && ground !== 'spot', positionSide };
+}
+
+/** Reads the fields of a stance, only to report their validation issues. */
+export function checkStanceFields(fields: Fields, issues: Issues): void {
+  if (fields.sentiment !== undefined) readWord(fields.sentiment, sentiments, issues);
+  if (fields.reduceOnly !== undefined) readFlag(fields.reduceOnly, issues);
+  if (fields.positionSide !== undefined) readWord(fields.positionSide, positionSides, issues);
+}
+
+/** Why the order only reduces, apart from `reduceOnly`; null when nothing says so. */
+function findReason({ action, size }: StanceSource, sentiment: Sentiment | undefined): string | null {
+  if (action.exits !== null) return `the action exits a ${action.exits} position`;
+  if (size?.unit === 'percent' && size.of === 'position') return 'a share of the position only reduces it';
+  if (sentiment !== undefined && sentiment !== openedBy[action.side])
+    return `a ${action.side} after which the position is ${sentiment} only reduces`;
+  return null;
+}
+
+interface Statements {
+  readonly reduces: boolean;
+  readonly sentiment: Sentiment | undefined;
+  readonly positionSide: PositionSide | undefined;
+}
+
+function refuseContradictions(
+  fields: Fields,
+  { side, enters, exits }: OrderAction,
+  { reduces, sentiment, positionSide }: Statements,
+  issues: Issues,
+): void {
+  if (reduces && enters !== null)
+    issues.add(
+      fields.action?.path ?? '',
+      `it enters a ${enters} position, but another field says that the order only reduces one`,
+      'write "exit_long" or "exit_short", or remove the other field',
+    );
+  else if (reduces && sentiment === openedBy[side])
+    issues.add(
+      fields.sentiment?.path ?? '',
+      `after a ${side} that only reduces, the position is not ${sentiment}`,
+      'remove it, or what makes the order reduce',
+    );
+  const named = enters ?? exits;
+  if (named === null || positionSide === undefined || positionSide === 'BOTH') return;
+  if (positionSide.toLowerCase() !== named)
+    issues.add(
+      fields.positionSide?.path ?? '',
+      `it is ${positionSide}, but the action names a ${named} position`,
+      'correct one of them',
+    );
+}
+
+/** The exchange refuses stop-loss and take-profit beside reduce-only (code 30). */
+function refuseBesideReduction({ fields, size }: StanceSource, issues: Issues): void {
+  for (const { path } of [fields.stopLoss, fields.takeProfit].flatMap((field) => field ?? []))
+    issues.add(
+      path,
+      'the exchange takes no stop-loss or take-profit with an order that only reduces a position',
+      'remove it',
+    );
+  const isOpen = size?.unit === 'percent' && size.of === 'balance' && fields.of === undefined;
+  if (isOpen)
+    issues.add(
+      (fields.quantityPercent ?? fields.quantity)?.path ?? '',
+      'the order only reduces a position, and the alert does not say what the per cent is a share of',
+      'add "of": "position", or "of": "balance" for a share of the free collateral',
+    );
+}
+
+function refuseOnSpot(
+  { fields, action, size }: StanceSource,
+  sentiment: Sentiment | undefined,
+  isReduceOnly: boolean,
+  issues: Issues,
+): void {
+  const refuse = (path: string | undefined, message: string, hint: string) =>
+    path === undefined ? undefined : issues.add(path, message, hint);
+  for (const field of [fields.stopLoss, fields.takeProfit])
+    refuse(
+      field?.path,
+      'a spot order has no stop-loss or take-profit of its own',
+      'remove it; after the fill, send a "stop_limit" order for the stop-loss or a "limit" order for the take-profit',
+    );
+  refuse(fields.positionSide?.path, 'a spot market has no positions', 'remove it');
+  if (isReduceOnly)
+    refuse(
+      fields.reduceOnly?.path,
+      'a spot market has no position to reduce',
+      'remove it: a spot sell only sells what the account holds',
+    );
+  if (size?.unit === 'percent' && size.of === 'position')
+    refuse(
+      (fields.of ?? fields.quantityType)?.path,
+      'a spot market has no position to take a share of',
+      'write "of": "balance": a sell is then a share of the base currency that the account holds',
+    );
+  const short = 'a spot market has no short positions';
+  if ((action.enters ?? action.exits) === 'short')
+    refuse(fields.action?.path, short, 'write "buy" or "sell"');
+  else if (sentiment === 'short' || (sentiment === 'flat' && action.side === 'buy'))
+    refuse(fields.sentiment?.path, short, 'remove it, or correct "action"');
+}
