@@ -9,8 +9,7 @@ import type { RelayConfig } from './lib/host/config.ts';
 export default {
   exchange: {
     // 'global', 'eu', or a URL. `npm start` always trades on the embedded paper exchange instead.
-    // 'eu' (whitebit.eu) has no collateral trading: it refuses every kind of order this relay places,
-    // stop-limit and limit, with HTTP 453 and code 30. Balances and fees can be read there.
+    // 'eu' (whitebit.eu) restricts every account as `region: 'eu'` does; see below.
     address: 'global',
     // 'live' is the API that the service speaks today; 'documented' is the API as its documentation says.
     dialect: 'live',
@@ -23,6 +22,8 @@ export default {
     'BTCUSDT.P': 'BTC_PERP',
     ETHUSDT: 'ETH_USDT',
     SOLUSDT: 'SOL_USDT',
+    // The exchange's free demo pair. It trades on spot alone, with play money.
+    DBTCDUSDT: 'DBTC_DUSDT',
   },
 
   // An alert older than this is refused. One that becomes older than this while it waits in the queue is
@@ -41,20 +42,36 @@ export default {
       // (What you do yourself is sent in every mode: `relay cancel`, and `relay resolve --cancel`.)
       // 'live'     sends orders. ON AWS THEY TRADE REAL MONEY. Set your own limits below first, then deploy.
       mode: 'paper',
+      // 'eu' for an account of the exchange's EU customers, whatever the address. The exchange has no margin and no
+      // futures for it, and takes only market and stop-market orders on spot, which fill at any price. So every
+      // market of such an account needs tradesOn: 'spot', and the account maxSlippage: null and
+      // allowUnguardedMarket: true. Limit and stop-limit orders are denied. null: no region restricts the account.
+      region: null,
       // For an alert that gives only a stop price, the relay sets the limit price this far beyond it: above
       // it for a buy, below it for a sell.
       limitOffset: '0.1%',
       // A limit price further beyond its stop price than this is denied: above it for a buy, below it for a
       // sell. null: any distance is allowed.
       maxLimitDistance: '3%',
-      // Markets that may be traded, and the largest order in each: its amount in the base currency, its
-      // notional (amount times price) in the quote currency. They are small on purpose: check each one before
-      // you raise it.
+      // How far beyond the best opposite price a market order may fill: above the best ask for a buy, below the
+      // best bid for a sell. What does not fill within it is cancelled. An alert may ask for less, not for more.
+      // null: a market order needs a maxSlippage in its alert.
+      maxSlippage: '0.5%',
+      // true: orders that fill at any price may be sent, which are market orders without maxSlippage and
+      // stop-market orders. false: they are denied.
+      allowUnguardedMarket: false,
+      // Markets that may be traded. `tradesOn` names the account of the exchange on which each one trades:
+      //   'spot'     exchanges what the trade account holds, without leverage.
+      //   'margin'   a spot pair with borrowed money, on the collateral account.
+      //   'futures'  a perpetual market (…_PERP), on the collateral account.
+      // Then the largest order in each: its amount in the base currency, its notional (amount times price) in
+      // the quote currency. They are small on purpose: check each one before you raise it.
       markets: {
-        BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
-        BTC_PERP: { sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
-        ETH_USDT: { sides: ['buy', 'sell'], maxAmount: '0.3', maxNotional: '1000' },
-        SOL_USDT: { sides: ['buy', 'sell'], maxAmount: '5', maxNotional: '1000' },
+        BTC_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
+        BTC_PERP: { tradesOn: 'futures', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
+        ETH_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '0.3', maxNotional: '1000' },
+        SOL_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '5', maxNotional: '1000' },
+        DBTC_DUSDT: { tradesOn: 'spot', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
       },
       maxOrdersPerMinute: 60,
       maxSignalsPerMinute: 120,
@@ -62,7 +79,8 @@ export default {
     rehearsal: {
       mode: 'dry-run',
       limitOffset: '0.1%',
-      markets: { BTC_USDT: {}, ETH_USDT: {} },
+      maxSlippage: '0.5%',
+      markets: { BTC_USDT: { tradesOn: 'margin' }, ETH_USDT: { tradesOn: 'margin' } },
     },
   },
 

@@ -7,11 +7,12 @@ import { ping } from '../lib/exchange/endpoints/ping.ts';
 import { serverTime } from '../lib/exchange/endpoints/server-time.ts';
 import { ExchangeError } from '../lib/exchange/errors.ts';
 import type { Account } from '../lib/model/account.ts';
+import { describeRegions } from '../lib/model/region.ts';
 import type { Settings } from '../lib/model/settings.ts';
 import { describePaperKey } from '../lib/paper/accounts.ts';
 import { type Check, fail, pass, startAdvice, warn } from './check.ts';
 import { CommandFailure } from './failure.ts';
-import { checkMarkets } from './market-checks.ts';
+import { checkMarketOrders, checkMarkets } from './market-checks.ts';
 import { describeExchange, type ExchangeLocation, type Session } from './session.ts';
 
 const timeoutMs = 5_000;
@@ -24,14 +25,19 @@ const clockStepMs = 1_000;
 export async function checkExchange(session: Session): Promise<readonly Check[]> {
   const reachable = await checkReachable(session);
   const location = session.locateExchange();
-  const address = [...checkAddress(location), ...checkModes(session.settings, location)];
-  if (reachable.verdict === 'fail') return [reachable, ...address];
-  const accounts = Object.values(session.settings.accounts);
+  const { settings } = session;
+  const configured = [
+    ...checkRegions(settings),
+    ...checkModes(settings, location),
+    ...checkMarketOrders(settings),
+  ];
+  if (reachable.verdict === 'fail') return [reachable, ...configured];
+  const accounts = Object.values(settings.accounts);
   const keys = await Promise.all(accounts.map((account) => checkKey(session, account)));
   const isAnyKeyGood = keys.some(({ verdict }) => verdict === 'ok');
   return [
     reachable,
-    ...address,
+    ...configured,
     await checkClock(session),
     await checkDialect(session, accounts, isAnyKeyGood),
     await checkListedMarkets(session),
@@ -59,17 +65,9 @@ async function checkReachable(session: Session): Promise<Check> {
   }
 }
 
-/**
- * On a local run, a refusal by the configured exchange is only a warning: it matters once the relay is
- * deployed.
- */
-export function checkAddress({
-  kind,
-  refusal,
-}: Pick<ExchangeLocation, 'kind' | 'refusal'>): readonly Check[] {
-  if (refusal === null) return [];
-  const judge = kind === 'paper' ? warn : fail;
-  return [judge('exchange address', refusal, "Set exchange.address to 'global' if your account is there.")];
+/** What the region of an account leaves to it. A configuration that asks for more does not load. */
+export function checkRegions({ accounts }: Settings): readonly Check[] {
+  return describeRegions(accounts).map((note) => pass('region', note));
 }
 
 /** Warns that an account in paper mode sends no orders where there is no paper exchange. */

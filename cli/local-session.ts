@@ -3,7 +3,7 @@ import { systemClock } from '../lib/base/clock.ts';
 import { RelayError } from '../lib/base/errors.ts';
 import { openSqlite, type SqliteFile } from '../lib/base/sqlite.ts';
 import type { Dialect } from '../lib/exchange/dialect.ts';
-import { findAddressRefusal, type HostConfig } from '../lib/host/config.ts';
+import type { HostConfig } from '../lib/host/config.ts';
 import { type DataFolder, locateDataFolder, type Run, readRun } from '../lib/host/data-folder.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
 import { createFileSecrets, rotateFileToken, storeFileKeys } from '../lib/host/file-secrets.ts';
@@ -17,7 +17,7 @@ import { askHttp, createNotRunning, isListening } from './http.ts';
 import { type Session, webhookUrlOf } from './session.ts';
 
 /** A session with the relay of one data folder. */
-export function openLocalSession(dataPath: string, { settings, exchange }: HostConfig): Session {
+export function openLocalSession(dataPath: string, { settings }: HostConfig): Session {
   const clock = systemClock;
   const folder = locateDataFolder(dataPath);
   const secrets = createFileSecrets(folder.secretsPath);
@@ -61,7 +61,7 @@ export function openLocalSession(dataPath: string, { settings, exchange }: HostC
     changeHint: 'The relay uses it from the next signal on.',
     locateExchange() {
       const { exchangeUrl, dialect } = requireRun(folder);
-      return { url: exchangeUrl, dialect, kind: 'paper', refusal: findAddressRefusal(exchange.address) };
+      return { url: exchangeUrl, dialect, kind: 'paper' };
     },
     locatePaper: () => requireRun(folder).exchangeUrl,
     openLedger: () => createSqliteLedger(openDatabase()),

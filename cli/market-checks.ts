@@ -1,3 +1,5 @@
+import { formatPercent } from '../lib/base/decimal.ts';
+import type { Account, TradingGround } from '../lib/model/account.ts';
 import type { Market } from '../lib/model/market.ts';
 import type { Settings } from '../lib/model/settings.ts';
 import { type Check, fail, pass, warn } from './check.ts';
@@ -6,7 +8,8 @@ const name = 'markets';
 const advice = 'Correct tickers and markets in relay.config.ts, then start or deploy again.';
 
 /**
- * Compares every configured ticker and market with the exchange's list.
+ * Compares every configured ticker and market with the exchange's list, and where each market trades with what its
+ * record says.
  *
  * @param listed the markets of the exchange, without those that the relay cannot parse
  */
@@ -21,6 +24,7 @@ export function checkMarkets({ tickers, accounts }: Settings, listed: readonly M
     ...[...allowed].flatMap((market) =>
       named.has(market) ? [] : problemOf(byName.get(market)).map((problem) => `market ${market} ${problem}`),
     ),
+    ...Object.values(accounts).flatMap((account) => listMisplaced(account, byName)),
   ];
   if (broken.length > 0) return fail(name, broken.join('; '), advice);
   const idle = [
@@ -39,4 +43,49 @@ export function checkMarkets({ tickers, accounts }: Settings, listed: readonly M
 function problemOf(market: Market | undefined): readonly string[] {
   if (market === undefined) return ['is not listed by the exchange'];
   return market.tradesEnabled ? [] : ['is closed for trading'];
+}
+
+/** The markets that the exchange does not trade where the account's configuration says. */
+function listMisplaced(account: Account, byName: ReadonlyMap<string, Market>): readonly string[] {
+  return Object.entries(account.markets).flatMap(([market, { tradesOn }]) => {
+    const record = byName.get(market);
+    if (record === undefined) return [];
+    const grounds = groundsOf(record);
+    if (grounds.includes(tradesOn)) return [];
+    const others = grounds.map((ground) => `'${ground}'`).join(' or ');
+    return [
+      `market ${market} of account ${account.name} has tradesOn: '${tradesOn}', and the exchange trades it on ${others} only`,
+    ];
+  });
+}
+
+function groundsOf({ isFutures, isCollateral }: Market): readonly TradingGround[] {
+  if (isFutures) return ['futures'];
+  return isCollateral ? ['spot', 'margin'] : ['spot'];
+}
+
+/** Says for each account that may trade how its market orders are bounded, and warns where they are all denied. */
+export function checkMarketOrders({ accounts }: Settings): readonly Check[] {
+  return Object.values(accounts)
+    .filter(({ markets }) => Object.keys(markets).length > 0)
+    .map((account) => checkMarketOrdersOf(account));
+}
+
+function checkMarketOrdersOf({ name: account, maxSlippageRate, allowUnguardedMarket }: Account): Check {
+  const about = `market orders of ${account}`;
+  const stops = allowUnguardedMarket
+    ? 'stop-market orders fill at any price'
+    : 'stop-market orders are denied, because they fill at any price';
+  if (maxSlippageRate !== null)
+    return pass(
+      about,
+      `fill at most ${formatPercent(maxSlippageRate)} beyond the best opposite price; ${stops}`,
+    );
+  if (allowUnguardedMarket)
+    return pass(about, `fill at any price unless the alert has a maxSlippage; ${stops}`);
+  return warn(
+    about,
+    `are refused unless the alert has a maxSlippage; ${stops}`,
+    "Set maxSlippage for the account in relay.config.ts, for example maxSlippage: '0.5%'.",
+  );
 }

@@ -67,8 +67,6 @@ export interface ExchangeLocation {
   readonly dialect: Dialect;
   /** `own`: another address in the configuration; it is unknown whether it trades real money. */
   readonly kind: 'paper' | 'real' | 'own';
-  /** What the configured exchange refuses; null when no refusal is known. */
-  readonly refusal: string | null;
 }
 
 /** One sentence on whether the exchange trades real money. */

@@ -7,7 +7,7 @@ import { systemClock } from '../lib/base/clock.ts';
 import { RelayError } from '../lib/base/errors.ts';
 import { readJson } from '../lib/base/json.ts';
 import { baseUrlOf, type Dialect } from '../lib/exchange/dialect.ts';
-import { findAddressRefusal, type HostConfig } from '../lib/host/config.ts';
+import type { HostConfig } from '../lib/host/config.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
 import { createDynamodbLedger } from '../lib/ledger/dynamodb-ledger.ts';
 import type { Account } from '../lib/model/account.ts';
@@ -45,7 +45,6 @@ export async function openStackSession(
     url,
     dialect: host.exchange.dialect,
     kind: [baseUrlOf('global'), baseUrlOf('eu')].includes(url) ? 'real' : 'own',
-    refusal: findAddressRefusal(host.exchange.address),
   };
   const clientsByDialect = new Map<Dialect, ExchangeClients>();
 

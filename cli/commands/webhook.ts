@@ -29,7 +29,7 @@ export function addWebhookCommands(program: Command): void {
     .addOption(
       new Option(
         '--for <script>',
-        'script of the alert: strategy (any), breakout (a strategy that plots its level), indicator',
+        'what the alert is for: strategy (any, market orders), limit (any, limit orders), breakout (a strategy that plots its level), indicator',
       ).choices(templateNames),
     )
     .action((account: string | undefined, options: { for?: TemplateName }, command: Command) =>
@@ -85,7 +85,7 @@ function chooseTemplate(session: Session, account: Account, name: TemplateName |
   const chosen = name ?? names[0] ?? 'breakout';
   if (!names.includes(chosen))
     throw createUsageFailure(
-      `a message for ${chosen} needs limit orders, which the dialect "${dialect}" does not have`,
+      `a message for ${chosen} needs orders that the dialect "${dialect}" does not have`,
       `Use --for ${names.join(' or --for ')}.`,
     );
   return createTemplate(chosen, account, dialect);
@@ -102,7 +102,7 @@ function describeTemplate({ name, purpose, message, edits }: MessageTemplate): r
     message,
     '',
     ...edits.map(({ field, what }) => `EDIT ${field}: ${what}`),
-    `For other scripts: webhook --for ${others.join(', --for ')}.`,
+    `For other orders and scripts: webhook --for ${others.join(', --for ')}.`,
   ];
 }
 

@@ -1,6 +1,6 @@
 import { Annotations, CfnOutput, Duration, Stack, type StackProps, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { findAddressRefusal, type HostConfig } from '../../lib/host/config.ts';
+import { type HostConfig, listRegionNotes } from '../../lib/host/config.ts';
 import type { Bundles } from './bundle.ts';
 import { TradingRelay } from './trading-relay.ts';
 
@@ -65,14 +65,13 @@ export class RelayStack extends Stack {
 }
 
 /** The CDK says it at each synth, diff and deploy. */
-function warnOfWhatIsNotTraded(stack: RelayStack, { exchange, settings }: HostConfig): void {
+function warnOfWhatIsNotTraded(stack: RelayStack, { settings }: HostConfig): void {
   const names = Object.values(settings.accounts).filter(({ mode }) => mode === 'paper');
   if (names.length > 0)
     Annotations.of(stack).addWarningV2(
       'trading-relay:paper-mode',
       `NO ORDER IS SENT for ${names.map(({ name }) => name).join(', ')}: in paper mode a stack rehearses, and every signal ends as dry_run. To trade real money, set mode to 'live' in relay.config.ts, check the limits beside it, and deploy.`,
     );
-  const refusal = findAddressRefusal(exchange.address);
-  if (refusal !== null)
-    Annotations.of(stack).addWarningV2('trading-relay:address-refuses', `exchange.address: ${refusal}.`);
+  for (const note of listRegionNotes(settings))
+    Annotations.of(stack).addWarningV2('trading-relay:region', `${note}.`);
 }

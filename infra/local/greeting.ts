@@ -1,5 +1,4 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import { findAddressRefusal } from '../../lib/host/config.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { createTemplate, type MessageTemplate, templatesOf } from '../../lib/signals/message-template.ts';
 
@@ -14,8 +13,8 @@ export interface GreetingFacts {
   /** Of the first configured account. */
   readonly webhookUrl: string;
   readonly account: Account;
-  /** `exchange.address` of the configuration, where the same configuration trades on AWS. */
-  readonly configuredAddress: string;
+  /** One sentence for each region that restricts some of the accounts. */
+  readonly regionNotes: readonly string[];
   /** Accounts whose orders are not sent until they are resumed. */
   readonly paused: readonly string[];
 }
@@ -49,16 +48,15 @@ function writeEdits({ edits }: MessageTemplate): string {
   return edits.length === 0 ? '' : `; EDIT ${edits.map(({ field }) => field).join(', ')} first`;
 }
 
-function writeNotes({ paused, configuredAddress, data }: GreetingFacts): string {
+function writeNotes({ paused, regionNotes, data }: GreetingFacts): string {
   const folder = data === '.relay' ? '' : ` --data ${data}`;
-  const refusal = findAddressRefusal(configuredAddress);
   return [
     ...(paused.length === 0
       ? []
       : [
           `PAUSED          ${paused.join(', ')}: no order is sent, cancellations are; \`npx relay resume${folder}\` ends it`,
         ]),
-    ...(refusal === null ? [] : [`EU ADDRESS      here orders go to the paper exchange; on AWS ${refusal}`]),
+    ...regionNotes.map((note) => `REGION          ${note}`),
   ]
     .map((line) => `  ${line}\n`)
     .join('');

@@ -4,7 +4,7 @@ import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
-import { type HostConfig, parseConfig } from '../../lib/host/config.ts';
+import { type HostConfig, listRegionNotes, parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
@@ -128,7 +128,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     data,
     webhookUrl: `${relay.url}/signals/${account.name}/${token}`,
     account,
-    configuredAddress: exchange.address,
+    regionNotes: listRegionNotes(settings),
     paused: await relay.listPaused(),
   });
   const running = starting.move();

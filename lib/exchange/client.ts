@@ -6,6 +6,7 @@ import type { Random } from '../base/random.ts';
 import { baseUrlOf, type Dialect, nonceRules, spokenDialect, toWire } from './dialect.ts';
 import type { Endpoint, ParamsOf, ResultOf } from './endpoint.ts';
 import { type NonceRule, type NonceSequence, nonceFields, nonceSequenceOf } from './nonce.ts';
+import { fillPath } from './path-template.ts';
 import { createRateBudgets, type RateBudgets } from './rate-limit.ts';
 import { describeIssues } from './response.ts';
 import { type MaySendAgain, type Message, type Sending, sendRequest, type Wire } from './send.ts';
@@ -143,8 +144,10 @@ function prepareRequest<E extends Endpoint>(
   endpoint: E,
   params: ParamsOf<E>,
 ): PreparedRequest<ResultOf<E>> {
-  const path = endpoint.path[spokenDialect(link.dialect, endpoint)];
-  const fields = JSON.stringify(toWire(link.dialect, endpoint, checkParams(endpoint, params)));
+  const wireFields = toWire(link.dialect, endpoint, checkParams(endpoint, params));
+  const filled = fillPath(endpoint.path[spokenDialect(link.dialect, endpoint)], Object(wireFields));
+  const path = filled.path;
+  const fields = JSON.stringify(filled.fields);
   const sending = createSending(link, endpoint, path, fields);
   let isSpent = false;
   return {

@@ -1,4 +1,10 @@
-import { kindOfType, type OrderKindName, type OrderStatus, type OrderType, orderTypes } from '../model/order.ts';
+import {
+  kindOfType,
+  type OrderKindName,
+  type OrderStatus,
+  type OrderType,
+  orderTypes,
+} from '../model/order.ts';
 import type { Endpoint, FieldNames } from './endpoint.ts';
 import type { NonceRule } from './nonce.ts';
 

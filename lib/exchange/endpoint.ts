@@ -12,7 +12,10 @@ export type FieldNames = Readonly<Record<string, string>>;
 export interface Endpoint<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly method: 'GET' | 'POST';
-  /** The path per dialect, `/api/v4` included. */
+  /**
+   * The path per dialect, `/api/v4` included. `{market}` stands for the parameter `market`, which is then sent nowhere
+   * else. Only public endpoints have such paths.
+   */
   readonly path: { readonly documented: string; readonly live: string };
   readonly access: 'public' | 'private';
   /**

@@ -99,6 +99,11 @@ export function isOrderNotOpen({ failure }: ExchangeError): boolean {
   );
 }
 
+/** Whether the exchange says that its history has nothing with this client order id. */
+export function isHistoryNotFound({ failure }: ExchangeError): boolean {
+  return failure.kind === 'rejected' && failure.httpStatus === 422 && 'orderHistory' in failure.errors;
+}
+
 /**
  * Whether the exchange says that the account or its key lacks permission for the request. Only another
  * account or key changes that. A disabled key is refused with another code, because it may be enabled at any

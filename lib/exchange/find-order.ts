@@ -1,8 +1,11 @@
-import { isOrderEnd, type Order, type OrderStatus } from '../model/order.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
+import type { Deal } from '../model/holdings.ts';
+import { isOrderEnd, type Order, type OrderStatus, type Side } from '../model/order.ts';
 import type { ExchangeClient, SendOptions } from './client.ts';
 import { endedOrder } from './endpoints/ended-order.ts';
+import { executedHistory } from './endpoints/executed-history.ts';
 import { openOrder } from './endpoints/open-order.ts';
-import { ExchangeError } from './errors.ts';
+import { ExchangeError, isHistoryNotFound } from './errors.ts';
 import { listConditionalOrders } from './list-conditional-orders.ts';
 
 /** Names an order by its client order id. */
@@ -26,9 +29,19 @@ export interface FoundOrder {
   readonly others: number;
 }
 
+/** An order that is in no list, but of which fills are listed: it ended, and a partner's lists omit cancelled orders. */
+export interface FilledOrder {
+  readonly kind: 'filled';
+  readonly orderId: number;
+  readonly side: Side;
+  readonly filled: Decimal;
+  readonly filledNotional: Decimal;
+}
+
 /** Where an order was found, if it was. */
 export type OrderPlace =
   | FoundOrder
+  | FilledOrder
   /**
    * In none of the lists, which together hold every order. They may lag behind a create or an end by seconds.
    */
@@ -70,7 +83,10 @@ async function findInAll(
   const orders = new Map<number, ListedOrder>(named.map((order) => [order.orderId, order]));
   const [order] = orders.values();
   // A server that ignores the filter lists other orders, and only one page of them, which proves nothing.
-  if (order === undefined) return { kind: listed.length === 0 ? 'not_found' : 'not_listed' };
+  if (order === undefined)
+    return listed.length === 0
+      ? await findFills(client, { market, clientOrderId }, options)
+      : { kind: 'not_listed' };
   return { kind: 'found', order, isOpen: isOpen(order.status), others: orders.size - 1 };
 }
 
@@ -89,9 +105,45 @@ async function listEnded(
   }
 }
 
-function isHistoryNotFound({ failure }: ExchangeError): boolean {
-  return failure.kind === 'rejected' && failure.httpStatus === 422 && 'orderHistory' in failure.errors;
+/**
+ * The history of a partner's account holds no cancelled orders, so the fills are asked as well. A fill carries no client
+ * order id: fills of several orders mean that the server ignored the filter, which proves nothing.
+ */
+async function findFills(
+  client: ExchangeClient,
+  { market, clientOrderId }: OrderName,
+  options: SendOptions,
+): Promise<OrderPlace> {
+  const fills = await listFills(client, { market, clientOrderId }, options);
+  const [first] = fills;
+  if (first === undefined) return { kind: 'not_found' };
+  const { orderId, side } = first;
+  if (orderId === undefined || fills.some((fill) => fill.orderId !== orderId || fill.side !== side))
+    return { kind: 'not_listed' };
+  return {
+    kind: 'filled',
+    orderId,
+    side,
+    filled: fills.reduce((sum, { amount }) => sum.plus(amount), zero),
+    filledNotional: fills.reduce((sum, { notional }) => sum.plus(notional), zero),
+  };
 }
+
+/** The exchange reports "no fill found" as a refusal. */
+async function listFills(
+  client: ExchangeClient,
+  { market, clientOrderId }: OrderName,
+  options: SendOptions,
+): Promise<readonly Deal[]> {
+  try {
+    return await client.call(executedHistory, { market, clientOrderId, limit: mostFills }, options);
+  } catch (error) {
+    if (error instanceof ExchangeError && isHistoryNotFound(error)) return [];
+    throw error;
+  }
+}
+
+const mostFills = 500;
 
 async function findAmongConditional(
   client: ExchangeClient,

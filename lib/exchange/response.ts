@@ -38,6 +38,11 @@ const PublicRefusal = z.object({
   params: z.array(z.unknown()),
 });
 
+/** How public endpoints with parameters refuse them: texts by parameter, nothing around them. */
+const ParameterRefusal = z
+  .record(z.string(), z.array(z.string()).min(1))
+  .refine((errors) => Object.keys(errors).length > 0);
+
 /**
  * Judges a response by an allow-list. Accepted: the whole result is there. Refused: status and body both say
  * so in the exchange's own form. Everything else is ambiguous.
@@ -126,12 +131,7 @@ function readTooManyRequests(content: unknown): Verdict<never> {
 }
 
 function readRefusal({ access }: Endpoint, httpStatus: number, content: unknown): Refusal | null {
-  if (access === 'public') {
-    const refusal = PublicRefusal.safeParse(content);
-    if (!refusal.success) return null;
-    const message = cutText(refusal.data.message);
-    return { kind: 'rejected', httpStatus, exchangeCode: null, message, errors: {} };
-  }
+  if (access === 'public') return readPublicRefusal(httpStatus, content);
   const refusal = PrivateRefusal.safeParse(content);
   if (!refusal.success) return null;
   const { code, message, errors } = refusal.data;
@@ -141,6 +141,20 @@ function readRefusal({ access }: Endpoint, httpStatus: number, content: unknown)
     exchangeCode: code,
     message: cutText(message),
     errors: readErrorTexts(errors ?? {}),
+  };
+}
+
+function readPublicRefusal(httpStatus: number, content: unknown): Refusal | null {
+  const refusal = PublicRefusal.safeParse(content).data;
+  const about = httpStatus === 422 ? ParameterRefusal.safeParse(content).data : undefined;
+  if (refusal === undefined && about === undefined) return null;
+  const message = cutText(refusal?.message ?? 'Validation failed');
+  return {
+    kind: 'rejected',
+    httpStatus,
+    exchangeCode: null,
+    message,
+    errors: refusal === undefined ? readErrorTexts(about ?? {}) : {},
   };
 }
 

@@ -1,73 +1,11 @@
 import * as z from 'zod';
-import { formatPercent, isDecimalText, one, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import { baseUrlOf, type Dialect, dialects } from '../exchange/dialect.ts';
-import { accountModes, tradingGrounds } from '../model/account.ts';
-import { sides } from '../model/order.ts';
+import { describeRegions } from '../model/region.ts';
 import type { Settings } from '../model/settings.ts';
+import { AccountSchema, MarketName } from './account-config.ts';
+import { checkRegions, regionOf } from './check-regions.ts';
 import { isTimeZone, parseCron } from './cron.ts';
-
-/** Prices and amounts are written as text, so that they stay exact. */
-const PositiveDecimal = z
-  .string()
-  .refine(
-    (text) => isDecimalText(text) && parseDecimal(text).gt(zero),
-    'must be a positive decimal as text, for example "0.5"',
-  )
-  .transform((text) => parseDecimal(text));
-
-/** `"0.1%"` → 0.001. */
-const PercentRate = z
-  .string()
-  .refine(isPercentRate, 'must be a per cent between 0% and 100%, for example "0.1%"')
-  .transform(rateOfPercent);
-
-function isPercentRate(text: string): boolean {
-  if (!text.endsWith('%') || !isDecimalText(text.slice(0, -1))) return false;
-  const rate = rateOfPercent(text);
-  return rate.gte(zero) && rate.lt(one);
-}
-
-const MarketName = z.string().regex(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/, 'must look like BTC_USDT');
-const PerMinute = z.int().min(1).max(10_000);
-
-const MarketLimitsSchema = z.strictObject({
-  tradesOn: z.enum(tradingGrounds, {
-    error: 'must say on which account of the exchange the market trades: \'spot\', \'margin\' or \'futures\'',
-  }),
-  sides: z
-    .array(z.enum(sides))
-    .min(1)
-    .default([...sides]),
-  maxAmount: PositiveDecimal.nullable().default(null),
-  maxNotional: PositiveDecimal.nullable().default(null),
-});
-
-const AccountSchema = z
-  .strictObject({
-    mode: z.enum(accountModes),
-    limitOffset: PercentRate.nullable().default(null),
-    maxLimitDistance: PercentRate.nullable().prefault('3%'),
-    markets: z.record(MarketName, MarketLimitsSchema),
-    maxSlippage: PercentRate.nullable().default(null),
-    allowUnguardedMarket: z.boolean().default(false),
-    maxOrdersPerMinute: PerMinute.nullable().default(null),
-    maxSignalsPerMinute: PerMinute.nullable().default(null),
-  })
-  .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...account }) => ({
-    ...account,
-    maxSlippageRate: maxSlippage,
-    limitOffsetRate: limitOffset,
-    maxLimitDistanceRate: maxLimitDistance,
-  }))
-  .superRefine(({ limitOffsetRate: offset, maxLimitDistanceRate: maximum }, context) => {
-    if (offset === null || maximum === null || offset.lte(maximum)) return;
-    context.addIssue({
-      code: 'custom',
-      path: ['limitOffset'],
-      message: `is ${formatPercent(offset)}, more than maxLimitDistance (${formatPercent(maximum)}): every order without a limit price would be denied; lower limitOffset, or raise maxLimitDistance`,
-    });
-  });
 
 /**
  * The addresses from which TradingView sends alerts.
@@ -117,22 +55,26 @@ const SnapshotsSchema = z.strictObject({
   interest: CronText.nullable().default('cron(20 0 * * ? *)'),
 });
 
-const ConfigSchema = z.strictObject({
-  exchange: z.strictObject({
-    address: z
-      .string()
-      .refine(isAddress, 'must be "global", "eu" or an https URL (http on this machine only)'),
-    dialect: z.enum(dialects),
-  }),
-  tickers: z.record(z.string().min(1), MarketName),
-  maxLagSeconds: z.number().positive().max(86_400),
-  unknownAlarmMinutes: z.int().min(1).max(1_440).default(15),
-  accounts: z
-    .record(z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'), AccountSchema)
-    .refine((accounts) => Object.keys(accounts).length > 0, 'must name at least one account'),
-  snapshots: SnapshotsSchema.prefault({}),
-  aws: AwsSchema.prefault({}),
-});
+const ConfigSchema = z
+  .strictObject({
+    exchange: z.strictObject({
+      address: z.string().refine(isAddress, {
+        error: 'must be "global", "eu" or an https URL (http on this machine only)',
+        // What is checked after it compares addresses.
+        abort: true,
+      }),
+      dialect: z.enum(dialects),
+    }),
+    tickers: z.record(z.string().min(1), MarketName),
+    maxLagSeconds: z.number().positive().max(86_400),
+    unknownAlarmMinutes: z.int().min(1).max(1_440).default(15),
+    accounts: z
+      .record(z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'), AccountSchema)
+      .refine((accounts) => Object.keys(accounts).length > 0, 'must name at least one account'),
+    snapshots: SnapshotsSchema.prefault({}),
+    aws: AwsSchema.prefault({}),
+  })
+  .superRefine(checkRegions);
 
 function isAddress(address: string): boolean {
   try {
@@ -199,21 +141,16 @@ export function parseConfig(config: unknown): HostConfig {
       defaultMaxLagMs: maxLagSeconds * 1000,
       unknownAlarmAfterMs: unknownAlarmMinutes * 60_000,
       accounts: Object.fromEntries(
-        Object.entries(accounts).map(([name, account]) => [name, { name, ...account }]),
+        Object.entries(accounts).map(([name, account]) => [
+          name,
+          { name, ...account, region: regionOf(account, exchange.address) },
+        ]),
       ),
     },
   };
 }
 
-/**
- * One sentence on what the exchange at a configured address refuses; null when no refusal is known.
- *
- * Accounts of the EU address have neither margin nor futures, and this relay places only collateral orders.
- *
- * @param address `exchange.address` of the configuration
- * @see https://docs.whitebit.com/
- */
-export function findAddressRefusal(address: string): string | null {
-  if (baseUrlOf(address) !== baseUrlOf('eu')) return null;
-  return 'the EU address (whitebit.eu) refuses every kind of order this relay places, stop-limit and limit, with HTTP 453 and code 30; balances and fees can be read there';
+/** For each region that restricts some of the accounts, one sentence on what it leaves to them. */
+export function listRegionNotes({ accounts }: Settings): readonly string[] {
+  return describeRegions(accounts);
 }

@@ -58,9 +58,9 @@ const DecimalText = z
   .refine(isDecimalText)
   .transform((text) => parseDecimal(text));
 
-/** Older releases stored base and quote currency as `stock` and `money`. */
+/** Older releases stored base and quote currency as `stock` and `money`, and not whether a market is a perpetual. */
 const MarketSchema: z.ZodType<Market> = z.preprocess(
-  renameOlder,
+  readOlder,
   z.object({
     name: z.string(),
     base: z.string(),
@@ -74,12 +74,13 @@ const MarketSchema: z.ZodType<Market> = z.preprocess(
     takerFeeRate: DecimalText,
     tradesEnabled: z.boolean(),
     isCollateral: z.boolean(),
+    isFutures: z.boolean(),
   }),
 );
 
-function renameOlder(value: unknown): unknown {
+function readOlder(value: unknown): unknown {
   const { stock, money, ...market } = Object(value) as Readonly<Record<string, unknown>>;
-  return { base: stock, quote: money, ...market };
+  return { base: stock, quote: money, isFutures: String(market['name']).endsWith('_PERP'), ...market };
 }
 
 const CopySchema = z.object({

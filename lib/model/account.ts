@@ -1,5 +1,6 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { Side } from './order.ts';
+import type { Region } from './region.ts';
 
 /**
  * What becomes of an account's orders and cancellations: `live` sends them to whatever exchange the relay has; `paper`
@@ -28,6 +29,8 @@ export interface Account {
   /** As it appears in the webhook URL. */
   readonly name: string;
   readonly mode: AccountMode;
+  /** Whose rules the exchange applies to this account; null: no region restricts it. */
+  readonly region: Region | null;
   /** How far beyond the stop price the limit is set when an alert gives none, as a rate (0.001 = 0.1 %). */
   readonly limitOffsetRate: Decimal | null;
   /**

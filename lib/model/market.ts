@@ -18,5 +18,8 @@ export interface Market {
   readonly makerFeeRate: Decimal;
   readonly takerFeeRate: Decimal;
   readonly tradesEnabled: boolean;
+  /** Whether the collateral account can trade it. */
   readonly isCollateral: boolean;
+  /** A perpetual. It has no spot trading. */
+  readonly isFutures: boolean;
 }

@@ -100,6 +100,11 @@ export const kindOfType: Readonly<Record<OrderType, OrderKindName>> = {
   spot_stop_market: 'stop_market',
 };
 
+/** Whether orders of this type trade on the spot account. */
+export function isSpotType(type: OrderType): boolean {
+  return type.startsWith('spot_');
+}
+
 /** Whether the exchange takes and reports the amount of an order in quote units. */
 export function isQuoteSized({ type, side }: { readonly type: OrderType; readonly side: Side }): boolean {
   return side === 'buy' && (type === 'spot_market' || type === 'spot_stop_market');
@@ -124,6 +129,15 @@ export interface OrderRequest {
   readonly reduceOnly?: boolean | undefined;
   readonly stp?: StpMode | undefined;
   readonly clientOrderId: string;
+}
+
+/** A sized order, and what limits apply to. */
+export interface SizedOrder {
+  readonly order: OrderRequest;
+  /** In base units, also when the order itself is sized in quote units. */
+  readonly baseAmount: Decimal;
+  /** What it is worth at most, in the quote currency. */
+  readonly notional: Decimal;
 }
 
 const orderStatuses = ['open', 'partially_filled', 'filled', 'cancelled'] as const;

@@ -49,12 +49,12 @@ export const limitKind: OrderKind<'limit'> = {
       ...(ioc === undefined ? {} : { ioc }),
     };
   },
-  draftOrder({ limitPrice, postOnly, ioc }, { ground, roundPrice }) {
+  draftOrder({ limitPrice, postOnly, ioc }, { tradesOn, roundPrice }) {
     const price = roundPrice(parseDecimal(limitPrice));
     return {
       ok: true,
       draft: {
-        type: ground === 'spot' ? 'spot_limit' : 'limit',
+        type: tradesOn === 'spot' ? 'spot_limit' : 'limit',
         price,
         ...(postOnly === true ? { postOnly } : {}),
         ...(ioc === true ? { ioc } : {}),

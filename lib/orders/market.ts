@@ -134,13 +134,13 @@ function draftGuarded(
   { side }: MarketSignal,
   oppositePrice: Decimal,
   rate: Decimal,
-  { ground, roundPrice }: DraftContext,
+  { tradesOn, roundPrice }: DraftContext,
 ): Drafted {
   const price = roundPrice(oppositePrice.times(side === 'buy' ? one.plus(rate) : one.minus(rate)));
   return {
     ok: true,
     draft: {
-      type: ground === 'spot' ? 'spot_limit' : 'limit',
+      type: tradesOn === 'spot' ? 'spot_limit' : 'limit',
       price,
       ioc: true,
       // A buy may cost as much as its bound. A sell is worth the best price at most.
@@ -153,9 +153,9 @@ function draftGuarded(
 function draftUnguarded(
   { side }: MarketSignal,
   oppositePrice: Decimal,
-  { ground, isQuoteSize }: DraftContext,
+  { tradesOn, isQuoteSize }: DraftContext,
 ): Drafted {
   const spotType: OrderType = side === 'buy' && isQuoteSize ? 'spot_market' : 'spot_stock_market';
-  const type = ground === 'spot' ? spotType : 'market';
+  const type = tradesOn === 'spot' ? spotType : 'market';
   return { ok: true, draft: { type, unitPrice: oppositePrice, entryPrice: oppositePrice } };
 }

@@ -1,6 +1,13 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { Account, TradingGround } from '../model/account.ts';
-import type { OrderKindName, OrderRequest, PositionSide, Side, StpMode, TriggerSide } from '../model/order.ts';
+import type {
+  OrderKindName,
+  OrderRequest,
+  PositionSide,
+  Side,
+  StpMode,
+  TriggerSide,
+} from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type {
   DecimalText,
@@ -99,7 +106,7 @@ export function sharedValues(values: OrderValues) {
 /** What a kind needs to know to set the prices of an order. */
 export interface DraftContext {
   readonly account: Account;
-  readonly ground: TradingGround;
+  readonly tradesOn: TradingGround;
   /** The best price of the other side of the book; null unless the kind {@link OrderKind.takesFromBook}. */
   readonly oppositePrice: Decimal | null;
   /** Whether the size is an amount of the quote currency. */

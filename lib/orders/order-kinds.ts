@@ -23,7 +23,9 @@ export function kindNamed(name: OrderKindName): OrderKind {
 /** An order as part of a sentence: `buy 0.01 BTC_USDT at limit 60000`. */
 export function describeOrder(order: OrderRequest): string {
   const { side, amount, market, type, reduceOnly } = order;
-  const size = isQuoteSized(order) ? `${market} for ${formatDecimal(amount)}` : `${formatDecimal(amount)} ${market}`;
+  const size = isQuoteSized(order)
+    ? `${market} for ${formatDecimal(amount)}`
+    : `${formatDecimal(amount)} ${market}`;
   const only = reduceOnly ? ', reduce-only' : '';
   return `${side} ${size} ${kinds[kindOfType[type]].describeOrderPrices(order)}${only}`;
 }

@@ -64,12 +64,12 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
       ...(expectTrigger === undefined ? {} : { expectTrigger }),
     };
   },
-  draftOrder(signal, { account, ground, roundPrice }) {
+  draftOrder(signal, { account, tradesOn, roundPrice }) {
     const activationPrice = roundPrice(parseDecimal(signal.stopPrice));
     const limitPrice = limitPriceOf(signal, account, activationPrice);
     if (limitPrice === null) return { ok: false, denial: denyMissingLimit(account) };
     const price = roundPrice(limitPrice);
-    const type = ground === 'spot' ? 'spot_stop_limit' : 'stop_limit';
+    const type = tradesOn === 'spot' ? 'spot_stop_limit' : 'stop_limit';
     return { ok: true, draft: { type, price, activationPrice, unitPrice: price, entryPrice: price } };
   },
   limitDistance: ({ price = zero, activationPrice = zero }) => ({

@@ -29,7 +29,8 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
     maxSlippage: {
       use: 'forbidden',
       complaint: {
-        message: 'the exchange takes no bound for a stop-market order: its price is not known before it is triggered',
+        message:
+          'the exchange takes no bound for a stop-market order: its price is not known before it is triggered',
         hint: 'remove it, or write "orderType": "stop_limit" with the worst price you accept as "limitPrice"',
       },
     },
@@ -63,14 +64,15 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
     };
   },
   draftOrder({ side, stopPrice }, context) {
-    const { account, ground, roundPrice } = context;
+    const { account, tradesOn, roundPrice } = context;
     if (!account.allowUnguardedMarket) return { ok: false, denial: denyUnguarded(account) };
-    if (ground === 'spot' && side === 'buy' && !context.isQuoteSize) return { ok: false, denial: denyBaseSize(context) };
+    if (tradesOn === 'spot' && side === 'buy' && !context.isQuoteSize)
+      return { ok: false, denial: denyBaseSize(context) };
     const activationPrice = roundPrice(parseDecimal(stopPrice));
     return {
       ok: true,
       draft: {
-        type: ground === 'spot' ? 'spot_stop_market' : 'stop_market',
+        type: tradesOn === 'spot' ? 'spot_stop_market' : 'stop_market',
         activationPrice,
         unitPrice: activationPrice,
         entryPrice: activationPrice,
@@ -98,7 +100,12 @@ function complainUnguarded({ name }: Account): Complaint {
 /** The account may have been changed since the webhook accepted the alert. */
 function denyUnguarded(account: Account): Denial {
   const { message, hint } = complainUnguarded(account);
-  return { rule: 'unguarded_market', limit: 'allowUnguardedMarket: true', actual: 'not set', message: `${message}; ${hint}` };
+  return {
+    rule: 'unguarded_market',
+    limit: 'allowUnguardedMarket: true',
+    actual: 'not set',
+    message: `${message}; ${hint}`,
+  };
 }
 
 /** The amount that such a buy would get is not known before it is triggered. */

@@ -42,10 +42,13 @@ export interface PaperAccount {
   readonly isPartner: boolean;
   /** Ticker → initial main balance. Orders never change it. */
   readonly main: Readonly<Record<string, string>>;
-  /** Ticker → initial collateral balance. Orders reserve and spend it. */
+  /** Ticker → initial trade balance. Spot orders reserve and spend it. */
+  readonly spot: Readonly<Record<string, string>>;
+  /** Ticker → initial collateral balance, which backs the positions on margin pairs and perpetuals. */
   readonly collateral: Readonly<Record<string, string>>;
 }
 
+const spot = { USDT: '1000000', BTC: '10', ETH: '100', SOL: '1000', DUSDT: '1000000', DBTC: '10' };
 const collateral = { USDT: '1000000', BTC: '10', ETH: '100', SOL: '1000' };
 
 export const paperAccounts: readonly PaperAccount[] = [
@@ -53,9 +56,10 @@ export const paperAccounts: readonly PaperAccount[] = [
     name: 'main',
     isPartner: true,
     main: { BTC: '1.25', ETH: '20', SOL: '0.5', USDT: '25000.75' },
+    spot,
     collateral,
   },
-  { name: 'second', isPartner: false, main: { USDT: '500' }, collateral },
+  { name: 'second', isPartner: false, main: { USDT: '500' }, spot, collateral },
 ];
 
 export type PaperFeeTerms = Readonly<

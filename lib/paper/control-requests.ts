@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
 import { readJson } from '../base/json.ts';
+import { fundsOwners } from './set-funds.ts';
 
 const DecimalText = z
   .string()
@@ -20,6 +21,15 @@ export const BalanceRequestSchema = z.strictObject({
   ticker: z.string().min(1),
   amount: AmountText,
 });
+
+export const FundsRequestSchema = z.strictObject({
+  account: z.string(),
+  of: z.enum(fundsOwners),
+  ticker: z.string().min(1),
+  amount: AmountText,
+});
+
+export const LeverageRequestSchema = z.strictObject({ account: z.string(), leverage: z.int() });
 
 export const HedgeRequestSchema = z.strictObject({ account: z.string(), hedgeMode: z.boolean() });
 

@@ -3,8 +3,10 @@ import type { PaperInterestPayment } from './accounts.ts';
 import {
   BalanceRequestSchema,
   FeeRequestSchema,
+  FundsRequestSchema,
   HedgeRequestSchema,
   InterestRequestSchema,
+  LeverageRequestSchema,
   PriceRequestSchema,
   parseBody,
   readRequest,
@@ -13,7 +15,9 @@ import type { Command } from './engine.ts';
 import { type FaultBox, type FaultRequest, type FaultView, parseFaultRequest } from './faults.ts';
 import type { FeeTermsChange } from './main-account.ts';
 import { marketNamed } from './markets.ts';
+import { refusalTable } from './refusals.ts';
 import { endpointNames } from './routes.ts';
+import type { FundsOwner } from './set-funds.ts';
 import { describeState, type PaperState } from './state.ts';
 import type { Trading } from './trading.ts';
 
@@ -31,6 +35,19 @@ export interface PaperControl {
   setPrice(market: string, price: Decimal, volume?: Decimal): void;
   /** Sets an account's main balance of a currency; zero removes it. @throws as `setPrice` does */
   setBalance(account: string, ticker: string, amount: Decimal): void;
+  /**
+   * Sets a balance of an account's spot or collateral account, as a deposit or withdrawal would.
+   *
+   * @param amount what it holds afterwards, with the funds reserved for orders; not below those
+   * @throws as `setPrice` does
+   */
+  setFunds(account: string, of: FundsOwner, ticker: string, amount: Decimal): void;
+  /**
+   * Changes the leverage of an account: 1, 2, 3, 5, 10, 20, 50 or 100.
+   *
+   * @throws RangeError also when the account lacks the funds for a lower one; as `setPrice` does
+   */
+  setLeverage(account: string, leverage: number): void;
   /**
    * Switches an account between hedge mode and one-way mode.
    *
@@ -69,6 +86,12 @@ export function createControl(controlled: Controlled): PaperControl {
     setBalance(account, ticker, amount) {
       execute(controlled, { kind: 'set_balance', account, ticker, amount }).catch(() => {});
     },
+    setFunds(account, of, ticker, amount) {
+      execute(controlled, { kind: 'set_funds', account, of, ticker, amount }).catch(() => {});
+    },
+    setLeverage(account, leverage) {
+      execute(controlled, { kind: 'set_leverage', account, leverage }).catch(() => {});
+    },
     setHedgeMode(account, isHedged) {
       execute(controlled, { kind: 'set_hedge_mode', account, isHedged }).catch(() => {});
     },
@@ -95,9 +118,15 @@ export function createControl(controlled: Controlled): PaperControl {
 /** A command without its time, which `execute` takes from the clock. */
 type Untimed<C extends Command> = C extends Command ? Omit<C, 'atMs'> : never;
 
-/** Takes effect at once; resolves once it is stored. */
+/**
+ * Takes effect at once; resolves once it is stored.
+ *
+ * @throws RangeError when the exchange refuses the command
+ */
 function execute({ trading, nowMs }: Controlled, command: Untimed<Command>): Promise<void> {
-  return trading.execute({ ...command, atMs: nowMs() }).stored;
+  const { result, stored } = trading.execute({ ...command, atMs: nowMs() });
+  if (result.result === 'refused') throw new RangeError(refusalTable[result.refusal].text);
+  return stored;
 }
 
 interface Trade {
@@ -126,6 +155,8 @@ const controlRoutes: Readonly<Record<string, ControlRoute>> = {
   'GET /control/state': ({ trading }) => ({ httpStatus: 200, body: describeState(trading.state) }),
   'POST /control/price': postPrice,
   'POST /control/balance': postBalance,
+  'POST /control/funds': postFunds,
+  'POST /control/leverage': postLeverage,
   'POST /control/hedge': postHedge,
   'POST /control/fee': postFee,
   'POST /control/interest': postInterest,
@@ -166,6 +197,18 @@ async function postPrice(controlled: Controlled, body: string): Promise<ControlR
 async function postBalance(controlled: Controlled, body: string): Promise<ControlResponse> {
   const request = readRequest(BalanceRequestSchema, body);
   await execute(controlled, { kind: 'set_balance', ...request });
+  return { httpStatus: 200, body: request };
+}
+
+async function postFunds(controlled: Controlled, body: string): Promise<ControlResponse> {
+  const request = readRequest(FundsRequestSchema, body);
+  await execute(controlled, { kind: 'set_funds', ...request });
+  return { httpStatus: 200, body: request };
+}
+
+async function postLeverage(controlled: Controlled, body: string): Promise<ControlResponse> {
+  const request = readRequest(LeverageRequestSchema, body);
+  await execute(controlled, { kind: 'set_leverage', ...request });
   return { httpStatus: 200, body: request };
 }
 

@@ -1,9 +1,10 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-
 import type { OrderStatus, OrderType, PositionSide, Side } from '../model/order.ts';
-import { paperAccounts } from './accounts.ts';
+import { type PaperAccount, paperAccounts } from './accounts.ts';
 import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';
+import type { ClosedPosition, Position, PositionEvent } from './position-records.ts';
+import type { Deal, HourOfTrades, PublicTrade } from './trade-records.ts';
 
 export type ActivationCondition = 'gte' | 'lte';
 
@@ -21,30 +22,42 @@ export interface PaperOrder {
   readonly clientOrderId: string;
   readonly market: string;
   readonly side: Side;
+  /** A type that begins with `spot_` trades the spot balance, every other one the collateral account. */
   readonly type: OrderType;
+  /** In base units; in quote units for an order that is sized in them (see `isQuoteSized`). */
   readonly amount: Decimal;
-  readonly price: Decimal;
+  /** The limit price; null for an order without one. */
+  readonly price: Decimal | null;
   readonly activationPrice: Decimal | null;
   readonly activationCondition: ActivationCondition | null;
+  readonly postOnly: boolean;
+  readonly ioc: boolean;
+  /** Never opens or enlarges a position. */
+  readonly reduceOnly: boolean;
   readonly stp: string;
   /** The position that it changes. `BOTH` except on a perpetual market in hedge mode. */
   readonly positionSide: PositionSide;
   readonly createdAtMs: number;
+  /** The order whose stop-loss or take-profit it is, else null. */
+  readonly parentId: number | null;
   readonly oto: PlannedPrices | null;
   /** The id of its OCO pair while both legs are open, else null. */
   ocoId: number | null;
-  /** Whether it is in the order book. A stop-limit order enters the book on activation. */
+  /** Whether its trigger, if it has one, was reached. An activated order with a limit price is in the book. */
   activated: boolean;
   /** Its time priority among orders at the same price; set when it enters the book. */
   arrival: number;
   status: OrderStatus;
   endReason: string | null;
   updatedAtMs: number;
+  /** In the units of `amount`. */
   remaining: Decimal;
+  /** In base units. */
   filled: Decimal;
   filledNotional: Decimal;
+  /** In units of the fee asset: the base currency for a spot buy, else the quote currency. */
   fee: Decimal;
-  /** The part of `remaining`, in base units, for which funds are reserved. */
+  /** The part of `remaining` for which funds are reserved. */
   heldAmount: Decimal;
   /** The reserved funds, in the quote currency; for a spot sell order in base units. */
   reserved: Decimal;
@@ -62,36 +75,36 @@ export interface OcoPair {
 
 export interface Balance {
   available: Decimal;
+  /** Set aside for open orders. */
   reserved: Decimal;
 }
 
-/**
- * A perpetual position: long above zero, short below. `margin` is its notional at opening, in the quote
- * currency.
- */
-export interface Position {
-  readonly market: string;
-  readonly side: PositionSide;
-  amount: Decimal;
-  margin: Decimal;
-}
-
+/** Margin and futures trading. The margin of positions is not taken out of the balances. */
 export interface CollateralAccount {
   /** Ticker → collateral balance. */
   readonly balances: Map<string, Balance>;
-  /** One per market; in hedge mode two. */
+  /** Only positions that are open: one per market, in hedge mode two per perpetual. See `positionKeyOf`. */
   readonly positions: Map<string, Position>;
   /**
    * In hedge mode a perpetual market has a long and a short position; otherwise one position of either sign.
    */
   isHedged: boolean;
+  /** One of `leverages`; a market's own maximum can be lower. */
+  leverage: number;
+}
+
+/** One account of the exchange; its main balance is in `mainAccount`. */
+export interface TradingAccount {
+  /** Ticker → the balance that spot orders trade. */
+  readonly spot: Map<string, Balance>;
+  readonly collateral: CollateralAccount;
 }
 
 /** The whole state of the exchange. Only commands change it, in place. */
 export interface ExchangeState {
   /** Market → last price. */
   readonly prices: Map<string, Decimal>;
-  readonly accounts: Map<string, CollateralAccount>;
+  readonly accounts: Map<string, TradingAccount>;
   /** Ticker → the profit of the counterparty, which is the other side of every trade. */
   readonly counterparty: Map<string, Decimal>;
   /** Ticker → trading fees charged. */
@@ -106,20 +119,37 @@ export interface ExchangeState {
    * The orders that requests created, in order of acceptance. Take-profits and stop-losses are not included.
    */
   readonly acceptedOrderIds: number[];
+  /** Every fill of an account's order, oldest first. */
+  readonly deals: Deal[];
+  /** Market → its newest trades, newest first. */
+  readonly publicTrades: Map<string, PublicTrade[]>;
+  /** Market → its trades of the last 24 hours, added up by hour, oldest first. */
+  readonly activity: Map<string, HourOfTrades[]>;
+  /** Every change of a position, oldest first. */
+  readonly positionEvents: PositionEvent[];
+  /** In the order in which they were closed. */
+  readonly closedPositions: ClosedPosition[];
   readonly mainAccount: MainAccountState;
   nextId: number;
   nextArrival: number;
+  nextDealId: number;
+  nextPositionId: number;
+  /** Public trades have ids of their own: a trade that met no order is not kept across a restart. */
+  nextPublicTradeId: number;
 }
 
 /** Above 32 bits, like the ids of the live service. */
-const firstId = 10_000_000_001;
+const firstIds = {
+  nextId: 10_000_000_001,
+  nextDealId: 20_000_000_001,
+  nextPositionId: 30_000_000_001,
+  nextPublicTradeId: 40_000_000_001,
+};
 
 export function createExchangeState(): ExchangeState {
   return {
     prices: new Map([...paperMarkets.values()].map((market) => [market.name, market.startPrice])),
-    accounts: new Map(
-      paperAccounts.map(({ name, collateral }) => [name, createCollateralAccount(collateral)]),
-    ),
+    accounts: new Map(paperAccounts.map((account) => [account.name, createTradingAccount(account)])),
     counterparty: new Map(),
     fees: new Map(),
     orders: new Map(),
@@ -127,17 +157,30 @@ export function createExchangeState(): ExchangeState {
     pairs: new Map(),
     byClientOrderId: new Map(),
     acceptedOrderIds: [],
+    deals: [],
+    publicTrades: new Map(),
+    activity: new Map(),
+    positionEvents: [],
+    closedPositions: [],
     mainAccount: createMainAccountState(),
-    nextId: firstId,
+    ...firstIds,
     nextArrival: 1,
   };
 }
 
-function createCollateralAccount(collateral: Readonly<Record<string, string>>): CollateralAccount {
-  const balances = Object.entries(collateral).map(
-    ([ticker, amount]) => [ticker, { available: parseDecimal(amount), reserved: zero }] as const,
+function createTradingAccount({ spot, collateral }: PaperAccount): TradingAccount {
+  return {
+    spot: createBalances(spot),
+    collateral: { balances: createBalances(collateral), positions: new Map(), isHedged: false, leverage: 1 },
+  };
+}
+
+function createBalances(amounts: Readonly<Record<string, string>>): Map<string, Balance> {
+  return new Map(
+    Object.entries(amounts).map(
+      ([ticker, amount]) => [ticker, { available: parseDecimal(amount), reserved: zero }] as const,
+    ),
   );
-  return { balances: new Map(balances), positions: new Map(), isHedged: false };
 }
 
 export function takeId(state: ExchangeState): number {
@@ -151,52 +194,31 @@ export function lastPriceOf(state: ExchangeState, market: string): Decimal {
   return state.prices.get(market) ?? zero;
 }
 
-export function collateralAccountOf(state: ExchangeState, account: string): CollateralAccount {
-  const collateralAccount = state.accounts.get(account);
-  if (collateralAccount === undefined)
+/** @throws RangeError for an account that the exchange does not have */
+export function tradingAccountOf(state: ExchangeState, account: string): TradingAccount {
+  const found = state.accounts.get(account);
+  if (found === undefined)
     throw new RangeError(
       `the paper exchange has no account "${account}"; it has ${[...state.accounts.keys()].join(', ')}`,
     );
-  return collateralAccount;
+  return found;
 }
 
-export function balanceOf(state: ExchangeState, account: string, ticker: string): Balance {
-  const { balances } = collateralAccountOf(state, account);
+/** @throws as {@link tradingAccountOf} does */
+export function collateralAccountOf(state: ExchangeState, account: string): CollateralAccount {
+  return tradingAccountOf(state, account).collateral;
+}
+
+/** The spot or collateral balance of a ticker, as a part of the state; it is created if there is none. */
+export function balanceToChange(balances: Map<string, Balance>, ticker: string): Balance {
   const balance = balances.get(ticker) ?? { available: zero, reserved: zero };
   balances.set(ticker, balance);
   return balance;
 }
 
-type PositionName = Pick<PaperOrder, 'account' | 'market' | 'positionSide'>;
-
-/** The position that an order changes, read-only. A position that was never opened is returned as empty. */
-export function positionOf(
-  state: ExchangeState,
-  { account, market, positionSide: side }: PositionName,
-): Readonly<Position> {
-  const position = collateralAccountOf(state, account).positions.get(positionKeyOf(market, side));
-  return position ?? { market, side, amount: zero, margin: zero };
-}
-
-/** The position that a fill changes; creates it if there is none. */
-export function positionToChange(
-  state: ExchangeState,
-  { account, market, positionSide: side }: PositionName,
-): Position {
-  const { positions } = collateralAccountOf(state, account);
-  const key = positionKeyOf(market, side);
-  const position = positions.get(key) ?? { market, side, amount: zero, margin: zero };
-  positions.set(key, position);
-  return position;
-}
-
-function positionKeyOf(market: string, side: PositionSide): string {
-  return side === 'BOTH' ? market : `${market} ${side}`;
-}
-
-/** Whether an order can only reduce its position: in hedge mode, a sell of a long or a buy of a short. */
-export function closesOnly({ side, positionSide }: Pick<PaperOrder, 'side' | 'positionSide'>): boolean {
-  return side === 'sell' ? positionSide === 'LONG' : positionSide === 'SHORT';
+/** Whether an order trades the spot balance instead of the collateral account. */
+export function isSpotOrder({ type }: Pick<PaperOrder, 'type'>): boolean {
+  return type.startsWith('spot_');
 }
 
 export interface ClientOrderKey {

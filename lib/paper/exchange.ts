@@ -5,8 +5,9 @@ import { createAccessCheck } from './access.ts';
 import { createRateWindow } from './rate-window.ts';
 import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
 import type { RefusalName } from './refusals.ts';
-import type { PaperEndpoint, Route } from './request-context.ts';
-import { routesByAddress } from './routes.ts';
+import type { PaperEndpoint } from './request-context.ts';
+import { createRouteTable, type FoundRoute } from './route-table.ts';
+import { routes } from './routes.ts';
 import type { Trading } from './trading.ts';
 import { createFieldReader } from './validation.ts';
 
@@ -66,23 +67,23 @@ export interface PaperCoreOptions {
  */
 export function createPaperCore(options: PaperCoreOptions): PaperCore {
   const { dialect } = options;
-  const routes = routesByAddress(dialect);
+  const table = createRouteTable(routes, dialect);
   const windows = new Map(
-    [...routes.values()].map(({ endpoint }) => [endpoint.name, createRateWindow(endpoint.requestsPer10s)]),
+    table.endpoints.map((endpoint) => [endpoint.name, createRateWindow(endpoint.requestsPer10s)]),
   );
   const serve = createService(options);
 
   function admit(request: PaperRequest): Admission {
     const path = pathOf(request.target);
-    const route = routes.get(`${request.method} ${path}`);
-    if (route === undefined) return turnAway('path_unknown', { dialect, access: accessOf(path) });
-    const { endpoint } = route;
+    const found = table.find(request.method, path);
+    if (found === null) return turnAway('path_unknown', { dialect, access: accessOf(path) });
+    const { endpoint } = found.route;
     if (!windows.get(endpoint.name)?.(request.atMs))
       return turnAway('rate_limited', { dialect, access: endpoint.access });
     return {
       admitted: true,
       endpoint,
-      serve: (lagMs = request.lagMs) => serve(route, path, { ...request, lagMs: lagMs ?? 0 }),
+      serve: (lagMs = request.lagMs) => serve(found, path, { ...request, lagMs: lagMs ?? 0 }),
     };
   }
 
@@ -114,14 +115,21 @@ export function pathOf(target: string): string {
   return target.split('?', 1)[0] ?? '/';
 }
 
-type Service = (route: Route, path: string, request: Required<PaperRequest>) => Promise<PaperResponse>;
+/** The query of a request's target. */
+function queryOf(target: string): Readonly<Record<string, string>> {
+  const start = target.indexOf('?');
+  return start < 0 ? {} : Object.fromEntries(new URLSearchParams(target.slice(start)));
+}
+
+type Service = (found: FoundRoute, path: string, request: Required<PaperRequest>) => Promise<PaperResponse>;
 
 function createService({ dialect, trading }: PaperCoreOptions): Service {
   const checkAccess = createAccessCheck(dialect);
-  return async ({ endpoint, trades, serve }, path, { headers, body, atMs, lagMs }) => {
+  return async ({ route, pathFields }, path, { target, headers, body, atMs, lagMs }) => {
+    const { endpoint, trades, serve } = route;
     const access =
       endpoint.access === 'public'
-        ? { allowed: true as const, account: '', body: {} }
+        ? { allowed: true as const, account: '', body: { ...queryOf(target), ...pathFields } }
         : checkAccess({ headers, path, body, atMs, trades });
     const form = { dialect, access: endpoint.access };
     if (!access.allowed) return refusalResponse([{ name: access.refusal }], form);

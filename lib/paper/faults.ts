@@ -6,7 +6,8 @@ import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
-import { orderKinds } from '../orders/order-kinds.ts';
+import { orderTypes } from '../model/order.ts';
+import { endpointOf } from '../orders/order-types.ts';
 import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
 import type { RefusalName } from './refusals.ts';
 
@@ -37,6 +38,8 @@ interface FaultRow {
   readonly needs?: 'delayMs' | 'durationMs';
   /** The endpoints that the fault can affect; absent: all. */
   readonly only?: readonly string[];
+  /** Whether it affects a request with these fields; absent: any request. */
+  readonly isMeant?: (fields: Readonly<Record<string, unknown>>) => boolean;
 }
 
 const response = (httpStatus: number, body: unknown) => (): FaultEffect => ({
@@ -50,7 +53,7 @@ const refusal =
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
 const listNames = [openOrder, endedOrder, conditionalOrders].map(({ name }) => name);
-const createNames = orderKinds.map(({ endpoint }) => endpoint.name);
+const createNames = orderTypes.map((type) => endpointOf(type).name);
 const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };
 const publicRefusal = { success: false, message: 'Validation failed', params: [] };
@@ -76,6 +79,12 @@ const faultRows = {
     when: 'after',
     effect: refusal('client_order_id_used'),
     only: createNames,
+  },
+  refuse_ioc: {
+    when: 'before',
+    effect: refusal('ioc_unavailable'),
+    only: [endpointOf('limit').name],
+    isMeant: ({ ioc }) => ioc === true,
   },
   contradict: { when: 'after', effect: () => ({ kind: 'contradict' }), only: tradeNames },
   echo_headers: { when: 'after', effect: () => ({ kind: 'echo' }), only: tradeNames },
@@ -175,7 +184,10 @@ export interface FaultBox {
   clear(): void;
   list(): readonly FaultView[];
   /** The first fault that affects this request, which is counted; null if none does. */
-  strike(endpoint: Pick<Endpoint, 'name' | 'access'>): Strike | null;
+  strike(
+    endpoint: Pick<Endpoint, 'name' | 'access'>,
+    fields: Readonly<Record<string, unknown>>,
+  ): Strike | null;
 }
 
 /** @param dialect of the refusals that faults respond with */
@@ -203,10 +215,10 @@ export function createFaultBox(random: Random, dialect: Dialect): FaultBox {
       faults = [];
     },
     list: () => faults,
-    strike({ name, access }) {
+    strike({ name, access }, fields) {
       for (const fault of faults) {
-        const { when, effect, only = [name] }: FaultRow = faultRows[fault.fault];
-        if (when === 'at_once' || !only.includes(name)) continue;
+        const { when, effect, only = [name], isMeant }: FaultRow = faultRows[fault.fault];
+        if (when === 'at_once' || !only.includes(name) || isMeant?.(fields) === false) continue;
         if (fault.endpoint !== null && fault.endpoint !== name) continue;
         if (fault.probability !== null && random() >= fault.probability) continue;
         count(fault);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
+import { readJson } from '../base/json.ts';
 import { readBody } from '../base/read-body.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { type Controlled, serveControl } from './control.ts';
@@ -33,7 +34,7 @@ export function createGateway({ dialect, core, clock, faults, controlled, closin
     if (path.startsWith('/control/')) return control(response, `${method} ${path}`, body);
     const admission = core.admit({ method, target, headers, body, atMs: clock.nowMs() });
     if (!admission.admitted) return send(response, admission.response);
-    const strike = faults.strike(admission.endpoint);
+    const strike = faults.strike(admission.endpoint, readFields(body));
     if (strike?.when === 'before') return spoil(response, strike);
     if (strike?.when === 'during') return send(response, await admission.serve(strike.delayMs));
     const paperResponse = await admission.serve();
@@ -67,6 +68,12 @@ export function createGateway({ dialect, core, clock, faults, controlled, closin
     }
     response.destroy();
   }
+}
+
+/** The fields of a request; none if it is no JSON object. */
+function readFields(body: Buffer): Readonly<Record<string, unknown>> {
+  const value = readJson(body.toString('utf8'));
+  return typeof value === 'object' && value !== null ? { ...value } : {};
 }
 
 function send(response: ServerResponse, paperResponse: PaperResponse): void {

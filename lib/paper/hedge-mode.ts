@@ -1,7 +1,8 @@
-import { zero } from '../base/decimal.ts';
 import type { OrderRequest } from '../model/order.ts';
-import { closesOnly, collateralAccountOf, type ExchangeState, positionOf } from './exchange-state.ts';
+import { type CommandResult, refused } from './command-result.ts';
+import { collateralAccountOf, type ExchangeState } from './exchange-state.ts';
 import { marketNamed } from './markets.ts';
+import { closesOnly, positionAmountOf } from './positions.ts';
 import type { RefusalName } from './refusals.ts';
 
 export interface SetHedgeModeCommand {
@@ -12,21 +13,21 @@ export interface SetHedgeModeCommand {
 }
 
 /**
- * Switches an account between hedge mode and one-way mode.
- *
- * @throws RangeError for an unknown account, or one with an open order or a position on a perpetual market
+ * Switches an account between hedge mode and one-way mode. It is refused while the account has an open order or a
+ * position on a perpetual market.
  */
-export function setHedgeMode(state: ExchangeState, { account, isHedged }: SetHedgeModeCommand): void {
+export function setHedgeMode(
+  state: ExchangeState,
+  { account, isHedged }: SetHedgeModeCommand,
+): CommandResult {
   const collateralAccount = collateralAccountOf(state, account);
   const hasOrders = [...state.open.values()].some(
     (order) => order.account === account && isPerpetual(order.market),
   );
-  const hasPosition = [...collateralAccount.positions.values()].some(({ amount }) => !amount.eq(zero));
-  if (hasOrders || hasPosition)
-    throw new RangeError(
-      `account "${account}" cannot change its mode while it has orders or positions on a perpetual market; cancel and close them first`,
-    );
+  const hasPosition = [...collateralAccount.positions.values()].some(({ market }) => isPerpetual(market));
+  if (hasOrders || hasPosition) return refused('hedge_mode_in_use');
   collateralAccount.isHedged = isHedged;
+  return { result: 'set' };
 }
 
 /**
@@ -40,13 +41,14 @@ export function checkPositionSide(
   account: string,
   order: OrderRequest,
 ): RefusalName | null {
-  const { market, amount, positionSide = 'BOTH' } = order;
+  const { market, side, amount, positionSide = 'BOTH', reduceOnly = false } = order;
   const { isHedged } = collateralAccountOf(state, account);
   if (isHedged && !isPerpetual(market)) return positionSide === 'BOTH' ? null : 'position_side_futures_only';
   if (isHedged === (positionSide === 'BOTH')) return 'position_side_mismatch';
-  if (!closesOnly({ ...order, positionSide })) return null;
-  const position = positionOf(state, { account, market, positionSide });
-  return amount.gt(position.amount.abs()) ? 'position_opposite' : null;
+  // A reduce-only order is trimmed to the position instead.
+  if (reduceOnly || !closesOnly({ side, positionSide, reduceOnly })) return null;
+  const position = positionAmountOf(state, { account, market, positionSide });
+  return amount.gt(position.abs()) ? 'position_opposite' : null;
 }
 
 function isPerpetual(market: string): boolean {

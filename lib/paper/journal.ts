@@ -50,6 +50,8 @@ export const migrations = [
      WHERE json_type(entry, '$.command.order.stopLoss') = 'null';
    UPDATE paper_journal SET entry = json_remove(entry, '$.command.order.takeProfit')
      WHERE json_type(entry, '$.command.order.takeProfit') = 'null';`,
+  // Orders now have a type, trade against an order book, and have positions on margin pairs too.
+  'DELETE FROM paper_journal',
 ];
 
 /**

@@ -4,26 +4,40 @@ import type { Market } from '../model/market.ts';
 /** A market of the paper exchange: the fields of every market, how its trades settle, and its first price. */
 export interface PaperMarket extends Market {
   /**
-   * `spot` trades exchange base for quote. A `perpetual` has a signed position with margin in the quote
-   * currency.
+   * A `spot` market has spot trading and, if it is collateral, positions too. A `perpetual` has positions only.
    */
   readonly settlement: 'spot' | 'perpetual';
   readonly startPrice: Decimal;
+  /** The base units of the counterparty's first offer on each side of the book. */
+  readonly bookDepth: Decimal;
+  /** The most leverage that a position can have; 1 where there are no positions. */
+  readonly maxLeverage: number;
 }
 
 interface MarketRow {
   readonly name: string;
   readonly base: string;
+  readonly quote: string;
   readonly amountStep: string;
   readonly priceStep: string;
   readonly minAmount: string;
   readonly makerFeeRate: string;
   readonly takerFeeRate: string;
   readonly startPrice: string;
+  readonly bookDepth: string;
   readonly settlement: PaperMarket['settlement'];
+  readonly isCollateral: boolean;
+  readonly maxLeverage: number;
 }
 
-const spotFees = { makerFeeRate: '0.001', takerFeeRate: '0.001', settlement: 'spot' } as const;
+const spotPair = {
+  quote: 'USDT',
+  makerFeeRate: '0.001',
+  takerFeeRate: '0.001',
+  settlement: 'spot',
+  isCollateral: true,
+  maxLeverage: 10,
+} as const;
 
 /** Sizes are those of ordinary markets. Prices are round, so that sums are easy to check. */
 const rows: readonly MarketRow[] = [
@@ -34,7 +48,8 @@ const rows: readonly MarketRow[] = [
     priceStep: '0.01',
     minAmount: '0.00001',
     startPrice: '60000',
-    ...spotFees,
+    bookDepth: '1',
+    ...spotPair,
   },
   {
     name: 'ETH_USDT',
@@ -43,7 +58,8 @@ const rows: readonly MarketRow[] = [
     priceStep: '0.01',
     minAmount: '0.0001',
     startPrice: '3000',
-    ...spotFees,
+    bookDepth: '20',
+    ...spotPair,
   },
   {
     name: 'SOL_USDT',
@@ -52,7 +68,8 @@ const rows: readonly MarketRow[] = [
     priceStep: '0.001',
     minAmount: '0.01',
     startPrice: '150',
-    ...spotFees,
+    bookDepth: '400',
+    ...spotPair,
   },
   {
     name: 'BTC_PERP',
@@ -61,9 +78,27 @@ const rows: readonly MarketRow[] = [
     priceStep: '0.1',
     minAmount: '0.001',
     startPrice: '60000',
+    bookDepth: '1',
+    quote: 'USDT',
     makerFeeRate: '0.0001',
     takerFeeRate: '0.00035',
     settlement: 'perpetual',
+    isCollateral: true,
+    maxLeverage: 100,
+  },
+  // The free demo pair of the live service.
+  {
+    name: 'DBTC_DUSDT',
+    base: 'DBTC',
+    amountStep: '0.000001',
+    priceStep: '0.01',
+    minAmount: '0.00001',
+    startPrice: '60000',
+    bookDepth: '1',
+    ...spotPair,
+    quote: 'DUSDT',
+    isCollateral: false,
+    maxLeverage: 1,
   },
 ];
 
@@ -71,7 +106,7 @@ function marketOf(row: MarketRow): PaperMarket {
   return {
     name: row.name,
     base: row.base,
-    quote: 'USDT',
+    quote: row.quote,
     amountStep: parseDecimal(row.amountStep),
     priceStep: parseDecimal(row.priceStep),
     minAmount: parseDecimal(row.minAmount),
@@ -80,9 +115,12 @@ function marketOf(row: MarketRow): PaperMarket {
     makerFeeRate: parseDecimal(row.makerFeeRate),
     takerFeeRate: parseDecimal(row.takerFeeRate),
     tradesEnabled: true,
-    isCollateral: true,
+    isCollateral: row.isCollateral,
+    isFutures: row.settlement === 'perpetual',
     settlement: row.settlement,
     startPrice: parseDecimal(row.startPrice),
+    bookDepth: parseDecimal(row.bookDepth),
+    maxLeverage: row.maxLeverage,
   };
 }
 
@@ -99,6 +137,21 @@ export function marketNamed(name: string): PaperMarket {
     );
   return market;
 }
+
+/**
+ * The position in USDT up to which each leverage holds on a perpetual; zero means without a bound. The live service
+ * takes what lies above at leverage 10. The paper exchange publishes the brackets and does not apply them.
+ */
+export const leverageBrackets: Readonly<Record<string, number>> = {
+  1: 0,
+  2: 0,
+  3: 0,
+  5: 0,
+  10: 0,
+  20: 0,
+  50: 5_000_000,
+  100: 1_000_000,
+};
 
 /** Fees and changes are percentages on the wire. */
 export const hundred = parseDecimal('100');

@@ -1,9 +1,11 @@
-import { type Decimal, minimum, zero } from '../base/decimal.ts';
-import { affordableAmount, settleFill } from './balances.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
+import { recordPublicTrade } from './deals.ts';
 import { type ExchangeState, lastPriceOf, type PaperOrder } from './exchange-state.ts';
+import { fillOrder } from './fills.ts';
 import { marketNamed } from './markets.ts';
-import { enterBook, moveOrder } from './order-life.ts';
-import { endUnfillable, keepOneLeg, placeStopLossAndTakeProfit } from './stop-loss-take-profit.ts';
+import { enterBook } from './order-life.ts';
+import { endedForBand, endOrder } from './stop-loss-take-profit.ts';
+import { takeOffers } from './taking.ts';
 
 /** One trade in the market, and the volume left for the resting orders; null means unlimited. */
 interface Print {
@@ -18,7 +20,7 @@ interface Print {
 /**
  * Matches a trade against the book. First, resting orders that its price reaches fill at their own prices:
  * those furthest from the price first, then the oldest. Then the stops that it triggers enter the book, and
- * those whose limit price it crosses fill at the trade's price.
+ * those whose limit price it crosses, or that have none, fill at the trade's price.
  *
  * @returns whether any order changed
  */
@@ -31,47 +33,45 @@ export function matchTrade(
     readonly volume: Decimal | null;
   },
 ): boolean {
-  const print: Print = {
-    market: trade.market,
-    price: trade.price,
-    atMs: trade.atMs,
-    volumeLeft: trade.volume,
-    touched: false,
-  };
-  state.prices.set(trade.market, trade.price);
+  const { market, price, atMs, volume } = trade;
+  const print: Print = { market, price, atMs, volumeLeft: volume, touched: false };
+  const side = price.lt(lastPriceOf(state, market)) ? 'sell' : 'buy';
+  recordPublicTrade(state, market, { price, amount: volume ?? marketNamed(market).minAmount, side, atMs });
+  state.prices.set(market, price);
   for (const order of ordersReached(state, print)) fillAsMaker(state, print, order);
   activateStops(state, print);
   return print.touched;
 }
 
 /**
- * Matches a new order against the last price. An order without a trigger that crosses the price fills at
- * once, whatever its size. A stop-loss of its own that the price has already passed is triggered.
+ * Matches a new order against the book. An order without a trigger takes what it can. A stop-loss of its own that the
+ * price has already passed is triggered.
  */
-export function meetLastPrice(state: ExchangeState, order: PaperOrder): void {
+export function meetBook(state: ExchangeState, order: PaperOrder): void {
   if (!order.activated) return;
   const { market, createdAtMs: atMs } = order;
-  const print: Print = { market, price: lastPriceOf(state, market), atMs, volumeLeft: null, touched: false };
-  takeIfMarketable(state, print, order);
-  activateStops(state, print);
+  takeOffers(state, order, atMs);
+  activateStops(state, { market, price: lastPriceOf(state, market), atMs, volumeLeft: null, touched: false });
 }
 
 function ordersReached(state: ExchangeState, print: Print): PaperOrder[] {
   const reached = [...state.open.values()].filter(
-    (order) => order.market === print.market && order.activated && isMarketable(order, print.price),
+    (order) => order.market === print.market && order.activated && isReached(order, print.price),
   );
-  const distance = (order: PaperOrder) => order.price.minus(print.price).abs();
+  const distance = ({ price }: PaperOrder) => (price ?? print.price).minus(print.price).abs();
   return reached.sort((a, b) => distance(b).cmp(distance(a)) || a.arrival - b.arrival);
 }
 
-function isMarketable(order: PaperOrder, price: Decimal): boolean {
-  return order.side === 'buy' ? order.price.gte(price) : order.price.lte(price);
+/** Whether a price is within the limit of an order; always for an order without one. */
+function isReached({ side, price: limit }: PaperOrder, price: Decimal): boolean {
+  if (limit === null) return true;
+  return side === 'buy' ? limit.gte(price) : limit.lte(price);
 }
 
 function fillAsMaker(state: ExchangeState, print: Print, order: PaperOrder): void {
   // The fill of an earlier order in the list may have cancelled this one as the other leg of its pair.
   if (!state.open.has(order.orderId)) return;
-  fillOrder(state, print, order, order.price, marketNamed(order.market).makerFeeRate);
+  fill(state, print, order, { price: order.price ?? print.price, role: 'maker' });
 }
 
 /** A fill can place a stop-loss that this same trade triggers, so each round searches again. */
@@ -80,7 +80,9 @@ function activateStops(state: ExchangeState, print: Print): void {
     enterBook(state, stop);
     print.touched = true;
     stop.updatedAtMs = print.atMs;
-    takeIfMarketable(state, print, stop);
+    if (stop.price === null) fillStopMarket(state, print, stop);
+    // The part of the order that the trade's volume does not fill rests in the book.
+    else if (isReached(stop, print.price)) fill(state, print, stop, { price: print.price, role: 'taker' });
   }
 }
 
@@ -97,40 +99,21 @@ function isConditionMet(order: PaperOrder, price: Decimal): boolean {
     : price.lte(order.activationPrice);
 }
 
-/** The part of the order that the trade's volume does not fill rests in the book. */
-function takeIfMarketable(state: ExchangeState, print: Print, order: PaperOrder): void {
-  if (isMarketable(order, print.price))
-    fillOrder(state, print, order, print.price, marketNamed(order.market).takerFeeRate);
+/** It cannot rest: whatever the volume of the trade, the counterparty fills it whole at the trade's price. */
+function fillStopMarket(state: ExchangeState, print: Print, stop: PaperOrder): void {
+  fillOrder(state, stop, { most: null, price: print.price, role: 'taker', atMs: print.atMs });
+  // After a great rise, the money of a buy may not pay for one step of the base currency.
+  if (state.open.has(stop.orderId)) endOrder(state, stop, print.atMs, endedForBand);
 }
 
-function fillOrder(
+function fill(
   state: ExchangeState,
   print: Print,
   order: PaperOrder,
-  price: Decimal,
-  feeRate: Decimal,
+  { price, role }: { readonly price: Decimal; readonly role: 'maker' | 'taker' },
 ): void {
-  const wanted = print.volumeLeft === null ? order.remaining : minimum(order.remaining, print.volumeLeft);
-  if (wanted.eq(zero)) return;
+  if (print.volumeLeft?.eq(zero)) return;
   print.touched = true;
-  keepOneLeg(state, order, print.atMs);
-  const amount = affordableAmount(state, order, { amount: wanted, price, feeRate });
-  if (amount.gt(zero)) bookFill(state, print, order, { amount, price, feeRate });
-  if (amount.lt(wanted)) endUnfillable(state, order, print.atMs);
-  else if (order.status === 'filled') placeStopLossAndTakeProfit(state, order, print.atMs);
-}
-
-function bookFill(
-  state: ExchangeState,
-  print: Print,
-  order: PaperOrder,
-  fill: { readonly amount: Decimal; readonly price: Decimal; readonly feeRate: Decimal },
-): void {
-  const fee = settleFill(state, order, fill);
-  order.remaining = order.remaining.minus(fill.amount);
-  order.filled = order.filled.plus(fill.amount);
-  order.filledNotional = order.filledNotional.plus(fill.amount.times(fill.price));
-  order.fee = order.fee.plus(fee);
-  if (print.volumeLeft !== null) print.volumeLeft = print.volumeLeft.minus(fill.amount);
-  moveOrder(state, order, order.remaining.eq(zero) ? 'filled' : 'partially_filled', print.atMs);
+  const filled = fillOrder(state, order, { most: print.volumeLeft, price, role, atMs: print.atMs });
+  if (print.volumeLeft !== null) print.volumeLeft = print.volumeLeft.minus(filled);
 }

@@ -1,7 +1,7 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import { isOrderEnd, type OrderStatus, orderTransitions } from '../model/order.ts';
-import { setHold } from './balances.ts';
 import { clientOrderKeyOf, type ExchangeState, type PaperOrder, takeId } from './exchange-state.ts';
+import { setHold } from './funds.ts';
 
 /** The fields that differ between new orders. All other fields start with the same values. */
 export type OrderDraft = Pick<
@@ -15,9 +15,13 @@ export type OrderDraft = Pick<
   | 'price'
   | 'activationPrice'
   | 'activationCondition'
+  | 'postOnly'
+  | 'ioc'
+  | 'reduceOnly'
   | 'stp'
   | 'positionSide'
   | 'createdAtMs'
+  | 'parentId'
 >;
 
 /** Creates an order that is not placed yet. It gets its id only once it is certain to be accepted. */

@@ -23,8 +23,6 @@ const access = (httpStatus: number, code: number, text: string): RefusalRow => (
   text,
 });
 
-const notServed = 'This field is not available on the paper exchange.';
-
 /**
  * Every refusal of the paper exchange.
  *
@@ -44,6 +42,8 @@ export const refusalTable = {
   amount_off_step: validation(32, 'amount', 'Min amount step = {}'),
   amount_too_small: validation(32, 'amount', 'Given amount is less than min amount {}'),
   balance_too_small: validation(32, 'amount', 'Not enough balance.'),
+  collateral_too_small: validation(17, 'amount', 'Not enough balance.'),
+  quote_amount_too_small: validation(32, 'amount', 'Total amount should be no less than {} + trade fee'),
   price_required: validation(30, 'price', 'Price field is required.'),
   price_not_numeric: validation(33, 'price', 'Price field should be numeric string or number.'),
   price_not_positive: validation(33, 'price', 'Price should be greater than 0.'),
@@ -112,24 +112,82 @@ export const refusalTable = {
   ),
   // In kind.
   stp_unknown: validation(30, 'stp', "Stp field should contain only 'no', 'cb', 'cn' or 'co' values."),
-  // Only the paper exchange refuses this: the live service accepts such orders.
-  reduce_only_unavailable: validation(
+  reduce_only_no_position: validation(116, 'reduceOnly', "Reduce-only: Position doesn't exist or wrong side"),
+  // In kind, as are the other checks of flags without a published text.
+  reduce_only_with_prices: validation(
     30,
     'reduceOnly',
-    'ReduceOnly orders are not available on the paper exchange.',
+    'ReduceOnly field is not available with stopLoss or takeProfit.',
+  ),
+  reduce_only_not_boolean: validation(30, 'reduceOnly', 'ReduceOnly field should be a boolean.'),
+  post_only_not_boolean: validation(30, 'postOnly', 'PostOnly field should be a boolean.'),
+  ioc_not_boolean: validation(30, 'ioc', 'Ioc field should be a boolean.'),
+  ioc_with_post_only: validation(37, 'ioc', 'Either IOC or PostOnly flag in true state is allowed.'),
+  // In kind: whether a collateral limit order may be `ioc` is contradictory.
+  ioc_unavailable: validation(30, 'ioc', 'Ioc field is not available for this order type.'),
+  spot_would_take: validation(
+    13,
+    'postOnly',
+    "This order couldn't be executed as a maker order and was canceled.",
+  ),
+  collateral_would_take: validation(
+    14,
+    'postOnly',
+    "This order couldn't be executed as a maker order and was canceled.",
   ),
   // In kind.
-  reduce_only_not_boolean: validation(30, 'reduceOnly', 'ReduceOnly field should be a boolean.'),
+  leverage_unknown: validation(
+    30,
+    'leverage',
+    'Leverage field should be one of 1, 2, 3, 5, 10, 20, 50, 100.',
+  ),
+  leverage_not_covered: validation(17, 'leverage', 'Not enough balance.'),
+  hedge_mode_not_boolean: validation(30, 'hedgeMode', 'HedgeMode field should be a boolean.'),
+  hedge_mode_in_use: validation(
+    113,
+    'hedgeMode',
+    'Position side cannot be changed if there exists futures positions or orders',
+  ),
+  position_id_not_integer: validation(30, 'positionId', 'PositionId field should be an integer.'),
+  position_not_found: validation(104, 'positionId', "position doesn't exist"),
+  types_not_array: validation(30, 'type', 'The type must be an array.'),
+  // In kind.
+  types_unknown: validation(
+    30,
+    'type',
+    "Type field should contain only 'spot', 'margin' or 'futures' values.",
+  ),
+  cancel_side_unknown: validation(
+    30,
+    'positionSide',
+    "PositionSide field should contain only 'both', 'long' or 'short' values.",
+  ),
   order_id_required: validation(30, 'orderId', 'OrderId field is required.'),
   order_id_not_integer: validation(30, 'orderId', 'OrderId field should be an integer.'),
   // In kind: "exactly one" is published, the text is not.
   order_ids_ambiguous: validation(30, 'orderId', 'Only one of OrderId and ClientOrderId should be set.'),
   order_not_found: inner(2, 'orderId', 'Unexecuted order was not found.'),
+  conditional_not_found: inner(2, 'id', 'Unexecuted order was not found.'),
+  oto_not_found: inner(2, 'otoId', 'Unexecuted order was not found.'),
+  conditional_id_not_integer: validation(30, 'id', 'Id field should be an integer.'),
+  oto_id_not_integer: validation(30, 'otoId', 'OtoId field should be an integer.'),
   history_not_found: validation(30, 'orderHistory', 'OrderHistory was not found.'),
-  // Only the paper exchange refuses these.
-  history_status_unavailable: validation(30, 'status', notServed),
-  history_start_unavailable: validation(30, 'startDate', notServed),
-  history_end_unavailable: validation(30, 'endDate', notServed),
+  // In kind: the limits are published, the texts are not.
+  history_status_unknown: validation(
+    30,
+    'status',
+    "Status field should contain only 'ALL', 'FILLED', 'CANCELED' or 'PARTIALLY_FILLED' values.",
+  ),
+  start_date_not_integer: validation(30, 'startDate', 'StartDate field should be an integer.'),
+  start_date_too_old: validation(30, 'startDate', 'StartDate should not be older than 6 months.'),
+  end_date_not_integer: validation(30, 'endDate', 'EndDate field should be an integer.'),
+  end_date_before_start: validation(30, 'endDate', 'EndDate should be after StartDate.'),
+  dates_too_far_apart: validation(30, 'endDate', 'The range of dates should not be longer than 31 days.'),
+  book_limit_not_integer: validation(30, 'limit', 'The limit must be an integer.'),
+  // In kind.
+  book_limit_too_big: validation(30, 'limit', 'The limit may not be greater than 100.'),
+  book_level_not_integer: validation(30, 'level', 'The level must be an integer.'),
+  trade_type_unknown: validation(30, 'type', "Type should be 'sell' or 'buy'."),
   limit_too_big: validation(30, 'limit', 'Limit should not be greater than {}.'),
   // In kind.
   limit_too_small: validation(30, 'limit', 'Limit should be at least 1.'),

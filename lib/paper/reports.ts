@@ -1,7 +1,16 @@
 import { formatDecimal, zero } from '../base/decimal.ts';
 import { type Dialect, orderTypeWord, statusWord } from '../exchange/dialect.ts';
-import { collateralAccountOf, type ExchangeState, type OcoPair, type PaperOrder } from './exchange-state.ts';
+import { totalOf } from './collateral.ts';
+import {
+  collateralAccountOf,
+  type ExchangeState,
+  isSpotOrder,
+  type OcoPair,
+  type PaperOrder,
+} from './exchange-state.ts';
 import { marketNamed } from './markets.ts';
+import { marginOf } from './positions.ts';
+import { feeAssetOf } from './settlement.ts';
 
 /** A response under the model's names. The dialect renames its keys on the wire. */
 export type Report = Readonly<Record<string, unknown>>;
@@ -10,6 +19,7 @@ function toSeconds(timeMs: number): number {
   return timeMs / 1000;
 }
 
+/** The fields that every report of an order has. Lists show the price 0 for an order without a limit. */
 function reportOrder(order: PaperOrder, dialect: Dialect): Report {
   return {
     orderId: order.orderId,
@@ -23,29 +33,43 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
     amount: formatDecimal(order.amount),
     left: formatDecimal(order.remaining),
     dealFee: formatDecimal(order.fee),
-    price: formatDecimal(order.price),
+    price: formatDecimal(order.price ?? zero),
     status: statusWord(dialect, order.status, order.endReason ?? undefined),
     stp: order.stp,
-    positionSide: order.positionSide,
-    ...(dialect === 'live' ? { reduceOnly: false } : {}),
+    ...(dialect === 'live' ? { feeAsset: feeAssetOf(order) } : {}),
+    ...reportPositionSide(order, dialect),
   };
 }
 
-/** The response to a create. For a stop-limit order the live service also reports the trigger's direction. */
+/** Spot orders have no position. */
+function reportPositionSide(order: PaperOrder, dialect: Dialect): Report {
+  if (isSpotOrder(order)) return {};
+  const { positionSide, reduceOnly } = order;
+  return dialect === 'live' ? { positionSide, reduceOnly } : { positionSide };
+}
+
+/**
+ * The response to a create. An order without a limit price has none in it. For a stop the live service also reports the
+ * trigger's direction.
+ */
 export function reportCreated(order: PaperOrder, dialect: Dialect): Report {
+  const { price, ...report } = reportOrder(order, dialect);
   const stop = {
     activationPrice: formatActivationPrice(order),
     ...(dialect === 'live' ? reportTrigger(order) : {}),
   };
   return {
-    ...reportOrder(order, dialect),
-    ...(order.activationPrice === null ? unsetFlags : stop),
+    ...report,
+    ...(order.price === null ? {} : { price }),
+    ...(order.activationPrice === null ? reportFlags(order) : stop),
     ...reportPlanned(order),
   };
 }
 
-/** The paper exchange supports none of these flags. */
-const unsetFlags = { postOnly: false, ioc: false, rpi: false };
+/** Only limit orders have flags. */
+function reportFlags({ price, postOnly, ioc }: PaperOrder): Report {
+  return price === null ? {} : { postOnly, ioc, rpi: false };
+}
 
 function formatActivationPrice(order: PaperOrder): string {
   return order.activationPrice === null ? '0' : formatDecimal(order.activationPrice);
@@ -70,7 +94,7 @@ function reportPlanned({ oto }: PaperOrder): Report {
 
 /** The response to a cancellation. */
 export function reportCancelled(order: PaperOrder, dialect: Dialect): Report {
-  return { ...reportOrder(order, dialect), ...unsetFlags };
+  return { ...reportOrder(order, dialect), postOnly: order.postOnly, ioc: order.ioc, rpi: false };
 }
 
 /** An order of the open-orders list, which only the live service has. */
@@ -78,7 +102,9 @@ export function reportOpen(order: PaperOrder): Report {
   return {
     ...reportOrder(order, 'live'),
     mtime: toSeconds(order.updatedAtMs),
-    ...unsetFlags,
+    postOnly: order.postOnly,
+    ioc: order.ioc,
+    rpi: false,
     ...reportStop(order),
     ...reportPlanned(order),
   };
@@ -95,7 +121,7 @@ function reportLeg(order: PaperOrder, dialect: Dialect): Report {
   return {
     ...reportOrder(order, dialect),
     mtime: toSeconds(order.updatedAtMs),
-    postOnly: false,
+    postOnly: order.postOnly,
     ...reportStop(order),
     ...(dialect === 'documented' ? reportFeeRates(order) : {}),
   };
@@ -166,21 +192,20 @@ function reportPrimary(order: PaperOrder, dialect: Dialect): Report {
   };
 }
 
-/**
- * The collateral balances. Opening a position does not change the balance, but reduces the available amount.
- */
+/** The collateral balances. Margin and reserved funds stay in the balance and reduce the available amount. */
 export function reportCollateral(state: ExchangeState, account: string): readonly Report[] {
-  const { balances, positions } = collateralAccountOf(state, account);
-  return [...balances].map(([asset, { available, reserved }]) => {
-    const margin = [...positions.values()]
+  const collateral = collateralAccountOf(state, account);
+  return [...collateral.balances].map(([asset, balance]) => {
+    const margin = [...collateral.positions.values()]
       .filter(({ market }) => marketNamed(market).quote === asset)
-      .reduce((sum, position) => sum.plus(position.margin), zero);
+      .reduce((sum, position) => sum.plus(marginOf(collateral, position)), zero);
+    const available = formatDecimal(balance.available.minus(margin));
     return {
       asset,
-      balance: formatDecimal(available.plus(reserved).plus(margin)),
+      balance: formatDecimal(totalOf(balance)),
       borrow: '0',
-      availableWithoutBorrow: formatDecimal(available),
-      availableWithBorrow: formatDecimal(available),
+      availableWithoutBorrow: available,
+      availableWithBorrow: available,
     };
   });
 }

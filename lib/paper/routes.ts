@@ -1,5 +1,4 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import { type Dialect, spokenDialect } from '../exchange/dialect.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { collateralBalance } from '../exchange/endpoints/collateral-balance.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
@@ -13,10 +12,17 @@ import { ping } from '../exchange/endpoints/ping.ts';
 import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { type OrderType, orderTypes } from '../model/order.ts';
 import { endpointOf } from '../orders/order-types.ts';
-import { type Command, findOpenByClientOrderId } from './engine.ts';
+import { accountCommands } from './account-commands.ts';
+import { bookLists } from './book-lists.ts';
+import { findOpenByClientOrderId } from './creating.ts';
+import { dealLists } from './deal-lists.ts';
+import type { Command } from './engine.ts';
 import type { PaperOrder } from './exchange-state.ts';
+import { marketData } from './market-data.ts';
 import { listMarket, paperMarkets } from './markets.ts';
-import { serveConditionalOrders, serveEndedOrders, serveOpenOrders } from './order-lists.ts';
+import { checkNewOrder } from './new-order.ts';
+import { bestPriceFor } from './order-book.ts';
+import { serveConditionalOrders, serveEndedOrders, serveOcoOrders, serveOpenOrders } from './order-lists.ts';
 import { checkBalanceQuery, checkInterestQuery } from './paging.ts';
 import { publicLists } from './public-lists.ts';
 import { reportCancelled, reportCollateral, reportCreated } from './reports.ts';
@@ -29,7 +35,9 @@ import {
   serveChecked,
   succeed,
 } from './request-context.ts';
-import { checkCancel, checkNewOrder } from './validation.ts';
+import { readingEndpoint } from './served-endpoint.ts';
+import { tradingFees } from './trading-fees.ts';
+import { checkCancel } from './validation.ts';
 
 const reading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
   endpoint,
@@ -40,6 +48,21 @@ const trading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
   endpoint,
   trades: true,
   serve,
+});
+
+/**
+ * Only other clients read this list.
+ *
+ * @see https://docs.whitebit.com/api-reference/collateral-trading/query-unexecuted-oco-orders
+ */
+const ocoOrders = readingEndpoint('oco-orders', '/v4/oco-orders', {
+  live: {
+    stopLoss: 'stop_loss',
+    takeProfit: 'take_profit',
+    postOnly: 'post_only',
+    activationPrice: 'activation_price',
+    activationCondition: 'activation_condition',
+  },
 });
 
 /** The routes of all endpoints. */
@@ -56,31 +79,16 @@ export const routes: readonly Route[] = [
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
   reading(endedOrder, serveEndedOrders),
+  reading(ocoOrders, serveOcoOrders),
+  ...dealLists,
+  tradingFees,
+  ...marketData,
+  ...bookLists,
+  ...accountCommands,
   ...publicLists,
 ];
 
 export const endpointNames: readonly string[] = routes.map(({ endpoint }) => endpoint.name);
-
-/** Endpoints that the relay reads in both dialects, although the written API has neither. */
-const servedInBoth: ReadonlySet<PaperEndpoint> = new Set<PaperEndpoint>([markets, serverTime]);
-
-/**
- * The routes by method and path in the given dialect. The documented dialect has only the documented
- * endpoints.
- */
-export function routesByAddress(dialect: Dialect): ReadonlyMap<string, Route> {
-  return new Map(
-    routes
-      .filter(
-        ({ endpoint }) =>
-          dialect === 'live' || endpoint.availability === 'documented' || servedInBoth.has(endpoint),
-      )
-      .map((route) => {
-        const { method, path } = route.endpoint;
-        return [`${method} ${path[spokenDialect(dialect, route.endpoint)]}`, route];
-      }),
-  );
-}
 
 /** For one ticker the live service returns only its amount. The written API always returns all balances. */
 function serveMainBalance({ account, read, dialect, trading }: RequestContext): Reply {
@@ -107,8 +115,11 @@ function serveInterestPayments({ account, read, trading }: RequestContext): Repl
 }
 
 function serveCreate(context: RequestContext, type: OrderType): Reply {
-  const { account, atMs, dialect } = context;
-  return serveChecked(checkNewOrder(context.read, type), (order) =>
+  const { account, atMs, dialect, trading } = context;
+  const checked = checkNewOrder(context.read, type, (market, side) =>
+    bestPriceFor(trading.state, market, side),
+  );
+  return serveChecked(checked, (order) =>
     execute(context, { kind: 'create', account, atMs, order }, (created) => reportCreated(created, dialect)),
   );
 }

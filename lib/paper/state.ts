@@ -2,7 +2,14 @@ import { type Decimal, formatDecimal } from '../base/decimal.ts';
 
 import type { OrderStatus, OrderType, PositionSide, Side } from '../model/order.ts';
 import { type PaperFeeRecord, type PaperInterestPayment, paperAccounts } from './accounts.ts';
-import { collateralAccountOf, type ExchangeState, type OcoPair, type PaperOrder } from './exchange-state.ts';
+import {
+  type Balance,
+  type ExchangeState,
+  type OcoPair,
+  type PaperOrder,
+  tradingAccountOf,
+} from './exchange-state.ts';
+import { marginOf } from './positions.ts';
 
 /** One order as {@link PaperState} shows it; decimals are text. */
 export interface OrderState {
@@ -18,8 +25,12 @@ export interface OrderState {
   readonly activated: boolean;
   readonly amount: string;
   readonly remaining: string;
-  readonly price: string;
+  /** Null for an order without a limit price. */
+  readonly price: string | null;
   readonly activationPrice: string | null;
+  readonly postOnly: boolean;
+  readonly ioc: boolean;
+  readonly reduceOnly: boolean;
   readonly filled: string;
   readonly filledNotional: string;
   readonly fee: string;
@@ -28,15 +39,28 @@ export interface OrderState {
   readonly updatedAtMs: number;
 }
 
+interface BalanceState {
+  readonly available: string;
+  readonly reserved: string;
+}
+
+interface PositionState {
+  readonly positionId: number;
+  /** In base units: long above zero, short below. */
+  readonly amount: string;
+  readonly basePrice: string;
+  /** In the quote currency, at the account's leverage. */
+  readonly margin: string;
+}
+
 export interface AccountState {
   readonly main: Readonly<Record<string, string>>;
-  readonly collateral: Readonly<Record<string, { readonly available: string; readonly reserved: string }>>;
+  readonly spot: Readonly<Record<string, BalanceState>>;
+  readonly collateral: Readonly<Record<string, BalanceState>>;
+  readonly leverage: number;
   readonly hedgeMode: boolean;
-  /**
-   * Market, in hedge mode with the side (`BTC_PERP LONG`) → signed amount in base units, and margin in the
-   * quote currency.
-   */
-  readonly positions: Readonly<Record<string, { readonly amount: string; readonly margin: string }>>;
+  /** Market, in hedge mode with the side (`BTC_PERP LONG`) → open position. */
+  readonly positions: Readonly<Record<string, PositionState>>;
 }
 
 /** The whole state of the paper exchange, as plain JSON. */
@@ -95,31 +119,42 @@ function describeDecimals(values: ReadonlyMap<string, Decimal>): Record<string, 
 }
 
 function describeAccount(state: ExchangeState, name: string): AccountState {
-  const main = describeDecimals(state.mainAccount.balances.get(name) ?? new Map());
-  const { balances, positions, isHedged } = collateralAccountOf(state, name);
-  const collateral = [...balances].map(([ticker, { available, reserved }]) => [
-    ticker,
-    { available: formatDecimal(available), reserved: formatDecimal(reserved) },
-  ]);
-  const held = [...positions].map(([market, { amount, margin }]) => [
-    market,
-    { amount: formatDecimal(amount), margin: formatDecimal(margin) },
+  const { spot, collateral } = tradingAccountOf(state, name);
+  const positions = [...collateral.positions].map(([key, position]) => [
+    key,
+    {
+      positionId: position.positionId,
+      amount: formatDecimal(position.amount),
+      basePrice: formatDecimal(position.basePrice),
+      margin: formatDecimal(marginOf(collateral, position)),
+    },
   ]);
   return {
-    main,
-    collateral: Object.fromEntries(collateral),
-    hedgeMode: isHedged,
-    positions: Object.fromEntries(held),
+    main: describeDecimals(state.mainAccount.balances.get(name) ?? new Map()),
+    spot: describeBalances(spot),
+    collateral: describeBalances(collateral.balances),
+    leverage: collateral.leverage,
+    hedgeMode: collateral.isHedged,
+    positions: Object.fromEntries(positions),
   };
 }
 
+function describeBalances(balances: ReadonlyMap<string, Balance>): Record<string, BalanceState> {
+  return Object.fromEntries(
+    [...balances].map(([ticker, { available, reserved }]) => [
+      ticker,
+      { available: formatDecimal(available), reserved: formatDecimal(reserved) },
+    ]),
+  );
+}
+
 function describeOrder(order: PaperOrder): OrderState {
-  const { heldAmount, arrival, stp, oto, ocoId, activationCondition, ...shown } = order;
+  const { heldAmount, arrival, stp, oto, ocoId, parentId, activationCondition, ...shown } = order;
   return {
     ...shown,
     amount: formatDecimal(order.amount),
     remaining: formatDecimal(order.remaining),
-    price: formatDecimal(order.price),
+    price: formatOptional(order.price),
     activationPrice: formatOptional(order.activationPrice),
     filled: formatDecimal(order.filled),
     filledNotional: formatDecimal(order.filledNotional),

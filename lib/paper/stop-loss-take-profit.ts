@@ -1,9 +1,10 @@
 import { ceilToStep, type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
 import type { Side } from '../model/order.ts';
-import { amountToHold, canHold, setHold } from './balances.ts';
-import { closesOnly, type ExchangeState, type OcoPair, type PaperOrder, takeId } from './exchange-state.ts';
+import { type ExchangeState, type OcoPair, type PaperOrder, takeId } from './exchange-state.ts';
+import { amountToHold, canHold, setHold } from './funds.ts';
 import { marketNamed } from './markets.ts';
 import { addOrder, draftOrder, moveOrder } from './order-life.ts';
+import { closesOnly } from './positions.ts';
 
 /**
  * The limit price of a stop-loss, as a factor of its trigger price. The service publishes no such number.
@@ -13,7 +14,9 @@ const stopLossLimitRates = { sell: parseDecimal('0.99'), buy: parseDecimal('1.01
 
 /** The service's end reasons: the account lacks the funds, or the order finds no position left to close. */
 const endedForMargin = 'AUTO_CANCELED_USER_MARGIN';
-const endedForPosition = 'AUTO_CANCELED_REDUCE_ONLY';
+export const endedForPosition = 'AUTO_CANCELED_REDUCE_ONLY';
+/** The rest of the order lies beyond the taker band. */
+export const endedForBand = 'CANCELED_TAKER_BAND';
 
 /**
  * Places the stop-loss and take-profit of an order for the amount that was filled. Two are placed as a pair,
@@ -66,9 +69,13 @@ function sharedByPair(primary: PaperOrder, atMs: number) {
     market: primary.market,
     side: oppositeOf(primary.side),
     amount: primary.filled,
+    postOnly: false,
+    ioc: false,
+    reduceOnly: false,
     stp: primary.stp,
     positionSide: primary.positionSide,
     createdAtMs: atMs,
+    parentId: primary.orderId,
   };
 }
 
@@ -114,7 +121,7 @@ export function keepOneLeg(state: ExchangeState, survivor: PaperOrder, atMs: num
   other.ocoId = null;
   const units = minimum(other.heldAmount, survivor.remaining);
   moveOrder(state, other, 'cancelled', atMs);
-  // Only a perpetual order can lack funds here. They are checked again when it fills.
+  // The survivor may lack funds here. They are checked again when it fills.
   if (units.gt(survivor.heldAmount) && canHold(state, survivor, units)) setHold(state, survivor, units);
 }
 

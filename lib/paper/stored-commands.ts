@@ -1,8 +1,11 @@
 import * as z from 'zod';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
-import { DecimalValue, type OrderType, orderTypes } from '../model/order.ts';
-import type { Command, NewOrder } from './engine.ts';
+import { DecimalValue, type OrderType, orderTypes, positionSides, stpModes } from '../model/order.ts';
+import { tradedAccounts } from './cancelling.ts';
+import type { NewOrder } from './creating.ts';
+import type { Command } from './engine.ts';
 import { isDecimalField, orderFieldsOf } from './order-fields.ts';
+import { fundsOwners } from './set-funds.ts';
 
 /** A decimal that is stored as text. */
 export const DecimalText = z.codec(z.string(), DecimalValue, { decode: parseDecimal, encode: formatDecimal });
@@ -13,7 +16,7 @@ function storedOrderOf(type: OrderType) {
     const stored = isDecimalField(field) ? DecimalText : field.schema;
     return [field.name, field.isOptional ? stored.optional() : stored] as const;
   });
-  return z.strictObject({ ...Object.fromEntries(fields), type: z.literal(type), stp: z.string() });
+  return z.strictObject({ ...Object.fromEntries(fields), type: z.literal(type), stp: z.enum(stpModes) });
 }
 
 type StoredOrder = ReturnType<typeof storedOrderOf>;
@@ -58,6 +61,28 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     orderId: z.int(),
   }),
   z.object({
+    kind: z.literal('cancel_all'),
+    atMs: z.number(),
+    account: z.string(),
+    market: z.string().nullable(),
+    types: z.array(z.enum(tradedAccounts)),
+    positionSide: z.enum(positionSides).nullable(),
+  }),
+  z.object({
+    kind: z.literal('cancel_conditional'),
+    atMs: z.number(),
+    account: z.string(),
+    market: z.string(),
+    id: z.int(),
+  }),
+  z.object({
+    kind: z.literal('close_position'),
+    atMs: z.number(),
+    account: z.string(),
+    market: z.string(),
+    positionId: z.int(),
+  }),
+  z.object({
     kind: z.literal('trade'),
     atMs: z.number(),
     market: z.string(),
@@ -69,6 +94,20 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     atMs: z.number(),
     account: z.string(),
     isHedged: z.boolean(),
+  }),
+  z.object({
+    kind: z.literal('set_leverage'),
+    atMs: z.number(),
+    account: z.string(),
+    leverage: z.int(),
+  }),
+  z.object({
+    kind: z.literal('set_funds'),
+    atMs: z.number(),
+    account: z.string(),
+    of: z.enum(fundsOwners),
+    ticker: z.string(),
+    amount: DecimalText,
   }),
   z.object({
     kind: z.literal('set_balance'),

@@ -1,6 +1,7 @@
 import type { Decimal } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
-import { applyCommand, type Command, type CommandResult } from './engine.ts';
+import type { CommandResult } from './command-result.ts';
+import { applyCommand, type Command } from './engine.ts';
 import { createExchangeState, type ExchangeState } from './exchange-state.ts';
 import { type Journal, openJournal, unusable } from './journal.ts';
 

@@ -5,7 +5,12 @@ import type { Denial, Status } from '../model/outcome.ts';
 
 /** How a signal will be executed, decided before anything is sent. */
 export type Plan =
-  | { readonly verdict: 'denied'; readonly denial: Denial }
+  | {
+      readonly verdict: 'denied';
+      readonly denial: Denial;
+      /** Stored with the denial: what the order was sized on. */
+      readonly evidence?: Json;
+    }
   /** The outcome is already known; nothing is sent. */
   | { readonly verdict: 'ended'; readonly outcome: Outcome }
   | { readonly verdict: 'ready'; readonly action: Action };
@@ -16,8 +21,10 @@ export interface Action {
   readonly isOrder: boolean;
   /** The requests as a dry run stores them, without key, nonce or signature. */
   readonly requests: readonly Json[];
-  /** Stored with the `sending` step, for the reconciler's lookups. */
+  /** Stored with the `sending` step, for the reconciler's lookups and the operator. */
   readonly evidence?: Json;
+  /** The request is not sent at this time or later: what it was sized on would be too old. */
+  readonly notAfterMs?: number;
   /** Sends the requests and returns the outcome; failures of the exchange are outcomes too. */
   send(options: SendOptions): Promise<Outcome>;
 }

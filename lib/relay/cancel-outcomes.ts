@@ -50,7 +50,7 @@ export function joinOutcomes(outcomes: readonly TargetOutcome[], beside: Beside)
   return { ...joinStatuses(outcomes, beside), ...(alarm === undefined ? {} : { alarm }) };
 }
 
-const leftOpenAlarm: Alarm = {
+export const leftOpenAlarm: Alarm = {
   name: 'orders_left_open',
   message: 'a cancellation was only partly carried out: orders may still be open',
 };

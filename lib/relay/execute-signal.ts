@@ -80,11 +80,25 @@ async function executeAlone(
   if (entry.status !== 'accepted') return repeatUnknownAlarm(services, entry);
   const account = findAccount(services.settings, entry.account);
   if (account === null) return await settleUnsent(services, entry, unknownAccountOutcome(entry.account));
-  const plan = await planSafely(services, account, entry, withdrawn);
-  if (plan.verdict === 'denied') return await settleUnsent(services, entry, denialOutcome(plan.denial));
-  if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
-  return await carryOut(services, account, entry, plan.action);
+  for (let plans = 0; plans < mostPlans; plans += 1) {
+    const plan = await planSafely(services, account, entry, withdrawn);
+    if (plan.verdict === 'denied')
+      return await settleUnsent(services, entry, denialOutcome(plan.denial, plan.evidence));
+    if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
+    const status = await carryOut(services, account, entry, plan.action);
+    if (status !== null) return status;
+  }
+  return await settleUnsent(services, entry, outdatedOutcome);
 }
+
+/** An order whose readings were too old before it could be sent is planned anew, as often as this in all. */
+const mostPlans = 3;
+
+const outdatedOutcome: Outcome = {
+  status: 'not_sent',
+  note: 'nothing was sent: the prices and balances that the order was sized on were older than 5 seconds each time before it could be sent',
+  evidence: { plans: mostPlans },
+};
 
 /**
  * A cancellation that is not sent raises an alarm: it may leave an order open that the owner wants closed.
@@ -173,19 +187,23 @@ async function checkKillSwitch(
 /**
  * Writes `sending`, sends the requests and stores the outcome. Age and kill switch are checked a second time,
  * because preparing took time.
+ *
+ * @returns null, and does nothing, when what the order was sized on is too old by now
  */
 async function carryOut(
   services: ExecuteServices,
   account: Account,
   entry: SignalEntry,
   action: Action,
-): Promise<Status> {
+): Promise<Status | null> {
   const isPaused = await checkKillSwitch(services, entry);
   const atMs = services.clock.nowMs();
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused;
   if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
+  const { notAfterMs: freshUntilMs = Number.POSITIVE_INFINITY } = action;
+  if (atMs >= freshUntilMs) return null;
   const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
   if (rehearsalReason !== null)
     return await settleEntry(services, entry, {
@@ -208,7 +226,7 @@ async function carryOut(
   // A retry must not send a signal that has become stale, and a worker that was frozen must not send an order
   // that has been looked up since. One millisecond is added because the signal is still fresh at
   // `lastFreshMs` itself, while nothing is sent at `notAfterMs` itself.
-  const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs);
+  const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs, freshUntilMs);
   const isStillOwn = () => isSending(services, entry);
   const outcome = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs, isStillOwn });
   return await settleSent(services, { ...entry, status: 'sending' }, outcome);
@@ -247,6 +265,9 @@ function dryRunOutcome(reason: string, action: Action): Outcome {
   return {
     status: 'dry_run',
     note: `${reason}: nothing was sent; these requests would have been sent`,
-    evidence: { requests: action.requests },
+    evidence: {
+      requests: action.requests,
+      ...(action.evidence === undefined ? {} : { prepared: action.evidence }),
+    },
   };
 }

@@ -1,11 +1,10 @@
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
-import type { ComparedField } from '../orders/order-kind.ts';
-import { kindNamed } from '../orders/order-kinds.ts';
+import { type ComparedField, comparedFields } from '../orders/order-types.ts';
 
 /** The fields of a reported order that are compared with the request; lists report fewer than responses. */
 export type ReportedOrder = Pick<Order, 'clientOrderId' | 'side' | 'amount' | 'price'> &
-  Partial<Pick<Order, 'market' | 'activationPrice'>>;
+  Partial<Pick<Order, 'market' | 'activationPrice' | 'reduceOnly'>>;
 
 /** The ids of the order that a cancellation names. */
 export interface CancelledName {
@@ -24,9 +23,9 @@ export interface CancelledName {
  * "3".
  */
 export function findOrderContradictions(asked: OrderRequest, reported: ReportedOrder): readonly string[] {
-  const fields: Partial<Readonly<Record<ComparedField, Decimal | string>>> = asked;
-  return kindNamed(asked.kind)
-    .compared.map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(reported[field])))
+  const fields: Partial<Readonly<Record<ComparedField, Decimal | string | boolean | undefined>>> = asked;
+  return comparedFields(asked.type)
+    .map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(reported[field])))
     .filter((text) => text !== null);
 }
 
@@ -49,8 +48,8 @@ export function findCancelContradictions(
   ].filter((text) => text !== null);
 }
 
-function textOf(value: Decimal | string | undefined): string | undefined {
-  return typeof value === 'object' ? formatDecimal(value) : value;
+function textOf(value: Decimal | string | boolean | undefined): string | undefined {
+  return typeof value === 'object' ? formatDecimal(value) : value?.toString();
 }
 
 const longestQuote = 64;

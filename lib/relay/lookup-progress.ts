@@ -1,5 +1,5 @@
 import type { LookupProgress } from '../ledger/entry.ts';
-import type { LookupResult } from './look-up.ts';
+import type { LookupResult } from './lookup-result.ts';
 
 const notFoundNeeded = 4;
 /** Lists lag by seconds; an order that no list shows for this long does not exist. */

@@ -1,18 +1,20 @@
 import type { ExchangeClient } from '../exchange/client.ts';
+import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Account, findRehearsalReason } from '../model/account.ts';
 import type { Order } from '../model/order.ts';
 import type { CancelAllSignal } from '../model/signal.ts';
-import type { Plan } from './action.ts';
+import { deny, type Plan } from './action.ts';
 import { closeMissing, mostBelieved, wasPlacedLongAgo } from './close-ended.ts';
-import { ready, targetOf } from './plan-cancel.ts';
+import { ready, type Target, targetOf } from './plan-cancel.ts';
+import { createReadBack } from './read-back.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Orders to cancel, newest first, and how many more may be open but are left out for lack of time. */
 interface Chosen {
-  readonly entries: readonly Entry[];
+  readonly targets: readonly Target[];
   readonly leftOut: number;
 }
 
@@ -20,34 +22,71 @@ interface Chosen {
 const mostGuessed = 100;
 
 /**
- * Builds the requests that cancel every open order of this account in the market.
+ * Builds the requests that cancel the open orders of the market: those of this account's signals, or with the scope
+ * `market` all of them. Where the exchange lists open orders, what is still open afterwards is read back and reported.
  *
  * @param withdrawn ids of the waiting signals that this cancellation withdrew
  */
 export async function planCancelAll(
   services: ExecuteServices,
   account: Account,
-  { market }: CancelAllSignal,
+  { market, scope = 'own' }: CancelAllSignal,
   withdrawn: readonly string[],
 ): Promise<Plan> {
   const client = await services.exchangeFor(account.name);
+  if (scope === 'market' && client.dialect !== 'live') return denyMarketScope(client.dialect);
   const believed = await services.ledger.openOrders(account.name, market, mostBelieved);
   // An order may be open although the ledger counts it as ended. An account that only rehearses has no orders at the
   // exchange.
   const mayBeOpen =
     believed.length > 0 || findRehearsalReason(account.mode, services.isPaperExchange) === null;
   const open = mayBeOpen ? await listSafely(services, client, market) : null;
-  const { entries, leftOut } =
+  const own =
     open === null
       ? { entries: believed.slice(0, mostGuessed), leftOut: Math.max(0, believed.length - mostGuessed) }
-      : await chooseListed(services, account.name, believed, open);
+      : { entries: await chooseListed(services, account.name, believed, open), leftOut: 0 };
+  const chosen: Chosen = {
+    // Newest first: time may run out, and the oldest orders have most likely been filled.
+    targets: own.entries.map((entry) => targetOf(client, entry, market)),
+    leftOut: own.leftOut,
+  };
+  const all = scope === 'market' ? withForeign(client, market, chosen, open ?? []) : chosen;
   return ready(
     services,
     'cancelled',
-    // Newest first: time may run out, and the oldest orders have most likely been filled.
-    entries.map((entry) => targetOf(client, entry, market)),
-    { leftOut, withdrawn },
+    all.targets,
+    { leftOut: all.leftOut, withdrawn },
+    createReadBack(services, client, { market, scope, targets: all.targets }),
   );
+}
+
+function denyMarketScope(dialect: string): Plan {
+  return deny(
+    'scope_not_in_dialect',
+    'scope "own"',
+    'scope "market"',
+    `in the dialect "${dialect}" the exchange does not list the open orders of a market, so nobody can tell which are left; remove "scope" to cancel the orders of this relay`,
+  );
+}
+
+/** Adds the orders that this relay did not place. */
+function withForeign(
+  client: ExchangeClient,
+  market: string,
+  { targets, leftOut }: Chosen,
+  open: readonly Order[],
+): Chosen {
+  const own = new Set(targets.map(({ name }) => name.orderId));
+  const foreign = open
+    .filter(({ orderId }) => !own.has(orderId))
+    .map(
+      ({ orderId }): Target => ({
+        request: client.prepare(cancelOrder, { market, orderId }),
+        name: { market, orderId, clientOrderId: null },
+        placedBy: null,
+      }),
+    );
+  return { targets: [...targets, ...foreign], leftOut };
 }
 
 /** @returns null when the list is incomplete or cannot be read; the ledger's open orders are used instead */
@@ -74,7 +113,7 @@ async function chooseListed(
   account: string,
   believed: readonly Entry[],
   open: readonly Order[],
-): Promise<Chosen> {
+): Promise<readonly Entry[]> {
   const own = new Map<string, Entry>();
   const named = new Map(believed.map((entry) => [entry.clientOrderId, entry]));
   for (const { market, orderId, clientOrderId } of open) {
@@ -85,6 +124,5 @@ async function chooseListed(
   for (const entry of missing)
     if (!wasPlacedLongAgo(entry, services.clock.nowMs())) own.set(entry.signalId, entry);
   await closeMissing(services, missing);
-  const entries = [...own.values()].sort((one, other) => other.createdAtMs - one.createdAtMs);
-  return { entries, leftOut: 0 };
+  return [...own.values()].sort((one, other) => other.createdAtMs - one.createdAtMs);
 }

@@ -13,12 +13,12 @@ import { type Beside, contradictedCancel, joinOutcomes, type TargetOutcome } fro
 import { mayStillArrive, placedByEvidence } from './cancel-target.ts';
 import { mostBelieved } from './close-ended.ts';
 import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
-import { describeRequest, evidenceOf } from './plan-order.ts';
+import { describeRequest, evidenceOf } from './place-order.ts';
 import type { ExecuteServices } from './services.ts';
 import { settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** One order to cancel: the request, its ids, and the ledger entry that placed it, if there is one. */
-interface Target {
+export interface Target {
   readonly request: PreparedRequest<Order>;
   readonly name: CancelledName;
   readonly placedBy: Entry | null;
@@ -106,14 +106,21 @@ function nameOf(market: string, orderId: number | null, placedBy: Entry | null):
   return { market, orderId, clientOrderId: placedBy?.clientOrderId ?? null };
 }
 
+/** Reads what is still open after a cancellation, and completes its outcome. */
+export type ReadBack = (outcome: Outcome, options: SendOptions) => Promise<Outcome>;
+
 const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
 
-/** @param goneStatus the status of the outcome when the exchange has no such open order */
+/**
+ * @param goneStatus the status of the outcome when the exchange has no such open order
+ * @param readBack completes the outcome with what is still open
+ */
 export function ready(
   services: ExecuteServices,
   goneStatus: Status,
   targets: readonly Target[],
   beside: Beside = nothingBeside,
+  readBack: ReadBack = (outcome) => Promise.resolve(outcome),
 ): Plan {
   const placedBy = targets.flatMap((target) => target.placedBy ?? []);
   return {
@@ -122,7 +129,8 @@ export function ready(
       isOrder: false,
       ...(placedBy.length === 0 ? {} : { evidence: placedByEvidence(placedBy) }),
       requests: targets.map(({ request }) => describeRequest(request)),
-      send: (options) => cancelTargets(services, goneStatus, { targets, beside }, options),
+      send: async (options) =>
+        await readBack(await cancelTargets(services, goneStatus, { targets, beside }, options), options),
     },
   };
 }

@@ -1,23 +1,24 @@
-import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
-import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
-import { ExchangeError, type Failure } from '../exchange/errors.ts';
-import { type FoundOrder, findOrder } from '../exchange/find-order.ts';
 import type { Account } from '../model/account.ts';
-import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
-import type { Status } from '../model/outcome.ts';
+import type { SizedOrder } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
-import { kindNamed } from '../orders/order-kinds.ts';
-import { checkDialect, checkOrder } from '../risk/check-order.ts';
+import { prepareOrder } from '../orders/order-types.ts';
+import { checkDialect, checkOrder, denyMarket, limitsOf } from '../risk/check-order.ts';
+import { checkRegion } from '../risk/check-region.ts';
 import { sizeOrder } from '../signals/sizing.ts';
-import { deny, type Outcome, type Plan } from './action.ts';
-import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
-import { checkTrigger, judgeTrigger } from './judge-trigger.ts';
-import { foundOutcome } from './look-up.ts';
+import { deny, type Plan } from './action.ts';
+import { checkTrigger } from './judge-trigger.ts';
+import { describeRequest, placeOrder } from './place-order.ts';
+import { type DatedReadings, describeReadings, longestReadingMs, readForOrder } from './read-market.ts';
 import type { ExecuteServices } from './services.ts';
 
-/** Sizes an order, checks it against the account's limits and builds its request. */
+/**
+ * Reads what the order is priced and sized on, sizes it, checks it against the account's limits and builds its
+ * request.
+ *
+ * @throws ExchangeError when the exchange cannot be read
+ */
 export async function planOrder(
   services: ExecuteServices,
   account: Account,
@@ -32,157 +33,48 @@ export async function planOrder(
       signal.market,
       `the exchange lists no usable market ${signal.market}; correct the tickers in relay.config.ts`,
     );
-  const sized = sizeOrder(signal, market, account, clientOrderId);
-  if (!sized.ok) return { verdict: 'denied', denial: sized.denial };
-  const denial = checkOrder(sized.order, account);
-  if (denial !== null) return { verdict: 'denied', denial };
+  const traded = limitsOf(account, market.name);
+  if (traded === null) return { verdict: 'denied', denial: denyMarket(market.name, account) };
+  const { tradesOn } = traded;
   const client = await services.exchangeFor(account.name);
-  const unsupported =
-    checkDialect(sized.order, client.dialect) ??
-    (await checkTrigger(client, signal, { timeoutMs: services.exchangeTimeoutMs / 2 }));
+  const unsupported = checkDialect(signal.orderType, tradesOn, client.dialect);
   if (unsupported !== null) return { verdict: 'denied', denial: unsupported };
-  const request = kindNamed(sized.order.kind).prepare(client, sized.order);
+  const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
+  const reader = { client, clock: services.clock, limits };
+  const readings = await readForOrder(reader, signal, market, tradesOn);
+  const sized = sizeOrder(signal, { market, account, tradesOn, readings, clientOrderId });
+  if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
+  const denial =
+    checkRegion(sized.order, account) ??
+    checkOrder(sized, account) ??
+    (await checkTrigger(client, signal, limits));
+  if (denial !== null) return { verdict: 'denied', denial, ...evidenceFor(services, readings, sized) };
+  const request = prepareOrder(client, sized.order);
   return {
     verdict: 'ready',
     action: {
       isOrder: true,
       requests: [describeRequest(request)],
+      ...evidenceFor(services, readings, sized),
+      ...(readings.readAtMs === null ? {} : { notAfterMs: readings.readAtMs + longestReadingMs }),
       send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
     },
   };
 }
 
-/** A requested order and its signal. */
-interface Asked {
-  readonly signal: OrderSignal;
-  readonly order: OrderRequest;
-}
-
-/** The request without key, nonce and signature, as dry runs store it. */
-export function describeRequest({ method, path, fields }: PreparedRequest<unknown>): Json {
-  return { method, path, fields };
-}
-
-/**
- * Sends the order. HTTP 429 does not prove that the exchange dropped it, so the order is looked up before it
- * is sent again. It is sent again only when the lists hold every order and this one is not among them. An
- * order that may fill before a list shows it is never sent again: the exchange refuses a second order with
- * the same client order id only while the first one is open.
- */
-async function placeOrder(
-  client: ExchangeClient,
-  request: PreparedRequest<Order>,
-  asked: Asked,
-  options: SendOptions,
-): Promise<Outcome> {
-  let found: FoundOrder | null = null;
-  const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
-    const place = await findSafely(client, asked.order, limits);
-    if (place?.kind === 'found') found = place;
-    return place?.kind === 'not_found' && !kindNamed(asked.order.kind).mayFillAtOnce;
-  };
-  try {
-    return placed(await request.send({ ...options, maySendAgain }), asked);
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return found === null ? failedOrder(error) : foundOrder(found, asked);
-  }
-}
-
-/** @returns null when the lists cannot be read */
-async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: SendOptions) {
-  try {
-    return await findOrder(client, asked, limits);
-  } catch (error) {
-    if (error instanceof ExchangeError) return null;
-    throw error;
-  }
-}
-
-function foundOrder(found: FoundOrder, { order, signal }: Asked): Outcome {
-  return contradictedOutcome(order, found.order) ?? foundOutcome(found, signal);
-}
-
-function placed(order: Order, asked: Asked): Outcome {
-  const contradicted = contradictedOutcome(asked.order, order);
-  if (contradicted !== null) return contradicted;
-  const trigger = judgeTrigger(asked.signal, order);
-  const alarm = joinAlarms([alarmOfMissingId(order, asked.order), trigger.alarm]);
-  const note = `${describeOrder(asked.order)}, ${describeState(order)} as order ${order.orderId}`;
-  return {
-    status: 'placed',
-    note: trigger.note === null ? note : `${note}; ${trigger.note}`,
-    evidence: toJson({ order, alarm: alarm?.message }),
-    orderId: order.orderId,
-    orderOpen: !isOrderEnd(order.status),
-    ...(alarm === undefined ? {} : { alarm }),
-  };
-}
-
-/** The state of the order in the exchange's response: it may have filled, or ended, at once. */
-function describeState({ status, endReason, filled }: Order): string {
-  switch (status) {
-    case 'open':
-      return 'held by the exchange';
-    case 'partially_filled':
-      return `held by the exchange, ${formatDecimal(filled)} of it filled at once,`;
-    case 'filled':
-      return 'filled at once by the exchange';
-    case 'cancelled':
-      return `accepted by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(filled)} of it filled)`;
-  }
-}
-
-function describeOrder(order: OrderRequest): string {
-  return kindNamed(order.kind).describeOrder(order);
-}
-
-/**
- * A response that reports another order proves nothing about the requested one. It raises an alarm, and
- * lookups search for the requested order by its own client order id.
- *
- * @returns null when the reported order is the requested one
- */
-function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outcome | null {
-  const contradictions = findOrderContradictions(asked, answered);
-  if (contradictions.length === 0) return null;
-  const message = `the response to ${describeOrder(asked)} reports another order (${contradictions.join(', ')}): check the account at once`;
-  return {
-    status: 'unknown',
-    note: message,
-    evidence: toJson({ asked, answered, contradictions, alarm: message }),
-    orderOpen: true,
-    alarm: { name: 'order_contradicted', message },
-  };
-}
-
-/** An exchange of another dialect ignores the client order id, and then no lookup could find the order. */
-function alarmOfMissingId(order: Order, asked: OrderRequest): Alarm | undefined {
-  if (order.clientOrderId === asked.clientOrderId) return undefined;
-  const message = `the exchange reports client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that relay.config.ts names the dialect of this exchange`;
-  return { name: 'order_contradicted', message };
-}
-
-/** The status of an order whose request failed, by the kind of failure. */
-const orderStatusOfFailure: Readonly<Record<Failure['kind'], Status>> = {
-  not_sent: 'not_sent',
-  rate_limited: 'unknown',
-  rejected: 'rejected',
-  ambiguous: 'unknown',
-};
-
-function failedOrder(error: ExchangeError): Outcome {
-  const status = orderStatusOfFailure[error.failure.kind];
-  return {
-    status,
-    note: error.message,
-    evidence: evidenceOf(error),
-    // An order that may exist counts as open, so that a cancellation includes it.
-    orderOpen: status === 'unknown',
-  };
-}
-
-/** Every attempt with its failure, the action of the error catalogue, and the given findings. */
-export function evidenceOf(error: ExchangeError, findings: Readonly<Record<string, Json>> = {}): Json {
-  return toJson({ failure: error.failure, attempts: error.attempts, action: error.row.action, ...findings });
+/** What the order was priced and sized on, and the result; nothing when nothing was read. */
+function evidenceFor(
+  { clock }: ExecuteServices,
+  readings: DatedReadings,
+  sized: SizedOrder | null,
+): { readonly evidence?: Json } {
+  if (readings.readAtMs === null) return {};
+  const result =
+    sized === null
+      ? {}
+      : {
+          amount: formatDecimal(sized.order.amount),
+          ...(sized.order.price === undefined ? {} : { price: formatDecimal(sized.order.price) }),
+        };
+  return { evidence: toJson({ sizedOn: describeReadings(readings, clock.nowMs()), ...result }) };
 }

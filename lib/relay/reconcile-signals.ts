@@ -5,8 +5,9 @@ import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { Outcome } from './action.ts';
 import { closeEnded } from './close-ended.ts';
-import { type LookupResult, lookUp } from './look-up.ts';
+import { lookUp } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
+import type { LookupResult } from './lookup-result.ts';
 import {
   logOutcome,
   lostResponseOutcome,

@@ -78,8 +78,10 @@ export function lostResponseOutcome({ clientOrderId }: Entry): Outcome {
   };
 }
 
-export function denialOutcome({ rule, limit, actual, message }: Denial): Outcome {
-  return { status: 'denied', note: message, evidence: { rule, limit, actual } };
+/** @param readings what the order was sized on, if anything was read */
+export function denialOutcome({ rule, limit, actual, message }: Denial, readings?: Json): Outcome {
+  const evidence = { rule, limit, actual, ...(readings === undefined ? {} : { readings }) };
+  return { status: 'denied', note: message, evidence };
 }
 
 /** @returns false when the entry already had another status, which is no error */

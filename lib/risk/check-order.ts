@@ -1,10 +1,17 @@
 import { type Decimal, formatDecimal, formatPercent, one } from '../base/decimal.ts';
 import type { Dialect } from '../exchange/dialect.ts';
-import type { Account, MarketLimits } from '../model/account.ts';
-import type { OrderRequest } from '../model/order.ts';
+import type { Account, MarketLimits, TradingGround } from '../model/account.ts';
+import {
+  isSpotType,
+  kindOfType,
+  type OrderKindName,
+  type OrderRequest,
+  type SizedOrder,
+} from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
-import { isCarried, kindNamed, orderKinds } from '../orders/order-kinds.ts';
+import { kindNamed } from '../orders/order-kinds.ts';
+import { carriedTypes } from '../orders/order-types.ts';
 
 /**
  * Denies the signal while the kill switch of its account is on.
@@ -41,33 +48,28 @@ export function checkMarket(signal: Signal, account: Account): Denial | null {
 }
 
 /** Denies a sized order that exceeds the account's limits; a value equal to a limit is allowed. */
-export function checkOrder(order: OrderRequest, account: Account): Denial | null {
+export function checkOrder({ order, baseAmount, notional }: SizedOrder, account: Account): Denial | null {
   const limits = limitsOf(account, order.market);
   if (limits === null) return denyMarket(order.market, account);
   return (
-    checkMost('max_amount', order.amount, limits.maxAmount, `an amount in ${order.market}`) ??
-    checkMost(
-      'max_notional',
-      notionalOf(order),
-      limits.maxNotional,
-      `the notional of an order in ${order.market}`,
-    ) ??
+    checkMost('max_amount', baseAmount, limits.maxAmount, `an amount in ${order.market}`) ??
+    checkMost('max_notional', notional, limits.maxNotional, `the notional of an order in ${order.market}`) ??
     checkLimitDistance(order, account)
   );
 }
 
-/** Denies an order of a kind that the configured dialect does not have. */
-export function checkDialect({ kind }: OrderRequest, dialect: Dialect): Denial | null {
-  const asked = kindNamed(kind);
-  if (isCarried(asked, dialect)) return null;
-  const { name, title } = asked;
-  const carried = orderKinds.filter((other) => isCarried(other, dialect));
-  const limit = carried.map((other) => other.name).join(', ');
+/** Denies an order of a kind that the configured dialect does not have where the market trades. */
+export function checkDialect(kind: OrderKindName, tradesOn: TradingGround, dialect: Dialect): Denial | null {
+  const isOnSpot = tradesOn === 'spot';
+  const carried = carriedTypes(dialect);
+  if (carried.some((type) => kindOfType[type] === kind && isSpotType(type) === isOnSpot)) return null;
+  const limit = carried.map((type) => kindOfType[type]).join(', ');
+  const asked = `${kindNamed(kind).title}${isOnSpot ? ' on spot' : ''}`;
   return {
     rule: 'order_type_not_in_dialect',
     limit,
-    actual: name,
-    message: `the dialect "${dialect}" has ${limit} and no ${title}; send an order type that it has, or set the exchange's dialect in relay.config.ts to "live" if that is what the exchange speaks`,
+    actual: isOnSpot ? `${kind} on spot` : kind,
+    message: `the dialect "${dialect}" has ${limit} on margin and futures, and no ${asked}; send an order type that it has, or set the exchange's dialect in relay.config.ts to "live" if that is what the exchange speaks`,
   };
 }
 
@@ -87,11 +89,11 @@ export function denyOrderRate(count: number, limit: number): Denial {
 }
 
 /** `hasOwn`, because a market may be named like a property that every object inherits. */
-function limitsOf(account: Account, market: string): MarketLimits | null {
+export function limitsOf(account: Account, market: string): MarketLimits | null {
   return Object.hasOwn(account.markets, market) ? (account.markets[market] ?? null) : null;
 }
 
-function denyMarket(market: string, account: Account): Denial {
+export function denyMarket(market: string, account: Account): Denial {
   const limit = Object.keys(account.markets).join(', ') || 'none';
   return {
     rule: 'market_not_allowed',
@@ -101,18 +103,13 @@ function denyMarket(market: string, account: Account): Denial {
   };
 }
 
-/** In the quote currency, as the exchange computes the total of an order. */
-function notionalOf(order: OrderRequest): Decimal {
-  return order.amount.times(kindNamed(order.kind).valuationPrice(order));
-}
-
 /**
  * Denies a limit price too far above the reference price of a buy, or too far below that of a sell: with a
  * typing error there, the order could fill at any price. An error on the other side only prevents the fill.
  */
 function checkLimitDistance(order: OrderRequest, account: Account): Denial | null {
   const rate = account.maxLimitDistanceRate;
-  const asked = kindNamed(order.kind).limitDistance(order);
+  const asked = kindNamed(kindOfType[order.type]).limitDistance(order);
   if (rate === null || asked === null) return null;
   const { side, market } = order;
   const { limitPrice, reference, referenceName } = asked;

@@ -3,7 +3,7 @@ import type { Account } from '../model/account.ts';
 import { isCarried } from '../orders/order-types.ts';
 
 /** What a template is made for. */
-export const templateNames = ['strategy', 'breakout', 'indicator'] as const;
+export const templateNames = ['strategy', 'limit', 'breakout', 'indicator'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
 /** An alert message for TradingView, and what must be edited in it first. */
@@ -24,7 +24,7 @@ export interface TemplateEdit {
 
 /** The templates whose order kinds exist in a dialect, the usual one first. */
 export function templatesOf(dialect: Dialect): readonly TemplateName[] {
-  return hasLimitOrders(dialect) ? templateNames : ['breakout', 'indicator'];
+  return isCarried('market', dialect) ? templateNames : ['breakout', 'indicator'];
 }
 
 /**
@@ -40,6 +40,14 @@ export function templatesOf(dialect: Dialect): readonly TemplateName[] {
 export function createTemplate(name: TemplateName, account: Account, dialect: Dialect): MessageTemplate {
   switch (name) {
     case 'strategy':
+      return {
+        name,
+        purpose:
+          'For any strategy: a market order whenever the strategy places one. It fills at once, at most maxSlippage beyond the best price, or not at all.',
+        message: write({ ...strategyStart, ...atMarket(account), ...strategyEnd }),
+        edits: [],
+      };
+    case 'limit':
       return {
         name,
         purpose:
@@ -61,21 +69,21 @@ export function createTemplate(name: TemplateName, account: Account, dialect: Di
 }
 
 function createIndicatorTemplate(account: Account, dialect: Dialect): MessageTemplate {
-  const hasLimit = hasLimitOrders(dialect);
+  const hasMarket = isCarried('market', dialect);
   return {
     name: 'indicator',
-    purpose: hasLimit
-      ? 'For an indicator: a limit order at the closing price of the bar that fired the alert.'
+    purpose: hasMarket
+      ? 'For an indicator: a market order when the alert fires.'
       : 'For an indicator that plots the level to trade at: a stop-limit order that becomes active when the market reaches that level.',
     message: write({
       ticker: '{{ticker}}',
       action: 'EDIT: buy or sell',
       quantity: 'EDIT: how much, in the base currency',
-      ...(hasLimit ? limitAt('{{close}}') : stopOf(account, dialect)),
+      ...(hasMarket ? atMarket(account) : stopOf(account, dialect)),
       time: '{{timenow}}',
       comment: 'EDIT: a name for this alert',
     }),
-    edits: hasLimit ? indicatorEdits : [...indicatorEdits, plotEdit],
+    edits: hasMarket ? indicatorEdits : [...indicatorEdits, plotEdit],
   };
 }
 
@@ -99,6 +107,12 @@ const indicatorEdits: readonly TemplateEdit[] = [
   { field: 'comment', what: 'Write a name: it distinguishes two alerts of the same second.' },
 ];
 
+/** The alert needs a bound of its own if the account has none and does not allow orders without one. */
+function atMarket({ maxSlippageRate, allowUnguardedMarket }: Account): Readonly<Record<string, string>> {
+  const needsBound = maxSlippageRate === null && !allowUnguardedMarket;
+  return { orderType: 'market', ...(needsBound ? { maxSlippage: '0.5%' } : {}) };
+}
+
 function limitAt(limitPrice: string): Readonly<Record<string, string>> {
   return { orderType: 'limit', limitPrice };
 }
@@ -113,10 +127,6 @@ function stopOf({ limitOffsetRate }: Account, dialect: Dialect): Readonly<Record
     ...(limitOffsetRate === null ? { limitPrice: '{{plot_0}}' } : {}),
     ...(dialect === 'live' ? { expectTrigger: 'breakout' } : {}),
   };
-}
-
-function hasLimitOrders(dialect: Dialect): boolean {
-  return isCarried('limit', dialect);
 }
 
 function write(message: Readonly<Record<string, string>>): string {

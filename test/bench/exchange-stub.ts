@@ -18,6 +18,7 @@ const markets = JSON.stringify(
     maxTotal: '0',
     tradesEnabled: true,
     isCollateral: true,
+    type: 'spot',
   })),
 );
 

@@ -6,7 +6,7 @@ import { nonceFields, nonceSequenceOf } from '../../lib/exchange/nonce.ts';
 import { createSigner } from '../../lib/exchange/signing.ts';
 import type { Transport } from '../../lib/exchange/transport.ts';
 import type { OrderRequest } from '../../lib/model/order.ts';
-import { kindNamed } from '../../lib/orders/order-kinds.ts';
+import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { type Spread, spreadOf } from './statistics.ts';
 import { sampleOrderBody } from './workload.ts';
 
@@ -22,7 +22,7 @@ export interface SigningRates {
 
 const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
 const order: OrderRequest = {
-  kind: 'stop_limit',
+  type: 'stop_limit',
   market: 'BTC_USDT',
   side: 'buy',
   amount: parseDecimal('0.012345'),
@@ -38,7 +38,7 @@ export async function measureSigning(rounds: number, roundMs: number): Promise<S
   const signFully = createFullSigning();
   const client = createUnwiredClient();
   const sendOne = async () => {
-    await kindNamed(order.kind).prepare(client, order).send();
+    await prepareOrder(client, order).send();
   };
   const rates = { bare: [] as number[], signed: [] as number[], sent: [] as number[] };
   for (let round = 0; round <= rounds; round += 1) {
@@ -64,7 +64,7 @@ function signBare(): void {
 function createFullSigning(): () => void {
   const signer = createSigner(credentials.apiKey, credentials.apiSecret);
   const nonces = nonceSequenceOf(systemClock, credentials.apiKey);
-  const { kind: _, ...fields } = order;
+  const { type: _, ...fields } = order;
   return () => {
     const nonce = nonceFields('window', nonces.next('window'));
     const body = `{"request":"/api/v4/order/collateral/stop-limit",${nonce},${JSON.stringify(fields).slice(1)}`;

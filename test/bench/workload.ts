@@ -29,7 +29,7 @@ export function createAlert(id: string, base: string): string {
 
 /** No limits, so that nothing but the machine sets the pace. */
 export function benchConfig(exchangeUrl: string): RelayConfig {
-  const markets = Object.fromEntries(bases.map((base) => [`${base}_USDT`, {}]));
+  const markets = Object.fromEntries(bases.map((base) => [`${base}_USDT`, { tradesOn: 'margin' as const }]));
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
     tickers: Object.fromEntries(bases.map((base) => [`${base}USDT`, `${base}_USDT`])),

@@ -24,7 +24,12 @@ export const maximumLogFileBytes = 128 * 1024;
 
 /** A configuration without limits, so that only faults decide the outcome of a signal. */
 export function chaosConfig(exchangeUrl: string): RelayConfig {
-  const markets = Object.fromEntries(Object.values(tickers).map((market) => [market, {}]));
+  const markets = Object.fromEntries(
+    Object.values(tickers).map((market) => [
+      market,
+      { tradesOn: market.endsWith('_PERP') ? ('futures' as const) : ('margin' as const) },
+    ]),
+  );
   const trading = Object.keys(tradingAccounts).map((name) => [name, { mode: 'live' as const, markets }]);
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },

@@ -1,13 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { checkQueue, checkSubscribers } from '../../cli/check.ts';
-import { checkAddress, checkModes, judgeClock, judgeKey } from '../../cli/exchange-checks.ts';
-import { checkMarkets } from '../../cli/market-checks.ts';
+import { checkModes, checkRegions, judgeClock, judgeKey } from '../../cli/exchange-checks.ts';
+import { checkMarketOrders, checkMarkets } from '../../cli/market-checks.ts';
 import { describeExchange } from '../../cli/session.ts';
 import { judgeAllowlist } from '../../cli/stack-checks.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
-import { findAddressRefusal, parseConfig } from '../../lib/host/config.ts';
+import { parseConfig } from '../../lib/host/config.ts';
 import type { Market } from '../../lib/model/market.ts';
 import shipped from '../../relay.config.example.ts';
 
@@ -187,9 +187,15 @@ describe('the key of an account', () => {
 
 describe('the configured markets', () => {
   const shippedSettings = parseConfig(shipped).settings;
-  const listed = ['BTC_USDT', 'BTC_PERP', 'ETH_USDT', 'SOL_USDT'].map(
-    (name) => ({ name, tradesEnabled: true }) as Market,
-  );
+  const record = (name: string, changes: Partial<Market> = {}) =>
+    ({ name, tradesEnabled: true, isCollateral: true, isFutures: false, ...changes }) as Market;
+  const listed = [
+    record('BTC_USDT'),
+    record('BTC_PERP', { isFutures: true }),
+    record('ETH_USDT'),
+    record('SOL_USDT'),
+    record('DBTC_DUSDT', { isCollateral: false }),
+  ];
   const withTickers = (tickers: Record<string, string>) => ({ ...shippedSettings, tickers });
 
   test('pass when the exchange lists them all', () => {
@@ -212,13 +218,91 @@ describe('the configured markets', () => {
     expect(
       checkMarkets(withTickers({ ...shippedSettings.tickers, DOGEUSDT: 'DOGE_USDT' }), [
         ...listed,
-        { name: 'DOGE_USDT', tradesEnabled: true } as Market,
+        record('DOGE_USDT'),
       ]),
     ).toMatchObject({ verdict: 'warn', found: 'DOGE_USDT has a ticker, but no account may trade it' });
     expect(checkMarkets(withTickers({ BTCUSDT: 'BTC_USDT' }), listed)).toMatchObject({
       verdict: 'warn',
       found: expect.stringContaining('SOL_USDT may be traded, but no ticker is mapped to it'),
     });
+  });
+
+  test.each([
+    ['a market that is no collateral', { isCollateral: false }, "'margin'", "'spot' only"],
+    ['a perpetual market under another name', { isFutures: true }, "'margin'", "'futures' only"],
+  ])('fail for %s, when the configuration says otherwise', (_, changes, said, traded) => {
+    const others = listed.filter(({ name }) => name !== 'SOL_USDT');
+
+    expect(checkMarkets(shippedSettings, [...others, record('SOL_USDT', changes)])).toMatchObject({
+      verdict: 'fail',
+      found: `market SOL_USDT of account main has tradesOn: ${said}, and the exchange trades it on ${traded}`,
+    });
+  });
+
+  test('fail when a market with tradesOn futures is a spot market at the exchange', () => {
+    const others = listed.filter(({ name }) => name !== 'BTC_PERP');
+
+    expect(checkMarkets(shippedSettings, [...others, record('BTC_PERP')])).toMatchObject({
+      verdict: 'fail',
+      found:
+        "market BTC_PERP of account main has tradesOn: 'futures', and the exchange trades it on 'spot' or 'margin' only",
+    });
+  });
+
+  test('may trade on spot although the exchange offers margin, too', () => {
+    const onSpot = parseConfig({
+      ...shipped,
+      tickers: { BTCUSDT: 'BTC_USDT' },
+      accounts: { main: { mode: 'live', markets: { BTC_USDT: { tradesOn: 'spot' } } } },
+    }).settings;
+
+    expect(checkMarkets(onSpot, listed).verdict).toBe('ok');
+  });
+});
+
+describe('market orders', () => {
+  const judged = (changes: object) =>
+    checkMarketOrders(
+      parseConfig({
+        ...shipped,
+        accounts: { main: { mode: 'live', markets: { BTC_USDT: { tradesOn: 'margin' } }, ...changes } },
+      }).settings,
+    );
+
+  test.each([
+    [
+      { maxSlippage: '0.5%' },
+      'ok',
+      'fill at most 0.5% beyond the best opposite price; stop-market orders are denied, because they fill at any price',
+    ],
+    [
+      { maxSlippage: '0.5%', allowUnguardedMarket: true },
+      'ok',
+      'fill at most 0.5% beyond the best opposite price; stop-market orders fill at any price',
+    ],
+    [
+      { allowUnguardedMarket: true },
+      'ok',
+      'fill at any price unless the alert has a maxSlippage; stop-market orders fill at any price',
+    ],
+    [
+      {},
+      'warn',
+      'are refused unless the alert has a maxSlippage; stop-market orders are denied, because they fill at any price',
+    ],
+  ])('of an account with %j are judged %s: %s', (changes, verdict, found) => {
+    expect(judged(changes)).toMatchObject([{ name: 'market orders of main', verdict, found }]);
+  });
+
+  test('are not judged for an account without markets', () => {
+    expect(judged({ markets: {} })).toEqual([]);
+  });
+
+  test('of both shipped accounts are bounded', () => {
+    expect(checkMarketOrders(parseConfig(shipped).settings)).toMatchObject([
+      { name: 'market orders of main', verdict: 'ok' },
+      { name: 'market orders of rehearsal', verdict: 'ok' },
+    ]);
   });
 });
 
@@ -241,15 +325,25 @@ test.each([
     'https://a.example is an address you configured: the relay cannot tell whether it trades real money',
   ],
 ] as const)('An exchange of kind %s is told as what it is', (kind, text) => {
-  expect(describeExchange({ url: 'https://a.example', dialect: 'live', kind, refusal: null })).toBe(text);
+  expect(describeExchange({ url: 'https://a.example', dialect: 'live', kind })).toBe(text);
 });
 
-test('the EU address fails on a stack, and causes a warning on a local run with the paper exchange', () => {
-  const refusal = findAddressRefusal('eu');
+test('What the EU leaves to an account is told, by address and by account', () => {
+  const account = {
+    mode: 'live',
+    allowUnguardedMarket: true,
+    markets: { BTC_USDT: { tradesOn: 'spot' } },
+  };
+  const checked = (exchange: object, accounts: object) =>
+    checkRegions(
+      parseConfig({ ...shipped, exchange: { ...shipped.exchange, ...exchange }, accounts }).settings,
+    );
 
-  expect(checkAddress({ kind: 'real', refusal })).toMatchObject([
-    { verdict: 'fail', found: expect.stringContaining('HTTP 453 and code 30') },
+  expect(checked({ address: 'eu' }, { main: account, second: account })).toMatchObject([
+    { name: 'region', verdict: 'ok', found: expect.stringMatching(/^main, second: in the EU .* spot alone/) },
   ]);
-  expect(checkAddress({ kind: 'paper', refusal })).toMatchObject([{ verdict: 'warn' }]);
-  expect(checkAddress({ kind: 'real', refusal: findAddressRefusal('global') })).toEqual([]);
+  expect(checked({}, { main: account, second: { ...account, region: 'eu' } })).toMatchObject([
+    { found: expect.stringMatching(/^second: in the EU /) },
+  ]);
+  expect(checked({}, { main: account })).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
-import { kindNamed } from '../../lib/orders/order-kinds.ts';
+import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
@@ -42,19 +42,17 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     const client = createExchangeClient({ address: relay.world.paper.url, dialect, credentials });
     const placed = await Promise.all(
       stopPrices.map((stopPrice, index) =>
-        kindNamed('stop_limit')
-          .prepare(client, {
-            kind: 'stop_limit',
-            market: 'BTC_USDT',
-            side: 'buy',
-            amount: parseDecimal('0.01'),
-            price: parseDecimal('70000'),
-            activationPrice: parseDecimal(stopPrice),
-            stopLoss: parseDecimal('59000'),
-            takeProfit: parseDecimal('75000'),
-            clientOrderId: `${clientOrderId}-${index}`,
-          })
-          .send(),
+        prepareOrder(client, {
+          type: 'stop_limit',
+          market: 'BTC_USDT',
+          side: 'buy',
+          amount: parseDecimal('0.01'),
+          price: parseDecimal('70000'),
+          activationPrice: parseDecimal(stopPrice),
+          stopLoss: parseDecimal('59000'),
+          takeProfit: parseDecimal('75000'),
+          clientOrderId: `${clientOrderId}-${index}`,
+        }).send(),
       ),
     );
     client.close();
@@ -66,24 +64,20 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
     const credentials = { apiKey: 'paper-key', apiSecret: 'paper-secret' };
     const client = createExchangeClient({ address: relay.world.paper.url, dialect, credentials });
     const base = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal('0.01') } as const;
-    await kindNamed('stop_limit')
-      .prepare(client, {
-        ...base,
-        kind: 'stop_limit',
-        price: parseDecimal('70000'),
-        activationPrice: parseDecimal('64000'),
-        clientOrderId: 'plain-64000',
-      })
-      .send();
+    await prepareOrder(client, {
+      ...base,
+      type: 'stop_limit',
+      price: parseDecimal('70000'),
+      activationPrice: parseDecimal('64000'),
+      clientOrderId: 'plain-64000',
+    }).send();
     if (dialect === 'live')
-      await kindNamed('limit')
-        .prepare(client, {
-          ...base,
-          kind: 'limit',
-          price: parseDecimal('58000'),
-          clientOrderId: 'plain-58000',
-        })
-        .send();
+      await prepareOrder(client, {
+        ...base,
+        type: 'limit',
+        price: parseDecimal('58000'),
+        clientOrderId: 'plain-58000',
+      }).send();
     client.close();
   }
 

@@ -83,11 +83,20 @@ function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): Re
       main: {
         mode: 'live',
         limitOffset: '0.1%',
-        markets: { BTC_USDT: {}, ETH_USDT: {}, SOL_USDT: {} },
+        markets: {
+          BTC_USDT: { tradesOn: 'margin' },
+          ETH_USDT: { tradesOn: 'margin' },
+          SOL_USDT: { tradesOn: 'margin' },
+        },
         maxOrdersPerMinute: 100,
         maxSignalsPerMinute: 200,
       },
-      second: { mode: 'live', limitOffset: '0.1%', markets: { BTC_USDT: {} }, maxOrdersPerMinute: 2 },
+      second: {
+        mode: 'live',
+        limitOffset: '0.1%',
+        markets: { BTC_USDT: { tradesOn: 'margin' } },
+        maxOrdersPerMinute: 2,
+      },
     },
     snapshots,
     aws: { allowedAddresses: ['203.0.113.0/24'], alarmEmail: 'owner@relay.example', keepLedgerDays: 30 },

@@ -6,21 +6,36 @@ import { type Json, toJson } from '../../lib/base/json.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import type { Endpoint } from '../../lib/exchange/endpoint.ts';
+import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
+import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
 import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
+import { executedHistory } from '../../lib/exchange/endpoints/executed-history.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
+import { futures } from '../../lib/exchange/endpoints/futures.ts';
 import { interestPayments } from '../../lib/exchange/endpoints/interest-payments.ts';
 import { limit } from '../../lib/exchange/endpoints/limit.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
+import { market } from '../../lib/exchange/endpoints/market.ts';
 import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
+import { spotLimit } from '../../lib/exchange/endpoints/spot-limit.ts';
+import { spotMarket } from '../../lib/exchange/endpoints/spot-market.ts';
+import { spotStockMarket } from '../../lib/exchange/endpoints/spot-stock-market.ts';
+import { spotStopLimit } from '../../lib/exchange/endpoints/spot-stop-limit.ts';
+import { spotStopMarket } from '../../lib/exchange/endpoints/spot-stop-market.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
+import { stopMarket } from '../../lib/exchange/endpoints/stop-market.ts';
 import { ticker } from '../../lib/exchange/endpoints/ticker.ts';
-import { orderKinds } from '../../lib/orders/order-kinds.ts';
+import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
+import { orderTypes } from '../../lib/model/order.ts';
+import { endpointOf } from '../../lib/orders/order-types.ts';
 import { routes } from '../../lib/paper/routes.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
@@ -52,6 +67,13 @@ const stop = {
   positionSide: 'LONG',
 } as const;
 const { activationPrice: _, ...plainLimit } = stop;
+const bare = {
+  market: 'BTC_USDT',
+  side: 'buy',
+  amount: parseDecimal('0.001'),
+  clientOrderId: 'main-7f3a',
+} as const;
+const trigger = { activationPrice: parseDecimal('39900.5') };
 const page = { planId: 'plan-7', ticker: 'USDT', limit: 2, offset: 100 };
 
 const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown>>> = {
@@ -69,6 +91,25 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   'conditional-orders': (client) => client.call(conditionalOrders, { market: 'BTC_USDT' }),
   'open-order': (client) => client.call(openOrder, order),
   'ended-order': (client) => client.call(endedOrder, order),
+  market: (client) => {
+    const { price, ...marketOrder } = plainLimit;
+    return client.call(market, marketOrder);
+  },
+  'stop-market': (client) => client.call(stopMarket, { ...bare, ...trigger, side: 'sell', reduceOnly: true }),
+  'spot-limit': (client) => client.call(spotLimit, { ...bare, price: parseDecimal('40000'), ioc: true }),
+  'spot-market': (client) => client.call(spotMarket, { ...bare, amount: parseDecimal('40') }),
+  'spot-stock-market': (client) => client.call(spotStockMarket, { ...bare, side: 'sell' }),
+  'spot-stop-limit': (client) =>
+    client.call(spotStopLimit, { ...bare, ...trigger, price: parseDecimal('40000') }),
+  'spot-stop-market': (client) =>
+    client.call(spotStopMarket, { ...bare, ...trigger, amount: parseDecimal('40') }),
+  'order-book': (client) => client.call(orderBook, { market: 'BTC_USDT', limit: 5, level: 0 }),
+  'collateral-summary': (client) => client.call(collateralSummary, {}),
+  'open-positions': (client) => client.call(openPositions, { market: 'BTC_PERP' }),
+  'trade-balance': (client) => client.call(tradeBalance, {}),
+  futures: (client) => client.call(futures, {}),
+  'executed-history': (client) => client.call(executedHistory, { ...order, limit: 100, offset: 0 }),
+  'cancel-all': (client) => client.call(cancelAll, { market: 'BTC_USDT', type: ['margin'] }),
 };
 
 let server: ScriptedServer;
@@ -157,11 +198,11 @@ describe('every file of the endpoints', () => {
     expect(fixtures.map((file) => basename(file, '.json')).sort()).toEqual(names.toSorted());
   });
 
-  test('that creates orders belongs to one order kind', async () => {
+  test('that creates orders belongs to one order type', async () => {
     const endpoints = await Promise.all(names.map(load));
 
     const creates = endpoints.filter(({ repeatable }) => !repeatable).map(({ name }) => name);
-    expect(creates.toSorted()).toEqual(orderKinds.map(({ endpoint }) => endpoint.name).sort());
+    expect(creates.toSorted()).toEqual(orderTypes.map((type) => endpointOf(type).name).sort());
   });
 });
 

@@ -16,7 +16,7 @@ function faultsOf(config: unknown): readonly string[] {
 }
 
 describe('the configuration', () => {
-  test('as shipped is valid, trades four markets on paper and rehearses two', () => {
+  test('as shipped is valid, trades five markets on paper and rehearses two', () => {
     const { settings, exchange } = parseConfig(shipped);
 
     expect(exchange).toEqual({ address: 'global', dialect: 'live' });
@@ -25,13 +25,14 @@ describe('the configuration', () => {
       'BTC_PERP',
       'ETH_USDT',
       'SOL_USDT',
+      'DBTC_DUSDT',
     ]);
     expect(settings.accounts['main']?.mode).toBe('paper');
     expect(settings.accounts['rehearsal']?.mode).toBe('dry-run');
     expect(settings.defaultMaxLagMs).toBe(60_000);
   });
 
-  test('of the first release is still valid and has the same meaning', () => {
+  test('of the first release is still valid once each market says where it trades', () => {
     const { settings, snapshots } = parseConfig({
       exchange: { address: 'global', dialect: 'live' },
       tickers: { BTCUSDT: 'BTC_USDT' },
@@ -40,11 +41,13 @@ describe('the configuration', () => {
         main: {
           mode: 'live',
           limitOffset: '0.1%',
-          markets: { BTC_USDT: { sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' } },
+          markets: {
+            BTC_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '1', maxNotional: '100000' },
+          },
           maxOrdersPerMinute: 60,
           maxSignalsPerMinute: 120,
         },
-        rehearsal: { mode: 'dry-run', limitOffset: '0.1%', markets: { BTC_USDT: {} } },
+        rehearsal: { mode: 'dry-run', limitOffset: '0.1%', markets: { BTC_USDT: { tradesOn: 'margin' } } },
       },
     });
 
@@ -55,14 +58,16 @@ describe('the configuration', () => {
   test('turns per cents into rates and leaves out what is not limited', () => {
     const { settings } = parseConfig({
       ...shipped,
-      accounts: { a: { mode: 'live', limitOffset: '0.25%', markets: { BTC_USDT: {} } } },
+      accounts: { a: { mode: 'live', limitOffset: '0.25%', markets: { BTC_USDT: { tradesOn: 'margin' } } } },
     });
     const account = settings.accounts['a'];
 
     expect(account?.limitOffsetRate && formatDecimal(account.limitOffsetRate)).toBe('0.0025');
     expect(account).toMatchObject({
       name: 'a',
-      markets: { BTC_USDT: { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
+      markets: {
+        BTC_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: null, maxNotional: null },
+      },
       maxOrdersPerMinute: null,
       maxSignalsPerMinute: null,
     });
@@ -77,7 +82,7 @@ describe('the configuration', () => {
         main: {
           mode: 'real',
           limitOffset: '0.1',
-          markets: { BTC_USDT: { maxAmount: 5, maxNotional: '-1', sides: [] } },
+          markets: { BTC_USDT: { tradesOn: 'margin', maxAmount: 5, maxNotional: '-1', sides: [] } },
           maxOrdersPerMinute: 0,
           surprise: true,
         },
@@ -148,6 +153,69 @@ describe('the configuration', () => {
       expect(parse(changes)).not.toThrow();
   });
 
+  const issuesOf = (changes: object, exchange: object = shipped.exchange) => {
+    try {
+      parseConfig({ ...shipped, exchange, accounts: { a: { mode: 'live', markets: {}, ...changes } } });
+    } catch (error) {
+      if (error instanceof RelayError && error.code === 'config_invalid')
+        return error.issues.map(({ path, message }) => ({ path, message }));
+      throw error;
+    }
+    return [];
+  };
+
+  test('refuses a market that does not say where it trades, with the line that keeps what it did', () => {
+    expect(issuesOf({ markets: { BTC_USDT: {}, BTC_PERP: { maxAmount: '1' } } })).toEqual([
+      {
+        path: 'accounts.a.markets.BTC_USDT.tradesOn',
+        message:
+          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_USDT traded on margin: write BTC_USDT: { tradesOn: 'margin' } to keep that",
+      },
+      {
+        path: 'accounts.a.markets.BTC_PERP.tradesOn',
+        message:
+          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_PERP traded on futures: write BTC_PERP: { tradesOn: 'futures' } to keep that",
+      },
+    ]);
+    expect(issuesOf({ markets: { BTC_USDT: { tradesOn: 'collateral' } } })).toEqual([
+      { path: 'accounts.a.markets.BTC_USDT.tradesOn', message: "must be 'spot', 'margin' or 'futures'" },
+    ]);
+  });
+
+  test.each(['spot', 'margin'])('refuses a perpetual market on %s, with the line to write', (tradesOn) => {
+    expect(issuesOf({ markets: { BTC_PERP: { tradesOn } } })).toEqual([
+      {
+        path: 'accounts.a.markets.BTC_PERP.tradesOn',
+        message: `is '${tradesOn}', and a perpetual market trades on futures alone: write BTC_PERP: { tradesOn: 'futures' }`,
+      },
+    ]);
+  });
+
+  test('refuses a spot pair on futures, with the lines to choose from', () => {
+    expect(issuesOf({ markets: { BTC_USDT: { tradesOn: 'futures' } } })).toEqual([
+      {
+        path: 'accounts.a.markets.BTC_USDT.tradesOn',
+        message:
+          "is 'futures', and only perpetual markets (…_PERP) trade there: write BTC_USDT: { tradesOn: 'margin' }, or 'spot'",
+      },
+    ]);
+  });
+
+  test.each(['100%', '-0.1%', '0.5', 0.5])('refuses a maxSlippage of %s', (maxSlippage) => {
+    expect(issuesOf({ maxSlippage })).toMatchObject([{ path: 'accounts.a.maxSlippage' }]);
+  });
+
+  test('takes a maxSlippage from 0% to just below 100%, and has none unless it is set', () => {
+    const rateOf = (changes: object) =>
+      parseConfig({ ...shipped, accounts: { a: { mode: 'live', markets: {}, ...changes } } }).settings
+        .accounts['a']?.maxSlippageRate;
+
+    expect(rateOf({ maxSlippage: '0%' })?.toFixed()).toBe('0');
+    expect(rateOf({ maxSlippage: '99.99%' })?.toFixed()).toBe('0.9999');
+    expect(rateOf({ maxSlippage: null })).toBeNull();
+    expect(rateOf({})).toBeNull();
+  });
+
   test.each([
     ['global', []],
     ['eu', []],
@@ -157,7 +225,87 @@ describe('the configuration', () => {
     ['ftp://127.0.0.1', ['exchange.address']],
     ['nowhere', ['exchange.address']],
   ])('checks the exchange address %s', (address, faults) => {
-    expect(faultsOf({ ...shipped, exchange: { address, dialect: 'live' } })).toEqual(faults);
+    const accounts = { a: { mode: 'live', markets: {} } };
+
+    expect(faultsOf({ ...shipped, accounts, exchange: { address, dialect: 'live' } })).toEqual(faults);
+  });
+});
+
+describe('an account of the EU', () => {
+  const spot = { BTC_USDT: { tradesOn: 'spot' } };
+  const configured = (account: object, address = 'global') => ({
+    ...shipped,
+    exchange: { address, dialect: 'live' },
+    accounts: { a: { mode: 'live', markets: spot, ...account } },
+  });
+  const unguarded = { maxSlippage: null, allowUnguardedMarket: true };
+
+  test.each([
+    ['the EU address', {}, 'eu'],
+    ['the EU address as a URL', {}, 'https://whitebit.eu:443/'],
+    ['its own setting', { region: 'eu' }, 'global'],
+  ])('by %s may trade on spot without a price bound', (_, account, address) => {
+    const { settings } = parseConfig(configured({ ...unguarded, ...account }, address));
+
+    expect(settings.accounts['a']?.region).toBe('eu');
+  });
+
+  test('is one only by address or setting', () => {
+    expect(parseConfig(configured({})).settings.accounts['a']?.region).toBeNull();
+  });
+
+  test('may be set as it likes when it has no markets', () => {
+    expect(faultsOf(configured({ region: 'eu', maxSlippage: '1%', markets: {} }))).toEqual([]);
+  });
+
+  test('is refused what the exchange refuses, all of it at once and with the reason', () => {
+    const markets = {
+      BTC_USDT: { tradesOn: 'spot' },
+      ETH_USDT: { tradesOn: 'margin' },
+      BTC_PERP: { tradesOn: 'futures' },
+    };
+
+    expect(() => parseConfig(configured({ maxSlippage: '0.5%', markets }, 'eu'))).toThrow(
+      expect.objectContaining({
+        code: 'config_invalid',
+        issues: [
+          expect.objectContaining({
+            path: 'accounts.a.markets.ETH_USDT.tradesOn',
+            message:
+              "is 'margin', and the exchange has no margin and no futures here, because exchange.address is the EU address: write tradesOn: 'spot', or remove the market",
+          }),
+          expect.objectContaining({
+            path: 'accounts.a.markets.BTC_PERP.tradesOn',
+            message:
+              "is 'futures', and the exchange has no margin and no futures here, because exchange.address is the EU address: remove the market",
+          }),
+          expect.objectContaining({
+            path: 'accounts.a.maxSlippage',
+            message:
+              'is 0.5%, and the exchange takes no market order with a price bound here, because exchange.address is the EU address: write maxSlippage: null',
+          }),
+          expect.objectContaining({
+            path: 'accounts.a.allowUnguardedMarket',
+            message:
+              'must be true, because exchange.address is the EU address: the exchange takes only market and stop-market orders here, and they fill at any price; write allowUnguardedMarket: true if you accept that',
+          }),
+        ],
+      }),
+    );
+  });
+
+  test('is named as the reason when the address is the global one', () => {
+    expect(() =>
+      parseConfig(configured({ region: 'eu', ...unguarded, markets: { X_USDT: { tradesOn: 'margin' } } })),
+    ).toThrow(
+      expect.objectContaining({
+        issues: [
+          expect.objectContaining({
+            message: expect.stringContaining("because the account's region is 'eu'"),
+          }),
+        ],
+      }),
+    );
   });
 });
 

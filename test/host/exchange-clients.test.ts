@@ -5,7 +5,7 @@ import type { Credentials } from '../../lib/exchange/client.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import type { SecretStore } from '../../lib/host/secrets.ts';
-import { kindNamed } from '../../lib/orders/order-kinds.ts';
+import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -73,7 +73,7 @@ describe('a key that was replaced at the exchange', () => {
     price: parseDecimal('51000'),
     activationPrice: parseDecimal('50500'),
     clientOrderId: 'tr-renewed',
-    kind: 'stop_limit',
+    type: 'stop_limit',
   } as const;
   let paper: PaperExchange;
 
@@ -101,7 +101,7 @@ describe('a key that was replaced at the exchange', () => {
 
   test('does not cost an order: the order is sent once more, with the newest key', async () => {
     const { clients, asked } = openClients(async () => current);
-    const request = kindNamed(order.kind).prepare(await clients.forAccount('main'), order);
+    const request = prepareOrder(await clients.forAccount('main'), order);
     expect(await request.send()).toMatchObject({ clientOrderId: 'tr-renewed', status: 'open' });
     await expect(request.send()).rejects.toMatchObject({ code: 'exchange_request_invalid' });
     expect(asked).toEqual(['remembered', 'newest']);
@@ -110,8 +110,7 @@ describe('a key that was replaced at the exchange', () => {
 
   test('is refused once when there is no other key, and the order is not sent again', async () => {
     const { clients } = openClients(async () => outdated);
-    const failure = await kindNamed(order.kind)
-      .prepare(await clients.forAccount('main'), order)
+    const failure = await prepareOrder(await clients.forAccount('main'), order)
       .send()
       .catch((error) => error);
     expect(failure).toMatchObject({
@@ -123,8 +122,7 @@ describe('a key that was replaced at the exchange', () => {
 
   test('ends the order when the newest key is refused too; the error has both attempts', async () => {
     const { clients } = openClients(async () => ({ apiKey: 'paper-key', apiSecret: 'wrong-again' }));
-    const failure = await kindNamed(order.kind)
-      .prepare(await clients.forAccount('main'), order)
+    const failure = await prepareOrder(await clients.forAccount('main'), order)
       .send()
       .catch((error) => error);
     expect(failure).toMatchObject({
@@ -138,11 +136,7 @@ describe('a key that was replaced at the exchange', () => {
     const { clients } = openClients(async () => {
       throw new Error('nobody answers');
     });
-    await expect(
-      kindNamed(order.kind)
-        .prepare(await clients.forAccount('main'), order)
-        .send(),
-    ).rejects.toMatchObject({
+    await expect(prepareOrder(await clients.forAccount('main'), order).send()).rejects.toMatchObject({
       failure: { kind: 'rejected', httpStatus: 401 },
     });
     clients.close();
@@ -159,7 +153,7 @@ describe('a key that was replaced at the exchange', () => {
       },
     };
     const clients = createExchangeClients({ address: paper.url, dialect: 'live', secrets, clock });
-    const request = kindNamed(order.kind).prepare(await clients.forAccount('main'), order);
+    const request = prepareOrder(await clients.forAccount('main'), order);
     await expect(request.send({ timeoutMs: 2_000 })).rejects.toMatchObject({ failure: { kind: 'not_sent' } });
     clients.close();
   });

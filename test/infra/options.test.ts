@@ -47,11 +47,18 @@ test('A deployment with accounts in paper mode warns that nothing is sent for th
 });
 
 test.each(['eu', 'https://whitebit.eu', 'https://whitebit.eu:443/'])(
-  'A deployment for the EU address %s warns that its orders are refused',
+  'A deployment for the EU address %s warns of the orders that it denies',
   (address) => {
-    const { warnings } = synthesize({ config: { ...infraConfig, exchange: { address, dialect: 'live' } } });
+    const account = {
+      mode: 'live' as const,
+      allowUnguardedMarket: true,
+      markets: { BTC_USDT: { tradesOn: 'spot' as const } },
+    };
+    const { warnings } = synthesize({
+      config: { ...infraConfig, exchange: { address, dialect: 'live' }, accounts: { main: account } },
+    });
 
-    expect(warnings).toEqual([expect.stringContaining('refuses every kind of order this relay places')]);
+    expect(warnings).toEqual([expect.stringContaining('the relay denies limit and stop-limit orders')]);
   },
 );
 

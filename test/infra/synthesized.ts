@@ -28,8 +28,8 @@ export const infraConfig = {
   tickers: { BTCUSDT: 'BTC_USDT' },
   maxLagSeconds: 45,
   accounts: {
-    main: { mode: 'live', markets: { BTC_USDT: {} } },
-    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: {} } },
+    main: { mode: 'live', markets: { BTC_USDT: { tradesOn: 'margin' } } },
+    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin' } } },
   },
   snapshots: {
     timeZone: 'Europe/Kyiv',

@@ -28,6 +28,7 @@ export const market: Market = {
   takerFeeRate: parseDecimal('0.001'),
   tradesEnabled: true,
   isCollateral: false,
+  isFutures: false,
 };
 const bounded: Market = { ...market, name: 'ETH_USDT', maxTotal: parseDecimal('1e40'), isCollateral: true };
 
@@ -63,12 +64,16 @@ export function describeMarketCopies(name: string, openFixture: () => Promise<Ma
     });
 
     test('reads what an older release stored, under its names', async () => {
-      const { base: stock, quote: money, ...rest } = market;
+      const { base: stock, quote: money, isFutures, ...rest } = market;
+      const older = { ...rest, stock, money };
       await fixture.write(
-        JSON.stringify({ exchange, readAtMs: noonMs, markets: [{ ...rest, stock, money }] }),
+        JSON.stringify({ exchange, readAtMs: noonMs, markets: [older, { ...older, name: 'BTC_PERP' }] }),
       );
 
-      expect(await fixture.open(exchange).load()).toEqual({ readAtMs: noonMs, markets: [market] });
+      expect(await fixture.open(exchange).load()).toEqual({
+        readAtMs: noonMs,
+        markets: [market, { ...market, name: 'BTC_PERP', isFutures: true }],
+      });
     });
 
     test('returns no copy of another exchange', async () => {

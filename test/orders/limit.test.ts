@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { LimitSignal } from '../../lib/model/signal.ts';
-import { kindNamed } from '../../lib/orders/order-kinds.ts';
+import { describeOrder, kindNamed } from '../../lib/orders/order-kinds.ts';
+import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { checkDialect, checkOrder } from '../../lib/risk/check-order.ts';
 import { account, buy, size } from '../signals/sized.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
@@ -12,7 +13,7 @@ const limitBuy: LimitSignal = { ...common, orderType: 'limit', limitPrice: '5010
 const limitSell: LimitSignal = { ...limitBuy, side: 'sell', limitPrice: '49900.1' };
 
 const order = {
-  kind: 'limit',
+  type: 'limit',
   market: 'BTC_USDT',
   side: 'sell',
   amount: parseDecimal('0.5'),
@@ -20,12 +21,14 @@ const order = {
   clientOrderId: 'main-1',
 } as const;
 
+const sized = { order, baseAmount: order.amount, notional: parseDecimal('19500') };
+
 describe('a limit order', () => {
   test('is sized and rounded as a stop-limit order is', () => {
     expect(size(limitBuy)).toEqual({
       ok: true,
       order: {
-        kind: 'limit',
+        type: 'limit',
         market: 'BTC_PERP',
         side: 'buy',
         amount: '0.01',
@@ -54,23 +57,33 @@ describe('a limit order', () => {
   });
 
   test('is checked against the largest amount and notional of its account', () => {
-    const limits = { sides: ['buy', 'sell'], maxAmount: null, maxNotional: parseDecimal('19499') } as const;
+    const limits = {
+      tradesOn: 'margin',
+      sides: ['buy', 'sell'],
+      maxAmount: null,
+      maxNotional: parseDecimal('19499'),
+    } as const;
 
-    expect(checkOrder(order, { ...account, markets: { BTC_USDT: limits } })).toMatchObject({
+    expect(checkOrder(sized, { ...account, markets: { BTC_USDT: limits } })).toMatchObject({
       rule: 'max_notional',
       actual: '19500',
     });
   });
 
   test('has no limit distance: the relay knows no price to compare with', () => {
-    const limits = { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } as const;
+    const limits = {
+      tradesOn: 'margin',
+      sides: ['buy', 'sell'],
+      maxAmount: null,
+      maxNotional: null,
+    } as const;
     const collared = {
       ...account,
       maxLimitDistanceRate: parseDecimal('0.001'),
       markets: { BTC_USDT: limits },
     };
 
-    expect(checkOrder(order, collared)).toBeNull();
+    expect(checkOrder(sized, collared)).toBeNull();
   });
 
   test('becomes a request of its endpoint', () => {
@@ -81,7 +94,7 @@ describe('a limit order', () => {
       transport: createScriptedTransport([]),
     });
 
-    const { method, path, fields } = kindNamed('limit').prepare(client, order);
+    const { method, path, fields } = prepareOrder(client, order);
 
     expect({ method, path, fields }).toEqual({
       method: 'POST',
@@ -97,13 +110,13 @@ describe('a limit order', () => {
   });
 
   test('exists only in the live dialect', () => {
-    expect(checkDialect(order, 'live')).toBeNull();
-    expect(checkDialect(order, 'documented')).toEqual({
+    expect(checkDialect('limit', 'margin', 'live')).toBeNull();
+    expect(checkDialect('limit', 'margin', 'documented')).toEqual({
       rule: 'order_type_not_in_dialect',
       limit: 'stop_limit',
       actual: 'limit',
       message:
-        'the dialect "documented" has stop_limit and no limit order; send an order type that it has, or set the exchange\'s dialect in relay.config.ts to "live" if that is what the exchange speaks',
+        'the dialect "documented" has stop_limit on margin and futures, and no limit order; send an order type that it has, or set the exchange\'s dialect in relay.config.ts to "live" if that is what the exchange speaks',
     });
   });
 
@@ -112,6 +125,6 @@ describe('a limit order', () => {
 
     expect(kind.summarise(limitBuy)).toBe('limit 50100.4');
     expect(kind.describePrices(limitBuy)).toEqual(['limit 50100.4']);
-    expect(kind.describeOrder(order)).toBe('sell 0.5 BTC_USDT at limit 39000');
+    expect(describeOrder(order)).toBe('sell 0.5 BTC_USDT at limit 39000');
   });
 });

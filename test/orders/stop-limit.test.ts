@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
-import { kindNamed } from '../../lib/orders/order-kinds.ts';
+import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 
 test('a stop-limit order becomes a request of its endpoint', () => {
@@ -12,8 +12,8 @@ test('a stop-limit order becomes a request of its endpoint', () => {
     transport: createScriptedTransport([]),
   });
 
-  const { method, path, fields } = kindNamed('stop_limit').prepare(client, {
-    kind: 'stop_limit',
+  const { method, path, fields } = prepareOrder(client, {
+    type: 'stop_limit',
     market: 'BTC_USDT',
     side: 'sell',
     amount: parseDecimal('0.5'),

@@ -8,7 +8,7 @@ import {
 } from '../../lib/relay/find-contradictions.ts';
 
 const asked: OrderRequest = {
-  kind: 'stop_limit',
+  type: 'stop_limit',
   market: 'BTC_USDT',
   side: 'buy',
   amount: parseDecimal('0.01'),

@@ -102,6 +102,7 @@ function marketNamed(name: string): Market {
     takerFeeRate: parseDecimal('0.001'),
     tradesEnabled: true,
     isCollateral: true,
+    isFutures: false,
   };
 }
 
@@ -472,4 +473,5 @@ const wireMarket = {
   maxTotal: '0',
   tradesEnabled: true,
   isCollateral: true,
+  type: 'spot',
 };

@@ -1,24 +1,28 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseDecimal } from '../../lib/base/decimal.ts';
+import { parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Account } from '../../lib/model/account.ts';
-import type { OrderRequest } from '../../lib/model/order.ts';
+import type { OrderRequest, SizedOrder } from '../../lib/model/order.ts';
 import type { CancelAllSignal, CancelSignal, OrderSignal } from '../../lib/model/signal.ts';
 import { checkMarket, checkOrder, checkPause, denyOrderRate } from '../../lib/risk/check-order.ts';
 
 const account: Account = {
   name: 'main',
   mode: 'live',
+  region: null,
   limitOffsetRate: null,
   maxLimitDistanceRate: parseDecimal('0.03'),
   markets: {
     BTC_PERP: {
+      tradesOn: 'futures',
       sides: ['buy'],
       maxAmount: parseDecimal('0.5'),
       maxNotional: parseDecimal('20000'),
     },
-    ETH_PERP: { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null },
-    XRP_PERP: { sides: [], maxAmount: null, maxNotional: null },
+    ETH_PERP: { tradesOn: 'futures', sides: ['buy', 'sell'], maxAmount: null, maxNotional: null },
+    XRP_PERP: { tradesOn: 'futures', sides: [], maxAmount: null, maxNotional: null },
   },
+  maxSlippageRate: null,
+  allowUnguardedMarket: false,
   maxOrdersPerMinute: 6,
   maxSignalsPerMinute: 60,
 };
@@ -37,7 +41,7 @@ const cancel: CancelSignal = { ...common, action: 'cancel', target: { by: 'order
 const cancelAll: CancelAllSignal = { ...common, action: 'cancel_all' };
 
 const request: OrderRequest = {
-  kind: 'stop_limit',
+  type: 'stop_limit',
   market: 'BTC_PERP',
   side: 'buy',
   amount: parseDecimal('0.5'),
@@ -45,6 +49,12 @@ const request: OrderRequest = {
   activationPrice: parseDecimal('39000'),
   clientOrderId: 'tr-1',
 };
+
+/** The order, valued at its limit price. */
+function sized(changes: Partial<OrderRequest> = {}): SizedOrder {
+  const order = { ...request, ...changes };
+  return { order, baseAmount: order.amount, notional: order.amount.times(order.price ?? zero) };
+}
 
 describe('checkPause', () => {
   test('lets a running account trade', () => {
@@ -114,11 +124,11 @@ describe('checkMarket', () => {
 
 describe('checkOrder', () => {
   test('allows an order that is exactly at both limits', () => {
-    expect(checkOrder(request, account)).toBeNull();
+    expect(checkOrder(sized(), account)).toBeNull();
   });
 
   test('denies an amount above the limit by the smallest part', () => {
-    expect(checkOrder({ ...request, amount: parseDecimal('0.5000000000000000001') }, account)).toEqual({
+    expect(checkOrder(sized({ amount: parseDecimal('0.5000000000000000001') }), account)).toEqual({
       rule: 'max_amount',
       limit: '0.5',
       actual: '0.5000000000000000001',
@@ -128,7 +138,7 @@ describe('checkOrder', () => {
   });
 
   test('denies a notional above the limit, computed at the limit price', () => {
-    expect(checkOrder({ ...request, price: parseDecimal('40000.01') }, account)).toEqual({
+    expect(checkOrder(sized({ price: parseDecimal('40000.01') }), account)).toEqual({
       rule: 'max_notional',
       limit: '20000',
       actual: '20000.005',
@@ -138,8 +148,8 @@ describe('checkOrder', () => {
   });
 
   test('checks each limit by itself', () => {
-    const limits = { sides: ['buy'], maxAmount: null, maxNotional: null } as const;
-    const huge = { ...request, amount: parseDecimal('1000000') };
+    const limits = { tradesOn: 'futures', sides: ['buy'], maxAmount: null, maxNotional: null } as const;
+    const huge = sized({ amount: parseDecimal('1000000') });
     const within = (changes: object) =>
       checkOrder(huge, { ...account, markets: { BTC_PERP: { ...limits, ...changes } } });
 
@@ -148,12 +158,12 @@ describe('checkOrder', () => {
     expect(within({ maxNotional: parseDecimal('1') })?.rule).toBe('max_notional');
   });
 
-  const near = { ...request, market: 'ETH_PERP', amount: parseDecimal('1') };
+  const near = { market: 'ETH_PERP', amount: parseDecimal('1') };
 
   function checkPrices(side: 'buy' | 'sell', stop: string, limit: string, rate: string | null = '0.03') {
     const maxLimitDistanceRate = rate === null ? null : parseDecimal(rate);
     const prices = { activationPrice: parseDecimal(stop), price: parseDecimal(limit) };
-    return checkOrder({ ...near, side, ...prices }, { ...account, maxLimitDistanceRate });
+    return checkOrder(sized({ ...near, side, ...prices }), { ...account, maxLimitDistanceRate });
   }
 
   test('denies a buy whose limit price lies too far above its stop price', () => {
@@ -193,8 +203,8 @@ describe('checkOrder', () => {
   });
 
   test('denies an order in a market the account has no limits for', () => {
-    expect(checkOrder({ ...request, market: 'SOL_PERP' }, account)?.rule).toBe('market_not_allowed');
-    expect(checkOrder({ ...request, market: '__proto__' }, account)?.rule).toBe('market_not_allowed');
+    expect(checkOrder(sized({ market: 'SOL_PERP' }), account)?.rule).toBe('market_not_allowed');
+    expect(checkOrder(sized({ market: '__proto__' }), account)?.rule).toBe('market_not_allowed');
   });
 });
 

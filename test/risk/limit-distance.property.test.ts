@@ -24,8 +24,11 @@ function accountWith(rates: Pick<Account, 'limitOffsetRate' | 'maxLimitDistanceR
   return {
     name: 'main',
     mode: 'live',
+    region: null,
     ...rates,
-    markets: { M_M: { sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
+    markets: { M_M: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
+    maxSlippageRate: null,
+    allowUnguardedMarket: false,
     maxOrdersPerMinute: null,
     maxSignalsPerMinute: null,
   };
@@ -41,7 +44,7 @@ test('an order is allowed exactly when its limit price is at the bound or nearer
       const limit = bound + beside;
       fc.pre(limit > 0n);
       const order: OrderRequest = {
-        kind: 'stop_limit',
+        type: 'stop_limit',
         market: 'M_M',
         side: which,
         amount: parseDecimal('1'),
@@ -52,7 +55,7 @@ test('an order is allowed exactly when its limit price is at the bound or nearer
       const account = accountWith({ limitOffsetRate: null, maxLimitDistanceRate: decimalOf(rate, 4) });
       const isWithin = which === 'buy' ? limit <= bound : limit >= bound;
 
-      const denial = checkOrder(order, account);
+      const denial = checkOrder({ order, baseAmount: order.amount, notional: order.amount }, account);
 
       verdicts[isWithin ? 'passed' : 'denied'] += 1;
       expect(denial?.rule ?? null).toBe(isWithin ? null : 'max_limit_distance');
@@ -70,11 +73,17 @@ test('an offset that is no larger than the distance is never denied, however pri
     fc.property(side, units, step, rateUnits, (which, stop, priceStep, rate) => {
       const offset = decimalOf(rate, 4);
       const account = accountWith({ limitOffsetRate: offset, maxLimitDistanceRate: offset });
-      const result = sizeOrder(signalOf(which, stop), marketWith(priceStep), account, 'tr-1');
+      const result = sizeOrder(signalOf(which, stop), {
+        market: marketWith(priceStep),
+        account,
+        tradesOn: 'margin',
+        readings: { oppositePrice: null, holding: null },
+        clientOrderId: 'tr-1',
+      });
       if (!result.ok) return;
       sized += 1;
 
-      expect(checkOrder(result.order, account)).toBeNull();
+      expect(checkOrder(result, account)).toBeNull();
     }),
     { seed, numRuns: 2_000 },
   );
@@ -110,5 +119,6 @@ function marketWith(priceStep: string): Market {
     takerFeeRate: parseDecimal('0'),
     tradesEnabled: true,
     isCollateral: true,
+    isFutures: false,
   };
 }

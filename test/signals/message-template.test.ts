@@ -33,16 +33,33 @@ describe('the message for a strategy', () => {
     expect(edits).toEqual([]);
     expect(message).not.toContain('plot');
     expect(readSignal(fillIn(message))).toMatchObject({
-      orderType: 'limit',
+      orderType: 'market',
       side: 'sell',
       size: { unit: 'base', quantity: '0.25' },
-      limitPrice: '59900.5',
       comment: 'Short',
     });
   });
 
-  test('is not offered in the documented dialect, which has no limit orders', () => {
-    expect(templatesOf('live')).toEqual(['strategy', 'breakout', 'indicator']);
+  test('has a bound of its own only if the account has none', () => {
+    const without = { ...account, maxSlippageRate: null };
+
+    expect(messageOf('strategy')).not.toHaveProperty('maxSlippage');
+    expect(messageOf('strategy', without).maxSlippage).toBe('0.5%');
+    expect(messageOf('strategy', { ...without, allowUnguardedMarket: true })).not.toHaveProperty(
+      'maxSlippage',
+    );
+  });
+
+  test('may be a limit order at the price of the strategy instead', () => {
+    expect(readSignal(fillIn(createTemplate('limit', account, 'live').message))).toMatchObject({
+      orderType: 'limit',
+      side: 'sell',
+      limitPrice: '59900.5',
+    });
+  });
+
+  test('is not offered in the documented dialect, which has no market orders', () => {
+    expect(templatesOf('live')).toEqual(['strategy', 'limit', 'breakout', 'indicator']);
     expect(templatesOf('documented')).toEqual(['breakout', 'indicator']);
   });
 });

@@ -7,6 +7,7 @@ import { type Alert, type AlertContext, parseAlert } from '../../lib/signals/par
 export const account: Account = {
   name: 'main',
   mode: 'live',
+  region: null,
   limitOffsetRate: parseDecimal('0.001'),
   maxLimitDistanceRate: null,
   markets: {},

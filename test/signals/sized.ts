@@ -1,12 +1,16 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { toJson } from '../../lib/base/json.ts';
-import type { Account } from '../../lib/model/account.ts';
+import type { Account, TradingGround } from '../../lib/model/account.ts';
 import type { Market } from '../../lib/model/market.ts';
 import type { OrderSignal, StopLimitSignal } from '../../lib/model/signal.ts';
-import { sizeOrder } from '../../lib/signals/sizing.ts';
+import { type Readings, sizeOrder } from '../../lib/signals/sizing.ts';
 import { account as plainAccount } from './reading.ts';
 
-export const account: Account = { ...plainAccount, limitOffsetRate: parseDecimal('0.01') };
+export const account: Account = {
+  ...plainAccount,
+  limitOffsetRate: parseDecimal('0.01'),
+  maxSlippageRate: null,
+};
 
 const market: Market = {
   name: 'BTC_PERP',
@@ -21,6 +25,7 @@ const market: Market = {
   takerFeeRate: parseDecimal('0.00055'),
   tradesEnabled: true,
   isCollateral: true,
+  isFutures: true,
 };
 
 export const buy: StopLimitSignal = {
@@ -37,7 +42,19 @@ export const buy: StopLimitSignal = {
 };
 export const sell: StopLimitSignal = { ...buy, side: 'sell', stopPrice: '50000.3', limitPrice: '49900.1' };
 
-/** The outcome as plain data, decimals as text. */
-export function size(signal: OrderSignal, changes: Partial<Market> = {}, by: Account = account): unknown {
-  return toJson(sizeOrder(signal, { ...market, ...changes }, by, 'tr-1'));
+/** The order or its denial as plain data, decimals as text. */
+export function size(
+  signal: OrderSignal,
+  changes: Partial<Market> = {},
+  by: Account = account,
+  { tradesOn = 'futures', ...readings }: { readonly tradesOn?: TradingGround } & Partial<Readings> = {},
+): unknown {
+  const sized = sizeOrder(signal, {
+    market: { ...market, ...changes },
+    account: by,
+    tradesOn,
+    readings: { oppositePrice: null, holding: null, ...readings },
+    clientOrderId: 'tr-1',
+  });
+  return toJson(sized.ok ? { ok: true, order: sized.order } : sized);
 }

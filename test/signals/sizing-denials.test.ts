@@ -26,7 +26,7 @@ describe('sizeOrder denies', () => {
         limit: 'collateral',
         actual: 'spot',
         message:
-          'BTC_PERP is a spot market, but the order needs a collateral market; map the ticker to another market',
+          "BTC_PERP is a spot market without margin trading; write tradesOn: 'spot' in relay.config.ts, or map the ticker to another market",
       },
     ],
     [

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { Market } from '../../lib/model/market.ts';
-import type { RequestOf } from '../../lib/model/order.ts';
+import type { OrderRequest } from '../../lib/model/order.ts';
 import type { StopLimitSignal } from '../../lib/model/signal.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
 import { account as plainAccount } from './reading.ts';
@@ -77,21 +77,35 @@ const market: fc.Arbitrary<Market> = fc.record({ amountStep: step, priceStep: st
   takerFeeRate: parseDecimal('0'),
   tradesEnabled: true,
   isCollateral: true,
+  isFutures: false,
 }));
 
 const account: fc.Arbitrary<Account> = fc
   .constantFrom('0', '0.001', '0.05', '0.9999')
   .map((rate) => ({ ...plainAccount, limitOffsetRate: parseDecimal(rate) }));
 
+/** A stop-limit order has both prices. */
+type StopLimitRequest = OrderRequest & { readonly price: Decimal; readonly activationPrice: Decimal };
+
+function isStopLimit(order: OrderRequest): order is StopLimitRequest {
+  return order.price !== undefined && order.activationPrice !== undefined;
+}
+
 /** Runs the check on every order that comes out, and makes sure that most do. */
 function forEveryOrder(
-  check: (asked: StopLimitSignal, order: RequestOf<'stop_limit'>, rules: Market) => void,
+  check: (asked: StopLimitSignal, order: StopLimitRequest, rules: Market) => void,
 ): void {
   let sized = 0;
   fc.assert(
     fc.property(signal, market, account, (asked, rules, owner) => {
-      const result = sizeOrder(asked, rules, owner, 'tr-1');
-      if (!result.ok || result.order.kind !== 'stop_limit') return;
+      const result = sizeOrder(asked, {
+        market: rules,
+        account: owner,
+        tradesOn: 'margin',
+        readings: { oppositePrice: null, holding: null },
+        clientOrderId: 'tr-1',
+      });
+      if (!result.ok || !isStopLimit(result.order)) return;
       sized += 1;
       check(asked, result.order, rules);
     }),

@@ -7,7 +7,7 @@ describe('sizeOrder', () => {
     expect(size(buy)).toEqual({
       ok: true,
       order: {
-        kind: 'stop_limit',
+        type: 'stop_limit',
         market: 'BTC_PERP',
         side: 'buy',
         amount: '0.01',
@@ -22,7 +22,7 @@ describe('sizeOrder', () => {
     expect(size(sell)).toEqual({
       ok: true,
       order: {
-        kind: 'stop_limit',
+        type: 'stop_limit',
         market: 'BTC_PERP',
         side: 'sell',
         amount: '0.01',
@@ -88,12 +88,12 @@ describe('sizeOrder', () => {
     },
   );
 
-  test('for positionSide BOTH, the side of the order decides', () => {
+  test('for positionSide BOTH, the side of the order decides, and no side is sent', () => {
     expect(size({ ...buy, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
-      order: { positionSide: 'BOTH', stopLoss: '49000.5' },
+      order: { stopLoss: '49000.5' },
     });
     expect(size({ ...sell, positionSide: 'BOTH', stopLoss: '49000.1' })).toMatchObject({
-      order: { positionSide: 'BOTH', stopLoss: '49000' },
+      order: { stopLoss: '49000' },
     });
   });
 

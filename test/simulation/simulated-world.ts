@@ -34,14 +34,25 @@ const config = {
   tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT', XRPUSDT: 'XRP_USDT' },
   maxLagSeconds: 60,
   accounts: {
-    main: { mode: 'live', limitOffset: '0.1%', markets: { BTC_USDT: {}, ETH_USDT: {}, XRP_USDT: {} } },
+    main: {
+      mode: 'live',
+      limitOffset: '0.1%',
+      markets: {
+        BTC_USDT: { tradesOn: 'margin' },
+        ETH_USDT: { tradesOn: 'margin' },
+        XRP_USDT: { tradesOn: 'margin' },
+      },
+    },
     second: {
       mode: 'live',
-      markets: { BTC_USDT: { maxAmount: '5' }, SOL_USDT: { sides: ['buy'] } },
+      markets: {
+        BTC_USDT: { tradesOn: 'margin', maxAmount: '5' },
+        SOL_USDT: { tradesOn: 'margin', sides: ['buy'] },
+      },
       maxOrdersPerMinute: 3,
       maxSignalsPerMinute: 5,
     },
-    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: {} } },
+    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin' } } },
   },
 } satisfies RelayConfig;
 

@@ -58,13 +58,18 @@ export const testConfig = {
       mode: 'live',
       limitOffset: '0.1%',
       markets: {
-        BTC_USDT: { maxAmount: '2', maxNotional: '200000' },
-        ETH_USDT: { sides: ['buy'] },
-        BTC_PERP: {},
+        BTC_USDT: { tradesOn: 'margin', maxAmount: '2', maxNotional: '200000' },
+        ETH_USDT: { tradesOn: 'margin', sides: ['buy'] },
+        BTC_PERP: { tradesOn: 'futures' },
       },
     },
-    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: {} } },
-    slow: { mode: 'live', markets: { BTC_USDT: {} }, maxOrdersPerMinute: 2, maxSignalsPerMinute: 4 },
+    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin' } } },
+    slow: {
+      mode: 'live',
+      markets: { BTC_USDT: { tradesOn: 'margin' } },
+      maxOrdersPerMinute: 2,
+      maxSignalsPerMinute: 4,
+    },
   },
 } satisfies RelayConfig;
 

@@ -23,9 +23,10 @@ const MarketRecord = z
     maxTotal: DecimalField,
     tradesEnabled: z.boolean(),
     isCollateral: z.boolean(),
+    type: z.enum(['spot', 'futures', 'tradfiFutures']),
   })
   .transform(
-    ({ stock, money, stockPrec, moneyPrec, makerFee, takerFee, maxTotal, ...market }): Market => ({
+    ({ stock, money, stockPrec, moneyPrec, makerFee, takerFee, maxTotal, type, ...market }): Market => ({
       ...market,
       base: stock,
       quote: money,
@@ -34,6 +35,7 @@ const MarketRecord = z
       maxTotal: maxTotal.eq(zero) ? null : maxTotal,
       makerFeeRate: makerFee.div(parseDecimal('100')),
       takerFeeRate: takerFee.div(parseDecimal('100')),
+      isFutures: type !== 'spot',
     }),
   );
 

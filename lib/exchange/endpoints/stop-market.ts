@@ -9,7 +9,10 @@ import { OrderField } from '../fields.ts';
 export const stopMarket = defineEndpoint({
   name: 'stop-market',
   method: 'POST',
-  path: { documented: '/api/v4/order/collateral/trigger-market', live: '/api/v4/order/collateral/trigger-market' },
+  path: {
+    documented: '/api/v4/order/collateral/trigger-market',
+    live: '/api/v4/order/collateral/trigger-market',
+  },
   access: 'private',
   availability: 'live-only',
   repeatable: false,

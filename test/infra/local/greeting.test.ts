@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type GreetingFacts, writeGreeting } from '../../../infra/local/greeting.ts';
 import { parseConfig } from '../../../lib/host/config.ts';
 import type { Account } from '../../../lib/model/account.ts';
+import { describeRegions } from '../../../lib/model/region.ts';
 import shipped from '../../../relay.config.example.ts';
 
 const facts: GreetingFacts = {
@@ -12,7 +13,7 @@ const facts: GreetingFacts = {
   data: '.relay',
   webhookUrl: 'http://127.0.0.1:8080/signals/main/token',
   account: parseConfig(shipped).settings.accounts['main'] as Account,
-  configuredAddress: 'global',
+  regionNotes: [],
   paused: [],
 };
 
@@ -21,13 +22,15 @@ describe('the greeting of a local run', () => {
     const greeting = writeGreeting(facts);
 
     expect(greeting.endsWith('\nready\n')).toBe(true);
-    expect(greeting).not.toMatch(/PAUSED|EU ADDRESS|EDIT/);
+    expect(greeting).not.toMatch(/PAUSED|REGION|EDIT/);
     expect(greeting).toContain('"limitPrice": "{{strategy.order.price}}"');
   });
 
-  test('says that the EU address refuses the orders of this relay', () => {
-    expect(writeGreeting({ ...facts, configuredAddress: 'eu' })).toContain(
-      '  EU ADDRESS      here orders go to the paper exchange; on AWS the EU address (whitebit.eu) refuses every kind of order this relay places, stop-limit and limit, with HTTP 453 and code 30',
+  test('says what the region of an account leaves to it', () => {
+    const regionNotes = describeRegions({ main: { name: 'main', region: 'eu' } });
+
+    expect(writeGreeting({ ...facts, regionNotes })).toContain(
+      '  REGION          main: in the EU the exchange has spot alone',
     );
   });
 

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { formatPercent, isDecimalText, one, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
+import { accountModes, tradingGrounds } from '../model/account.ts';
+import { sides } from '../model/order.ts';
+import { regions } from '../model/region.ts';
+
+/** Prices and amounts are written as text, so that they stay exact. */
+const PositiveDecimal = z
+  .string()
+  .refine(
+    (text) => isDecimalText(text) && parseDecimal(text).gt(zero),
+    'must be a positive decimal as text, for example "0.5"',
+  )
+  .transform((text) => parseDecimal(text));
+
+/** `"0.1%"` → 0.001. */
+const PercentRate = z
+  .string()
+  .refine(isPercentRate, 'must be a per cent between 0% and 100%, for example "0.1%"')
+  .transform(rateOfPercent);
+
+function isPercentRate(text: string): boolean {
+  if (!text.endsWith('%') || !isDecimalText(text.slice(0, -1))) return false;
+  const rate = rateOfPercent(text);
+  return rate.gte(zero) && rate.lt(one);
+}
+
+export const MarketName = z.string().regex(/^[A-Za-z0-9]+_[A-Za-z0-9]+$/, 'must look like BTC_USDT');
+const PerMinute = z.int().min(1).max(10_000);
+
+/** Perpetual markets end so, and no other market does. */
+const perpetualSuffix = '_PERP';
+
+const MarketLimitsSchema = z.strictObject({
+  tradesOn: z.enum(tradingGrounds, { error: ({ input, path }) => complainGround(input, path?.at(-2)) }),
+  sides: z
+    .array(z.enum(sides))
+    .min(1)
+    .default([...sides]),
+  maxAmount: PositiveDecimal.nullable().default(null),
+  maxNotional: PositiveDecimal.nullable().default(null),
+});
+
+const MarketsSchema = z.record(MarketName, MarketLimitsSchema).superRefine((markets, context) => {
+  for (const [market, { tradesOn }] of Object.entries(markets)) {
+    const isPerpetual = market.endsWith(perpetualSuffix);
+    if (isPerpetual === (tradesOn === 'futures')) continue;
+    context.addIssue({
+      code: 'custom',
+      path: [market, 'tradesOn'],
+      message: isPerpetual
+        ? `is '${tradesOn}', and a perpetual market trades on futures alone: write ${market}: { tradesOn: 'futures' }`
+        : `is 'futures', and only perpetual markets (…${perpetualSuffix}) trade there: write ${market}: { tradesOn: 'margin' }, or 'spot'`,
+    });
+  }
+});
+
+/** @param market the last but one step of the path, which is the market's name */
+function complainGround(input: unknown, market: PropertyKey | undefined): string {
+  const words = "'spot', 'margin' or 'futures'";
+  if (input !== undefined) return `must be ${words}`;
+  const name = String(market);
+  const former = name.endsWith(perpetualSuffix) ? 'futures' : 'margin';
+  return `is missing: every market says on which account of the exchange it trades, ${words}. Until now ${name} traded on ${former}: write ${name}: { tradesOn: '${former}' } to keep that`;
+}
+
+export const AccountSchema = z
+  .strictObject({
+    mode: z.enum(accountModes),
+    region: z.enum(regions).nullable().default(null),
+    limitOffset: PercentRate.nullable().default(null),
+    maxLimitDistance: PercentRate.nullable().prefault('3%'),
+    markets: MarketsSchema,
+    maxSlippage: PercentRate.nullable().default(null),
+    allowUnguardedMarket: z.boolean().default(false),
+    maxOrdersPerMinute: PerMinute.nullable().default(null),
+    maxSignalsPerMinute: PerMinute.nullable().default(null),
+  })
+  .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...account }) => ({
+    ...account,
+    maxSlippageRate: maxSlippage,
+    limitOffsetRate: limitOffset,
+    maxLimitDistanceRate: maxLimitDistance,
+  }))
+  .superRefine(({ limitOffsetRate: offset, maxLimitDistanceRate: maximum }, context) => {
+    if (offset === null || maximum === null || offset.lte(maximum)) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['limitOffset'],
+      message: `is ${formatPercent(offset)}, more than maxLimitDistance (${formatPercent(maximum)}): every order without a limit price would be denied; lower limitOffset, or raise maxLimitDistance`,
+    });
+  });
+
+/** An account of the configuration, once it is checked. */
+export type ConfiguredAccount = z.output<typeof AccountSchema>;

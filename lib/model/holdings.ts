@@ -1,0 +1,53 @@
+import type { Decimal } from '../base/decimal.ts';
+import type { PositionSide, Side } from './order.ts';
+
+/** What an account holds of one currency for spot trading. */
+export interface SpotBalance {
+  readonly available: Decimal;
+  /** Held by open orders. */
+  readonly freeze: Decimal;
+}
+
+/** The collateral account as a whole, in USDT. */
+export interface CollateralSummary {
+  readonly equity: Decimal;
+  /** What open positions and orders use. */
+  readonly margin: Decimal;
+  /** What is left for new positions. */
+  readonly freeMargin: Decimal;
+  readonly pnl: Decimal;
+  /** The leverage of the account. A market may allow less. */
+  readonly leverage: number;
+  /** What is left for positions on perpetual markets, if the exchange says so. */
+  readonly futuresFreeMargin?: Decimal | undefined;
+}
+
+/** An open position on the collateral account. */
+export interface OpenPosition {
+  readonly positionId: number;
+  readonly market: string;
+  /** In base units: above zero for a long position, below zero for a short one. Never zero. */
+  readonly amount: Decimal;
+  /** The average entry price in the quote currency; null when the exchange does not say it. */
+  readonly basePrice: Decimal | null;
+  /** `BOTH` in one-way mode. */
+  readonly positionSide: PositionSide;
+}
+
+/** One fill of an order. */
+export interface Deal {
+  readonly id: number;
+  readonly atMs: number;
+  readonly side: Side;
+  readonly role: 'maker' | 'taker';
+  /** In base units. */
+  readonly amount: Decimal;
+  readonly price: Decimal;
+  /** Amount times price, in the quote currency. */
+  readonly notional: Decimal;
+  /** In `feeAsset`. */
+  readonly fee: Decimal;
+  /** Absent in records of earlier years, whose fee is in the quote currency. */
+  readonly feeAsset?: string | undefined;
+  readonly orderId?: number | undefined;
+}

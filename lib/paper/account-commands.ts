@@ -1,0 +1,136 @@
+import { type PositionSide, positionSides } from '../model/order.ts';
+import { type TradedAccount, tradedAccounts } from './cancelling.ts';
+import type { Command } from './engine.ts';
+import { collateralAccountOf } from './exchange-state.ts';
+import { leverages } from './positions.ts';
+import type { RefusalName } from './refusals.ts';
+import {
+  type PaperEndpoint,
+  type Reply,
+  type RequestContext,
+  type Route,
+  refuse,
+  serveChecked,
+  succeed,
+} from './request-context.ts';
+import { type Checked, checkMarket, type FieldReader, fail } from './validation.ts';
+
+/** An endpoint that the relay does not call. Other clients of the live service do. */
+function endpoint(name: string, path: string, requestsPer10s: number): PaperEndpoint {
+  return {
+    name,
+    method: 'POST',
+    path: { documented: `/api/v4/${path}`, live: `/api/v4/${path}` },
+    access: 'private',
+    availability: 'live-only',
+    repeatable: false,
+    requestsPer10s,
+  };
+}
+
+/**
+ * The commands of the live service that change an account or end several orders.
+ *
+ * @see https://docs.whitebit.com/api-reference/collateral-trading/overview
+ */
+export const accountCommands: readonly Route[] = [
+  command(endpoint('cancel-all', 'order/cancel/all', 10_000), serveCancelAll),
+  command(endpoint('cancel-conditional', 'order/conditional-cancel', 10_000), (context) =>
+    serveCancelConditional(context, 'id', 'conditional_id_not_integer', 'conditional_not_found'),
+  ),
+  command(endpoint('cancel-oto', 'order/oto-cancel', 10_000), (context) =>
+    serveCancelConditional(context, 'otoId', 'oto_id_not_integer', 'oto_not_found'),
+  ),
+  command(endpoint('close-position', 'collateral-account/position/close', 10_000), serveClosePosition),
+  command(endpoint('leverage', 'collateral-account/leverage', 1000), serveLeverage),
+  command(endpoint('set-hedge-mode', 'collateral-account/hedge-mode/update', 1000), serveSetHedgeMode),
+  {
+    endpoint: { ...endpoint('hedge-mode', 'collateral-account/hedge-mode', 1000), repeatable: true },
+    trades: false,
+    serve: ({ account, trading }) =>
+      succeed({ hedgeMode: collateralAccountOf(trading.state, account).isHedged }),
+  },
+];
+
+function command(route: PaperEndpoint, serve: Route['serve']): Route {
+  return { endpoint: route, trades: true, serve };
+}
+
+/** @param refusal takes the place of the command's own */
+function execute(context: RequestContext, command: Command, result: unknown, refusal?: RefusalName): Reply {
+  const done = context.trading.execute(command);
+  if (done.result.result === 'refused') return refuse(refusal ?? done.result.refusal);
+  return { ok: true, result, stored: done.stored };
+}
+
+function serveCancelAll(context: RequestContext): Reply {
+  const { account, atMs, read } = context;
+  return serveChecked(checkCancelAll(read), (scope) =>
+    execute(context, { kind: 'cancel_all', account, atMs, ...scope }, []),
+  );
+}
+
+interface CancelScope {
+  readonly market: string | null;
+  readonly types: readonly TradedAccount[];
+  readonly positionSide: PositionSide | null;
+}
+
+function checkCancelAll(read: FieldReader): Checked<CancelScope> {
+  const market = read('market') === undefined ? null : checkMarket(read);
+  if (market?.valid === false) return market;
+  const types = read('type') ?? tradedAccounts;
+  if (!Array.isArray(types)) return fail('types_not_array');
+  if (!types.every((type) => tradedAccounts.includes(type))) return fail('types_unknown');
+  // Unlike in orders, the sides are in lower case here.
+  const word = read('positionSide') ?? null;
+  const positionSide = positionSides.find((side) => side.toLowerCase() === word) ?? null;
+  if (word !== null && positionSide === null) return fail('cancel_side_unknown');
+  return { valid: true, value: { market: market?.value.name ?? null, types, positionSide } };
+}
+
+function serveCancelConditional(
+  context: RequestContext,
+  field: 'id' | 'otoId',
+  notInteger: RefusalName,
+  notFound: RefusalName,
+): Reply {
+  const { account, atMs, read } = context;
+  return serveChecked(checkNamed(read, field, notInteger), ({ market, id }) =>
+    execute(context, { kind: 'cancel_conditional', account, atMs, market, id }, [], notFound),
+  );
+}
+
+function serveClosePosition(context: RequestContext): Reply {
+  const { account, atMs, read } = context;
+  const named = checkNamed(read, 'positionId', 'position_id_not_integer');
+  return serveChecked(named, ({ market, id: positionId }) =>
+    execute(context, { kind: 'close_position', account, atMs, market, positionId }, []),
+  );
+}
+
+function checkNamed(
+  read: FieldReader,
+  field: string,
+  notInteger: RefusalName,
+): Checked<{ readonly market: string; readonly id: number }> {
+  const market = checkMarket(read);
+  if (!market.valid) return market;
+  const id = read(field);
+  if (typeof id !== 'number' || !Number.isSafeInteger(id)) return fail(notInteger);
+  return { valid: true, value: { market: market.value.name, id } };
+}
+
+function serveLeverage(context: RequestContext): Reply {
+  const { account, atMs, read } = context;
+  const leverage = read('leverage');
+  if (typeof leverage !== 'number' || !leverages.includes(leverage)) return refuse('leverage_unknown');
+  return execute(context, { kind: 'set_leverage', account, atMs, leverage }, { leverage });
+}
+
+function serveSetHedgeMode(context: RequestContext): Reply {
+  const { account, atMs, read } = context;
+  const isHedged = read('hedgeMode');
+  if (typeof isHedged !== 'boolean') return refuse('hedge_mode_not_boolean');
+  return execute(context, { kind: 'set_hedge_mode', account, atMs, isHedged }, { hedgeMode: isHedged });
+}

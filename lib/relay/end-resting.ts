@@ -1,0 +1,51 @@
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
+import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
+import type { Order, OrderRequest } from '../model/order.ts';
+import type { OrderSignal } from '../model/signal.ts';
+import { kindNamed } from '../orders/order-kinds.ts';
+import { findCancelContradictions } from './find-contradictions.ts';
+
+/** Whether an order of this signal that is still open must be cancelled: it was to fill at once or not at all. */
+export function mustNotRest({ orderType }: OrderSignal): boolean {
+  return kindNamed(orderType).mustNotRest;
+}
+
+/**
+ * Whether the exchange refused the flag "immediate or cancel" itself. It publishes the flag for collateral orders, and
+ * one of its pages says that only spot orders have it.
+ */
+export function refusesIoc(order: OrderRequest, { failure }: ExchangeError): boolean {
+  return order.ioc === true && failure.kind === 'rejected' && 'ioc' in failure.errors;
+}
+
+/** The same order without the flag. What it leaves in the book must be cancelled at once. */
+export function withoutIoc({ ioc: _, ...order }: OrderRequest): OrderRequest {
+  return order;
+}
+
+/** Whether the order is known to be no longer open. */
+export type Ended =
+  /** `order` as the response reports it; null when the exchange says that it is not open any more. */
+  | { readonly isEnded: true; readonly order: Order | null }
+  | { readonly isEnded: false; readonly reason: string };
+
+/** Cancels what rests of an order. Cancelling twice does no harm. */
+export async function endResting(
+  client: ExchangeClient,
+  { market, orderId }: { readonly market: string; readonly orderId: number },
+  options: SendOptions,
+): Promise<Ended> {
+  try {
+    const order = await client.call(cancelOrder, { market, orderId }, options);
+    const contradictions = findCancelContradictions({ market, orderId, clientOrderId: null }, order);
+    if (contradictions.length === 0) return { isEnded: true, order };
+    return {
+      isEnded: false,
+      reason: `the response to the cancellation names another order (${contradictions.join(', ')})`,
+    };
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return isOrderNotOpen(error) ? { isEnded: true, order: null } : { isEnded: false, reason: error.message };
+  }
+}

@@ -1,0 +1,206 @@
+import { type Alarm, joinAlarms } from '../base/alarms.ts';
+import { formatDecimal } from '../base/decimal.ts';
+import { type Json, toJson } from '../base/json.ts';
+import type { ExchangeClient, PreparedRequest, SendOptions } from '../exchange/client.ts';
+import { ExchangeError, type Failure } from '../exchange/errors.ts';
+import { type FoundOrder, findOrder } from '../exchange/find-order.ts';
+import { isOrderEnd, type Order, type OrderRequest } from '../model/order.ts';
+import type { Status } from '../model/outcome.ts';
+import type { OrderSignal } from '../model/signal.ts';
+import { describeOrder } from '../orders/order-kinds.ts';
+import { mayFillAtOnce, prepareOrder } from '../orders/order-types.ts';
+import type { Outcome } from './action.ts';
+import { endResting, mustNotRest, refusesIoc, withoutIoc } from './end-resting.ts';
+import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
+import { judgeTrigger } from './judge-trigger.ts';
+import { foundOutcome } from './look-up.ts';
+
+/** A requested order and its signal. */
+export interface Asked {
+  readonly signal: OrderSignal;
+  readonly order: OrderRequest;
+}
+
+/** The request without key, nonce and signature, as dry runs store it. */
+export function describeRequest({ method, path, fields }: PreparedRequest<unknown>): Json {
+  return { method, path, fields };
+}
+
+/**
+ * Sends the order, and cancels what rests of an order that must not rest.
+ *
+ * An exchange that refuses "immediate or cancel" has placed nothing. The order is then sent once more without the flag.
+ */
+export async function placeOrder(
+  client: ExchangeClient,
+  request: PreparedRequest<Order>,
+  asked: Asked,
+  options: SendOptions,
+): Promise<Outcome> {
+  const first = await sendOrder(client, request, asked, options);
+  if (first.refusedIoc !== true || (await options.isStillOwn?.()) === false)
+    return await endRest(client, asked, first.outcome, options);
+  const order = withoutIoc(asked.order);
+  const plain = { ...asked, order };
+  const { outcome } = await sendOrder(client, prepareOrder(client, order), plain, options);
+  const note = `the exchange refuses "immediate or cancel" here, so a plain limit order was sent: ${outcome.note}`;
+  return await endRest(client, plain, { ...outcome, note }, options);
+}
+
+/** The outcome of sending an order. `refusedIoc`: nothing was placed, because of the flag alone. */
+interface Sent {
+  readonly outcome: Outcome;
+  readonly refusedIoc?: boolean;
+}
+
+/**
+ * HTTP 429 does not prove that the exchange dropped the order, so it is looked up before it is sent again. It is sent
+ * again only when the lists hold every order and this one is not among them. An order that may fill before a list shows
+ * it is never sent again: the exchange refuses a second order with the same client order id only while the first one is
+ * open.
+ */
+async function sendOrder(
+  client: ExchangeClient,
+  request: PreparedRequest<Order>,
+  asked: Asked,
+  options: SendOptions,
+): Promise<Sent> {
+  let found: FoundOrder | null = null;
+  const maySendAgain = async (limits: SendOptions): Promise<boolean> => {
+    const place = await findSafely(client, asked.order, limits);
+    if (place?.kind === 'found') found = place;
+    return place?.kind === 'not_found' && !mayFillAtOnce(asked.order);
+  };
+  try {
+    return { outcome: placed(await request.send({ ...options, maySendAgain }), asked) };
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    if (found !== null) return { outcome: foundOrder(found, asked) };
+    return { outcome: failedOrder(error), refusedIoc: refusesIoc(asked.order, error) };
+  }
+}
+
+/**
+ * Cancels what rests of an order that must not rest. While that is not proven the outcome is unknown, and the lookups
+ * cancel it.
+ */
+async function endRest(
+  client: ExchangeClient,
+  { signal, order }: Asked,
+  outcome: Outcome,
+  { timeoutMs }: SendOptions,
+): Promise<Outcome> {
+  const { status, orderId, orderOpen } = outcome;
+  if (status !== 'placed' || orderOpen !== true || orderId === undefined || !mustNotRest(signal))
+    return outcome;
+  const ended = await endResting(
+    client,
+    { market: order.market, orderId },
+    timeoutMs === undefined ? {} : { timeoutMs },
+  );
+  if (!ended.isEnded) {
+    const note = `${outcome.note}; its rest must not stay open and could not be cancelled (${ended.reason}); the relay tries again`;
+    return { ...outcome, status: 'unknown', note };
+  }
+  const filled = ended.order === null ? '' : ` (${formatDecimal(ended.order.filled)} filled)`;
+  return {
+    ...outcome,
+    note: `${outcome.note}; what did not fill at once was cancelled${filled}`,
+    evidence: toJson({ placed: outcome.evidence, ended: ended.order }),
+    orderOpen: false,
+  };
+}
+
+/** @returns null when the lists cannot be read */
+async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: SendOptions) {
+  try {
+    return await findOrder(client, asked, limits);
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
+}
+
+function foundOrder(found: FoundOrder, { order, signal }: Asked): Outcome {
+  return contradictedOutcome(order, found.order) ?? foundOutcome(found, signal);
+}
+
+function placed(order: Order, asked: Asked): Outcome {
+  const contradicted = contradictedOutcome(asked.order, order);
+  if (contradicted !== null) return contradicted;
+  const trigger = judgeTrigger(asked.signal, order);
+  const alarm = joinAlarms([alarmOfMissingId(order, asked.order), trigger.alarm]);
+  const note = `${describeOrder(asked.order)}, ${describeState(order)} as order ${order.orderId}`;
+  return {
+    status: 'placed',
+    note: trigger.note === null ? note : `${note}; ${trigger.note}`,
+    evidence: toJson({ order, alarm: alarm?.message }),
+    orderId: order.orderId,
+    orderOpen: !isOrderEnd(order.status),
+    ...(alarm === undefined ? {} : { alarm }),
+  };
+}
+
+/** The state of the order in the exchange's response: it may have filled, or ended, at once. */
+function describeState({ status, endReason, filled }: Order): string {
+  switch (status) {
+    case 'open':
+      return 'held by the exchange';
+    case 'partially_filled':
+      return `held by the exchange, ${formatDecimal(filled)} of it filled at once,`;
+    case 'filled':
+      return 'filled at once by the exchange';
+    case 'cancelled':
+      return `accepted by the exchange and ended at once (${endReason ?? status}, ${formatDecimal(filled)} of it filled)`;
+  }
+}
+
+/**
+ * A response that reports another order proves nothing about the requested one. It raises an alarm, and
+ * lookups search for the requested order by its own client order id.
+ *
+ * @returns null when the reported order is the requested one
+ */
+function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outcome | null {
+  const contradictions = findOrderContradictions(asked, answered);
+  if (contradictions.length === 0) return null;
+  const message = `the response to ${describeOrder(asked)} reports another order (${contradictions.join(', ')}): check the account at once`;
+  return {
+    status: 'unknown',
+    note: message,
+    evidence: toJson({ asked, answered, contradictions, alarm: message }),
+    orderOpen: true,
+    alarm: { name: 'order_contradicted', message },
+  };
+}
+
+/** An exchange of another dialect ignores the client order id, and then no lookup could find the order. */
+function alarmOfMissingId(order: Order, asked: OrderRequest): Alarm | undefined {
+  if (order.clientOrderId === asked.clientOrderId) return undefined;
+  const message = `the exchange reports client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that relay.config.ts names the dialect of this exchange`;
+  return { name: 'order_contradicted', message };
+}
+
+/** The status of an order whose request failed, by the kind of failure. */
+const orderStatusOfFailure: Readonly<Record<Failure['kind'], Status>> = {
+  not_sent: 'not_sent',
+  rate_limited: 'unknown',
+  rejected: 'rejected',
+  ambiguous: 'unknown',
+};
+
+function failedOrder(error: ExchangeError): Outcome {
+  const status = orderStatusOfFailure[error.failure.kind];
+  return {
+    status,
+    note: error.message,
+    evidence: evidenceOf(error),
+    // An order that may exist counts as open, so that a cancellation includes it.
+    orderOpen: status === 'unknown',
+  };
+}
+
+/** Every attempt with its failure, the action of the error catalogue, and the given findings. */
+export function evidenceOf(error: ExchangeError, findings: Readonly<Record<string, Json>> = {}): Json {
+  return toJson({ failure: error.failure, attempts: error.attempts, action: error.row.action, ...findings });
+}

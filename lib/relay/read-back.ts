@@ -1,0 +1,99 @@
+import { type Json, toJson } from '../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { cancelAll } from '../exchange/endpoints/cancel-all.ts';
+import { ExchangeError } from '../exchange/errors.ts';
+import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import type { CancelScope } from '../model/signal.ts';
+import type { Outcome } from './action.ts';
+import { leftOpenAlarm } from './cancel-outcomes.ts';
+import type { ReadBack, Target } from './plan-cancel.ts';
+import type { ExecuteServices } from './services.ts';
+
+/** What a `cancel_all` has cancelled, and in which scope. */
+interface Cancelled {
+  readonly market: string;
+  readonly scope: CancelScope;
+  readonly targets: readonly Target[];
+}
+
+/**
+ * Reads the open orders of the market after a `cancel_all`, and reports those that should be gone. With the scope
+ * `market` they are cancelled by one more request, which also finds orders that came in between.
+ *
+ * Without a list of the exchange, or with an unknown outcome, which a lookup settles, nothing is read.
+ */
+export function createReadBack(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  cancelled: Cancelled,
+): ReadBack {
+  return async (outcome, options) => {
+    if (client.dialect !== 'live' || outcome.status === 'unknown') return outcome;
+    if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
+    const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
+    let left = await listLeft(client, cancelled, outcome, limits);
+    if (left !== null && left.length > 0 && cancelled.scope === 'market') {
+      await cancelRest(client, cancelled.market, limits);
+      left = await listLeft(client, cancelled, outcome, limits);
+    }
+    return report(outcome, left);
+  };
+}
+
+function pick({ notAfterMs }: SendOptions): SendOptions {
+  return notAfterMs === undefined ? {} : { notAfterMs };
+}
+
+/** The ids of the orders that are still open and should not be; null when they cannot be listed. */
+async function listLeft(
+  client: ExchangeClient,
+  { market, scope, targets }: Cancelled,
+  outcome: Outcome,
+  options: SendOptions,
+): Promise<readonly number[] | null> {
+  try {
+    const { orders, isWhole } = await listOpenOrders(client, market, options);
+    if (!isWhole) return null;
+    const own = new Set(targets.map(({ name }) => name.orderId));
+    const names = new Set(targets.map(({ name }) => name.clientOrderId));
+    const gone = outcome.status === 'cancelled' ? own : new Set<number | null>();
+    return (
+      orders
+        .filter(({ orderId, clientOrderId }) =>
+          scope === 'market' ? true : own.has(orderId) || names.has(clientOrderId),
+        )
+        .map(({ orderId }) => orderId)
+        // A list may lag behind a cancellation that the exchange has confirmed.
+        .filter((orderId) => !gone.has(orderId))
+    );
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
+}
+
+async function cancelRest(client: ExchangeClient, market: string, options: SendOptions): Promise<void> {
+  try {
+    await client.call(cancelAll, { market, type: ['spot', 'margin', 'futures'] }, options);
+  } catch (error) {
+    // What is left is read again in any case, and reported.
+    if (!(error instanceof ExchangeError)) throw error;
+  }
+}
+
+function report(outcome: Outcome, left: readonly number[] | null): Outcome {
+  const evidence: Json = toJson({ cancelled: outcome.evidence, left });
+  if (left === null)
+    return { ...outcome, evidence, note: `${outcome.note}; the open orders could not be read back` };
+  if (left.length === 0)
+    return { ...outcome, evidence, note: `${outcome.note}; none of them is open any more` };
+  return {
+    ...outcome,
+    status: outcome.status === 'cancelled' ? 'rejected' : outcome.status,
+    note: `${outcome.note}; still open: ${left.slice(0, mostNamed).join(', ')}${left.length > mostNamed ? ` and ${left.length - mostNamed} more` : ''}`,
+    evidence,
+    alarm: outcome.alarm ?? leftOpenAlarm,
+  };
+}
+
+const mostNamed = 10;

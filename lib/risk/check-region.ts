@@ -1,0 +1,22 @@
+import type { Account } from '../model/account.ts';
+import { kindOfType, type OrderRequest } from '../model/order.ts';
+import type { Denial } from '../model/outcome.ts';
+import { regionOrderTypes } from '../model/region.ts';
+
+/**
+ * Denies an order of a type that the exchange does not take from accounts in the region of this one. A market order
+ * with a `maxSlippage` is among them, because it goes out as a limit order.
+ */
+export function checkRegion(
+  { type }: Pick<OrderRequest, 'type'>,
+  { name, region }: Pick<Account, 'name' | 'region'>,
+): Denial | null {
+  if (region === null || regionOrderTypes[region].includes(type)) return null;
+  const taken = [...new Set(regionOrderTypes[region].map((other) => kindOfType[other]))].join(', ');
+  return {
+    rule: `${region}_order_type`,
+    limit: taken,
+    actual: type,
+    message: `account ${name} is in the region "${region}", where the exchange takes ${taken} orders on spot alone, and not ${type} (a market order with a maxSlippage is sent as a limit order); write "orderType": "market" without "maxSlippage", or "stop_market"`,
+  };
+}

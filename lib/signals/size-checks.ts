@@ -1,0 +1,111 @@
+import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
+import type { TradingGround } from '../model/account.ts';
+import type { Market } from '../model/market.ts';
+import type { Denial } from '../model/outcome.ts';
+import type { OrderSignal } from '../model/signal.ts';
+
+/** Denies an order in a market that is closed, or that does not trade where the account's configuration says. */
+export function checkTradable(
+  { name, tradesEnabled, isCollateral, isFutures }: Market,
+  tradesOn: TradingGround,
+): Denial | null {
+  if (!tradesEnabled)
+    return {
+      rule: 'market_closed',
+      limit: 'open',
+      actual: 'closed',
+      message: `${name} is closed for trading; wait until the exchange opens it, or trade another market`,
+    };
+  if (isFutures !== (tradesOn === 'futures')) {
+    const actual = isFutures ? 'futures' : 'spot';
+    return {
+      rule: 'market_trades_elsewhere',
+      limit: tradesOn,
+      actual,
+      message: `${name} trades on ${isFutures ? 'futures' : 'spot, and perhaps margin'}, and relay.config.ts says tradesOn: '${tradesOn}'; correct it there`,
+    };
+  }
+  if (tradesOn === 'spot' || isCollateral) return null;
+  return {
+    rule: 'market_not_collateral',
+    limit: 'collateral',
+    actual: 'spot',
+    message: `${name} is a spot market without margin trading; write tradesOn: 'spot' in relay.config.ts, or map the ticker to another market`,
+  };
+}
+
+/** Denies what spot trading does not have: dropped in silence, it would leave a holding without its protection. */
+export function checkSpotFields(signal: OrderSignal, market: string): Denial | null {
+  const deny = (field: string, reason: string): Denial => ({
+    rule: 'not_on_spot',
+    limit: 'spot trading',
+    actual: field,
+    message: `${market} trades on spot, ${reason}`,
+  });
+  if (signal.stopLoss !== undefined || signal.takeProfit !== undefined)
+    return deny(
+      signal.stopLoss === undefined ? 'takeProfit' : 'stopLoss',
+      'where the exchange has no stop-loss and take-profit of an order; send a stop_limit or limit order of the other side after the entry, or trade the market on margin (tradesOn in relay.config.ts)',
+    );
+  if (signal.positionSide !== undefined && signal.positionSide !== 'BOTH')
+    return deny('positionSide', 'where there are no positions; remove "positionSide"');
+  if (signal.size.unit === 'percent' && signal.size.of === 'position')
+    return deny(
+      'of: position',
+      'where there are no positions; remove "of": a sell of "quantityPercent" is a share of what the account holds',
+    );
+  if (signal.reduceOnly === true && signal.side === 'buy')
+    return deny(
+      'reduceOnly',
+      'where a buy reduces nothing; remove "reduceOnly", or trade the market on margin',
+    );
+  return null;
+}
+
+/** Denies an order with a price that is zero after rounding. */
+export function checkPrices(
+  prices: Readonly<Record<string, Decimal | undefined>>,
+  { name, quote, priceStep }: Market,
+): Denial | null {
+  const least = formatDecimal(priceStep);
+  for (const [what, price] of Object.entries(prices)) {
+    if (price === undefined || price.gt(zero)) continue;
+    const actual = formatDecimal(price);
+    const message = `${what} is ${actual} after rounding to steps of ${least} ${quote}; write a higher price for ${name}`;
+    return { rule: 'price_rounds_to_zero', limit: least, actual, message };
+  }
+  return null;
+}
+
+/** Denies an amount that is below one step, or below the market's minimum. */
+export function checkAmount(
+  asked: Decimal,
+  amount: Decimal,
+  { name, base, amountStep, minAmount }: Pick<Market, 'name' | 'base' | 'amountStep' | 'minAmount'>,
+): Denial | null {
+  const step = formatDecimal(amountStep);
+  const least = formatDecimal(minAmount);
+  if (amount.lte(zero)) {
+    const actual = formatDecimal(asked.prec(8, 0));
+    const message = `${actual} ${base} is less than one step of ${step}; raise the size for ${name}`;
+    return { rule: 'amount_rounds_to_zero', limit: step, actual, message };
+  }
+  if (amount.gte(minAmount)) return null;
+  const actual = formatDecimal(amount);
+  const message = `${actual} ${base} is below the minimum of ${least}; raise the size for ${name}`;
+  return { rule: 'min_amount', limit: least, actual, message };
+}
+
+/** Denies an order that is worth less or more than the market allows. */
+export function checkTotal(total: Decimal, { name, quote, minTotal, maxTotal }: Market): Denial | null {
+  const actual = formatDecimal(total);
+  if (total.lt(minTotal)) {
+    const limit = formatDecimal(minTotal);
+    const message = `the order is worth ${actual} ${quote}, below the minimum of ${limit}; raise the size for ${name}`;
+    return { rule: 'min_total', limit, actual, message };
+  }
+  if (maxTotal === null || total.lte(maxTotal)) return null;
+  const limit = formatDecimal(maxTotal);
+  const message = `the order is worth ${actual} ${quote}, above the maximum of ${limit}; lower the size for ${name}`;
+  return { rule: 'max_total', limit, actual, message };
+}

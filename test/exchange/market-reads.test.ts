@@ -1,0 +1,172 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
+import { futures } from '../../lib/exchange/endpoints/futures.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
+import type { ExchangeError } from '../../lib/exchange/errors.ts';
+import { listDeals } from '../../lib/exchange/list-deals.ts';
+import type { WireOutcome } from '../../lib/exchange/transport.ts';
+import { connect, failureOf } from './scripted-exchange.ts';
+
+const answer = (body: unknown, status = 200): WireOutcome => ({
+  kind: 'answered',
+  status,
+  body: JSON.stringify(body),
+});
+const readBook = (body: unknown) =>
+  failureOf(connect([answer(body)]).client.call(orderBook, { market: 'BTC_USDT' }, { timeoutMs: 1 }));
+const issueOf = ({ attempts }: ExchangeError) => attempts[0].failure;
+
+describe('the order book', () => {
+  const book = { ticker_id: 'BTC_USDT', timestamp: 1, asks: [['2', '1']], bids: [['1', '1']] };
+
+  test.each([
+    ['a price of zero', { ...book, asks: [['0', '1']] }],
+    ['a negative price', { ...book, bids: [['-1', '1']] }],
+    ['an amount of zero', { ...book, bids: [['1', '0']] }],
+    ['no amount', { ...book, asks: [['2']] }],
+    ['a third element', { ...book, asks: [['2', '1', '3']] }],
+    ['a price as a number', { ...book, asks: [[2, '1']] }],
+    ['a price that is no number', { ...book, asks: [['NaN', '1']] }],
+    ['an object for a level', { ...book, asks: [{ price: '2', amount: '1' }] }],
+    [
+      'one odd level among good ones',
+      {
+        ...book,
+        asks: [
+          ['2', '1'],
+          ['x', '1'],
+          ['3', '1'],
+        ],
+      },
+    ],
+    ['no bids at all', { ...book, bids: undefined }],
+    ['no time', { ...book, timestamp: undefined }],
+  ])('with %s is an error', async (_, body) => {
+    expect(issueOf(await readBook(body)).kind).toBe('ambiguous');
+  });
+
+  test('may be empty on one side', async () => {
+    const { client } = connect([answer({ ...book, asks: [] })]);
+
+    const { asks, bids } = await client.call(orderBook, { market: 'BTC_USDT' });
+
+    expect([asks.length, bids.length]).toEqual([0, 1]);
+  });
+
+  test('of a market that does not exist is refused, in the form of the public endpoints', async () => {
+    const { client } = connect([answer({ market: ['Market is not available.'] }, 422)]);
+
+    const refused = await failureOf(client.call(orderBook, { market: 'NO_SUCH' }));
+
+    expect(refused.failure).toEqual({
+      kind: 'rejected',
+      httpStatus: 422,
+      exchangeCode: null,
+      message: 'Validation failed',
+      errors: { market: ['Market is not available.'] },
+    });
+  });
+});
+
+describe('a parameter in the path', () => {
+  test('is sent there alone, encoded', async () => {
+    const { client } = connect([]);
+
+    const prepared = client.prepare(orderBook, { market: 'A/B ?&#_USDT', limit: 1 });
+
+    expect(prepared).toMatchObject({
+      path: '/api/v4/public/orderbook/A%2FB%20%3F%26%23_USDT',
+      fields: { limit: 1 },
+    });
+  });
+
+  test.each(['', '.', '..'])(
+    'that would change the path is refused before anything is sent: "%s"',
+    (market) => {
+      const { client } = connect([]);
+
+      expect(() => client.prepare(orderBook, { market })).toThrow(
+        'the path /api/v4/public/orderbook/{market} needs a text for market',
+      );
+    },
+  );
+});
+
+test('a position that says nothing of its side is one-way', async () => {
+  const { client } = connect([answer([{ positionId: 7, market: 'BTC_USDT', amount: '-1', basePrice: '' }])]);
+
+  expect(await client.call(openPositions, {})).toEqual([
+    { positionId: 7, market: 'BTC_USDT', amount: parseDecimal('-1'), basePrice: null, positionSide: 'BOTH' },
+  ]);
+});
+
+test('a summary without a leverage is an error', async () => {
+  const summary = { equity: '1', margin: '0', freeMargin: '1', pnl: '0' };
+  const { client } = connect([answer(summary)]);
+
+  const error = await failureOf(client.call(collateralSummary, {}, { timeoutMs: 1 }));
+
+  expect(error.attempts[0].failure).toMatchObject({ reason: expect.stringContaining('leverage') });
+});
+
+test('a list of perpetual markets that reports a failure is an error', async () => {
+  const { client } = connect([answer({ success: false, message: 'busy', result: [] })]);
+
+  const error = await failureOf(client.call(futures, {}, { timeoutMs: 1 }));
+
+  expect(error.attempts[0].failure.kind).toBe('ambiguous');
+});
+
+describe('the fills of an order', () => {
+  const name = { market: 'BTC_USDT', clientOrderId: 'main-1' };
+  const deal = (id: number) => ({
+    id,
+    time: 1,
+    side: 'buy',
+    role: 2,
+    amount: '1',
+    price: '2',
+    deal: '2',
+    fee: '0',
+  });
+  const notFound = { orderHistory: ['OrderHistory was not found.'] };
+
+  test('are none when the history does not know the client order id', async () => {
+    const { client } = connect([answer({ code: 30, message: 'Validation failed', errors: notFound }, 422)]);
+
+    expect(await listDeals(client, name, {})).toEqual({ deals: [], isWhole: true });
+  });
+
+  test('are an error when the exchange refuses the request for another reason', async () => {
+    const errors = { market: ['Market is not available.'] };
+    const { client } = connect([answer({ code: 31, message: 'Validation failed', errors }, 422)]);
+
+    const error = await failureOf(listDeals(client, name, {}));
+
+    expect(error.failure).toMatchObject({ kind: 'rejected', exchangeCode: 31 });
+  });
+
+  test('are read over all pages, each fill once', async () => {
+    const first = Array.from({ length: 100 }, (_, index) => deal(1000 - index));
+    // A new fill moved the last one of the first page to the second.
+    const { client, transport } = connect([answer(first), answer([deal(901), deal(900)])]);
+
+    const { deals, isWhole } = await listDeals(client, name, {});
+
+    expect([deals.length, isWhole]).toEqual([101, true]);
+    const offsets = transport.sent.map(({ body }) => JSON.parse(body ?? '').offset);
+    expect(offsets).toEqual([0, 100]);
+  });
+
+  test('are told to be incomplete after 2000', async () => {
+    const pages = Array.from({ length: 20 }, (_, page) =>
+      answer(Array.from({ length: 100 }, (_, index) => deal(1 + page * 100 + index))),
+    );
+
+    const { deals, isWhole } = await listDeals(connect(pages).client, name, {});
+
+    expect([deals.length, isWhole]).toEqual([2000, false]);
+  });
+});
