@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { accountOn, issueOf, marketOrder, marketSignal, readSignal, refusalOf } from './reading.ts';
+import { issueOf, marketOrder, marketSignal, readSignal, refusalOf } from './reading.ts';
 
 describe('a stop-loss and a take-profit', () => {
   test.each([
@@ -108,25 +108,6 @@ describe('a stop-loss and a take-profit', () => {
       path: name,
       message: 'the exchange takes no stop-loss or take-profit with an order that only reduces a position',
       hint: 'remove it',
-    });
-  });
-
-  test.each(['stopLoss', 'takeProfit'])('on a spot market are refused: %s', (name) => {
-    const account = accountOn('ETH_USDT', 'spot');
-
-    expect(issueOf(marketOrder({ [name]: '2%' }), { account })).toEqual({
-      path: name,
-      message: 'a spot order has no stop-loss or take-profit of its own',
-      hint: 'remove it; after the fill, send a "stop_limit" order for the stop-loss or a "limit" order for the take-profit',
-    });
-  });
-
-  test.each(['margin', 'futures'] as const)('on %s are taken', (tradesOn) => {
-    const account = accountOn('ETH_USDT', tradesOn);
-
-    expect(readSignal(marketOrder({ stopLoss: '2%' }), { account })).toEqual({
-      ...marketSignal,
-      stopLoss: '2%',
     });
   });
 });

@@ -13,13 +13,6 @@ describe('an action that names a position', () => {
     expect(readSignal(marketOrder({ action }))).toEqual({ ...marketSignal, ...order });
   });
 
-  test.each([
-    ['enter_long', 'buy'],
-    ['exit_long', 'sell'],
-  ])('on a spot market, %s is a %s of what the account holds', (action, side) => {
-    expect(readSignal(marketOrder({ action }), spot)).toEqual({ ...marketSignal, side });
-  });
-
   test.each(['enter_short', 'exit_short'])('on a spot market, %s is refused', (action) => {
     expect(issueOf(marketOrder({ action }), spot)).toEqual({
       path: 'action',
@@ -86,14 +79,6 @@ describe('reduceOnly', () => {
       hint: 'write "exit_long" or "exit_short", or remove the other field',
     });
   });
-
-  test('is refused on a spot market, which has no positions', () => {
-    expect(issueOf(marketOrder({ reduceOnly: true }), spot)).toEqual({
-      path: 'reduceOnly',
-      message: 'a spot market has no position to reduce',
-      hint: 'remove it: a spot sell only sells what the account holds',
-    });
-  });
 });
 
 describe('the position after the order', () => {
@@ -135,11 +120,15 @@ describe('the position after the order', () => {
   });
 
   test.each([
-    ['buy', 'long'],
-    ['sell', 'long'],
-    ['sell', 'flat'],
-  ])('may stand in an alert for a spot market: %s, then %s', (action, sentiment) => {
-    expect(readSignal(marketOrder({ action, sentiment }), spot)).toEqual({ ...marketSignal, side: action });
+    ['buy', 'long', {}],
+    ['sell', 'long', { reduceOnly: true }],
+    ['sell', 'flat', { reduceOnly: true }],
+  ])('may stand in an alert for a spot market: %s, then %s', (action, sentiment, order) => {
+    expect(readSignal(marketOrder({ action, sentiment }), spot)).toEqual({
+      ...marketSignal,
+      side: action,
+      ...order,
+    });
   });
 
   test.each([
@@ -152,13 +141,5 @@ describe('the position after the order', () => {
       message: 'a spot market has no short positions',
       hint: 'remove it, or correct "action"',
     });
-  });
-});
-
-test('a position side is refused on a spot market', () => {
-  expect(issueOf(marketOrder({ positionSide: 'LONG' }), spot)).toEqual({
-    path: 'positionSide',
-    message: 'a spot market has no positions',
-    hint: 'remove it',
   });
 });

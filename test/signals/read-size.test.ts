@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { OrderSize } from '../../lib/model/signal.ts';
-import { accountOn, issueOf, marketOrder, marketSignal, readSignal, refusalOf } from './reading.ts';
+import { accountOn, issueOf, marketOrder, marketSignal, readSignal } from './reading.ts';
 
 const balance = (quantityPercent: string): OrderSize => ({
   unit: 'percent',
@@ -155,15 +155,15 @@ describe('the size of an order', () => {
     });
   });
 
-  test('on a spot market cannot be a share of a position', () => {
+  test('in per cent on a spot market is a share of what is available, also when the order leaves a position', () => {
     const account = accountOn('ETH_USDT', 'spot');
+    const body = marketOrder({ action: 'exit_long', quantityPercent: '50%' });
 
-    expect(refusalOf(marketOrder({ quantityPercent: '50%', of: 'position' }), { account }).issues).toEqual([
-      {
-        path: 'of',
-        message: 'a spot market has no position to take a share of',
-        hint: 'write "of": "balance": a sell is then a share of the base currency that the account holds',
-      },
-    ]);
+    expect(readSignal(body, { account })).toEqual({
+      ...marketSignal,
+      side: 'sell',
+      size: balance('50%'),
+      reduceOnly: true,
+    });
   });
 });
