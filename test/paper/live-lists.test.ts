@@ -151,9 +151,14 @@ describe('the main balance of one ticker', () => {
 
 describe('an order that asks for reduceOnly', () => {
   test('is refused with that field name', async () => {
-    expect(await post(createPath, { ...order, reduceOnly: true })).toEqual(
-      refusal('reduceOnly', 'ReduceOnly orders are not available on the paper exchange.'),
-    );
+    expect(await post(createPath, { ...order, reduceOnly: true })).toEqual({
+      status: 422,
+      body: {
+        code: 116,
+        message: 'Validation failed',
+        errors: { reduceOnly: ["Reduce-only: Position doesn't exist or wrong side"] },
+      },
+    });
     expect(await post(createPath, { ...order, reduceOnly: 'yes' })).toEqual(
       refusal('reduceOnly', 'ReduceOnly field should be a boolean.'),
     );
