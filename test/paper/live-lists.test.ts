@@ -181,7 +181,13 @@ describe('what is public', () => {
     const { status, body } = await get(paper.url, '/api/v4/public/ticker');
 
     expect(status).toBe(200);
-    expect(Object.keys(body as object)).toEqual(['BTC_USDT', 'ETH_USDT', 'SOL_USDT', 'BTC_PERP']);
+    expect(Object.keys(body as object)).toEqual([
+      'BTC_USDT',
+      'ETH_USDT',
+      'SOL_USDT',
+      'BTC_PERP',
+      'DBTC_DUSDT',
+    ]);
     expect(body).toMatchObject({
       BTC_USDT: {
         base_id: 0,
