@@ -1,3 +1,4 @@
+import { cancelAll } from '../exchange/endpoints/cancel-all.ts';
 import { type PositionSide, positionSides } from '../model/order.ts';
 import { type TradedAccount, tradedAccounts } from './cancelling.ts';
 import type { Command } from './engine.ts';
@@ -34,7 +35,7 @@ function endpoint(name: string, path: string, requestsPer10s: number): PaperEndp
  * @see https://docs.whitebit.com/api-reference/collateral-trading/overview
  */
 export const accountCommands: readonly Route[] = [
-  command(endpoint('cancel-all', 'order/cancel/all', 10_000), serveCancelAll),
+  command(cancelAll, serveCancelAll),
   command(endpoint('cancel-conditional', 'order/conditional-cancel', 10_000), (context) =>
     serveCancelConditional(context, 'id', 'conditional_id_not_integer', 'conditional_not_found'),
   ),

@@ -46,9 +46,20 @@ export function bestPriceFor(state: ExchangeState, market: string, side: Side): 
   return offersTo(state, market, side)[0]?.price ?? lastPriceOf(state, market);
 }
 
-/** What a taker of that side meets, best first. At the same price, resting orders come first, the oldest before all. */
-export function offersTo(state: ExchangeState, market: string, taker: Side): readonly Offer[] {
-  const resting = [...state.open.values()].filter((order) => order.market === market && isResting(order));
+/**
+ * What a taker of that side meets, best first. At the same price, resting orders come first, the oldest before all.
+ *
+ * @param takerId the id of the order that takes, which is not in the book yet
+ */
+export function offersTo(
+  state: ExchangeState,
+  market: string,
+  taker: Side,
+  takerId: number | null = null,
+): readonly Offer[] {
+  const resting = [...state.open.values()].filter(
+    (order) => order.market === market && order.orderId !== takerId && isResting(order),
+  );
   const makers = resting.filter(({ side }) => side !== taker).map(offerOf);
   const rivals = resting.filter(({ side }) => side === taker).flatMap(({ price }) => price ?? []);
   const offers = [...makers, ...quotesTo(state, market, taker, rivals)];

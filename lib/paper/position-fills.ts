@@ -18,8 +18,9 @@ import {
   positionOf,
 } from './positions.ts';
 
-/** Decimal places of a base price, which is a quotient; what is cut off is lost to nobody: only profits are paid. */
+/** Decimal places of a base price, which is a quotient. What is rounded off is lost to nobody: only profits are paid. */
 const basePricePlaces = 8;
+const halfUp = 1;
 
 /**
  * The part of a fill, in base units, that the account can pay for.
@@ -54,7 +55,7 @@ function enlarged(position: Size | undefined, { side }: PaperOrder, opening: Dec
     return { amount: signed, basePrice: price };
   const amount = position.amount.plus(signed);
   const notional = position.amount.abs().times(position.basePrice).plus(opening.times(price));
-  return { amount, basePrice: notional.div(amount.abs()).round(basePricePlaces) };
+  return { amount, basePrice: notional.div(amount.abs()).round(basePricePlaces, halfUp) };
 }
 
 /**

@@ -21,8 +21,9 @@ function isWorse(side: Side, price: Decimal, limit: Decimal): boolean {
 }
 
 /** The offers that an order can take, best first: within its limit and the taker band. */
-function reachableOffers(state: ExchangeState, { market, side, price: limit }: PaperOrder): readonly Offer[] {
-  const offers = offersTo(state, market, side);
+function reachableOffers(state: ExchangeState, order: PaperOrder): readonly Offer[] {
+  const { orderId, market, side, price: limit } = order;
+  const offers = offersTo(state, market, side, orderId);
   const [best] = offers;
   if (best === undefined) return [];
   const band = best.price.times(side === 'buy' ? one.plus(takerBand) : one.minus(takerBand));
@@ -83,7 +84,7 @@ export function takeOffers(state: ExchangeState, order: PaperOrder, atMs: number
 function isBeyondBand(state: ExchangeState, order: PaperOrder, taken: readonly Offer[]): boolean {
   const last = taken.at(-1);
   if (last === undefined || order.price === null) return false;
-  const next = offersTo(state, order.market, order.side).find(({ price }) =>
+  const next = offersTo(state, order.market, order.side, order.orderId).find(({ price }) =>
     isWorse(order.side, price, last.price),
   );
   return next !== undefined && !isWorse(order.side, next.price, order.price);

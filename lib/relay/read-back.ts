@@ -28,14 +28,14 @@ export function createReadBack(
   client: ExchangeClient,
   cancelled: Cancelled,
 ): ReadBack {
-  return async (outcome, options) => {
+  return async (outcome, confirmed, options) => {
     if (client.dialect !== 'live' || outcome.status === 'unknown') return outcome;
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
-    let left = await listLeft(client, cancelled, outcome, limits);
-    if (cancelled.scope === 'market' && left?.length !== 0) {
+    let left = await listLeft(client, cancelled, confirmed, limits);
+    if (cancelled.scope !== 'own' && left?.length !== 0) {
       await cancelRest(client, cancelled.market, limits);
-      left = await listLeft(client, cancelled, outcome, limits);
+      left = await listLeft(client, cancelled, confirmed, limits);
     }
     return left === null ? reportUnread(outcome, cancelled.scope) : report(outcome, left);
   };
@@ -49,7 +49,7 @@ function pick({ notAfterMs }: SendOptions): SendOptions {
 async function listLeft(
   client: ExchangeClient,
   { market, scope, targets }: Cancelled,
-  outcome: Outcome,
+  confirmed: ReadonlySet<number>,
   options: SendOptions,
 ): Promise<readonly number[] | null> {
   try {
@@ -57,15 +57,14 @@ async function listLeft(
     if (!isWhole) return null;
     const own = new Set(targets.map(({ name }) => name.orderId));
     const names = new Set(targets.map(({ name }) => name.clientOrderId));
-    const gone = outcome.status === 'cancelled' ? own : new Set<number | null>();
     return (
       orders
-        .filter(({ orderId, clientOrderId }) =>
-          scope === 'market' ? true : own.has(orderId) || names.has(clientOrderId),
+        .filter(
+          ({ orderId, clientOrderId }) => scope !== 'own' || own.has(orderId) || names.has(clientOrderId),
         )
         .map(({ orderId }) => orderId)
         // A list may lag behind a cancellation that the exchange has confirmed.
-        .filter((orderId) => !gone.has(orderId))
+        .filter((orderId) => !confirmed.has(orderId))
     );
   } catch (error) {
     if (error instanceof ExchangeError) return null;
@@ -89,12 +88,12 @@ function reportUnread(outcome: Outcome, scope: CancelScope): Outcome {
     ...outcome,
     status: isProven ? outcome.status : 'unknown',
     note: `${outcome.note}; the open orders could not be read back`,
-    evidence: toJson({ cancelled: outcome.evidence, left: null }),
+    evidence: toJson({ ...asRecord(outcome.evidence), left: null }),
   };
 }
 
 function report(outcome: Outcome, left: readonly number[]): Outcome {
-  const evidence: Json = toJson({ cancelled: outcome.evidence, left });
+  const evidence: Json = toJson({ ...asRecord(outcome.evidence), left });
   if (left.length === 0)
     return { ...outcome, evidence, note: `${outcome.note}; none of them is open any more` };
   return {
@@ -107,3 +106,9 @@ function report(outcome: Outcome, left: readonly number[]): Outcome {
 }
 
 const mostNamed = 10;
+
+function asRecord(evidence: Json): object {
+  return typeof evidence === 'object' && evidence !== null && !Array.isArray(evidence)
+    ? evidence
+    : { evidence };
+}

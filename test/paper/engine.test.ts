@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import type { RequestOf } from '../../lib/model/order.ts';
-import { applyCommand, type CommandResult, type NewOrder } from '../../lib/paper/engine.ts';
+import type { OrderRequest } from '../../lib/model/order.ts';
+import type { CommandResult } from '../../lib/paper/command-result.ts';
+import type { NewOrder } from '../../lib/paper/creating.ts';
+import { applyCommand } from '../../lib/paper/engine.ts';
 import { createExchangeState, type ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { moveOrder } from '../../lib/paper/order-life.ts';
 import { describeState, type OrderState } from '../../lib/paper/state.ts';
@@ -14,18 +16,18 @@ beforeEach(() => {
   atMs = 1_000;
 });
 
-type OrderText = Partial<Record<keyof RequestOf<'stop_limit'> | 'stp', string>>;
+type OrderText = Partial<Record<keyof OrderRequest, string>>;
 
 /** By default a buy of 1 BTC with a trigger price of 61000 and a limit price of 61500. */
 function create(fields: OrderText = {}, account = 'main'): CommandResult {
-  const kind = 'stop_limit';
+  const type = 'stop_limit';
   const activationPrice = parseDecimal(fields.activationPrice ?? '61000');
-  return apply({ kind, ...readFields(fields), activationPrice }, account);
+  return apply({ type, ...readFields(fields), activationPrice }, account);
 }
 
 /** By default a buy of 1 BTC at 59000, below the last price. */
 function createLimit(fields: Omit<OrderText, 'activationPrice'> = {}, account = 'main'): CommandResult {
-  return apply({ kind: 'limit', ...readFields({ price: '59000', ...fields }) }, account);
+  return apply({ type: 'limit', ...readFields({ price: '59000', ...fields }) }, account);
 }
 
 function apply(order: NewOrder, account: string): CommandResult {
@@ -34,7 +36,7 @@ function apply(order: NewOrder, account: string): CommandResult {
 }
 
 function readFields(fields: OrderText) {
-  const { market = 'BTC_USDT', side = 'buy', clientOrderId = '', stp = 'no', stopLoss, takeProfit } = fields;
+  const { market = 'BTC_USDT', side = 'buy', clientOrderId = '', stopLoss, takeProfit } = fields;
   return {
     market,
     side: side === 'buy' ? 'buy' : 'sell',
@@ -43,7 +45,7 @@ function readFields(fields: OrderText) {
     stopLoss: stopLoss === undefined ? undefined : parseDecimal(stopLoss),
     takeProfit: takeProfit === undefined ? undefined : parseDecimal(takeProfit),
     clientOrderId,
-    stp,
+    stp: 'no',
   } as const;
 }
 
@@ -71,8 +73,22 @@ function collateral(ticker: string, account = 'main') {
   return describeState(state).accounts[account]?.collateral[ticker];
 }
 
-function position(account = 'main') {
-  return describeState(state).accounts[account]?.positions['BTC_PERP'];
+function position(market = 'BTC_PERP', account = 'main') {
+  const held = describeState(state).accounts[account]?.positions[market];
+  return held === undefined ? undefined : [held.amount, held.basePrice, held.margin];
+}
+
+/** Leaves the account USDT alone, so that its equity does not depend on prices. */
+function holdOnlyUsdt(): void {
+  for (const ticker of ['BTC', 'ETH', 'SOL'])
+    applyCommand(state, {
+      kind: 'set_funds',
+      atMs,
+      account: 'main',
+      of: 'collateral',
+      ticker,
+      amount: parseDecimal('0'),
+    });
 }
 
 const firstId = 10_000_000_001;
@@ -108,10 +124,10 @@ describe('a limit order', () => {
   });
 
   test.each([
-    ['a buy above the last price', { side: 'buy', price: '61000' }],
-    ['a buy at the last price', { side: 'buy', price: '60000' }],
-    ['a sell below the last price', { side: 'sell', price: '59000' }],
-  ])('that crosses the last price fills at once and at that price: %s', (_, fields) => {
+    ['a buy above the lowest ask', { side: 'buy', price: '61000' }, '60000', '60'],
+    ['a buy at the lowest ask', { side: 'buy', price: '60000' }, '60000', '60'],
+    ['a sell below the highest bid', { side: 'sell', price: '59000' }, '59999.99', '59.99999'],
+  ])('that crosses the book fills at once at the best price: %s', (_, fields, filledNotional, fee) => {
     const { result } = createLimit(fields);
 
     expect(result).toBe('order');
@@ -119,9 +135,9 @@ describe('a limit order', () => {
       status: 'filled',
       remaining: '0',
       filled: '1',
-      filledNotional: '60000',
+      filledNotional,
       // As a taker.
-      fee: '60',
+      fee,
       reserved: '0',
       updatedAtMs: 1_001,
     });
@@ -167,7 +183,9 @@ describe('a limit order', () => {
   });
 
   test('is refused when the account cannot pay for it', () => {
-    expect(createLimit({ amount: '20' })).toEqual({ result: 'refused', refusal: 'balance_too_small' });
+    holdOnlyUsdt();
+
+    expect(createLimit({ amount: '20' })).toEqual({ result: 'refused', refusal: 'collateral_too_small' });
   });
 });
 
@@ -190,6 +208,9 @@ describe('a stop-limit order waiting', () => {
       remaining: '1',
       price: '61500',
       activationPrice: '61000',
+      postOnly: false,
+      ioc: false,
+      reduceOnly: false,
       filled: '0',
       filledNotional: '0',
       fee: '0',
@@ -200,11 +221,11 @@ describe('a stop-limit order waiting', () => {
     expect(collateral('USDT')).toEqual({ available: '938438.5', reserved: '61561.5' });
   });
 
-  test('reserves the base currency when it sells', () => {
+  test('reserves the quote currency when it sells, too', () => {
     create({ side: 'sell', activationPrice: '59000', price: '58500', amount: '2' });
 
-    expect(collateral('BTC')).toEqual({ available: '8', reserved: '2' });
-    expect(collateral('USDT')).toEqual({ available: '1000000', reserved: '0' });
+    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
+    expect(collateral('USDT')).toEqual({ available: '882883', reserved: '117117' });
   });
 
   test.each([
@@ -235,13 +256,14 @@ describe('a stop-limit order waiting', () => {
     expect(order(0)).toBeUndefined();
   });
 
-  test('is refused when the available balance is too small by the smallest amount', () => {
+  test('is refused when the free margin is too small by the smallest amount', () => {
+    holdOnlyUsdt();
     create({ amount: '16' });
 
     const refused = create({ amount: '0.243919' });
     const accepted = create({ amount: '0.243918' });
 
-    expect(refused).toEqual({ result: 'refused', refusal: 'balance_too_small' });
+    expect(refused).toEqual({ result: 'refused', refusal: 'collateral_too_small' });
     expect(accepted.result).toBe('order');
   });
 
@@ -267,12 +289,10 @@ describe('an activated order', () => {
       filledNotional: '61200',
     });
     expect(order(0)).toMatchObject({ fee: '61.2', reserved: '0' });
-    expect(collateral('USDT')).toEqual({ available: '938738.8', reserved: '0' });
-    expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
-    expect(describeState(state)).toMatchObject({
-      counterparty: { BTC: '-1', USDT: '61200' },
-      fees: { USDT: '61.2' },
-    });
+    expect(collateral('USDT')).toEqual({ available: '999938.8', reserved: '0' });
+    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
+    expect(position('BTC_USDT')).toEqual(['1', '61200', '61200']);
+    expect(describeState(state)).toMatchObject({ counterparty: { USDT: '0' }, fees: { USDT: '61.2' } });
   });
 
   test('whose limit does not cross rests, and fills at its own price for the maker fee', () => {
@@ -286,14 +306,14 @@ describe('an activated order', () => {
     expect(order(0)).toMatchObject({ status: 'filled', filledNotional: '60500', fee: '60.5' });
   });
 
-  test('that sells gets the notional less the fee', () => {
+  test('that sells opens a short position and pays the fee', () => {
     create({ side: 'sell', activationPrice: '59000', price: '58000' });
 
     trade('58900');
 
     expect(order(0)).toMatchObject({ status: 'filled', filledNotional: '58900', fee: '58.9' });
-    expect(collateral('USDT')).toEqual({ available: '1058841.1', reserved: '0' });
-    expect(collateral('BTC')).toEqual({ available: '9', reserved: '0' });
+    expect(collateral('USDT')).toEqual({ available: '999941.1', reserved: '0' });
+    expect(position('BTC_USDT')).toEqual(['-1', '58900', '58900']);
   });
 
   test('fills no more than the volume of the trade, and the rest stays in the book as maker', () => {
@@ -311,7 +331,7 @@ describe('an activated order', () => {
       filledNotional: '61380',
       reserved: '0',
     });
-    expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
+    expect(position('BTC_USDT')).toEqual(['1', '61380', '61380']);
   });
 
   test('waits behind better prices, and behind older orders of the same price', () => {
@@ -362,7 +382,7 @@ describe('cancelling', () => {
 
     expect(result).toMatchObject({ result: 'order', order: { status: 'cancelled', endReason: null } });
     expect(order(0)).toMatchObject({ remaining: '0.6', reserved: '0' });
-    expect(collateral('USDT')).toEqual({ available: '975495.52', reserved: '0' });
+    expect(collateral('USDT')).toEqual({ available: '999975.52', reserved: '0' });
   });
 
   test.each([
@@ -421,7 +441,7 @@ describe('client order ids', () => {
 });
 
 describe('take-profit and stop-loss of a filled order', () => {
-  test('are placed as one pair for its amount, which is reserved once', () => {
+  test('are placed as one pair for its amount, which reserves nothing', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
     expect(describeState(state).otos).toEqual([
       { otoId: firstId + 1, orderId: firstId, stopLoss: '60000', takeProfit: '64000', isOpen: true },
@@ -437,7 +457,7 @@ describe('take-profit and stop-loss of a filled order', () => {
       price: '59400',
       activationPrice: '60000',
       activated: false,
-      reserved: '1',
+      reserved: '0',
     });
     expect(order(2)).toMatchObject({
       orderId: firstId + 4,
@@ -461,7 +481,7 @@ describe('take-profit and stop-loss of a filled order', () => {
     ]);
     expect(describeState(state).otos[0]?.isOpen).toBe(false);
     expect(describeState(state).acceptedCreates).toBe(1);
-    expect(collateral('BTC')).toEqual({ available: '10', reserved: '1' });
+    expect(collateral('USDT')).toEqual({ available: '999938.8', reserved: '0' });
   });
 
   test('cancel each other: the take-profit fills, the stop-loss is cancelled', () => {
@@ -473,7 +493,7 @@ describe('take-profit and stop-loss of a filled order', () => {
     expect(order(1)).toMatchObject({ status: 'cancelled', reserved: '0' });
     expect(order(2)).toMatchObject({ status: 'filled', filledNotional: '64000', fee: '64' });
     expect(describeState(state).ocos[0]?.isOpen).toBe(false);
-    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
+    expect(position('BTC_USDT')).toBeUndefined();
   });
 
   test('cancel each other: the stop-loss fills, the take-profit is cancelled', () => {
@@ -484,18 +504,18 @@ describe('take-profit and stop-loss of a filled order', () => {
 
     expect(order(1)).toMatchObject({ status: 'filled', filledNotional: '59900', fee: '59.9' });
     expect(order(2)?.status).toBe('cancelled');
-    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
+    expect(position('BTC_USDT')).toBeUndefined();
   });
 
-  test('cancel each other at the first partial fill, and the reserved funds pass on', () => {
+  test('cancel each other at the first partial fill', () => {
     create({ stopLoss: '60000', takeProfit: '64000' });
     trade('61200');
 
     trade('64000', '0.25');
 
     expect(order(1)?.status).toBe('cancelled');
-    expect(order(2)).toMatchObject({ status: 'partially_filled', remaining: '0.75', reserved: '0.75' });
-    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0.75' });
+    expect(order(2)).toMatchObject({ status: 'partially_filled', remaining: '0.75', reserved: '0' });
+    expect(position('BTC_USDT')).toEqual(['0.75', '61200', '45900']);
   });
 
   test.each([
@@ -509,7 +529,7 @@ describe('take-profit and stop-loss of a filled order', () => {
 
     expect(order(1)?.status).toBe('cancelled');
     expect(order(2)?.status).toBe('cancelled');
-    expect(collateral('BTC')).toEqual({ available: '11', reserved: '0' });
+    expect(position('BTC_USDT')).toEqual(['1', '61200', '61200']);
   });
 
   test('where the trade passed the limit of the stop-loss: it is triggered, and rests until the price is back', () => {
@@ -534,7 +554,7 @@ describe('take-profit and stop-loss of a filled order', () => {
     trade('61200');
 
     expect(describeState(state).orders).toHaveLength(2);
-    expect(order(1)).toMatchObject({ ...expected, status: 'open', reserved: '1' });
+    expect(order(1)).toMatchObject({ ...expected, status: 'open', reserved: '0' });
     expect(describeState(state).ocos).toEqual([]);
   });
 
@@ -554,7 +574,7 @@ describe('take-profit and stop-loss of a filled order', () => {
 
     expect(order(1)).toMatchObject({ type: 'stop_limit', amount: '0.4', status: 'open' });
     expect(order(2)).toMatchObject({ type: 'limit', amount: '0.4', status: 'open' });
-    expect(collateral('BTC')).toEqual({ available: '10', reserved: '0.4' });
+    expect(collateral('USDT')?.reserved).toBe('0');
   });
 
   test('are not placed for an order cancelled before any of it filled', () => {
@@ -576,7 +596,7 @@ describe('take-profit and stop-loss of a filled order', () => {
     expect(order(2)?.status).toBe('cancelled');
   });
 
-  test('of a sell order buy back, and reserve funds for the dearer leg only', () => {
+  test('of a sell order buy back', () => {
     create({
       side: 'sell',
       activationPrice: '59000',
@@ -587,36 +607,50 @@ describe('take-profit and stop-loss of a filled order', () => {
 
     trade('58900');
 
-    expect(order(1)).toMatchObject({
-      side: 'buy',
-      price: '60600',
-      activationPrice: '60000',
-      reserved: '60660.6',
-    });
+    expect(order(1)).toMatchObject({ side: 'buy', price: '60600', activationPrice: '60000', reserved: '0' });
     expect(order(2)).toMatchObject({ side: 'buy', price: '55000', reserved: '0' });
     trade('54000', '0.5');
-    expect(order(2)).toMatchObject({ status: 'partially_filled', remaining: '0.5', reserved: '27527.5' });
+    expect(order(2)).toMatchObject({ status: 'partially_filled', remaining: '0.5' });
+    expect(position('BTC_USDT')).toEqual(['-0.5', '58900', '29450']);
+  });
+
+  test('reserve funds for the dearer leg when the position is gone already, and pass them on', () => {
+    create({ price: '60500', stopLoss: '60000', takeProfit: '64000' });
+    create({ side: 'sell', amount: '0.5', activationPrice: '61200', price: '61000' });
+    trade('61000');
+    trade('60500', '0.5');
+    trade('61200');
+    expect(position('BTC_USDT')).toBeUndefined();
+
+    cancel(firstId);
+
+    expect(order(2)).toMatchObject({ type: 'stop_limit', amount: '0.5', reserved: '29729.7' });
+    expect(order(3)).toMatchObject({ type: 'limit', amount: '0.5', reserved: '0' });
+    trade('64000', '0.2');
+    expect(order(3)).toMatchObject({ status: 'partially_filled', remaining: '0.3', reserved: '19219.2' });
   });
 
   test('are cancelled at once, with the reason, when the account lacks the funds', () => {
+    holdOnlyUsdt();
     create({
       side: 'sell',
-      amount: '10',
       activationPrice: '59000',
-      price: '58500',
+      price: '59500',
       stopLoss: '60000',
       takeProfit: '55000',
     });
-    // When take-profit and stop-loss are placed, all but 9 USDT are reserved for another order.
-    create({ amount: '16', price: '62437', activationPrice: '70000' });
+    create({ amount: '0.5', activationPrice: '58800', price: '59000' });
+    trade('59000');
+    trade('59500', '0.5');
+    trade('58800');
+    // When take-profit and stop-loss are placed, 29 992 USDT are free; the stop-loss needs 30 330.3.
+    create({ amount: '16', price: '60583.1', activationPrice: '70000' });
 
-    trade('58900', '1');
     cancel(firstId);
 
-    expect(collateral('USDT')?.available).toBe('58850.108');
-    expect(order(2)).toMatchObject({ type: 'stop_limit', amount: '1', status: 'cancelled' });
-    expect(order(2)?.endReason).toBe('AUTO_CANCELED_USER_MARGIN');
-    expect(order(3)).toMatchObject({ type: 'limit', status: 'cancelled', endReason: null });
+    expect(order(3)).toMatchObject({ type: 'stop_limit', amount: '0.5', status: 'cancelled' });
+    expect(order(3)?.endReason).toBe('AUTO_CANCELED_USER_MARGIN');
+    expect(order(4)).toMatchObject({ type: 'limit', status: 'cancelled', endReason: null });
     expect(describeState(state).ocos[0]?.isOpen).toBe(false);
   });
 });
@@ -631,9 +665,9 @@ describe('a perpetual', () => {
     expect(collateral('USDT')).toEqual({ available: '938478.475', reserved: '61521.525' });
     move('61200');
 
-    expect(position()).toEqual({ amount: '1', margin: '61200' });
+    expect(position()).toEqual(['1', '61200', '61200']);
     expect(order(0)).toMatchObject({ status: 'filled', fee: '21.42' });
-    expect(collateral('USDT')).toEqual({ available: '938778.58', reserved: '0' });
+    expect(collateral('USDT')).toEqual({ available: '999978.58', reserved: '0' });
     expect(collateral('BTC')).toEqual({ available: '10', reserved: '0' });
   });
 
@@ -645,7 +679,7 @@ describe('a perpetual', () => {
     expect(order(1)?.reserved).toBe('0');
     move('62000');
 
-    expect(position()).toEqual({ amount: '0', margin: '0' });
+    expect(position()).toBeUndefined();
     expect(collateral('USDT')).toEqual({ available: '1000756.88', reserved: '0' });
     expect(describeState(state).counterparty).toEqual({ USDT: '-800' });
   });
@@ -653,32 +687,32 @@ describe('a perpetual', () => {
   test('short profits from a fall, also when it is closed in parts', () => {
     perpetual({ side: 'sell', amount: '2', activationPrice: '59000', price: '58000' });
     move('58500');
-    expect(position()).toEqual({ amount: '-2', margin: '117000' });
+    expect(position()).toEqual(['-2', '58500', '117000']);
 
     perpetual({ amount: '0.5', activationPrice: '57000', price: '57500' });
     move('57000');
 
-    expect(position()).toEqual({ amount: '-1.5', margin: '87750' });
+    expect(position()).toEqual(['-1.5', '58500', '87750']);
     expect(describeState(state).counterparty).toEqual({ USDT: '-750' });
   });
 
-  test('position closed in part releases its margin to eight decimals, and the rest at the end', () => {
+  test('position has the average of its entries as base price, to eight decimals, and keeps it when a part is closed', () => {
     perpetual({ amount: '0.001' });
     move('61000');
     perpetual({ amount: '0.002', activationPrice: '61000.1', price: '61500' });
     move('61000.1');
-    expect(position()).toEqual({ amount: '0.003', margin: '183.0002' });
+    expect(position()).toEqual(['0.003', '61000.06666667', '183.1']);
 
     perpetual({ side: 'sell', amount: '0.001', activationPrice: '60000', price: '59000' });
     perpetual({ side: 'sell', amount: '0.002', activationPrice: '60000', price: '59000' });
     move('60000', '0.001');
 
-    expect(position()).toEqual({ amount: '0.002', margin: '122.00013334' });
-    expect(describeState(state).counterparty).toEqual({ USDT: '1.00006666' });
+    expect(position()).toEqual(['0.002', '61000.06666667', '122.1']);
+    expect(describeState(state).counterparty).toEqual({ USDT: '1.00006666667' });
     move('60000');
-    expect(position()).toEqual({ amount: '0', margin: '0' });
+    expect(position()).toBeUndefined();
     // The second sell rested at its limit of 59000 and was filled there.
-    expect(describeState(state).counterparty).toEqual({ USDT: '5.0002' });
+    expect(describeState(state).counterparty).toEqual({ USDT: '5.00020000001' });
   });
 
   test('order larger than the position closes it and opens the rest in the other direction', () => {
@@ -689,7 +723,7 @@ describe('a perpetual', () => {
     expect(order(1)?.reserved).toBe('118041.3');
     move('60000');
 
-    expect(position()).toEqual({ amount: '-2', margin: '120000' });
+    expect(position()).toEqual(['-2', '60000', '120000']);
     expect(order(1)).toMatchObject({ status: 'filled', reserved: '0' });
     expect(collateral('USDT')?.reserved).toBe('0');
   });
@@ -717,17 +751,18 @@ describe('a perpetual', () => {
 
     expect(order(2)?.status).toBe('filled');
     expect(order(1)?.status).toBe('cancelled');
-    expect(position()).toEqual({ amount: '0', margin: '0' });
+    expect(position()).toBeUndefined();
   });
 
   test('order that would open more than the account can pay for only closes the position', () => {
+    holdOnlyUsdt();
     perpetual({ amount: '10' });
     move('61000');
     perpetual({ side: 'sell', amount: '10', activationPrice: '59500', price: '59000' });
-    perpetual({ side: 'sell', amount: '4', activationPrice: '60000', price: '59000' });
-    // The second sell closes 4 of the 10, so that the first closes 6 and would open 4.
+    perpetual({ side: 'sell', amount: '6', activationPrice: '60000', price: '59000' });
+    // The second sell closes 6 of the 10, so that the first closes 4 and would open 6.
     move('60000');
-    create({ amount: '8', price: '75000', activationPrice: '90000' });
+    create({ amount: '9', price: '75000', activationPrice: '90000' });
 
     move('59500');
 
@@ -735,9 +770,9 @@ describe('a perpetual', () => {
     expect(order(1)).toMatchObject({
       status: 'cancelled',
       endReason: 'AUTO_CANCELED_USER_MARGIN',
-      remaining: '4',
+      remaining: '6',
     });
-    expect(position()).toEqual({ amount: '0', margin: '0' });
-    expect(describeState(state).counterparty).toEqual({ USDT: '13000' });
+    expect(position()).toBeUndefined();
+    expect(describeState(state).counterparty).toEqual({ USDT: '12000' });
   });
 });
