@@ -15,7 +15,8 @@ import type { Command } from './engine.ts';
 import { type FaultBox, type FaultRequest, type FaultView, parseFaultRequest } from './faults.ts';
 import type { FeeTermsChange } from './main-account.ts';
 import { marketNamed } from './markets.ts';
-import { refusalTable } from './refusals.ts';
+import { leverages } from './positions.ts';
+import { type RefusalName, refusalTable } from './refusals.ts';
 import { endpointNames } from './routes.ts';
 import type { FundsOwner } from './set-funds.ts';
 import { describeState, type PaperState } from './state.ts';
@@ -125,9 +126,18 @@ type Untimed<C extends Command> = C extends Command ? Omit<C, 'atMs'> : never;
  */
 function execute({ trading, nowMs }: Controlled, command: Untimed<Command>): Promise<void> {
   const { result, stored } = trading.execute({ ...command, atMs: nowMs() });
-  if (result.result === 'refused') throw new RangeError(refusalTable[result.refusal].text);
-  return stored;
+  if (result.result !== 'refused') return stored;
+  throw new RangeError(refusedControls[result.refusal] ?? refusalTable[result.refusal].text);
 }
+
+/** What to do about a refusal of these controls; the text of the service does not say it. */
+const refusedControls: Partial<Readonly<Record<RefusalName, string>>> = {
+  hedge_mode_in_use:
+    'the account cannot change its mode while it has orders or positions on a perpetual market; cancel and close them first',
+  leverage_unknown: `the leverage must be one of ${leverages.join(', ')}`,
+  leverage_not_covered:
+    'the account lacks the funds for this leverage: its orders and positions would need more margin; cancel or close some first',
+};
 
 interface Trade {
   readonly market: string;

@@ -186,7 +186,7 @@ export interface FaultBox {
   /** The first fault that affects this request, which is counted; null if none does. */
   strike(
     endpoint: Pick<Endpoint, 'name' | 'access'>,
-    fields: Readonly<Record<string, unknown>>,
+    fields?: Readonly<Record<string, unknown>>,
   ): Strike | null;
 }
 
@@ -215,7 +215,7 @@ export function createFaultBox(random: Random, dialect: Dialect): FaultBox {
       faults = [];
     },
     list: () => faults,
-    strike({ name, access }, fields) {
+    strike({ name, access }, fields = {}) {
       for (const fault of faults) {
         const { when, effect, only = [name], isMeant }: FaultRow = faultRows[fault.fault];
         if (when === 'at_once' || !only.includes(name) || isMeant?.(fields) === false) continue;

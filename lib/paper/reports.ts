@@ -36,15 +36,11 @@ function reportOrder(order: PaperOrder, dialect: Dialect): Report {
     price: formatDecimal(order.price ?? zero),
     status: statusWord(dialect, order.status, order.endReason ?? undefined),
     stp: order.stp,
-    ...(dialect === 'live' ? { feeAsset: feeAssetOf(order) } : {}),
-    ...reportPositionSide(order, dialect),
+    ...(isSpotOrder(order) ? { feeAsset: feeAssetOf(order) } : reportPositionSide(order, dialect)),
   };
 }
 
-/** Spot orders have no position. */
-function reportPositionSide(order: PaperOrder, dialect: Dialect): Report {
-  if (isSpotOrder(order)) return {};
-  const { positionSide, reduceOnly } = order;
+function reportPositionSide({ positionSide, reduceOnly }: PaperOrder, dialect: Dialect): Report {
   return dialect === 'live' ? { positionSide, reduceOnly } : { positionSide };
 }
 

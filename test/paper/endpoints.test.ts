@@ -443,6 +443,7 @@ describe.each(['documented', 'live'] as const)('in both dialects (%s)', (dialect
           takerFee: '0.035',
           type: 'futures',
         },
+        { name: 'DBTC_DUSDT', stock: 'DBTC', money: 'DUSDT', isCollateral: false, type: 'spot' },
       ],
     });
   });

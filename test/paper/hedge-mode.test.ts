@@ -123,12 +123,13 @@ describe('an account in hedge mode', () => {
     await take('sell', 'SHORT', '0.5');
 
     expect(account()?.positions).toEqual({
-      'BTC_PERP LONG': { amount: '2', margin: '120000' },
-      'BTC_PERP SHORT': { amount: '-0.5', margin: '30000' },
+      // One at 60000 and one a level above, at 60060.
+      'BTC_PERP LONG': { positionId: 30_000_000_001, amount: '2', basePrice: '60030', margin: '120060' },
+      'BTC_PERP SHORT': { positionId: 30_000_000_002, amount: '-0.5', basePrice: '59999.9', margin: '30000' },
     });
     expect(await post('/api/v4/collateral-account/balance-summary')).toMatchObject({
       // 1 000 000 less the fees of both.
-      body: expect.arrayContaining([expect.objectContaining({ asset: 'USDT', balance: '999947.5' })]),
+      body: expect.arrayContaining([expect.objectContaining({ asset: 'USDT', balance: '999947.4790175' })]),
     });
   });
 
@@ -141,13 +142,13 @@ describe('an account in hedge mode', () => {
       activation_price: '59000',
       positionSide: 'SHORT',
     });
-    expect(account()?.collateral['USDT']).toEqual({ available: '939979', reserved: '0' });
+    expect(account()?.collateral['USDT']).toEqual({ available: '999979.000035', reserved: '0' });
 
     setLastPrice('59000');
 
-    expect(account()?.positions).toEqual({ 'BTC_PERP SHORT': { amount: '0', margin: '0' } });
-    // 60000 sold and 59000 bought back, less the fees on both.
-    expect(account()?.collateral['USDT']).toEqual({ available: '1000958.35', reserved: '0' });
+    expect(account()?.positions).toEqual({});
+    // 59999.9 sold and 59000 bought back, less the fees on both.
+    expect(account()?.collateral['USDT']).toEqual({ available: '1000958.250035', reserved: '0' });
   });
 
   test.each([
@@ -183,7 +184,7 @@ describe('an account in hedge mode', () => {
 
     setLastPrice('58900');
 
-    expect(account()?.positions).toEqual({ 'BTC_PERP LONG': { amount: '0', margin: '0' } });
+    expect(account()?.positions).toEqual({});
     expect(
       await post('/api/v4/trade-account/order/history', { market: 'BTC_PERP', clientOrderId: 'stop' }),
     ).toMatchObject({
@@ -199,7 +200,7 @@ describe('an account in hedge mode', () => {
 
     const leg = { side: 'sell', positionSide: 'LONG' };
     expect(placed.body).toMatchObject({ records: [{ type: 'oco', stopLoss: leg, takeProfit: leg }] });
-    expect(account()?.positions).toEqual({ 'BTC_PERP LONG': { amount: '0', margin: '0' } });
+    expect(account()?.positions).toEqual({});
   });
 
   test('keeps its mode and both positions across a restart', async () => {
@@ -238,7 +239,7 @@ describe('the hedge route', () => {
       status: 400,
       body: {
         error:
-          'account "main" cannot change its mode while it has orders or positions on a perpetual market; cancel and close them first',
+          'the account cannot change its mode while it has orders or positions on a perpetual market; cancel and close them first',
       },
     };
     await post(createPath, { ...order, market: 'BTC_USDT' });

@@ -40,6 +40,13 @@ async function tradeForAWhile(paper: PaperExchange): Promise<void> {
   paper.control.setPrice('BTC_USDT', parseDecimal('61200'), parseDecimal('1.5'));
   await post('/api/v4/order/cancel', { market: 'BTC_USDT', clientOrderId: 'b' }, secondKey);
   paper.control.setPrice('ETH_USDT', parseDecimal('3100'));
+  paper.control.setFunds('main', 'spot', 'SOL', parseDecimal('7'));
+  paper.control.setLeverage('main', 5);
+  await post('/api/v4/order/market', { market: 'ETH_USDT', side: 'buy', amount: '500' });
+  await post('/api/v4/order/new', { market: 'ETH_USDT', side: 'sell', amount: '1', price: '4000' });
+  await post('/api/v4/order/cancel/all', { type: ['spot'] });
+  await post('/api/v4/order/collateral/market', { market: 'SOL_USDT', side: 'sell', amount: '3' });
+  await post('/api/v4/collateral-account/position/close', { market: 'SOL_USDT', positionId: 30_000_000_003 });
   paper.control.setPrice('BTC_PERP', parseDecimal('61700'));
 }
 
@@ -60,9 +67,13 @@ describe('a journal', () => {
       'filled',
       'open',
       'open',
+      'filled',
+      'cancelled',
+      'filled',
+      'filled',
     ]);
     expect(after).toEqual(before);
-    expect(second.control.state().acceptedOrderIds).toHaveLength(4);
+    expect(second.control.state().acceptedOrderIds).toHaveLength(7);
     await second.close();
   });
 
@@ -111,21 +122,20 @@ describe('a journal', () => {
 });
 
 describe('a journal of an older release', () => {
-  test('is read with the kind of its orders, and gives the same state', async () => {
+  test('is emptied, because its commands would give another state now', async () => {
     const first = await open();
+    const fresh = first.control.state();
     await tradeForAWhile(first);
-    const before = first.control.state();
     await first.close();
-    // As version 1 wrote it: no kind, and null for an absent stop-loss or take-profit.
-    damage(`UPDATE paper_journal SET entry = json_remove(entry, '$.command.order.kind')`);
-    for (const exit of ['stopLoss', 'takeProfit'])
-      damage(`UPDATE paper_journal SET entry = json_insert(entry, '$.command.order.${exit}', NULL)
-                WHERE json_extract(entry, '$.command.kind') = 'create'`);
-    damage('UPDATE schema_versions SET version = 1');
+    // As version 2 wrote it: a kind instead of a type.
+    damage(`UPDATE paper_journal SET entry = json_remove(
+              json_insert(entry, '$.command.order.kind', 'stop_limit'), '$.command.order.type')
+            WHERE json_extract(entry, '$.command.kind') = 'create'`);
+    damage('UPDATE schema_versions SET version = 2');
 
     const second = await open();
 
-    expect(second.control.state()).toEqual(before);
+    expect(second.control.state()).toEqual(fresh);
     await second.close();
   });
 });
@@ -137,7 +147,7 @@ function damage(statement: string): void {
 }
 
 const newOrder = {
-  kind: 'stop_limit',
+  type: 'stop_limit',
   market: 'BTC_USDT',
   side: 'buy',
   amount: parseDecimal('1'),
@@ -152,7 +162,7 @@ describe('a journal that cannot be used', () => {
     [
       'of a newer release',
       'UPDATE schema_versions SET version = 9',
-      'have version 9, and this release knows version 2',
+      'have version 9, and this release knows version 3',
     ],
     [
       'with an entry that is not JSON',

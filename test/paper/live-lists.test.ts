@@ -151,9 +151,14 @@ describe('the main balance of one ticker', () => {
 
 describe('an order that asks for reduceOnly', () => {
   test('is refused with that field name', async () => {
-    expect(await post(createPath, { ...order, reduceOnly: true })).toEqual(
-      refusal('reduceOnly', 'ReduceOnly orders are not available on the paper exchange.'),
-    );
+    expect(await post(createPath, { ...order, reduceOnly: true })).toEqual({
+      status: 422,
+      body: {
+        code: 116,
+        message: 'Validation failed',
+        errors: { reduceOnly: ["Reduce-only: Position doesn't exist or wrong side"] },
+      },
+    });
     expect(await post(createPath, { ...order, reduceOnly: 'yes' })).toEqual(
       refusal('reduceOnly', 'ReduceOnly field should be a boolean.'),
     );
@@ -176,7 +181,13 @@ describe('what is public', () => {
     const { status, body } = await get(paper.url, '/api/v4/public/ticker');
 
     expect(status).toBe(200);
-    expect(Object.keys(body as object)).toEqual(['BTC_USDT', 'ETH_USDT', 'SOL_USDT', 'BTC_PERP']);
+    expect(Object.keys(body as object)).toEqual([
+      'BTC_USDT',
+      'ETH_USDT',
+      'SOL_USDT',
+      'BTC_PERP',
+      'DBTC_DUSDT',
+    ]);
     expect(body).toMatchObject({
       BTC_USDT: {
         base_id: 0,

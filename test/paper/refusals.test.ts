@@ -66,7 +66,7 @@ describe('a stop-limit order is refused', () => {
       'amount',
       'Given amount is less than min amount 0.00001',
     ],
-    ['more than the balance', { amount: '100' }, 32, 'amount', 'Not enough balance.'],
+    ['more than the balance', { amount: '100' }, 17, 'amount', 'Not enough balance.'],
     [
       'a price that is no number',
       { price: true },
