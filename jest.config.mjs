@@ -9,8 +9,8 @@ export default {
   // Generous: a slow machine must not fail what is right.
   testTimeout: 60_000,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // `npm run test:deploy` runs these: they install an emulator and deploy to it.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/'],
+  // `npm run test:deploy` and `npm run test:clients` run these: they install what they need.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/', '<rootDir>/test/clients/'],
   coverageProvider: 'v8',
   collectCoverageFrom: ['lib/**/*.ts', 'functions/**/*.ts'],
   coverageReporters: ['text', 'json-summary'],

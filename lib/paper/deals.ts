@@ -1,3 +1,4 @@
+import { recordActivity } from './activity.ts';
 import type { ExchangeState, PaperOrder } from './exchange-state.ts';
 import type { Deal, PublicTrade } from './trade-records.ts';
 
@@ -34,4 +35,5 @@ export function recordPublicTrade(
   const newest = { tradeId: state.nextPublicTradeId, ...trade };
   state.nextPublicTradeId += 1;
   state.publicTrades.set(market, [newest, ...publicTradesOf(state, market)].slice(0, publicTradesKept));
+  recordActivity(state, market, trade);
 }

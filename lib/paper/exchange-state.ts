@@ -4,7 +4,7 @@ import { type PaperAccount, paperAccounts } from './accounts.ts';
 import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';
 import type { ClosedPosition, Position, PositionEvent } from './position-records.ts';
-import type { Deal, PublicTrade } from './trade-records.ts';
+import type { Deal, HourOfTrades, PublicTrade } from './trade-records.ts';
 
 export type ActivationCondition = 'gte' | 'lte';
 
@@ -123,6 +123,8 @@ export interface ExchangeState {
   readonly deals: Deal[];
   /** Market → its newest trades, newest first. */
   readonly publicTrades: Map<string, PublicTrade[]>;
+  /** Market → its trades of the last 24 hours, added up by hour, oldest first. */
+  readonly activity: Map<string, HourOfTrades[]>;
   /** Every change of a position, oldest first. */
   readonly positionEvents: PositionEvent[];
   /** In the order in which they were closed. */
@@ -157,6 +159,7 @@ export function createExchangeState(): ExchangeState {
     acceptedOrderIds: [],
     deals: [],
     publicTrades: new Map(),
+    activity: new Map(),
     positionEvents: [],
     closedPositions: [],
     mainAccount: createMainAccountState(),

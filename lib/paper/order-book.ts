@@ -110,7 +110,8 @@ function quotesTo(
   return quotes;
 }
 
-function mergeLevels(offers: readonly Offer[]): readonly BookLevel[] {
+/** Adds up neighbours of the same price. */
+export function mergeLevels(offers: readonly Pick<Offer, 'price' | 'amount'>[]): readonly BookLevel[] {
   const levels: BookLevel[] = [];
   for (const { price, amount } of offers) {
     const last = levels.at(-1);

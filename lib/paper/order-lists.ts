@@ -1,22 +1,16 @@
+import { zero } from '../base/decimal.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { isOrderEnd } from '../model/order.ts';
 import type { PaperOrder } from './exchange-state.ts';
-import { checkConditionalQuery, checkHistoryQuery, checkOpenQuery, type OrdersQuery } from './paging.ts';
+import { checkHistoryQuery, type HistoryQuery, type StatusFilter } from './history-query.ts';
+import { hasComeThrough } from './list-lag.ts';
+import { checkConditionalQuery, checkOpenQuery } from './paging.ts';
 import { reportConditional, reportEnded, reportOpen } from './reports.ts';
 import { type Reply, type RequestContext, refuse, serveChecked, succeed } from './request-context.ts';
 
 const defaultConditionalLimits: Readonly<Record<Dialect, number>> = { documented: 50, live: 100 };
 
-/**
- * Whether the lists already show an event of that time.
- *
- * An order that ends leaves the open list at once and enters the ended list late. Of all kinds of lag this
- * one is the hardest for a reader, because the order is in neither list meanwhile.
- */
-function hasComeThrough({ atMs, lagMs }: RequestContext, eventMs: number): boolean {
-  // When the clock was set back, lists without lag must still show everything.
-  return Math.max(0, atMs - eventMs) >= lagMs;
-}
+const defaultOcoLimit = 50;
 
 /** The open pairs and the orders whose take-profit and stop-loss are not placed yet. */
 export function serveConditionalOrders(context: RequestContext): Reply {
@@ -26,6 +20,17 @@ export function serveConditionalOrders(context: RequestContext): Reply {
   return serveChecked(query, ({ market, limit, offset }) => {
     const records = reportConditional(trading.state, { account, market, isListed }, dialect);
     return succeed({ limit, offset, total: records.length, records: records.slice(offset, offset + limit) });
+  });
+}
+
+/** The open pairs in a form of their own: an array without a total, with keys in snake case. */
+export function serveOcoOrders(context: RequestContext): Reply {
+  const { account, read, dialect, trading } = context;
+  const isListed = ({ createdAtMs }: PaperOrder) => hasComeThrough(context, createdAtMs);
+  return serveChecked(checkConditionalQuery(read, defaultOcoLimit), ({ market, limit, offset }) => {
+    const records = reportConditional(trading.state, { account, market, isListed }, dialect);
+    const pairs = records.flatMap(({ type, ...record }) => (type === 'oco' ? [record] : []));
+    return succeed(pairs.slice(offset, offset + limit));
   });
 }
 
@@ -52,7 +57,7 @@ export function serveOpenOrders(context: RequestContext): Reply {
 }
 
 export function serveEndedOrders(context: RequestContext): Reply {
-  return serveChecked(checkHistoryQuery(context.read), (query) => {
+  return serveChecked(checkHistoryQuery(context.read, context.atMs), (query) => {
     const ended = listEnded(context, query);
     // An unknown order id gets an empty response, an unknown client order id a refusal.
     if (ended.length === 0 && query.orderId === null && query.clientOrderId !== null)
@@ -71,7 +76,7 @@ export function serveEndedOrders(context: RequestContext): Reply {
  */
 function listEnded(
   context: RequestContext,
-  { market, orderId, clientOrderId }: OrdersQuery,
+  { market, orderId, clientOrderId, status, fromMs, untilMs }: HistoryQuery,
 ): readonly PaperOrder[] {
   return [...context.trading.state.orders.values()]
     .filter(
@@ -81,7 +86,17 @@ function listEnded(
         (market === null || order.market === market) &&
         (orderId === null || order.orderId === orderId) &&
         (orderId !== null || clientOrderId === null || order.clientOrderId === clientOrderId) &&
+        hasStatus(order, status) &&
+        order.updatedAtMs >= fromMs &&
+        order.updatedAtMs <= untilMs &&
         hasComeThrough(context, order.updatedAtMs),
     )
     .sort((a, b) => b.updatedAtMs - a.updatedAtMs || b.orderId - a.orderId);
+}
+
+/** L: a partially filled order that has ended is one that was cancelled after a fill. */
+function hasStatus({ status, filled }: PaperOrder, filter: StatusFilter): boolean {
+  if (filter === 'ALL') return true;
+  if (filter === 'FILLED') return status === 'filled';
+  return status === 'cancelled' && (filter === 'CANCELED' || filled.gt(zero));
 }

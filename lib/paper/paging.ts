@@ -8,7 +8,7 @@ export interface Page {
   readonly offset: number;
 }
 
-interface PageRules {
+export interface PageRules {
   readonly defaultLimit: number;
   readonly maximumLimit: number;
   readonly maximumOffset: number;
@@ -17,7 +17,7 @@ interface PageRules {
   readonly offset: readonly [RefusalName, RefusalName, RefusalName];
 }
 
-function checkPage(read: FieldReader, rules: PageRules): Checked<Page> {
+export function checkPage(read: FieldReader, rules: PageRules): Checked<Page> {
   const limit = read('limit') ?? rules.defaultLimit;
   const offset = read('offset') ?? 0;
   const refusal =
@@ -91,7 +91,7 @@ export function checkConditionalQuery(read: FieldReader, defaultLimit: number): 
 }
 
 /** The market of a query; null (all markets) if it names none. */
-function checkAnyMarket(read: FieldReader): Checked<string | null> {
+export function checkAnyMarket(read: FieldReader): Checked<string | null> {
   if (read('market') === undefined) return { valid: true, value: null };
   const market = checkMarket(read);
   return market.valid ? { valid: true, value: market.value.name } : market;
@@ -104,7 +104,11 @@ export interface OrdersQuery extends Page {
   readonly clientOrderId: string | null;
 }
 
-const openRules: PageRules = { ...conditionalRules, defaultLimit: 50, maximumOffset: 4_294_967_295 };
+export const openRules: PageRules = {
+  ...conditionalRules,
+  defaultLimit: 50,
+  maximumOffset: 4_294_967_295,
+};
 
 /** A search by id needs a market; a plain list does not. */
 export function checkOpenQuery(read: FieldReader): Checked<OrdersQuery> {
@@ -115,34 +119,26 @@ export function checkOpenQuery(read: FieldReader): Checked<OrdersQuery> {
   return isSearch && market === null ? refuse('market_required') : query;
 }
 
-const historyRules: PageRules = { ...openRules, maximumLimit: 500 };
-
-/**
- * Filters of the live service that the paper exchange refuses: a client would take an unfiltered list for
- * filtered.
- */
-const unserved = {
-  status: 'history_status_unavailable',
-  startDate: 'history_start_unavailable',
-  endDate: 'history_end_unavailable',
-} as const;
-
-export function checkHistoryQuery(read: FieldReader): Checked<OrdersQuery> {
-  for (const [field, refusal] of Object.entries(unserved))
-    if (read(field) !== undefined) return refuse(refusal);
-  return checkOrdersQuery(read, historyRules);
-}
-
-function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<OrdersQuery> {
+export function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<OrdersQuery> {
   const page = checkPage(read, rules);
   if (!page.valid) return page;
   const market = checkAnyMarket(read);
   if (!market.valid) return market;
-  const [orderId, clientOrderId] = [read('orderId') ?? null, read('clientOrderId') ?? null];
-  if (orderId !== null && (typeof orderId !== 'number' || !Number.isSafeInteger(orderId)))
-    return refuse('order_id_not_integer');
+  const clientOrderId = read('clientOrderId') ?? null;
+  const orderId = readOrderId(read('orderId'));
+  if (orderId === undefined) return refuse('order_id_not_integer');
   if (clientOrderId !== null && typeof clientOrderId !== 'string') return refuse('client_order_id_not_text');
   return { valid: true, value: { market: market.value, orderId, clientOrderId, ...page.value } };
+}
+
+/**
+ * The order id of a query: null if it names none, undefined if that is no integer. M: an independent client asks the
+ * lists for order ids in text.
+ */
+export function readOrderId(value: unknown): number | null | undefined {
+  if (value === undefined) return null;
+  const orderId = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value;
+  return typeof orderId === 'number' && Number.isSafeInteger(orderId) ? orderId : undefined;
 }
 
 /** The ticker of a balance query; null means all. An unknown ticker has a balance of 0. */

@@ -1,61 +1,67 @@
-import { type Decimal, formatDecimal } from '../base/decimal.ts';
-import { ticker } from '../exchange/endpoints/ticker.ts';
-import type { PaperFeeRecord } from './accounts.ts';
-import { lastPriceOf } from './exchange-state.ts';
-import { hundred, paperMarkets } from './markets.ts';
-import { type PaperEndpoint, type Route, succeed } from './request-context.ts';
-
-/** A list that the relay does not read. Other clients read it before their first order. */
-function publicList(name: string): PaperEndpoint {
-  const path = `/api/v4/public/${name}`;
-  return {
-    name,
-    method: 'GET',
-    path: { documented: path, live: path },
-    access: 'public',
-    availability: 'live-only',
-    repeatable: true,
-    requestsPer10s: 2000,
-  };
-}
+import type { PaperFeeRecord, PaperFeeTerms } from './accounts.ts';
+import { paperMarkets } from './markets.ts';
+import { type Route, succeed } from './request-context.ts';
+import { publicEndpoint } from './served-endpoint.ts';
 
 /**
- * The public lists of the live service, under their wire names.
+ * The public lists of the live service that change rarely, under their wire names.
  *
  * @see https://docs.whitebit.com/api-reference/market-data/asset-status-list
- * @see https://docs.whitebit.com/api-reference/market-data/market-activity
+ * @see https://docs.whitebit.com/api-reference/market-data/fee
+ * @see https://docs.whitebit.com/api-reference/market-data/collateral-markets-list
+ * @see https://docs.whitebit.com/api-reference/market-data/maintenance-status
  */
 export const publicLists: readonly Route[] = [
   {
-    endpoint: publicList('assets'),
+    endpoint: publicEndpoint('assets', '/v4/public/assets'),
     trades: false,
-    serve: ({ trading }) =>
-      succeed(
-        Object.fromEntries(
-          [...trading.state.mainAccount.transferFees.values()].map((record) => [
-            record.ticker,
-            describeAsset(record),
-          ]),
-        ),
-      ),
+    serve: ({ trading }) => {
+      const records = trading.state.mainAccount.transferFees;
+      const named = [...records.values()].map((record) => [record.ticker, describeAsset(record)]);
+      const demo = [...tradedTickers].filter((ticker) => !records.has(ticker));
+      return succeed({
+        ...Object.fromEntries(named),
+        ...Object.fromEntries(demo.map((ticker) => [ticker, describeDemoAsset(ticker)])),
+      });
+    },
   },
   {
-    endpoint: ticker,
+    endpoint: publicEndpoint('public-fee', '/v4/public/fee'),
     trades: false,
-    serve: ({ trading }) =>
-      succeed(
-        Object.fromEntries(
-          [...paperMarkets.values()].map(({ name, startPrice }) => [
-            name,
-            describeActivity(lastPriceOf(trading.state, name), startPrice),
-          ]),
-        ),
-      ),
+    serve: ({ trading }) => {
+      const records = [...trading.state.mainAccount.transferFees.values()];
+      return succeed(Object.fromEntries(records.map((record) => [record.ticker, describeFees(record)])));
+    },
+  },
+  {
+    endpoint: publicEndpoint('collateral-markets', '/v4/public/collateral/markets'),
+    trades: false,
+    serve: () => {
+      const margin = [...paperMarkets.values()].filter(
+        ({ isCollateral, isFutures }) => isCollateral && !isFutures,
+      );
+      return succeed({ success: true, message: null, result: margin.map(({ name }) => name).sort() });
+    },
+  },
+  {
+    endpoint: publicEndpoint('platform-status', '/v4/public/platform/status'),
+    trades: false,
+    serve: () => succeed({ status: 'system operational' }),
   },
 ];
 
-/** Fees are percentages, zero means "no limit", and every currency has one network without a name. */
-function describeAsset({ name, canDeposit, canWithdraw, deposit, withdraw }: PaperFeeRecord) {
+const tradedTickers: ReadonlySet<string> = new Set(
+  [...paperMarkets.values()].flatMap(({ base, quote }) => [base, quote]),
+);
+
+const tradingFees = { maker_fee: '0.1', taker_fee: '0.1' } as const;
+const withoutMemo = { is_memo: false, memo: { deposit: false, withdraw: false } } as const;
+
+/** Fees are percentages, zero means "no limit", and every currency has one network of its own name. */
+function describeAsset({ ticker, name, canDeposit, canWithdraw, deposit, withdraw }: PaperFeeRecord) {
+  const limitsOf = ({ minAmount, maxAmount }: PaperFeeTerms) => ({
+    [ticker]: maxAmount === '0' ? { min: minAmount } : { min: minAmount, max: maxAmount },
+  });
   return {
     name,
     unified_cryptoasset_id: 0,
@@ -63,28 +69,57 @@ function describeAsset({ name, canDeposit, canWithdraw, deposit, withdraw }: Pap
     can_deposit: canDeposit,
     min_withdraw: withdraw.minAmount,
     max_withdraw: withdraw.maxAmount,
-    maker_fee: '0.1',
-    taker_fee: '0.1',
+    ...tradingFees,
     min_deposit: deposit.minAmount,
     max_deposit: deposit.maxAmount,
     currency_precision: 8,
-    is_memo: false,
-    memo: { deposit: false, withdraw: false },
+    ...withoutMemo,
+    networks: {
+      ...(canDeposit ? { deposits: [ticker] } : {}),
+      ...(canWithdraw ? { withdraws: [ticker] } : {}),
+      default: ticker,
+    },
+    limits: { deposit: limitsOf(deposit), withdraw: limitsOf(withdraw) },
   };
 }
 
-/**
- * The paper exchange has no trade history: volumes are 0, and the change in % is measured from the start
- * price.
- */
-function describeActivity(lastPrice: Decimal, startPrice: Decimal) {
+/** A currency without transfers, as those of the live service's demo pair are. */
+function describeDemoAsset(ticker: string) {
   return {
-    base_id: 0,
-    quote_id: 0,
-    last_price: formatDecimal(lastPrice),
-    quote_volume: '0',
-    base_volume: '0',
-    isFrozen: false,
-    change: formatDecimal(lastPrice.minus(startPrice).times(hundred).div(startPrice).round(2)),
+    name: ticker,
+    unified_cryptoasset_id: 0,
+    can_withdraw: false,
+    can_deposit: false,
+    min_withdraw: '0',
+    max_withdraw: '0',
+    ...tradingFees,
+    min_deposit: '0',
+    max_deposit: '0',
+    currency_precision: 8,
+    ...withoutMemo,
+  };
+}
+
+function describeFees({ ticker, name, canDeposit, canWithdraw, deposit, withdraw }: PaperFeeRecord) {
+  return {
+    ticker,
+    name,
+    providers: [],
+    is_depositable: canDeposit,
+    is_withdrawal: canWithdraw,
+    is_api_withdrawal: canWithdraw,
+    is_api_depositable: canDeposit,
+    deposit: describeTerms(deposit),
+    withdraw: describeTerms(withdraw),
+  };
+}
+
+/** A currency has either a fixed fee or a percentage; the other one is null. */
+function describeTerms({ minFlex, maxFlex, percentFlex, fixed, minAmount, maxAmount }: PaperFeeTerms) {
+  return {
+    min_amount: minAmount,
+    max_amount: maxAmount,
+    fixed: fixed === '0' ? null : fixed,
+    flex: percentFlex === '0' ? null : { percent: percentFlex, min_fee: minFlex, max_fee: maxFlex },
   };
 }

@@ -19,7 +19,7 @@ export interface RefusalResponse {
 /** The response to a request with these refusals. The first decides status and code. */
 export function refusalResponse(refusals: Refusals, { dialect, access }: RefusalForm): RefusalResponse {
   const { httpStatus } = refusalTable[refusals[0].name];
-  if (dialect === 'live') return { httpStatus, body: liveBody(refusals) };
+  if (dialect === 'live') return { httpStatus, body: liveBody(refusals, access) };
   return { httpStatus, body: access === 'public' ? publicBody(refusals) : documentedBody(refusals) };
 }
 
@@ -33,12 +33,14 @@ const gatewayBodies: ReadonlyMap<RefusalName, string | null> = new Map<RefusalNa
   ['body_too_large', null],
 ]);
 
-function liveBody(refusals: Refusals): unknown {
+function liveBody(refusals: Refusals, access: Endpoint['access']): unknown {
   const [{ name }] = refusals;
   const { code, key, text }: RefusalRow = refusalTable[name];
   if (gatewayBodies.has(name)) return gatewayBodies.get(name);
   if (key === null) return { code, message: text, ...(withEmptyErrors.has(name) ? { errors: {} } : {}) };
-  return { code, message: messageOf(code), errors: collectTexts(refusals, (word) => word) };
+  const texts = collectTexts(refusals, (word) => word);
+  // A public endpoint names the parameters and nothing else.
+  return access === 'public' ? texts : { code, message: messageOf(code), errors: texts };
 }
 
 /**

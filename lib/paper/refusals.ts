@@ -23,8 +23,6 @@ const access = (httpStatus: number, code: number, text: string): RefusalRow => (
   text,
 });
 
-const notServed = 'This field is not available on the paper exchange.';
-
 /**
  * Every refusal of the paper exchange.
  *
@@ -174,10 +172,22 @@ export const refusalTable = {
   conditional_id_not_integer: validation(30, 'id', 'Id field should be an integer.'),
   oto_id_not_integer: validation(30, 'otoId', 'OtoId field should be an integer.'),
   history_not_found: validation(30, 'orderHistory', 'OrderHistory was not found.'),
-  // Only the paper exchange refuses these.
-  history_status_unavailable: validation(30, 'status', notServed),
-  history_start_unavailable: validation(30, 'startDate', notServed),
-  history_end_unavailable: validation(30, 'endDate', notServed),
+  // In kind: the limits are published, the texts are not.
+  history_status_unknown: validation(
+    30,
+    'status',
+    "Status field should contain only 'ALL', 'FILLED', 'CANCELED' or 'PARTIALLY_FILLED' values.",
+  ),
+  start_date_not_integer: validation(30, 'startDate', 'StartDate field should be an integer.'),
+  start_date_too_old: validation(30, 'startDate', 'StartDate should not be older than 6 months.'),
+  end_date_not_integer: validation(30, 'endDate', 'EndDate field should be an integer.'),
+  end_date_before_start: validation(30, 'endDate', 'EndDate should be after StartDate.'),
+  dates_too_far_apart: validation(30, 'endDate', 'The range of dates should not be longer than 31 days.'),
+  book_limit_not_integer: validation(30, 'limit', 'The limit must be an integer.'),
+  // In kind.
+  book_limit_too_big: validation(30, 'limit', 'The limit may not be greater than 100.'),
+  book_level_not_integer: validation(30, 'level', 'The level must be an integer.'),
+  trade_type_unknown: validation(30, 'type', "Type should be 'sell' or 'buy'."),
   limit_too_big: validation(30, 'limit', 'Limit should not be greater than {}.'),
   // In kind.
   limit_too_small: validation(30, 'limit', 'Limit should be at least 1.'),

@@ -13,13 +13,16 @@ import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { type OrderType, orderTypes } from '../model/order.ts';
 import { endpointOf } from '../orders/order-types.ts';
 import { accountCommands } from './account-commands.ts';
+import { bookLists } from './book-lists.ts';
 import { findOpenByClientOrderId } from './creating.ts';
+import { dealLists } from './deal-lists.ts';
 import type { Command } from './engine.ts';
 import type { PaperOrder } from './exchange-state.ts';
+import { marketData } from './market-data.ts';
 import { listMarket, paperMarkets } from './markets.ts';
 import { checkNewOrder } from './new-order.ts';
 import { bestPriceFor } from './order-book.ts';
-import { serveConditionalOrders, serveEndedOrders, serveOpenOrders } from './order-lists.ts';
+import { serveConditionalOrders, serveEndedOrders, serveOcoOrders, serveOpenOrders } from './order-lists.ts';
 import { checkBalanceQuery, checkInterestQuery } from './paging.ts';
 import { publicLists } from './public-lists.ts';
 import { reportCancelled, reportCollateral, reportCreated } from './reports.ts';
@@ -32,6 +35,8 @@ import {
   serveChecked,
   succeed,
 } from './request-context.ts';
+import { readingEndpoint } from './served-endpoint.ts';
+import { tradingFees } from './trading-fees.ts';
 import { checkCancel } from './validation.ts';
 
 const reading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
@@ -43,6 +48,21 @@ const trading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
   endpoint,
   trades: true,
   serve,
+});
+
+/**
+ * Only other clients read this list.
+ *
+ * @see https://docs.whitebit.com/api-reference/collateral-trading/query-unexecuted-oco-orders
+ */
+const ocoOrders = readingEndpoint('oco-orders', '/v4/oco-orders', {
+  live: {
+    stopLoss: 'stop_loss',
+    takeProfit: 'take_profit',
+    postOnly: 'post_only',
+    activationPrice: 'activation_price',
+    activationCondition: 'activation_condition',
+  },
 });
 
 /** The routes of all endpoints. */
@@ -59,6 +79,11 @@ export const routes: readonly Route[] = [
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
   reading(endedOrder, serveEndedOrders),
+  reading(ocoOrders, serveOcoOrders),
+  ...dealLists,
+  tradingFees,
+  ...marketData,
+  ...bookLists,
   ...accountCommands,
   ...publicLists,
 ];

@@ -31,3 +31,17 @@ export interface PublicTrade {
   readonly side: Side;
   readonly atMs: number;
 }
+
+/** The trades of a market within one hour, added up. */
+export interface HourOfTrades {
+  /** Hours since 1970. */
+  readonly hour: number;
+  /** The last price before the first trade of the hour. */
+  readonly open: Decimal;
+  high: Decimal;
+  low: Decimal;
+  close: Decimal;
+  /** In base units. */
+  baseVolume: Decimal;
+  quoteVolume: Decimal;
+}

@@ -1,5 +1,5 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
-import { createExchangeClient } from '../../lib/exchange/client.ts';
+import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
@@ -59,6 +59,16 @@ export function connect(steps: readonly Step[], dialect: 'live' | 'documented' =
   const create = (timeoutMs = 10_000) => client.call(stopLimit, order, { timeoutMs, maySendAgain });
   const read = (timeoutMs = 10_000) => client.call(mainBalance, {}, { timeoutMs });
   return { clock, transport, client, create, read };
+}
+
+/** The request that the live dialect writes to the wire. What the response says does not matter here. */
+export async function sentBy(send: (client: ExchangeClient) => Promise<unknown>): Promise<WireRequest> {
+  const refused: WireOutcome = { kind: 'answered', status: 422, body: '{"code":30,"message":"No"}' };
+  const { client, transport } = connect([refused], 'live');
+  await send(client).catch(() => undefined);
+  const [request] = transport.sent;
+  if (request === undefined) throw new Error('nothing was sent');
+  return request;
 }
 
 /** The error of a call that must fail. */

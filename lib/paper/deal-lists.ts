@@ -1,0 +1,110 @@
+import { formatDecimal } from '../base/decimal.ts';
+import { executedHistory } from '../exchange/endpoints/executed-history.ts';
+import type { ExchangeState } from './exchange-state.ts';
+import { checkDealsQuery, checkOrderDealsQuery } from './history-query.ts';
+import { hasComeThrough } from './list-lag.ts';
+import {
+  type Reply,
+  type RequestContext,
+  type Route,
+  refuse,
+  serveChecked,
+  succeed,
+} from './request-context.ts';
+import { readingEndpoint } from './served-endpoint.ts';
+import type { Deal } from './trade-records.ts';
+
+/**
+ * The fills of an account, under the wire names of the live service.
+ *
+ * @see https://docs.whitebit.com/api-reference/spot-trading/query-executed-order-history
+ * @see https://docs.whitebit.com/api-reference/spot-trading/query-executed-order-deals
+ */
+export const dealLists: readonly Route[] = [
+  { endpoint: executedHistory, trades: false, serve: serveExecutedHistory },
+  {
+    endpoint: readingEndpoint('order-deals', '/v4/trade-account/order'),
+    trades: false,
+    serve: serveOrderDeals,
+  },
+];
+
+/** One market's fills are an array, those of all markets an object by market. */
+function serveExecutedHistory(context: RequestContext): Reply {
+  const { account, read, atMs, trading } = context;
+  return serveChecked(checkDealsQuery(read, atMs), (query) => {
+    const { market, clientOrderId, fromMs, untilMs, limit, offset } = query;
+    const name = { account, market, clientOrderId };
+    if (clientOrderId !== null && !hasOrder(trading.state, name)) return refuse('history_not_found');
+    const deals = listDeals(context).filter(
+      (deal) =>
+        (market === null || deal.market === market) &&
+        (clientOrderId === null || deal.clientOrderId === clientOrderId) &&
+        deal.atMs >= fromMs &&
+        deal.atMs <= untilMs,
+    );
+    const page = deals.slice(offset, offset + limit);
+    if (market !== null) return succeed(page.map(describeDeal));
+    const byMarket = Map.groupBy(page, (deal) => deal.market);
+    return succeed(Object.fromEntries([...byMarket].map(([key, listed]) => [key, listed.map(describeDeal)])));
+  });
+}
+
+/** A null market means any. */
+interface OrderName {
+  readonly account: string;
+  readonly market: string | null;
+  readonly clientOrderId: string | null;
+}
+
+function hasOrder({ orders }: ExchangeState, { account, market, clientOrderId }: OrderName): boolean {
+  return [...orders.values()].some(
+    (order) =>
+      order.account === account &&
+      order.clientOrderId === clientOrderId &&
+      (market === null || order.market === market),
+  );
+}
+
+/** An unknown order, and one of another account, have no fills. */
+function serveOrderDeals(context: RequestContext): Reply {
+  return serveChecked(checkOrderDealsQuery(context.read), ({ orderId, limit, offset }) => {
+    const deals = listDeals(context).filter((deal) => deal.orderId === orderId);
+    const records = deals.slice(offset, offset + limit).map(describeOrderDeal);
+    return succeed({ records, offset, limit });
+  });
+}
+
+/** The fills of the account that the lists already show, newest first. */
+function listDeals(context: RequestContext): readonly Deal[] {
+  const deals = context.trading.state.deals.filter(
+    (deal) => deal.account === context.account && hasComeThrough(context, deal.atMs),
+  );
+  return deals.reverse();
+}
+
+function describeDeal({ orderId, side, ...deal }: Deal) {
+  return { ...describeFill(deal), side, orderId };
+}
+
+/**
+ * M: two open clients read `dealOrderId` as the order's own id; the documents call it that of the counterparty, which
+ * has none here.
+ */
+function describeOrderDeal({ orderId, ...deal }: Deal) {
+  return { ...describeFill(deal), dealOrderId: orderId };
+}
+
+function describeFill(deal: Omit<Deal, 'orderId' | 'side'>) {
+  return {
+    id: deal.dealId,
+    clientOrderId: deal.clientOrderId,
+    time: deal.atMs / 1000,
+    role: deal.role === 'maker' ? 1 : 2,
+    amount: formatDecimal(deal.amount),
+    price: formatDecimal(deal.price),
+    deal: formatDecimal(deal.notional),
+    fee: formatDecimal(deal.fee),
+    feeAsset: deal.feeAsset,
+  };
+}

@@ -1,0 +1,123 @@
+import {
+  checkAnyMarket,
+  checkOrdersQuery,
+  checkPage,
+  type OrdersQuery,
+  openRules,
+  type Page,
+  type PageRules,
+  readOrderId,
+} from './paging.ts';
+import type { RefusalName } from './refusals.ts';
+import type { Checked, FieldReader } from './validation.ts';
+
+const historyRules: PageRules = { ...openRules, maximumLimit: 500 };
+
+/** The times of a query, both included. */
+export interface Period {
+  readonly fromMs: number;
+  /** Infinity when the query names no end: what a clock that was set back left in the future is listed, too. */
+  readonly untilMs: number;
+}
+
+/** How ended orders can be filtered. */
+const statusFilters = ['ALL', 'FILLED', 'CANCELED', 'PARTIALLY_FILLED'] as const;
+export type StatusFilter = (typeof statusFilters)[number];
+
+/** The parameters of a query for ended orders. A query for one order ignores status and period. */
+export interface HistoryQuery extends OrdersQuery, Period {
+  readonly status: StatusFilter;
+}
+
+/** The latest 31 days, unless the query names others. */
+export function checkHistoryQuery(read: FieldReader, atMs: number): Checked<HistoryQuery> {
+  const query = checkOrdersQuery(read, historyRules);
+  if (!query.valid) return query;
+  if (query.value.orderId !== null || query.value.clientOrderId !== null)
+    return { valid: true, value: { ...query.value, status: 'ALL', ...always } };
+  const status = statusFilters.find((filter) => filter === (read('status') ?? 'ALL'));
+  if (status === undefined) return refuse('history_status_unknown');
+  const period = checkPeriod(read, atMs);
+  return period.valid ? { valid: true, value: { ...query.value, status, ...period.value } } : period;
+}
+
+const always: Period = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
+const longestMs = 31 * 24 * 3_600_000;
+const monthsBack = 6;
+
+function checkPeriod(read: FieldReader, atMs: number): Checked<Period> {
+  const dates = readDates(read);
+  if (!dates.valid) return dates;
+  const { startMs, endMs } = dates.value;
+  const fromMs = startMs ?? atMs - longestMs;
+  const untilMs = Math.min(endMs ?? atMs, atMs);
+  if (fromMs < startOfDay(atMs, monthsBack)) return refuse('start_date_too_old');
+  if (untilMs < fromMs) return refuse('end_date_before_start');
+  if (untilMs - fromMs > longestMs) return refuse('dates_too_far_apart');
+  return { valid: true, value: periodOf(fromMs, endMs) };
+}
+
+/** The dates of a query in milliseconds; null where it names none. */
+function readDates(read: FieldReader): Checked<{ startMs: number | null; endMs: number | null }> {
+  const startMs = toMs(read('startDate'));
+  const endMs = toMs(read('endDate'));
+  if (startMs === undefined) return refuse('start_date_not_integer');
+  if (endMs === undefined) return refuse('end_date_not_integer');
+  return { valid: true, value: { startMs, endMs } };
+}
+
+function toMs(seconds: unknown): number | null | undefined {
+  if (seconds === undefined) return null;
+  return typeof seconds === 'number' && Number.isSafeInteger(seconds) ? seconds * 1000 : undefined;
+}
+
+/** An end in whole seconds includes what happened within its second. */
+function periodOf(fromMs: number, endMs: number | null): Period {
+  return { fromMs, untilMs: endMs === null ? Number.POSITIVE_INFINITY : endMs + 999 };
+}
+
+/** Midnight (UTC) of the same day some months ago. */
+function startOfDay(atMs: number, months: number): number {
+  const now = new Date(atMs);
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, now.getUTCDate());
+}
+
+/** The parameters of a query for fills; null means no filter. */
+export interface DealsQuery extends Page, Period {
+  readonly market: string | null;
+  readonly clientOrderId: string | null;
+}
+
+/** Fills are kept for six months. A query for one order ignores the period. */
+export function checkDealsQuery(read: FieldReader, atMs: number): Checked<DealsQuery> {
+  const page = checkPage(read, historyRules);
+  if (!page.valid) return page;
+  const market = checkAnyMarket(read);
+  if (!market.valid) return market;
+  const dates = readDates(read);
+  if (!dates.valid) return dates;
+  const clientOrderId = read('clientOrderId') ?? null;
+  if (clientOrderId !== null && typeof clientOrderId !== 'string') return refuse('client_order_id_not_text');
+  const { startMs, endMs } = dates.value;
+  const asked = periodOf(startMs ?? Number.NEGATIVE_INFINITY, endMs);
+  const period = clientOrderId === null ? asked : always;
+  const fromMs = Math.max(period.fromMs, startOfDay(atMs, monthsBack));
+  return { valid: true, value: { market: market.value, clientOrderId, ...page.value, ...period, fromMs } };
+}
+
+/** The parameters of a query for the fills of one order. */
+export interface OrderDealsQuery extends Page {
+  readonly orderId: number;
+}
+
+export function checkOrderDealsQuery(read: FieldReader): Checked<OrderDealsQuery> {
+  const orderId = readOrderId(read('orderId'));
+  if (orderId === null) return refuse('order_id_required');
+  if (orderId === undefined) return refuse('order_id_not_integer');
+  const page = checkPage(read, historyRules);
+  return page.valid ? { valid: true, value: { orderId, ...page.value } } : page;
+}
+
+function refuse(name: RefusalName): Checked<never> {
+  return { valid: false, refusals: [{ name }] };
+}

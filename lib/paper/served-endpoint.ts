@@ -1,0 +1,28 @@
+import type { PaperEndpoint } from './request-context.ts';
+
+/**
+ * A public endpoint that the relay does not read. Other clients read it before their first order.
+ *
+ * @param path without `/api`, for example `/v4/public/assets`
+ */
+export function publicEndpoint(name: string, path: string): PaperEndpoint {
+  return {
+    name,
+    method: 'GET',
+    path: { documented: `/api${path}`, live: `/api${path}` },
+    access: 'public',
+    availability: 'live-only',
+    repeatable: true,
+    requestsPer10s: 2000,
+  };
+}
+
+/** A private endpoint that reads and that the relay does not need. */
+export function readingEndpoint(name: string, path: string, fields?: PaperEndpoint['fields']): PaperEndpoint {
+  return {
+    ...publicEndpoint(name, path),
+    method: 'POST',
+    access: 'private',
+    ...(fields === undefined ? {} : { fields }),
+  };
+}

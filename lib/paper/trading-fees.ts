@@ -1,0 +1,34 @@
+import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import { hundred, marketNamed } from './markets.ts';
+import { type Route, succeed } from './request-context.ts';
+import { readingEndpoint } from './served-endpoint.ts';
+
+/** All markets of a sort have the same fees. */
+const spot = marketNamed('BTC_USDT');
+const perpetual = marketNamed('BTC_PERP');
+
+/**
+ * The trading fees of the account in per cent. A market that the request names is ignored, as on the live service; no
+ * market has fees of its own.
+ *
+ * @see https://docs.whitebit.com/api-reference/account-wallet/query-market-fees
+ */
+export const tradingFees: Route = {
+  endpoint: readingEndpoint('market-fee', '/v4/market/fee'),
+  trades: false,
+  serve: () =>
+    succeed({
+      error: null,
+      taker: formatRate(spot.takerFeeRate),
+      maker: formatRate(spot.makerFeeRate),
+      futures_taker: formatRate(perpetual.takerFeeRate),
+      futures_maker: formatRate(perpetual.makerFeeRate),
+      rpi_maker_fee_premium: null,
+      futures_rpi_maker_fee_premium: null,
+      custom_fee: {},
+    }),
+};
+
+function formatRate(rate: Decimal): string {
+  return formatDecimal(rate.times(hundred));
+}

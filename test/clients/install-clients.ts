@@ -1,0 +1,6 @@
+import { installCcxt } from './ccxt.ts';
+
+/** Before any test, so that the tests' own time is not spent on it. */
+export default async function installClients(): Promise<void> {
+  await installCcxt();
+}
