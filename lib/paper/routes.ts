@@ -87,7 +87,6 @@ export const routes: readonly Route[] = [
   tradingFees,
   ...marketData,
   ...bookLists,
-  ...accountCommands,
   ...publicLists,
 ];
 
