@@ -325,6 +325,28 @@ describe('the audit of a run', () => {
       ['disagreement: a lookup did not find an order that exists'],
     ],
     [
+      'a market order that rests',
+      withEntries({ ...entryFive, signal: { action: 'order', orderType: 'market' } as Signal }),
+      ['disagreement: a market order rests'],
+    ],
+    [
+      'two orders without a limit price of the same amount',
+      {
+        ...sound,
+        exchange: holdOrders(
+          orderOne,
+          orderFive,
+          { ...orderFive, orderId: 16, amount: '0.0002', price: '60006', clientOrderId: 'x' },
+          { ...orderFive, orderId: 17, amount: '0.0002', price: '60007', clientOrderId: 'y' },
+        ),
+      },
+      [
+        'disagreement: the exchange has an order that no alert asked for',
+        'disagreement: the exchange has an order that no alert asked for',
+        'duplicated: the exchange has the same order 2 times',
+      ],
+    ],
+    [
       'different order ids for the same order',
       withEntries({ ...entryFive, orderId: 99 }),
       ['disagreement: ledger and exchange have different order ids'],

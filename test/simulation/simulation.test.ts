@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
+import { orderKindNames } from '../../lib/model/order.ts';
 import { parseRequest } from './arguments.ts';
 import { renderFaultMatrix } from './matrix-table.ts';
 import { huntsOf } from './mutants.ts';
@@ -38,6 +39,7 @@ const everyFault: readonly string[] = [
   'hazard: delivered_twice',
   'hazard: frozen',
   'hazard: gateway_502',
+  'hazard: ioc_refused',
   'hazard: killed',
   'hazard: list_lag',
   'hazard: message_lost',
@@ -54,6 +56,7 @@ const everyFault: readonly string[] = [
   'operator: restart',
   'operator: resume',
   'operator: token rotation',
+  'owner: order by hand',
   'sender: broken connection',
   'sender: resend',
   'store: crash_after',
@@ -106,17 +109,22 @@ test('under every kind of fault the relay breaks no invariant, in both dialects'
   expect(total.runs).toBe(160);
   expect([...total.faults.keys()].sort()).toEqual(everyFault);
   expect([...total.statuses.keys()].sort()).toEqual(everyEnd);
+  expect([...total.kinds.keys()].sort()).toEqual([...orderKindNames].sort());
+  expect([...total.grounds.keys()].sort()).toEqual(['futures', 'margin', 'spot']);
 });
 
-test('with limit orders only the relay breaks no invariant', async () => {
-  const halves = [rangeOf(1, 40, { kind: 'limit' }), rangeOf(41, 80, { kind: 'limit' })];
+test.each(orderKindNames)('with %s orders only the relay breaks no invariant', async (kind) => {
+  const changes = { kind, dialects: ['live'] } as const;
+  const halves = [rangeOf(1, 40, changes), rangeOf(41, 80, changes)];
 
   const total = createTally();
   for (const tally of await runJobs(halves.map((range) => ({ range, endsAtFinding: false }))))
     addTally(total, tally);
 
   expect(total.findings).toEqual([]);
-  expect(total.orders).toBeGreaterThan(100);
+  expect([...total.kinds.keys()]).toEqual([kind]);
+  expect([...total.grounds.keys()].sort()).toEqual(['futures', 'margin', 'spot']);
+  expect(total.orders).toBeGreaterThan(60);
 });
 
 describe('a seed', () => {
@@ -174,7 +182,7 @@ describe('every broken variant of the relay', () => {
 
     const survivors = hunts.filter((_, place) => tallies[place]?.findings.length === 0);
     expect(survivors.map(({ mutant }) => mutant.name)).toEqual([]);
-    expect(hunts).toHaveLength(42);
+    expect(hunts).toHaveLength(52);
     // Hundreds of runs, on however slow a machine.
   }, 600_000);
 
@@ -207,7 +215,10 @@ describe('the command', () => {
     [['--signals', '100'], /"100" is not a number of signals from 1 to 99/],
     [['--dialect', 'klingon'], /"klingon" is not a dialect/],
     [['--mutant', 'no-such'], /there is no mutant "no-such"; there are .*resend-on-timeout/],
-    [['--kind', 'market'], /"market" is not a kind of order; it must be one of stop_limit, limit/],
+    [
+      ['--kind', 'oco'],
+      /"oco" is not a kind of order; it must be one of stop_limit, limit, market, stop_market/,
+    ],
     [['--sedes', '1'], /--sedes/],
   ])('refuses %j', (args, complaint) => {
     expect(() => parseRequest(args, 0)).toThrow(complaint);
