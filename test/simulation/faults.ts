@@ -116,7 +116,7 @@ const rates: Readonly<{
     delivered_twice: 0.3,
     message_lost: 0.1,
     clock_step: 0.3,
-    clock_set_back: 0.15,
+    clock_set_back: 0.3,
     list_lag: 0.5,
     // An exchange has the flag or has it not.
     ioc_refused: 1,
