@@ -1,5 +1,7 @@
-import type { OrderSignal, OrderSize, Signal } from '../lib/model/signal.ts';
+import type { CancelScope, OrderSignal, OrderSize, Signal } from '../lib/model/signal.ts';
 import { kindNamed } from '../lib/orders/order-kinds.ts';
+
+const scopeNotes: Readonly<Record<CancelScope, string>> = { own: '', market: ', whoever placed it' };
 
 /** A short description of a signal, for a table. */
 export function summariseSignal(signal: Signal): string {
@@ -9,7 +11,7 @@ export function summariseSignal(signal: Signal): string {
     case 'cancel':
       return `cancel ${describeTarget(signal)}`;
     case 'cancel_all':
-      return signal.scope === 'market' ? 'cancel all, whoever placed them' : 'cancel all';
+      return `cancel all${scopeNotes[signal.scope ?? 'own']}`;
   }
 }
 
@@ -21,7 +23,7 @@ export function describeSignal(signal: Signal): string {
     case 'cancel':
       return `cancel ${describeTarget(signal)} of ${signal.market}`;
     case 'cancel_all':
-      return `cancel every open order of ${signal.market}${signal.scope === 'market' ? ', whoever placed it' : ''}`;
+      return `cancel every open order of ${signal.market}${scopeNotes[signal.scope ?? 'own']}`;
   }
 }
 

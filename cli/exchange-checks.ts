@@ -29,7 +29,7 @@ export async function checkExchange(session: Session): Promise<readonly Check[]>
   const configured = [
     ...checkRegions(settings),
     ...checkModes(settings, location),
-    ...checkMarketOrders(settings),
+    ...checkMarketOrders(settings, location.dialect),
   ];
   if (reachable.verdict === 'fail') return [reachable, ...configured];
   const accounts = Object.values(settings.accounts);

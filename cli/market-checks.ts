@@ -1,7 +1,9 @@
 import { formatPercent } from '../lib/base/decimal.ts';
+import type { Dialect } from '../lib/exchange/dialect.ts';
 import type { Account, TradingGround } from '../lib/model/account.ts';
 import type { Market } from '../lib/model/market.ts';
 import type { Settings } from '../lib/model/settings.ts';
+import { isCarried } from '../lib/orders/order-types.ts';
 import { type Check, fail, pass, warn } from './check.ts';
 
 const name = 'markets';
@@ -64,14 +66,23 @@ function groundsOf({ isFutures, isCollateral }: Market): readonly TradingGround[
   return isCollateral ? ['spot', 'margin'] : ['spot'];
 }
 
-/** Says for each account that may trade how its market orders are bounded, and warns where they are all denied. */
-export function checkMarketOrders({ accounts }: Settings): readonly Check[] {
+/**
+ * Says for each account that may trade how its market orders are bounded, and warns where they need a bound in the
+ * alert. The documented dialect has no market orders.
+ */
+export function checkMarketOrders({ accounts }: Settings, dialect: Dialect): readonly Check[] {
+  if (!isCarried('market', dialect)) return [];
   return Object.values(accounts)
     .filter(({ markets }) => Object.keys(markets).length > 0)
     .map((account) => checkMarketOrdersOf(account));
 }
 
-function checkMarketOrdersOf({ name: account, maxSlippageRate, allowUnguardedMarket }: Account): Check {
+function checkMarketOrdersOf({
+  name: account,
+  region,
+  maxSlippageRate,
+  allowUnguardedMarket,
+}: Account): Check {
   const about = `market orders of ${account}`;
   const stops = allowUnguardedMarket
     ? 'stop-market orders fill at any price'
@@ -81,8 +92,9 @@ function checkMarketOrdersOf({ name: account, maxSlippageRate, allowUnguardedMar
       about,
       `fill at most ${formatPercent(maxSlippageRate)} beyond the best opposite price; ${stops}`,
     );
-  if (allowUnguardedMarket)
-    return pass(about, `fill at any price unless the alert has a maxSlippage; ${stops}`);
+  // The exchange takes no order with a price bound from a region, so an alert cannot have one either.
+  const unless = region === null ? ' unless the alert has a maxSlippage' : '';
+  if (allowUnguardedMarket) return pass(about, `fill at any price${unless}; ${stops}`);
   return warn(
     about,
     `are refused unless the alert has a maxSlippage; ${stops}`,

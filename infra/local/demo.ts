@@ -16,6 +16,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
+import type { OrderState } from '../../lib/paper/state.ts';
 import config from '../../relay.config.example.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
@@ -55,14 +56,13 @@ const ledger = createSqliteLedger(file);
 const client = createExchangeClient({ address: paper.url, dialect, credentials: keys });
 
 const alert = {
-  id: 'breakout-1',
+  id: 'entry-1',
   ticker: 'BTCUSDT',
   action: 'buy',
+  orderType: 'market',
   quantity: '0.01',
-  stopPrice: '50100',
-  limitPrice: '50200',
-  stopLoss: '49000',
-  takeProfit: '52000',
+  stopLoss: '2%',
+  takeProfit: '4%',
 };
 
 try {
@@ -80,31 +80,38 @@ async function runDemo(): Promise<void> {
   say(styleText('bold', 'One alert, one order, one known outcome'));
   say(dim(`relay ${relay.url} · paper exchange ${paper.url} · BTC_USDT trades at 50000`));
 
-  chapter(1, 'TradingView posts a buy stop-limit with stop-loss and take-profit');
+  chapter(1, 'TradingView posts a market buy with a stop-loss of 2% and a take-profit of 4%');
   await post(alert, 202);
-  const placed = await settled('breakout-1');
+  const placed = await settled('entry-1');
   expectThat(placed.status === 'placed', `the alert ended ${placed.status}`);
   sayHistory(placed);
+  const [entry] = orders();
+  if (entry?.status !== 'filled') throw new Error(`The demo does not hold: the order is ${entry?.status}.`);
+  say(
+    `   bought ${entry.amount} BTC at ${averagePrice(entry)}; the bound was ${entry.price} (maxSlippage 0.5%)`,
+  );
+  await sayStopLossAndTakeProfit();
 
   chapter(2, 'The same alert comes again, as after a 503');
   await post(alert, 200);
-  const { orders } = paper.control.state();
-  expectThat(orders.length === 1, `the exchange holds ${orders.length} orders`);
-  say(
-    `   the exchange still holds ${styleText('bold', '1 order')}, client order id ${orders[0]?.clientOrderId}`,
-  );
+  const { acceptedCreates } = paper.control.state();
+  expectThat(acceptedCreates === 1, `the exchange accepted ${acceptedCreates} orders`);
+  say(`   the exchange has accepted ${styleText('bold', '1 order')}, client order id ${entry.clientOrderId}`);
 
   chapter(3, 'An alert with a misspelt field would leave the position without its stop');
   const { stopLoss, ...withoutStop } = alert;
-  await post({ ...withoutStop, id: 'breakout-2', stoplos: stopLoss }, 400);
-  expectThat(paper.control.state().orders.length === 1, 'the refused alert placed an order');
+  await post({ ...withoutStop, id: 'entry-2', stoplos: stopLoss }, 400);
+  expectThat(paper.control.state().acceptedCreates === 1, 'the refused alert placed an order');
 
-  chapter(4, 'The price moves through the stop price: 50000 → 50150');
-  paper.control.setPrice('BTC_USDT', parseDecimal('50150'));
-  const [entry] = paper.control.state().orders;
-  expectThat(entry?.status === 'filled', `the order is ${entry?.status}`);
-  say(`   order ${entry?.orderId} is ${green('FILLED')}: bought ${entry?.amount} BTC`);
-  await sayStopLossAndTakeProfit();
+  chapter(4, 'The price rises to the take-profit: 50000 → 52000');
+  paper.control.setPrice('BTC_USDT', parseDecimal('52000'));
+  const [, stop, profit] = orders();
+  expectThat(profit?.status === 'filled', `the take-profit is ${profit?.status}`);
+  expectThat(stop?.status === 'cancelled', `the stop-loss is ${stop?.status}`);
+  say(
+    `   take-profit ${profit?.orderId} is ${green('FILLED')}: sold ${profit?.amount} BTC at ${profit?.price}`,
+  );
+  say(`   stop-loss ${stop?.orderId} is cancelled with it`);
 
   say(`\n${styleText('bold', 'What the ledger shows')}`);
   const { entries } = await ledger.list({ limit: 10 });
@@ -112,6 +119,14 @@ async function runDemo(): Promise<void> {
   for (const { status, signalId, steps } of entries.toReversed())
     say(`   ${paint(status)} ${signalId.slice(0, 31).padEnd(31)}  ${steps.at(-1)?.note}`);
   say(dim('\nNext: npm start, then npx relay --help\n'));
+}
+
+function orders(): readonly OrderState[] {
+  return paper.control.state().orders;
+}
+
+function averagePrice({ filled, filledNotional }: Pick<OrderState, 'filled' | 'filledNotional'>): string {
+  return formatDecimal(parseDecimal(filledNotional).div(parseDecimal(filled)));
 }
 
 async function post(body: object, expectedStatus: number): Promise<void> {

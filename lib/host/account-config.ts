@@ -49,8 +49,8 @@ const MarketsSchema = z.record(MarketName, MarketLimitsSchema).superRefine((mark
       code: 'custom',
       path: [market, 'tradesOn'],
       message: isPerpetual
-        ? `is '${tradesOn}', and a perpetual market trades on futures alone: write ${market}: { tradesOn: 'futures' }`
-        : `is 'futures', and only perpetual markets (…${perpetualSuffix}) trade there: write ${market}: { tradesOn: 'margin' }, or 'spot'`,
+        ? `is '${tradesOn}', and a perpetual market trades on futures alone: write tradesOn: 'futures'`
+        : `is 'futures', and only perpetual markets (…${perpetualSuffix}) trade there: write tradesOn: 'margin' or tradesOn: 'spot'`,
     });
   }
 });
@@ -61,7 +61,7 @@ function complainGround(input: unknown, market: PropertyKey | undefined): string
   if (input !== undefined) return `must be ${words}`;
   const name = String(market);
   const former = name.endsWith(perpetualSuffix) ? 'futures' : 'margin';
-  return `is missing: every market says on which account of the exchange it trades, ${words}. Until now ${name} traded on ${former}: write ${name}: { tradesOn: '${former}' } to keep that`;
+  return `is missing: every market says on which account of the exchange it trades, ${words}. Until now ${name} traded on ${former}: add tradesOn: '${former}' to its entry to keep that`;
 }
 
 export const AccountSchema = z

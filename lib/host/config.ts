@@ -127,7 +127,7 @@ export function parseConfig(config: unknown): HostConfig {
     const issues = parsed.error.issues.map(({ path, message }) => ({
       path: path.join('.'),
       message,
-      hint: 'see the comments in relay.config.ts',
+      hint: 'see the comments in relay.config.example.ts',
     }));
     throw new RelayError('config_invalid', `relay.config.ts has ${issues.length} mistake(s)`, { issues });
   }

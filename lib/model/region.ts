@@ -1,4 +1,3 @@
-import type { Account } from './account.ts';
 import type { OrderType } from './order.ts';
 
 /** The regions in which the exchange takes fewer orders than elsewhere. */
@@ -21,16 +20,12 @@ export const regionOrderTypes: Readonly<Record<Region, readonly OrderType[]>> = 
 
 /** What is left in the region, in one clause. */
 const regionRules: Readonly<Record<Region, string>> = {
-  eu: 'in the EU the exchange has spot alone and takes only market and stop-market orders there, which fill at any price; the relay denies limit and stop-limit orders, and market orders with a maxSlippage',
+  eu: 'in the EU the exchange offers spot trading only, and there only market and stop-market orders, which fill at any price; the relay denies limit and stop-limit orders, and market orders with a maxSlippage',
 };
 
-/**
- * One sentence for every region that restricts some of the accounts.
- *
- * @param accounts of the configuration
- */
+/** One sentence for every region that restricts some of the accounts, by name. */
 export function describeRegions(
-  accounts: Readonly<Record<string, Pick<Account, 'name' | 'region'>>>,
+  accounts: Readonly<Record<string, { readonly name: string; readonly region: Region | null }>>,
 ): readonly string[] {
   return regions.flatMap((region) => {
     const names = Object.values(accounts).filter((account) => account.region === region);

@@ -1,4 +1,4 @@
-import { type Decimal, formatPercent, one, rateOfPercent } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, formatPercent, one, rateOfPercent } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
 import type { OrderType } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
@@ -87,7 +87,10 @@ export const marketKind: OrderKind<'market'> = {
       ? "at market, within the account's maxSlippage if it has one"
       : `at market, at most ${maxSlippage} beyond the best price`,
   ],
-  describeOrderPrices: () => 'at market',
+  describeOrderPrices: ({ side, price }) =>
+    price === undefined
+      ? 'at market'
+      : `at market, ${side === 'buy' ? 'at most' : 'at least'} ${formatDecimal(price)}`,
 };
 
 function isAllowed({ maxSlippageRate, allowUnguardedMarket }: Account, asked: Decimal | null): boolean {

@@ -20,12 +20,16 @@ export function kindNamed(name: OrderKindName): OrderKind {
   return kinds[name];
 }
 
-/** An order as part of a sentence: `buy 0.01 BTC_USDT at limit 60000`. */
-export function describeOrder(order: OrderRequest): string {
-  const { side, amount, market, type, reduceOnly } = order;
+/**
+ * An order as part of a sentence: `buy 0.01 BTC_USDT at limit 60000`.
+ *
+ * @param kind what its alert asked for; a guarded market order goes out as a limit order
+ */
+export function describeOrder(order: OrderRequest, kind: OrderKindName = kindOfType[order.type]): string {
+  const { side, amount, market, reduceOnly } = order;
   const size = isQuoteSized(order)
     ? `${market} for ${formatDecimal(amount)}`
     : `${formatDecimal(amount)} ${market}`;
   const only = reduceOnly ? ', reduce-only' : '';
-  return `${side} ${size} ${kinds[kindOfType[type]].describeOrderPrices(order)}${only}`;
+  return `${side} ${size} ${kinds[kind].describeOrderPrices(order)}${only}`;
 }

@@ -122,15 +122,15 @@ async function findSafely(client: ExchangeClient, asked: OrderRequest, limits: S
 }
 
 function foundOrder(found: FoundOrder, { order, signal }: Asked): Outcome {
-  return contradictedOutcome(order, found.order) ?? foundOutcome(found, signal);
+  return contradictedOutcome({ order, signal }, found.order) ?? foundOutcome(found, signal);
 }
 
 function placed(order: Order, asked: Asked): Outcome {
-  const contradicted = contradictedOutcome(asked.order, order);
+  const contradicted = contradictedOutcome(asked, order);
   if (contradicted !== null) return contradicted;
   const trigger = judgeTrigger(asked.signal, order);
   const alarm = joinAlarms([alarmOfMissingId(order, asked.order), trigger.alarm]);
-  const note = `${describeOrder(asked.order)}, ${describeState(order)} as order ${order.orderId}`;
+  const note = `${describeOrder(asked.order, asked.signal.orderType)}, ${describeState(order)} as order ${order.orderId}`;
   return {
     status: 'placed',
     note: trigger.note === null ? note : `${note}; ${trigger.note}`,
@@ -161,10 +161,10 @@ function describeState({ status, endReason, filled }: Order): string {
  *
  * @returns null when the reported order is the requested one
  */
-function contradictedOutcome(asked: OrderRequest, answered: ReportedOrder): Outcome | null {
+function contradictedOutcome({ order: asked, signal }: Asked, answered: ReportedOrder): Outcome | null {
   const contradictions = findOrderContradictions(asked, answered);
   if (contradictions.length === 0) return null;
-  const message = `the response to ${describeOrder(asked)} reports another order (${contradictions.join(', ')}): check the account at once`;
+  const message = `the response to ${describeOrder(asked, signal.orderType)} reports another order (${contradictions.join(', ')}): check the account at once`;
   return {
     status: 'unknown',
     note: message,

@@ -106,8 +106,16 @@ function nameOf(market: string, orderId: number | null, placedBy: Entry | null):
   return { market, orderId, clientOrderId: placedBy?.clientOrderId ?? null };
 }
 
-/** Reads what is still open after a cancellation, and completes its outcome. */
-export type ReadBack = (outcome: Outcome, options: SendOptions) => Promise<Outcome>;
+/**
+ * Reads what is still open after a cancellation, and completes its outcome.
+ *
+ * `cancelled`: the ids of the orders that the exchange has confirmed as cancelled.
+ */
+export type ReadBack = (
+  outcome: Outcome,
+  cancelled: ReadonlySet<number>,
+  options: SendOptions,
+) => Promise<Outcome>;
 
 const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
 
@@ -129,8 +137,10 @@ export function ready(
       isOrder: false,
       ...(placedBy.length === 0 ? {} : { evidence: placedByEvidence(placedBy) }),
       requests: targets.map(({ request }) => describeRequest(request)),
-      send: async (options) =>
-        await readBack(await cancelTargets(services, goneStatus, { targets, beside }, options), options),
+      async send(options) {
+        const outcomes = await cancelTargets(services, goneStatus, targets, options);
+        return await readBack(joinOutcomes(outcomes, beside), confirmedIds(targets, outcomes), options);
+      },
     },
   };
 }
@@ -141,9 +151,9 @@ const actionTimeouts = 2;
 async function cancelTargets(
   services: ExecuteServices,
   goneStatus: Status,
-  { targets, beside }: { readonly targets: readonly Target[]; readonly beside: Beside },
+  targets: readonly Target[],
   options: SendOptions,
-): Promise<Outcome> {
+): Promise<readonly TargetOutcome[]> {
   const outcomes: TargetOutcome[] = [];
   const deadlineMs = services.clock.nowMs() + actionTimeouts * services.exchangeTimeoutMs;
   for (const target of targets) {
@@ -152,7 +162,12 @@ async function cancelTargets(
     // With no time left, the client does not send the request, and its error says so.
     outcomes.push(await cancelTarget(services, goneStatus, target, { ...options, timeoutMs }));
   }
-  return joinOutcomes(outcomes, beside);
+  return outcomes;
+}
+
+function confirmedIds(targets: readonly Target[], outcomes: readonly TargetOutcome[]): ReadonlySet<number> {
+  const confirmed = targets.filter((_, place) => outcomes[place]?.status === 'cancelled');
+  return new Set(confirmed.flatMap(({ name }) => name.orderId ?? []));
 }
 
 async function cancelTarget(

@@ -27,14 +27,14 @@ export function createReadBack(
   client: ExchangeClient,
   cancelled: Cancelled,
 ): ReadBack {
-  return async (outcome, options) => {
+  return async (outcome, confirmed, options) => {
     if (client.dialect !== 'live' || outcome.status === 'unknown') return outcome;
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
-    let left = await listLeft(client, cancelled, outcome, limits);
-    if (left !== null && left.length > 0 && cancelled.scope === 'market') {
+    let left = await listLeft(client, cancelled, confirmed, limits);
+    if (left !== null && left.length > 0 && cancelled.scope !== 'own') {
       await cancelRest(client, cancelled.market, limits);
-      left = await listLeft(client, cancelled, outcome, limits);
+      left = await listLeft(client, cancelled, confirmed, limits);
     }
     return report(outcome, left);
   };
@@ -48,7 +48,7 @@ function pick({ notAfterMs }: SendOptions): SendOptions {
 async function listLeft(
   client: ExchangeClient,
   { market, scope, targets }: Cancelled,
-  outcome: Outcome,
+  confirmed: ReadonlySet<number>,
   options: SendOptions,
 ): Promise<readonly number[] | null> {
   try {
@@ -56,15 +56,14 @@ async function listLeft(
     if (!isWhole) return null;
     const own = new Set(targets.map(({ name }) => name.orderId));
     const names = new Set(targets.map(({ name }) => name.clientOrderId));
-    const gone = outcome.status === 'cancelled' ? own : new Set<number | null>();
     return (
       orders
-        .filter(({ orderId, clientOrderId }) =>
-          scope === 'market' ? true : own.has(orderId) || names.has(clientOrderId),
+        .filter(
+          ({ orderId, clientOrderId }) => scope !== 'own' || own.has(orderId) || names.has(clientOrderId),
         )
         .map(({ orderId }) => orderId)
         // A list may lag behind a cancellation that the exchange has confirmed.
-        .filter((orderId) => !gone.has(orderId))
+        .filter((orderId) => !confirmed.has(orderId))
     );
   } catch (error) {
     if (error instanceof ExchangeError) return null;
@@ -82,7 +81,7 @@ async function cancelRest(client: ExchangeClient, market: string, options: SendO
 }
 
 function report(outcome: Outcome, left: readonly number[] | null): Outcome {
-  const evidence: Json = toJson({ cancelled: outcome.evidence, left });
+  const evidence: Json = toJson({ ...asRecord(outcome.evidence), left });
   if (left === null)
     return { ...outcome, evidence, note: `${outcome.note}; the open orders could not be read back` };
   if (left.length === 0)
@@ -97,3 +96,9 @@ function report(outcome: Outcome, left: readonly number[] | null): Outcome {
 }
 
 const mostNamed = 10;
+
+function asRecord(evidence: Json): object {
+  return typeof evidence === 'object' && evidence !== null && !Array.isArray(evidence)
+    ? evidence
+    : { evidence };
+}

@@ -39,12 +39,6 @@ const actions: Vocabulary<Action> = {
 };
 
 export function readAction(field: Field, issues: Issues): Action | undefined {
-  if (field.node.kind === 'object' && plainWord(field.key) === 'order')
-    return issues.add(
-      field.path,
-      'an object is not an action',
-      'write its members beside "action": "quantity", "quantityType", "orderType", "limitPrice"',
-    );
   return readWord(field, actions, issues);
 }
 

@@ -68,6 +68,9 @@ const synonyms: ReadonlyMap<string, string> = new Map([
   ['message', 'comment'],
 ]);
 const secretKey = /pass(?:word|phrase|wd)?|secret|token|api[_-]?key|auth|webhook[_-]?key|^key$/i;
+/** Some relays put the size into an object of this name, which is another name of `action` here. */
+const orderObjectHint =
+  'write its members beside "action": "quantity", "quantityType", "orderType", "limitPrice"';
 /** No name of a field is longer, however it is spelled. */
 const longestKeyCompared = 32;
 /** Known keys with fewer letters are too alike for a misspelling to be attributed to one of them. */
@@ -89,6 +92,8 @@ export function collectFields(object: JsonObject, prefix: string, issues: Issues
     const name = findName(key);
     const earlierKey = name === undefined ? undefined : keys.get(name);
     if (name === undefined) refuseUnknownKey(key, path, issues);
+    else if (value.kind === 'object' && plainWord(key) === 'order')
+      issues.add(path, 'an object is not an action', orderObjectHint);
     else if (earlierKey !== undefined) refuseSecond(earlierKey, key, path, issues);
     else {
       keys.set(name, key);

@@ -65,6 +65,10 @@ export const mistakes: readonly Mistake[] = [
       (/^\s*"[^"\n]*"\s*[:=]/.test(text) && problem === 'EndOfFileExpected') || /^\s*\w+\s*:/.test(text),
   },
   {
+    hint: 'commands of other services are not accepted; write the order as a JSON object with ticker, action and the rest',
+    matches: ({ text }) => /^\s*\w+\([\w.:/-]*\)\s*\{/.test(text) || /^\s*\w+=[^;=\n]*;/.test(text),
+  },
+  {
     hint: 'plain text is not accepted; send a JSON object with ticker, action and the rest',
     matches: ({ before, found }) => before === '' && /[\p{L}<]/u.test(found),
   },

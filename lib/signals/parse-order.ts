@@ -125,7 +125,10 @@ function readValues(
   const { side } = action;
   const size = readSize(fields, prefix, issues);
   const prices = readPrices(fields, refused, issues);
-  const { reduceOnly, positionSide } = readStance({ fields, action, size, ground: groundOf(source) }, issues);
+  const { reduceOnly, positionSide } = readStance(
+    { fields, action, size, tradesOn: tradingGroundOf(source) },
+    issues,
+  );
   const stp = readStp(fields, issues);
   const expectTrigger = readExpectTrigger(fields, side, issues);
   if (size === undefined) return undefined;
@@ -142,7 +145,7 @@ function readValues(
   };
 }
 
-function groundOf({ account: { markets }, market }: OrderSource): TradingGround | undefined {
+function tradingGroundOf({ account: { markets }, market }: OrderSource): TradingGround | undefined {
   return market === undefined ? undefined : markets[market]?.tradesOn;
 }
 

@@ -34,6 +34,11 @@ const misuses: readonly Misuse[] = [
   },
   { pattern: /^(?:true|false)$/i, message: 'is true or false', hint: plainNumber },
   {
+    pattern: /%[%a-z]$/i,
+    message: 'is a per cent in the notation of another relay',
+    hint: 'write "quantityPercent": "50%" with "of": "balance" or "of": "position"',
+  },
+  {
     pattern: /%$/,
     message: 'is a per cent',
     hint: 'this field takes a number; per cents belong into "quantity", "quantityPercent", "maxSlippage", "stopLoss" and "takeProfit"',
@@ -65,7 +70,7 @@ export function readPositive(field: Field, issues: Issues): DecimalText | undefi
 
 /** Whether a value is written as a per cent: `"5%"`. */
 export function isPercent({ node }: Field): boolean {
-  return node.kind === 'string' && node.text.trimEnd().endsWith('%');
+  return node.kind === 'string' && /[^%]%\s*$/.test(node.text);
 }
 
 /**

@@ -24,7 +24,7 @@ const openedBy = { buy: 'long', sell: 'short' } as const;
 
 /** What an alert says about the position that its order meets. */
 export interface Stance {
-  /** The order must not open or enlarge a position. Always false on a spot market, which has no positions. */
+  /** The order must not open or enlarge a position. */
   readonly reduceOnly: boolean;
   readonly positionSide: PositionSide | undefined;
 }
@@ -35,7 +35,7 @@ interface StanceSource {
   /** Undefined when it could not be read. */
   readonly size: OrderSize | undefined;
   /** Where the market trades; undefined when the account does not trade it. */
-  readonly ground: TradingGround | undefined;
+  readonly tradesOn: TradingGround | undefined;
 }
 
 /**
@@ -46,7 +46,7 @@ interface StanceSource {
  * and a sentiment that is not the position which the side opens.
  */
 export function readStance(source: StanceSource, issues: Issues): Stance {
-  const { fields, action, ground } = source;
+  const { fields, action, tradesOn } = source;
   const sentiment = fields.sentiment && readWord(fields.sentiment, sentiments, issues);
   const explicit = fields.reduceOnly && readFlag(fields.reduceOnly, issues);
   const positionSide = fields.positionSide && readWord(fields.positionSide, positionSides, issues);
@@ -55,9 +55,9 @@ export function readStance(source: StanceSource, issues: Issues): Stance {
   if (fields.reduceOnly !== undefined && explicit === false && reason !== null)
     issues.add(fields.reduceOnly.path, `it is false, but ${reason}`, 'remove "reduceOnly"');
   refuseContradictions(fields, action, { reduces, sentiment, positionSide }, issues);
-  if (ground === 'spot') refuseOnSpot(source, sentiment, explicit === true, issues);
-  else if (reduces) refuseBesideReduction(source, issues);
-  return { reduceOnly: reduces && ground !== 'spot', positionSide };
+  if (tradesOn === 'spot') refuseShortOnSpot(source, sentiment, issues);
+  if (reduces) refuseBesideReduction(source, issues);
+  return { reduceOnly: reduces, positionSide };
 }
 
 /** Reads the fields of a stance, only to report their validation issues. */
@@ -111,15 +111,15 @@ function refuseContradictions(
 }
 
 /** The exchange refuses stop-loss and take-profit beside reduce-only (code 30). */
-function refuseBesideReduction({ fields, size }: StanceSource, issues: Issues): void {
+function refuseBesideReduction({ fields, size, tradesOn }: StanceSource, issues: Issues): void {
   for (const { path } of [fields.stopLoss, fields.takeProfit].flatMap((field) => field ?? []))
     issues.add(
       path,
       'the exchange takes no stop-loss or take-profit with an order that only reduces a position',
       'remove it',
     );
-  const isOpen = size?.unit === 'percent' && size.of === 'balance' && fields.of === undefined;
-  if (isOpen)
+  const isUnnamed = size?.unit === 'percent' && size.of === 'balance' && fields.of === undefined;
+  if (isUnnamed && tradesOn !== 'spot')
     issues.add(
       (fields.quantityPercent ?? fields.quantity)?.path ?? '',
       'the order only reduces a position, and the alert does not say what the per cent is a share of',
@@ -127,36 +127,15 @@ function refuseBesideReduction({ fields, size }: StanceSource, issues: Issues): 
     );
 }
 
-function refuseOnSpot(
-  { fields, action, size }: StanceSource,
+/** What else a spot market has not is denied when the order is planned, where the words of the alert are gone. */
+function refuseShortOnSpot(
+  { fields, action }: StanceSource,
   sentiment: Sentiment | undefined,
-  isReduceOnly: boolean,
   issues: Issues,
 ): void {
-  const refuse = (path: string | undefined, message: string, hint: string) =>
-    path === undefined ? undefined : issues.add(path, message, hint);
-  for (const field of [fields.stopLoss, fields.takeProfit])
-    refuse(
-      field?.path,
-      'a spot order has no stop-loss or take-profit of its own',
-      'remove it; after the fill, send a "stop_limit" order for the stop-loss or a "limit" order for the take-profit',
-    );
-  refuse(fields.positionSide?.path, 'a spot market has no positions', 'remove it');
-  if (isReduceOnly)
-    refuse(
-      fields.reduceOnly?.path,
-      'a spot market has no position to reduce',
-      'remove it: a spot sell only sells what the account holds',
-    );
-  if (size?.unit === 'percent' && size.of === 'position')
-    refuse(
-      (fields.of ?? fields.quantityType)?.path,
-      'a spot market has no position to take a share of',
-      'write "of": "balance": a sell is then a share of the base currency that the account holds',
-    );
-  const short = 'a spot market has no short positions';
+  const message = 'a spot market has no short positions';
   if ((action.enters ?? action.exits) === 'short')
-    refuse(fields.action?.path, short, 'write "buy" or "sell"');
+    issues.add(fields.action?.path ?? '', message, 'write "buy" or "sell"');
   else if (sentiment === 'short' || (sentiment === 'flat' && action.side === 'buy'))
-    refuse(fields.sentiment?.path, short, 'remove it, or correct "action"');
+    issues.add(fields.sentiment?.path ?? '', message, 'remove it, or correct "action"');
 }

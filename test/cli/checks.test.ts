@@ -5,6 +5,7 @@ import { checkMarketOrders, checkMarkets } from '../../cli/market-checks.ts';
 import { describeExchange } from '../../cli/session.ts';
 import { judgeAllowlist } from '../../cli/stack-checks.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { parseConfig } from '../../lib/host/config.ts';
@@ -261,12 +262,13 @@ describe('the configured markets', () => {
 });
 
 describe('market orders', () => {
-  const judged = (changes: object) =>
+  const judged = (changes: object, dialect: Dialect = 'live') =>
     checkMarketOrders(
       parseConfig({
         ...shipped,
         accounts: { main: { mode: 'live', markets: { BTC_USDT: { tradesOn: 'margin' } }, ...changes } },
       }).settings,
+      dialect,
     );
 
   test.each([
@@ -294,12 +296,21 @@ describe('market orders', () => {
     expect(judged(changes)).toMatchObject([{ name: 'market orders of main', verdict, found }]);
   });
 
-  test('are not judged for an account without markets', () => {
+  test('are not judged for an account without markets, nor in the dialect that has none', () => {
     expect(judged({ markets: {} })).toEqual([]);
+    expect(judged({}, 'documented')).toEqual([]);
+  });
+
+  test('of an account in the EU fill at any price, and no alert can bound them', () => {
+    const account = { region: 'eu', allowUnguardedMarket: true, markets: { BTC_USDT: { tradesOn: 'spot' } } };
+
+    expect(judged(account)).toMatchObject([
+      { verdict: 'ok', found: 'fill at any price; stop-market orders fill at any price' },
+    ]);
   });
 
   test('of both shipped accounts are bounded', () => {
-    expect(checkMarketOrders(parseConfig(shipped).settings)).toMatchObject([
+    expect(checkMarketOrders(parseConfig(shipped).settings, 'live')).toMatchObject([
       { name: 'market orders of main', verdict: 'ok' },
       { name: 'market orders of rehearsal', verdict: 'ok' },
     ]);
@@ -340,7 +351,11 @@ test('What the EU leaves to an account is told, by address and by account', () =
     );
 
   expect(checked({ address: 'eu' }, { main: account, second: account })).toMatchObject([
-    { name: 'region', verdict: 'ok', found: expect.stringMatching(/^main, second: in the EU .* spot alone/) },
+    {
+      name: 'region',
+      verdict: 'ok',
+      found: expect.stringMatching(/^main, second: in the EU .* spot trading only/),
+    },
   ]);
   expect(checked({}, { main: account, second: { ...account, region: 'eu' } })).toMatchObject([
     { found: expect.stringMatching(/^second: in the EU /) },

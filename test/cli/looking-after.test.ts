@@ -59,6 +59,8 @@ describe('doctor', () => {
       'queue',
       'dead letters',
       'exchange',
+      'market orders of main',
+      'market orders of rehearsal',
       'clock',
       'dialect',
       'markets',
@@ -70,7 +72,7 @@ describe('doctor', () => {
     expect(table.stdout).toMatch(/^ok +dialect +the exchange speaks "live", as exchange\.dialect says$/m);
     expect(checks.find(({ name }) => name === 'exchange')?.found).toContain('this is the paper exchange');
     expect(checks.find(({ name }) => name === 'markets')?.found).toBe(
-      'the exchange lists all 4, for 5 tickers',
+      'the exchange lists all 5, for 6 tickers',
     );
   });
 
@@ -87,7 +89,7 @@ describe('doctor', () => {
       found: 'stopped: nothing listens at http://127.0.0.1:1; no alert is received and no order is sent',
       advice: `Run \`npm start -- --data ${dataPath()}\` and leave it running.`,
     });
-    expect(JSON.parse(stderr).error.message).toBe('the relay is stopped, and 1 more of 6 checks failed');
+    expect(JSON.parse(stderr).error.message).toBe('the relay is stopped, and 1 more of 8 checks failed');
   });
 
   test('reports that the exchange speaks another dialect than configured', async () => {
@@ -109,7 +111,7 @@ describe('doctor', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toMatch(/^fail +key of rehearsal +main-balance: refused with HTTP 401/m);
-    expect(stderr).toMatch(/^error: 1 of 11 checks failed: key of rehearsal$/m);
+    expect(stderr).toMatch(/^error: 1 of 13 checks failed: key of rehearsal$/m);
     expect(stdout + stderr).not.toContain('of-this-test');
   });
 

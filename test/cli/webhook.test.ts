@@ -16,8 +16,7 @@ const strategyTemplate = {
   ticker: '{{ticker}}',
   action: '{{strategy.order.action}}',
   quantity: '{{strategy.order.contracts}}',
-  orderType: 'limit',
-  limitPrice: '{{strategy.order.price}}',
+  orderType: 'market',
   time: '{{timenow}}',
   comment: '{{strategy.order.id}}',
 };
@@ -28,7 +27,7 @@ describe('webhook', () => {
       account: 'main',
       url: relay.world.webhookUrl,
       for: 'strategy',
-      purpose: expect.stringContaining('limit order at the price at which TradingView filled'),
+      purpose: expect.stringContaining('For any strategy: a market order'),
       template: strategyTemplate,
       edits: [],
     });
@@ -91,7 +90,7 @@ describe('send', () => {
 
   test('prints every issue of a refused alert', async () => {
     const alert =
-      '{"id":"bad-1","ticker":"BTCUSDT","action":"buy","quantity":"5%","stopPrice":"1","stopLos":"1"}';
+      '{"id":"bad-1","ticker":"BTCUSDT","action":"buy","quantity":"much","stopPrice":"1","stopLos":"1"}';
     const failure = await runForFailure(relay.here('send', '-'), alert);
     const { stderr, exitCode } = await runCli(relay.here('send', '-'), alert);
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { parseConfig } from '../../lib/host/config.ts';
-import type { Account } from '../../lib/model/account.ts';
+import type { Account, TradingGround } from '../../lib/model/account.ts';
 import { findAccount } from '../../lib/model/settings.ts';
 import type { OrderSignal } from '../../lib/model/signal.ts';
 import { marketNamed } from '../../lib/paper/markets.ts';
@@ -10,6 +10,7 @@ import { createTemplate, type TemplateName } from '../../lib/signals/message-tem
 import { type AlertItem, parseAlert } from '../../lib/signals/parse-alert.ts';
 import { sizeOrder } from '../../lib/signals/sizing.ts';
 import config from '../../relay.config.example.ts';
+import { openWorld } from '../support/world.ts';
 
 const folder = new URL('../../examples/', import.meta.url);
 const { settings } = parseConfig(config);
@@ -111,7 +112,7 @@ describe('the examples', () => {
 
   test('are all covered by these tests', () => {
     expect(readdirSync(folder).sort()).toEqual(
-      [...Object.keys(expectations), ...Object.keys(templates)].sort(),
+      [...Object.keys(expectations), ...Object.keys(templates), ...Object.keys(runs)].sort(),
     );
   });
 
@@ -125,17 +126,24 @@ describe('the examples', () => {
       ?.signal as OrderSignal;
     const market = marketNamed(signal.market);
 
-    const sized = sizeOrder(signal, market, main, 'tr-example');
+    const sized = sizeOrder(signal, {
+      market,
+      account: main,
+      tradesOn: 'margin',
+      readings: { oppositePrice: null, holding: null },
+      clientOrderId: 'tr-example',
+    });
 
     expect(checkMarket(signal, main)).toBeNull();
-    expect(sized.ok && checkOrder(sized.order, main)).toBeNull();
-    if (!sized.ok || sized.order.kind !== 'stop_limit') throw new Error('expected a stop-limit order');
-    expect(sized.order.activationPrice[beyond](market.startPrice)).toBe(true);
+    expect(sized.ok && checkOrder(sized, main)).toBeNull();
+    const stopPrice = sized.ok ? sized.order.activationPrice : undefined;
+    expect(stopPrice?.[beyond](market.startPrice)).toBe(true);
   });
 });
 
 const templates: Readonly<Record<string, TemplateName>> = {
   'tradingview-strategy.json': 'strategy',
+  'tradingview-limit.json': 'limit',
   'tradingview-breakout.json': 'breakout',
   'tradingview-indicator.json': 'indicator',
 };
@@ -143,3 +151,109 @@ const templates: Readonly<Record<string, TemplateName>> = {
 test.each(Object.entries(templates))('%s is the message that `webhook --for %s` prints', (name, template) => {
   expect(readExample(name)).toBe(`${createTemplate(template, main, 'live').message}\n`);
 });
+
+/** What TradingView fills in for an order of a strategy. */
+function fillIn(message: string, values: Readonly<Record<string, string>>): string {
+  const filled: Readonly<Record<string, string>> = {
+    'strategy.order.id': 'Entry',
+    'strategy.order.price': '60000',
+    timenow: new Date().toISOString().replace(/\.\d{3}Z$/, 'Z'),
+    ...values,
+  };
+  return message.replaceAll(/\{\{(.+?)\}\}/g, (placeholder, name) => filled[name] ?? placeholder);
+}
+
+interface ExampleOrder {
+  readonly action: 'buy' | 'sell';
+  readonly contracts?: string;
+}
+
+interface ExampleRun {
+  readonly tradesOn: TradingGround;
+  readonly ticker: string;
+  /** The orders of the strategy, one after the other. */
+  readonly orders: readonly ExampleOrder[];
+  /** Every order at the exchange afterwards: side, type, amount and status. */
+  readonly placed: readonly string[];
+}
+
+const runs: Readonly<Record<string, ExampleRun>> = {
+  'tradingview-long-only.json': {
+    tradesOn: 'spot',
+    ticker: 'DBTCDUSDT',
+    orders: [{ action: 'buy' }, { action: 'sell' }],
+    placed: ['buy spot_limit 0.165837 filled', 'sell spot_limit 1.165671 filled'],
+  },
+  'tradingview-long-short.json': {
+    tradesOn: 'futures',
+    ticker: 'BTCUSDT.P',
+    orders: [
+      { action: 'buy', contracts: '0.01' },
+      { action: 'sell', contracts: '0.02' },
+    ],
+    placed: ['buy limit 0.01 filled', 'sell limit 0.02 filled'],
+  },
+  'tradingview-percent.json': {
+    tradesOn: 'futures',
+    ticker: 'BTCUSDT.P',
+    orders: [{ action: 'buy' }],
+    placed: ['buy limit 0.829 filled'],
+  },
+  'tradingview-entry-with-exits.json': {
+    tradesOn: 'margin',
+    ticker: 'BTCUSDT',
+    orders: [{ action: 'buy', contracts: '0.01' }],
+    placed: ['buy limit 0.01 filled', 'sell stop_limit 0.01 open', 'sell limit 0.01 open'],
+  },
+  'tradingview-post-only.json': {
+    tradesOn: 'margin',
+    ticker: 'BTCUSDT',
+    orders: [{ action: 'sell', contracts: '0.01' }],
+    placed: ['sell limit 0.01 open'],
+  },
+  'tradingview-close.json': {
+    tradesOn: 'futures',
+    ticker: 'BTCUSDT.P',
+    orders: [{ action: 'sell' }],
+    placed: ['buy limit 0.03 filled', 'sell limit 0.03 filled'],
+  },
+};
+
+describe('an example for TradingView, filled in and sent to a relay', () => {
+  test.each(Object.entries(runs))('%s', async (name, { tradesOn, ticker, orders, placed }) => {
+    const market = settings.tickers[ticker] ?? '';
+    const own = parseConfig({
+      ...config,
+      accounts: {
+        main: { ...config.accounts.main, mode: 'live', markets: { [market]: { tradesOn } } },
+      },
+    }).settings;
+    const world = await openWorld({ dialect: 'live', settings: own });
+    try {
+      const before = name === 'tradingview-close.json' ? [openAPosition(ticker)] : [];
+      const messages = orders.map(({ action, contracts = '0.01' }) =>
+        fillIn(readExample(name), {
+          ticker,
+          'strategy.order.action': action,
+          'strategy.order.contracts': contracts,
+        }),
+      );
+      for (const message of [...before, ...messages]) {
+        const { status, body } = await world.post(message);
+        expect(status).toBe(202);
+        expect(await world.settled(body.signalId ?? '')).toMatchObject({ status: 'placed' });
+      }
+
+      const held = world.paper.control.state().orders;
+      expect(held.map(({ side, type, amount, status }) => `${side} ${type} ${amount} ${status}`)).toEqual(
+        placed,
+      );
+    } finally {
+      await world.close();
+    }
+  });
+});
+
+function openAPosition(ticker: string): string {
+  return JSON.stringify({ id: 'entry', ticker, action: 'buy', orderType: 'market', quantity: '0.03' });
+}

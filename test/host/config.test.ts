@@ -140,7 +140,7 @@ describe('the configuration', () => {
             path: 'accounts.a.limitOffset',
             message:
               'is 5%, more than maxLimitDistance (3%): every order without a limit price would be denied; lower limitOffset, or raise maxLimitDistance',
-            hint: 'see the comments in relay.config.ts',
+            hint: 'see the comments in relay.config.example.ts',
           },
         ],
       }),
@@ -169,12 +169,12 @@ describe('the configuration', () => {
       {
         path: 'accounts.a.markets.BTC_USDT.tradesOn',
         message:
-          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_USDT traded on margin: write BTC_USDT: { tradesOn: 'margin' } to keep that",
+          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_USDT traded on margin: add tradesOn: 'margin' to its entry to keep that",
       },
       {
         path: 'accounts.a.markets.BTC_PERP.tradesOn',
         message:
-          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_PERP traded on futures: write BTC_PERP: { tradesOn: 'futures' } to keep that",
+          "is missing: every market says on which account of the exchange it trades, 'spot', 'margin' or 'futures'. Until now BTC_PERP traded on futures: add tradesOn: 'futures' to its entry to keep that",
       },
     ]);
     expect(issuesOf({ markets: { BTC_USDT: { tradesOn: 'collateral' } } })).toEqual([
@@ -186,7 +186,7 @@ describe('the configuration', () => {
     expect(issuesOf({ markets: { BTC_PERP: { tradesOn } } })).toEqual([
       {
         path: 'accounts.a.markets.BTC_PERP.tradesOn',
-        message: `is '${tradesOn}', and a perpetual market trades on futures alone: write BTC_PERP: { tradesOn: 'futures' }`,
+        message: `is '${tradesOn}', and a perpetual market trades on futures alone: write tradesOn: 'futures'`,
       },
     ]);
   });
@@ -196,12 +196,12 @@ describe('the configuration', () => {
       {
         path: 'accounts.a.markets.BTC_USDT.tradesOn',
         message:
-          "is 'futures', and only perpetual markets (…_PERP) trade there: write BTC_USDT: { tradesOn: 'margin' }, or 'spot'",
+          "is 'futures', and only perpetual markets (…_PERP) trade there: write tradesOn: 'margin' or tradesOn: 'spot'",
       },
     ]);
   });
 
-  test.each(['100%', '-0.1%', '0.5', 0.5])('refuses a maxSlippage of %s', (maxSlippage) => {
+  test.each(['100%', '-0.1%', '0.5', 0.5])('refuses a maxSlippage of %j', (maxSlippage) => {
     expect(issuesOf({ maxSlippage })).toMatchObject([{ path: 'accounts.a.maxSlippage' }]);
   });
 
@@ -380,7 +380,7 @@ describe('the snapshots block', () => {
           {
             path: 'snapshots.balances',
             message: 'has "60" as minutes: the value must be 0 to 59',
-            hint: 'see the comments in relay.config.ts',
+            hint: 'see the comments in relay.config.example.ts',
           },
         ],
       }),

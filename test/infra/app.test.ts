@@ -56,6 +56,16 @@ describe('The app, with a given stage and configuration,', () => {
   });
 });
 
+test('The app refuses a configuration that the exchange would not take from the EU, and says why', async () => {
+  const path = join(folder, 'eu.config.mjs');
+  const config = { ...infraConfig, exchange: { address: 'eu', dialect: 'live' } };
+  writeFileSync(path, `export default ${JSON.stringify(config)};`);
+
+  await expect(runApp(join(folder, 'refused'), { config: path })).rejects.toThrow(
+    'because exchange.address is the EU address',
+  );
+});
+
 test.each([
   [{ stage: 'Prod 1' }, 'the stage "Prod 1" must be'],
   [{ config: 'no-such.config.ts' }, 'no-such.config.ts'],

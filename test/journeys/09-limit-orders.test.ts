@@ -55,7 +55,9 @@ describe('a limit order', () => {
 
     expect(status).toBe('denied');
     expect(steps.at(-1)).toMatchObject({
-      note: expect.stringMatching(/^the dialect "documented" has stop_limit and no limit order; /),
+      note: expect.stringMatching(
+        /^the dialect "documented" has stop_limit on margin and futures, and no limit order; /,
+      ),
       evidence: { rule: 'order_type_not_in_dialect', limit: 'stop_limit', actual: 'limit' },
     });
     expect(orders()).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { MarketSignal } from '../../lib/model/signal.ts';
-import { kindNamed } from '../../lib/orders/order-kinds.ts';
+import { describeOrder, kindNamed } from '../../lib/orders/order-kinds.ts';
 import { account as plainAccount, size, buy as stopBuy } from '../signals/sized.ts';
 
 const { stopPrice: _, limitPrice: __, ...common } = stopBuy;
@@ -133,4 +133,17 @@ test('a market order is described in words', () => {
   expect(kind.describePrices({ ...buy, maxSlippage: '0.5%' })).toEqual([
     'at market, at most 0.5% beyond the best price',
   ]);
+  const order = {
+    type: 'limit',
+    market: 'BTC_PERP',
+    amount: parseDecimal('0.01'),
+    price: parseDecimal('50250'),
+    clientOrderId: 'tr-1',
+  } as const;
+  expect(describeOrder({ ...order, side: 'buy' }, 'market')).toBe(
+    'buy 0.01 BTC_PERP at market, at most 50250',
+  );
+  expect(describeOrder({ ...order, side: 'sell' }, 'market')).toBe(
+    'sell 0.01 BTC_PERP at market, at least 50250',
+  );
 });

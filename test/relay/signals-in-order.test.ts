@@ -67,7 +67,7 @@ describe('an order that waits without a message', () => {
     expect(await statuses('before')).toEqual(['accepted', 'cancelled']);
     expect(await statuses('all')).toEqual(['accepted', 'sending', 'cancelled']);
     expect(await lastStep('all')).toMatchObject({
-      note: '1 signals were withdrawn before they were sent; of 1 orders: 1 cancelled',
+      note: '1 signals were withdrawn before they were sent; of 1 orders: 1 cancelled; none of them is open any more',
       evidence: { withdrawn: ['before'] },
     });
     expect(await statuses('after')).toEqual(['accepted']);

@@ -10,6 +10,7 @@ import { override } from '../support/override.ts';
 const create = '/api/v4/order/collateral/stop-limit';
 const openList = '/api/v4/orders';
 const endedList = '/api/v4/trade-account/order/history';
+const fillList = '/api/v4/trade-account/executed-history';
 
 /** Not stale within an hour. */
 const patience = { time: new Date(noonMs).toISOString(), maxLag: 3600 };
@@ -50,7 +51,7 @@ describe('an order that gets HTTP 429, when lists hold every order', () => {
     await open();
 
     expect(await relay.send(alert, { fault: 'nonce_429' })).toMatchObject({ status: 'placed' });
-    expect(relay.asked).toEqual([create, openList, endedList, create]);
+    expect(relay.asked).toEqual([create, openList, endedList, fillList, create]);
   });
 
   test('each time is sent three times, and is then proved never to have been placed', async () => {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
+import { collectFields, otherNames } from '../../lib/signals/fields.ts';
+import { createIssues } from '../../lib/signals/issues.ts';
+import type { JsonObject } from '../../lib/signals/parse-json.ts';
 import { issueOf, orderWith, refusalOf } from './reading.ts';
+
+function objectWith(name: string): JsonObject {
+  return { kind: 'object', members: [{ name, value: { kind: 'null' } }] };
+}
 
 function hintOf(member: string): string {
   return issueOf(orderWith(member)).hint;
@@ -8,15 +15,11 @@ function hintOf(member: string): string {
 describe('a key', () => {
   test.each([
     ['stopLos', 'stopLoss'],
-    ['StopLoss', 'stopLoss'],
-    ['stop_loss', 'stopLoss'],
-    ['take-profit', 'takeProfit'],
-    ['limitprice', 'limitPrice'],
     ['postionSide', 'positionSide'],
     ['coment', 'comment'],
-    ['max_lag', 'maxLag'],
-    ['triggerPrice', 'stopPrice'],
-    ['type', 'orderType'],
+    ['redcueOnly', 'reduceOnly'],
+    ['quantityPercen', 'quantityPercent'],
+    ['message', 'comment'],
   ])('%s is refused, and %s proposed', (key, known) => {
     expect(issueOf(orderWith(`"${key}":1`))).toEqual({
       path: key,
@@ -25,17 +28,47 @@ describe('a key', () => {
     });
   });
 
+  const spellings = [
+    (name: string) => name.toUpperCase(),
+    (name: string) => name.replaceAll(/(?=[A-Z])/g, '_').toLowerCase(),
+    (name: string) => name.replaceAll(/(?=[A-Z])/g, '-').toLowerCase(),
+    (name: string) => name.replaceAll(/(?=[A-Z])/g, ' '),
+  ];
+
+  test.each(Object.entries(otherNames).flatMap(([name, others]) => [name, ...others]))(
+    '%s is known in every spelling',
+    (name) => {
+      for (const spell of spellings) {
+        const issues = createIssues();
+        const key = spell(name);
+        const fields = collectFields(objectWith(key), '', issues);
+
+        expect(issues.issues).toEqual([]);
+        expect(Object.values(fields).map((field) => field.key)).toEqual([key]);
+      }
+    },
+  );
+
+  test('has one field only, however it is spelled', () => {
+    const names = Object.values(otherNames).flat();
+    const plain = [...Object.keys(otherNames), ...names].map((name) =>
+      name.toLowerCase().replaceAll('_', ''),
+    );
+
+    expect(plain).toHaveLength(new Set(plain).size);
+  });
+
   test('that shares only half its letters with a known one gets no proposal', () => {
     expect(hintOf('"intervention":5')).toMatch(/^if the signal does not need it, remove it/);
   });
 
   test('far from all known ones is refused with their list', () => {
     expect(hintOf('"cooldown":5')).toBe(
-      'if the signal does not need it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, stopPrice, limitPrice, stopLoss, takeProfit, positionSide, expectTrigger, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
+      'if the signal does not need it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, quantityPercent, quantityType, of, stopPrice, limitPrice, maxSlippage, stopLoss, takeProfit, reduceOnly, postOnly, ioc, timeInForce, stp, positionSide, sentiment, expectTrigger, scope, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
     );
   });
 
-  test.each(['passphrase', 'password', 'api_key', 'webhookToken', 'secret'])(
+  test.each(['passphrase', 'password', 'api_key', 'webhookToken', 'secret', 'key'])(
     'that names a secret, as %s does, is refused without its value',
     (key) => {
       const refusal = refusalOf(orderWith(`"${key}":"hunter2-hunter2"`));
@@ -64,6 +97,11 @@ describe('a key', () => {
     ['"price":101,"limitPrice":101', 'limitPrice', '"price" and "limitPrice" are names of the same field'],
     ['"sl":90,"stopLoss":90', 'stopLoss', '"sl" and "stopLoss" are names of the same field'],
     ['"symbol":"BTCUSDT.P"', 'symbol', '"ticker" and "symbol" are names of the same field'],
+    [
+      '"take_profit":90,"TakeProfit":90',
+      'TakeProfit',
+      '"take_profit" and "TakeProfit" are names of the same field',
+    ],
     ['"id":"a","signalId":"a"', 'signalId', '"id" and "signalId" are names of the same field'],
   ])('beside another of the same field is refused: %s', (member, path, message) => {
     expect(issueOf(orderWith(member))).toEqual({ path, message, hint: 'keep one of them' });

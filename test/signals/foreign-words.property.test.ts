@@ -5,37 +5,19 @@ import { issueOf, orderWith, refusalOf } from './reading.ts';
 /** Keys that alerts for other relays contain; none of them is a field of this relay. */
 const foreignFields = [
   ...['position_size', 'market_position_size', 'prev_market_position_size', 'targetPosition', 'position'],
-  ...['quantity_type', 'qty_type', 'amount_type', 'currency_type', 'currency', 'unit', 'size_type'],
-  ...['quantity_percent', 'qty_pct', 'percent', 'risk_percent', 'risk', 'percentage', 'equity_percent'],
-  ...[
-    'size',
-    'volume',
-    'lots',
-    'lot_size',
-    'units',
-    'contract',
-    'usd_amount',
-    'notional',
-    'cost',
-    'amountUsd',
-  ],
-  ...['sentiment', 'market_position', 'prev_market_position', 'direction', 'bias'],
-  ...['reduce_only', 'close_only', 'close_position', 'close_all', 'exit', 'flatten', 'reverse'],
+  ...['amount_type', 'currency', 'unit', 'size_type', 'risk', 'percent', 'percentage', 'equity_percent'],
+  ...['qty_pct', 'risk_percent', 'size', 'volume', 'lots', 'lot_size', 'units', 'contract', 'usd_amount'],
+  ...['notional', 'cost', 'amountUsd', 'prev_market_position', 'direction', 'bias', 'strategy_info'],
+  ...['close_only', 'close_position', 'close_all', 'exit', 'flatten', 'reverse'],
   ...['leverage', 'margin_mode', 'margin_type', 'isolated', 'hedge_mode'],
-  ...[
-    'trailing',
-    'trailing_stop',
-    'trail_price',
-    'trail_offset',
-    'trailing_delta',
-    'callback_rate',
-    'breakeven',
-  ],
-  ...['stp', 'stop', 'tp1', 'tp2', 'sl1', 'stop_loss_2', 'take_profit_1', 'targets', 'take_profits'],
+  ...['trailing', 'trailing_stop', 'trail_price', 'trail_offset', 'trailing_delta', 'trailPercent'],
+  ...['callback_rate', 'breakeven', 'stop', 'trigger_price', 'trigger', 'tp1', 'tp2', 'sl1', 'stop_loss_2'],
+  ...['take_profit_1', 'targets', 'take_profits', 'stop_loss_limit', 'stop_loss_stop'],
   ...['stop_loss_percent', 'sl_percent', 'take_profit_pct', 'tp_pct', 'sl_type', 'stop_loss_ticks'],
-  ...['entry_price', 'spot_price', 'mark_price', 'close', 'order_price', 'slippage'],
-  ...['time_in_force', 'post_only', 'ioc', 'expiry', 'test', 'dry_run', 'paper_trading'],
-  ...['account', 'exchange', 'bot_id', 'ticket', 'pyramiding', 'dca', 'cooldown', 'quantity%', 'amount$'],
+  ...['entry_price', 'spot_price', 'mark_price', 'close', 'order_price', 'signalPrice', 'slippage'],
+  ...['fok', 'gtd', 'expiry', 'timeToLive', 'test', 'dry_run', 'paper_trading', 'cancel', 'code', 'command'],
+  ...['account', 'exchange', 'tv_exchange', 'bot_id', 'bot_uuid', 'ticket', 'pyramiding', 'dca', 'cooldown'],
+  ...['product', 'disclosed_quantity', 'iceberg', 'quantity%', 'amount$'],
 ];
 
 const spellings: readonly ((words: string) => string)[] = [
@@ -58,21 +40,16 @@ describe('a word of other relays', () => {
   test.each([
     [
       'position_size',
-      'it is the size of a position; here every order states its own size: "quantity" is in the base currency, "quoteQuantity" in the quote currency',
-    ],
-    [
-      'quantityType',
-      'it names the unit of the size; here "quantity" is in the base currency, "quoteQuantity" in the quote currency',
+      'it is the size of a position; here every order states its own size: "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
     ],
     [
       'size',
-      'use the field for the unit of your size: "quantity" is in the base currency, "quoteQuantity" in the quote currency',
+      'use the field for the unit of your size: "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
     ],
     [
-      'stp',
-      'it sets self-trade prevention, not "stopLoss" or "takeProfit"; this relay leaves it to the exchange',
+      'closePosition',
+      'to close a position, write "action": "exit_long" (or "exit_short") with "quantityPercent": "100%" and "of": "position"',
     ],
-    ['reduce_only', 'this relay cannot close a position: the order may open or enlarge one'],
     ['leverage', 'it is a setting of the exchange account: set it at the exchange'],
     [
       'dryRun',
@@ -82,24 +59,98 @@ describe('a word of other relays', () => {
       'stop',
       '"stopPrice" is the trigger price of the order, "stopLoss" protects the position: use the one you mean',
     ],
-    ['tp2', '"stopLoss" and "takeProfit" are fixed prices: one of each for the whole order'],
+    [
+      'trigger_price',
+      'some relays mean the trigger price of the order by it: write that as "stopPrice"; others mean the last price: remove that',
+    ],
+    [
+      'tp2',
+      'an order has one "stopLoss" and one "takeProfit"; for further targets send "limit" orders with "reduceOnly": true',
+    ],
+    [
+      'trailPercent',
+      'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved',
+    ],
+    ['fok', 'the exchange has no fill-or-kill; "ioc": true fills at once what it can and cancels the rest'],
+    [
+      'goodTillDate',
+      'orders stay open until they are filled or cancelled: send a "cancel" when an order is no longer wanted',
+    ],
+    [
+      'sl_percent',
+      '"stopLoss" and "takeProfit" take a price, or a distance from the entry price: "stopLoss": "2%"',
+    ],
+    [
+      'slippage',
+      '"maxSlippage" is how far beyond the best price a market order may fill: "maxSlippage": "0.5%"',
+    ],
   ])('%s gets a hint that explains it', (field, hint) => {
     expect(hintFor(field)).toBe(hint);
   });
 
+  const closing =
+    'to close a position, write "action": "exit_long" (or "exit_short") with "quantityPercent": "100%" and "of": "position"';
   test.each([
-    ['action', 'close', 'this relay cannot close a position: the order may open or enlarge one'],
+    ['action', 'close', closing],
+    ['action', 'flat', closing],
+    ['action', 'exit', closing],
     [
       'action',
-      'enter_short',
-      'it names a position; here "buy" or "sell" places one order, whatever position you have',
+      'reverse',
+      'one signal does one thing: send an array of an "exit_long" or "exit_short" and the new order',
+    ],
+    ['action', 'add', 'write "buy" or "sell": every order states its own size'],
+    [
+      'action',
+      'CANCELORDERS',
+      'write "cancel" for one order, "cancel_all" for the open orders of the market',
     ],
     [
       'orderType',
-      'Market',
-      'this relay places no market orders; "stop_limit" and "limit" orders have a limit price, and may stay unfilled',
+      'trailing_stop',
+      'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved',
     ],
-    ['orderType', 'trailing_stop', 'trailing is not supported; "stop_limit" waits for a fixed price'],
+    [
+      'orderType',
+      'FOK',
+      'the exchange has no fill-or-kill; "ioc": true fills at once what it can and cancels the rest',
+    ],
+    ['orderType', 'post-only', 'write "orderType": "limit" with "postOnly": true'],
+    [
+      'orderType',
+      'bracket',
+      'write the entry with "stopLoss" and "takeProfit": the exchange places them as a pair when it fills',
+    ],
+    [
+      'quantityType',
+      'dollar_amount',
+      'write "quoteQuantity": it is an amount of the quote currency of the market',
+    ],
+    [
+      'quantityType',
+      'percent_of_equity',
+      '"quantityPercent" is a share of the free collateral, on a spot market of what is available: write it if you mean that',
+    ],
+    [
+      'quantityType',
+      'risk_dollar_amount',
+      'the relay calculates no size from a risk: let the script calculate "quantity"',
+    ],
+    [
+      'amountPerTradeType',
+      'percents',
+      'it is a ratio from 0 to 1 in other relays: write "quantityPercent": "5%" instead of the size and its unit',
+    ],
+    [
+      'timeInForce',
+      'fok',
+      'the exchange has no fill-or-kill; "ioc": true fills at once what it can and cancels the rest',
+    ],
+    [
+      'tif',
+      'DAY',
+      'the exchange has no orders that expire: write "gtc", and send a "cancel" when the order is no longer wanted',
+    ],
   ])('in the value of %s is told what it means: %s', (field, word, hint) => {
     const alert = { ticker: 'ETHUSDT', id: 'a', action: 'buy', quantity: 1, stopPrice: 1, [field]: word };
     const { issues } = refusalOf(JSON.stringify(alert));
@@ -107,11 +158,13 @@ describe('a word of other relays', () => {
     expect(issues.find(({ path }) => path === field)?.hint).toBe(hint);
   });
 
-  test.each(['{"percent":2}', '{"price":90,"trailing":true}', '[90,80]'])(
-    'as settings of a stop-loss gets the reason: %s',
+  test.each(['{"priceDeviation":0.02}', '{"percent":2,"trailing":true}', '{"amount":3}', '{}'])(
+    'as settings of a stop-loss gets what to write: %s',
     (value) => {
-      expect(issueOf(orderWith(`"stopLoss":${value}`)).hint).toMatch(
-        /per cents, distances, trailing or several targets/,
+      const { issues } = refusalOf(orderWith(`"stopLoss":${value}`));
+
+      expect(issues.map(({ hint }) => hint)).toContain(
+        'write a price, or a distance from the entry price: "stopLoss": "2%"',
       );
     },
   );

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Signal } from '../../lib/model/signal.ts';
+import { otherNames } from '../../lib/signals/fields.ts';
 import { type Alert, parseAlert } from '../../lib/signals/parse-alert.ts';
 import { bytesOf, context } from './reading.ts';
 
@@ -21,15 +22,16 @@ function readOrRefuse(body: Uint8Array): Alert | undefined {
   }
 }
 
-const keys = `
-  ticker symbol market pair action side quantity amount contracts qty quoteQuantity orderType stopPrice activation_price
-  limitPrice price stopLoss sl takeProfit tp positionSide time timestamp timenow maxLag id signalId orderId
-  clientOrderId strategy interval comment extras __proto__ constructor leverage stopLos`
-  .trim()
-  .split(/\s+/);
+const keys = [
+  ...Object.entries(otherNames).flat(2),
+  ...['__proto__', 'constructor', 'leverage', 'stopLos', 'stop-loss', 'ORDER_TYPE', 'reduce only'],
+];
 const texts =
-  'BTCUSDT.P ETHUSDT buy SELL cancel cancel_all LONG stop_limit 2026-01-31T12:00:00Z 0.5 100 1e-7 5% {{close}} NaN h-1';
-const values = [...texts.split(' '), '', 1, 0.5, 100, -3, 1_769_860_800, true, null];
+  'BTCUSDT.P ETHUSDT buy SELL exit_long enter-short cancel cancel_all LONG flat bullish market stop limit stop_limit gtc ioc fok cb base quote percent position balance own 2026-01-31T12:00:00Z 0.5 100 1e-7 5% 150% 0% true {{close}} NaN h-1';
+const values = [
+  ...[...texts.split(' '), '', 1, 0.5, 100, -3, 1_769_860_800, true, false, null],
+  ...[{ percent: 2 }, { type: 'stop', stopPrice: 90 }, { limitPrice: 120 }],
+];
 
 describe('parseAlert accepts or refuses, and never throws anything else,', () => {
   test('whatever bytes come', () => {
@@ -142,14 +144,27 @@ function applyEdit(text: string, { position, insert, drop }: Edit): string {
   return text.slice(0, at) + insert + text.slice(at + drop);
 }
 
+/** The names that edits can leave in an alert, without their case and separators, and their fields. */
+const knownNames = new Map([
+  ...Object.keys(orderValues).map((name): [string, string] => [name.toLowerCase(), name]),
+  ...([
+    ['sl', 'stopLoss'],
+    ['price', 'limitPrice'],
+  ] as const),
+]);
+
 /** The signal that a valid order means, computed from its JSON values; numbers below 1e15 print in plain notation. */
 function signalByPlatform(text: string): Record<string, unknown> {
-  const alert: Record<string, unknown> = JSON.parse(text);
-  const known = new Set<string>(Object.keys(orderValues));
+  const parsed: Record<string, unknown> = JSON.parse(text);
+  const alert: Record<string, unknown> = Object.fromEntries(
+    Object.entries(parsed).map(([key, value]) => [
+      knownNames.get(key.toLowerCase().replaceAll(/[\s_-]/g, '')) ?? `unknown ${key}`,
+      value,
+    ]),
+  );
+  expect(Object.keys(alert).filter((key) => key.startsWith('unknown'))).toEqual([]);
   const optional = (name: string) => (alert[name] === undefined ? {} : { [name]: String(alert[name]) });
-  expect(Object.keys(alert).filter((key) => !known.has(key) && key !== 'sl' && key !== 'price')).toEqual([]);
-  const stopLoss = alert['stopLoss'] ?? alert['sl'];
-  const limitPrice = alert['limitPrice'] ?? alert['price'];
+  const quantity = String(alert['quantity']);
   const comment = alert['comment'];
   return {
     ticker: 'BTCUSDT.P',
@@ -158,11 +173,13 @@ function signalByPlatform(text: string): Record<string, unknown> {
     maxLagMs: 60_000,
     action: 'order',
     orderType: 'stop_limit',
-    side: String(alert['action']).trim(),
-    size: { unit: 'base', quantity: String(alert['quantity']) },
+    side: String(alert['action']).replaceAll(/[\s_-]/g, ''),
+    size: quantity.trim().endsWith('%')
+      ? { unit: 'percent', quantityPercent: quantity, of: 'balance' }
+      : { unit: 'base', quantity },
     stopPrice: String(alert['stopPrice']),
-    limitPrice: limitPrice === undefined ? null : String(limitPrice),
-    ...(stopLoss === undefined ? {} : { stopLoss: String(stopLoss) }),
+    limitPrice: alert['limitPrice'] === undefined ? null : String(alert['limitPrice']),
+    ...optional('stopLoss'),
     ...optional('takeProfit'),
     ...(comment === '' || comment === undefined ? {} : { comment }),
   };
@@ -209,9 +226,13 @@ describe('a valid order alert', () => {
 
 /** Edits make numbers like `0.50` or `1e5`, as text or not, and comments with spelled-out characters. */
 function plainSignal(signal: Signal | Record<string, unknown>): unknown {
-  return JSON.parse(JSON.stringify(signal), (key, value: unknown) =>
-    typeof value === 'string' && numericFields.has(key) ? Number(value) : value,
-  );
+  return JSON.parse(JSON.stringify(signal), (key, value: unknown) => {
+    if (typeof value !== 'string' || !numericFields.has(key)) return value;
+    const text = value.trim();
+    return text.endsWith('%') ? `${Number(text.slice(0, -1))}%` : Number(text);
+  });
 }
 
-const numericFields = new Set(['quantity', 'stopPrice', 'limitPrice', 'stopLoss', 'takeProfit']);
+const numericFields = new Set([
+  ...['quantity', 'quantityPercent', 'stopPrice', 'limitPrice', 'stopLoss', 'takeProfit'],
+]);

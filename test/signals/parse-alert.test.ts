@@ -13,15 +13,31 @@ describe('the action', () => {
   });
 
   test.each([
-    ['"hold"', '"hold" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
+    [
+      '"hold"',
+      '"hold" is not an action',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "cancel", "cancel_all"',
+    ],
     [
       '"long"',
       '"long" is not an action',
-      'it names a position; here "buy" or "sell" places one order, whatever position you have',
+      'it names a position; write what to do: "enter_long" or "buy", "enter_short" or "sell", "exit_long", "exit_short"',
     ],
-    ['"__proto__"', '"__proto__" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
-    ['1', '"1" is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
-    ['["buy"]', 'an array is not an action', 'write one of "buy", "sell", "cancel", "cancel_all"'],
+    [
+      '"__proto__"',
+      '"__proto__" is not an action',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "cancel", "cancel_all"',
+    ],
+    [
+      '1',
+      '"1" is not an action',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "cancel", "cancel_all"',
+    ],
+    [
+      '["buy"]',
+      'an array is not an action',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "cancel", "cancel_all"',
+    ],
     [
       '"{{strategy.order.action}}"',
       '"{{strategy.order.action}}" is not an action',
@@ -78,7 +94,7 @@ describe('the identity of an alert', () => {
 
 describe('an array of alerts', () => {
   test('names the signal that has an issue', () => {
-    const body = `[{${orderText}},{${orderText.replace(':0.5', ':"5%"')},"foo":1},7]`;
+    const body = `[{${orderText}},{${orderText.replace(':0.5', ':"NaN"')},"foo":1},7]`;
 
     expect(refusalOf(body).paths).toEqual(['[1].foo', '[1].quantity', '[2]']);
     expect(refusalOf(`[{${orderText}},[]]`).issues).toEqual([
@@ -131,7 +147,7 @@ describe('the message of a refusal', () => {
   test.each([
     ['{}', 'the alert was refused: action: the alert has no action (and 2 more)'],
     ['7', 'the alert was refused: the signal is a number, not an object'],
-    [orderWith('"sl":"5%"'), 'the alert was refused: sl: "5%" is a per cent'],
+    [orderWith('"sl":"NaN"'), 'the alert was refused: sl: "NaN" means that there is no value'],
   ])('of %s tells the first fault and how many follow', (body, message) => {
     expect(() => readAlert(body)).toThrow(message);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { issueOf, readAlert, readSignal, refusalOf } from './reading.ts';
+import { issueOf, orderWith, readAlert, readSignal, refusalOf } from './reading.ts';
 
 const time = '"time":"2026-01-31T12:00:00Z"';
 
@@ -100,6 +100,40 @@ describe('a cancel of everything', () => {
     });
   });
 
+  test.each([
+    ['own', 'own'],
+    ['Market', 'market'],
+  ])('may have the scope %s', (written, scope) => {
+    expect(readSignal(`{${cancelAll},"scope":"${written}"}`)).toMatchObject({ action: 'cancel_all', scope });
+  });
+
+  test('has no other scope', () => {
+    expect(issueOf(`{${cancelAll},"scope":"account"}`)).toEqual({
+      path: 'scope',
+      message: '"account" is not a scope of a cancellation',
+      hint: 'write one of "own", "market"',
+    });
+  });
+
+  test.each(['cancel_all', 'CancelAll', 'cancel-all', 'cancel all'])('may be written as %s', (action) => {
+    expect(readSignal(`{${cancelAll.replace('CANCEL_ALL', action)}}`)).toMatchObject({
+      action: 'cancel_all',
+    });
+  });
+
+  test('has a scope that neither a cancel nor an order has', () => {
+    expect(issueOf(`{"ticker":"ETHUSDT","action":"cancel",${time},"orderId":5,"scope":"own"}`)).toEqual({
+      path: 'scope',
+      message: 'a cancel names one order; only cancel_all has a scope',
+      hint: 'remove it, or correct "action"',
+    });
+    expect(issueOf(orderWith('"scope":"own"'))).toEqual({
+      path: 'scope',
+      message: 'the action places a new order; only cancel_all has a scope',
+      hint: 'remove it, or correct "action"',
+    });
+  });
+
   test.each(['"orderId":5', '"clientOrderId":"x"', '"signalId":"Long-7"'])('refuses %s', (member) => {
     expect(issueOf(`{${cancelAll},${member}}`)).toEqual({
       path: member.slice(1, member.indexOf('"', 1)),
@@ -109,6 +143,8 @@ describe('a cancel of everything', () => {
   });
 
   test('refuses the size and prices of an order', () => {
-    expect(refusalOf(`{${cancelAll},"quantity":1,"price":2}`).paths).toEqual(['quantity', 'price']);
+    const body = `{${cancelAll},"type":"limit","quantity":1,"price":2,"tif":"gtc","sentiment":"flat","of":"balance"}`;
+
+    expect(refusalOf(body).paths.toSorted()).toEqual(['of', 'price', 'quantity', 'sentiment', 'tif', 'type']);
   });
 });

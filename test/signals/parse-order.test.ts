@@ -99,15 +99,15 @@ describe('an order alert', () => {
     expect(issueOf(`{${orderText.replace('"quantity":0.5,', '')}}`)).toEqual({
       path: 'quantity',
       message: 'the order has no size',
-      hint: 'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency',
+      hint: 'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency, or "quantityPercent" for a share of what the account holds',
     });
   });
 
   test('with two sizes is refused', () => {
     expect(issueOf(orderWith('"quoteQuantity":50'))).toEqual({
       path: 'quoteQuantity',
-      message: 'the size is given twice, in the base and in the quote currency',
-      hint: 'keep "quantity" (base units) or "quoteQuantity" (an amount of the quote currency)',
+      message: 'the size is given more than once',
+      hint: 'keep one of "quantity" (in the base currency), "quoteQuantity" (in the quote currency) and "quantityPercent" (a share of what the account holds)',
     });
   });
 
@@ -119,7 +119,7 @@ describe('an order alert', () => {
     expect(issueOf(`{${orderText.replace('"stopPrice"', '"price"')}}`)).toEqual({
       path: 'orderType',
       message: 'the alert has neither an order type nor a stop price',
-      hint: 'add "orderType": "stop_limit" for a stop-limit order, or "orderType": "limit" for a limit order; a stop-limit order also needs "stopPrice"',
+      hint: 'add "orderType": "stop_limit" for a stop-limit order, or "orderType": "limit" for a limit order, or "orderType": "market" for a market order, or "orderType": "stop_market" for a stop-market order; the stop orders also need "stopPrice"',
     });
   });
 
@@ -148,18 +148,18 @@ describe('an order alert', () => {
   });
 
   test('of another kind is refused by name, together with its other issues', () => {
-    const { issues } = refusalOf(orderWith('"orderType":"market","stopLoss":"5%"'));
+    const { issues } = refusalOf(orderWith('"orderType":"trailing_stop","stopLoss":"NaN"'));
 
     expect(issues).toEqual([
       {
         path: 'orderType',
-        message: '"market" is not a kind of order this relay places',
-        hint: 'this relay places no market orders; "stop_limit" and "limit" orders have a limit price, and may stay unfilled',
+        message: '"trailing_stop" is not a kind of order this relay places',
+        hint: 'the exchange has no trailing orders; use a fixed "stopLoss", or let the script send a new stop order when the price has moved',
       },
       {
         path: 'stopLoss',
-        message: '"5%" is a per cent',
-        hint: 'a share of a balance or price is not accepted; let the script calculate the number',
+        message: '"NaN" means that there is no value',
+        hint: 'correct the script, or leave the line out if it is optional',
       },
     ]);
   });
@@ -199,7 +199,7 @@ describe('an order alert', () => {
 
   test('gets all its issues at once', () => {
     const body =
-      '{"ticker":"DOGEUSDT","action":"by","qty":"5%","stopPrice":-1,"stopLos":1,"time":"now","maxLag":0}';
+      '{"ticker":"DOGEUSDT","action":"by","qty":"NaN","stopPrice":-1,"stopLos":1,"time":"now","maxLag":0}';
 
     expect(refusalOf(body).paths).toEqual([
       'stopLos',

@@ -3,8 +3,7 @@ import { issueOf, orderSignal, orderText, orderWith, readSignal, refusalOf } fro
 
 describe('a number', () => {
   const plain = 'write the number in digits, with a point before decimals';
-  const lone =
-    'this field takes one number, not per cents, distances, trailing or several targets: let the script calculate the number';
+  const lone = 'this field takes one number: let the script calculate it';
   const absent = 'correct the script, or leave the line out if it is optional';
   const size = 'write at most 64 characters, between 1e-40 and 1e40';
   test.each([
@@ -17,7 +16,6 @@ describe('a number', () => {
     ['"false"', '"false" is true or false', plain],
     ['false', 'false is not a number', plain],
     ['[90]', 'an array is not a number', lone],
-    ['{"value":90}', 'an object is not a number', lone],
     ['"0x1F"', '"0x1F" is not decimal', plain],
     ['"0b11"', '"0b11" is not decimal', plain],
     [
@@ -53,6 +51,24 @@ describe('a number', () => {
       takeProfit: '1500',
       stopLoss: '2.5',
     });
+  });
+});
+
+describe('a number that must be no per cent', () => {
+  test.each([
+    [
+      '"5%"',
+      '"5%" is a per cent',
+      'this field takes a number; per cents belong into "quantity", "quantityPercent", "maxSlippage", "stopLoss" and "takeProfit"',
+    ],
+    [
+      '"50%p"',
+      '"50%p" is a per cent in the notation of another relay',
+      'write "quantityPercent": "50%" with "of": "balance" or "of": "position"',
+    ],
+    ['{"value":90}', 'an object is not a number', 'this field takes one number: let the script calculate it'],
+  ])('is not %s', (price, message, hint) => {
+    expect(issueOf(orderWith(`"limitPrice":${price}`))).toEqual({ path: 'limitPrice', message, hint });
   });
 });
 

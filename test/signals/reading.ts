@@ -1,6 +1,6 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type Issue, RelayError } from '../../lib/base/errors.ts';
-import type { Account } from '../../lib/model/account.ts';
+import type { Account, TradingGround } from '../../lib/model/account.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { type Alert, type AlertContext, parseAlert } from '../../lib/signals/parse-alert.ts';
 
@@ -16,6 +16,14 @@ export const account: Account = {
   maxOrdersPerMinute: null,
   maxSignalsPerMinute: null,
 };
+
+/** The account, with one market that trades on an account of the exchange. */
+export function accountOn(market: string, tradesOn: TradingGround): Account {
+  return {
+    ...account,
+    markets: { [market]: { tradesOn, sides: ['buy', 'sell'], maxAmount: null, maxNotional: null } },
+  };
+}
 
 /** Five seconds after the time in {@link orderText}. */
 export const context: AlertContext = {
@@ -34,6 +42,32 @@ export const orderText =
 export function orderWith(member: string): string {
   return `{${orderText},${member}}`;
 }
+
+/** A market order alert with further members, given instead of the default ones where they are the same. */
+export function marketOrder(members: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify({
+    ticker: 'ETHUSDT',
+    action: 'buy',
+    orderType: 'market',
+    ...('quantity' in members || 'quoteQuantity' in members || 'quantityPercent' in members
+      ? {}
+      : { quantity: 2 }),
+    time: '2026-01-31T12:00:00Z',
+    ...members,
+  });
+}
+
+/** The signal of {@link marketOrder} without further members. */
+export const marketSignal: Signal = {
+  ticker: 'ETHUSDT',
+  market: 'ETH_USDT',
+  timeMs: 1769860800000,
+  maxLagMs: 60_000,
+  action: 'order',
+  orderType: 'market',
+  side: 'buy',
+  size: { unit: 'base', quantity: '2' },
+};
 
 /** The signal of {@link orderText}. */
 export const orderSignal: Signal = {

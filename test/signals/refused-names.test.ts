@@ -9,6 +9,7 @@ describe('the names of a refused alert', () => {
     ['an id that is a number', '{"id":7}', '7', null],
     ['an id although all else is wrong', '{"quantity":{},"id":"a","nonsense":[[]],"ticker":5}', 'a', '5'],
     ['the other name of an order id', '{"action":" BUY ","signalId":"a"}', 'a', null],
+    ['the order id of an exit', '{"ACTION":"exit-long","signal_id":"a"}', 'a', null],
     ['the signal a cancel names, which is another one', '{"action":"cancel","signalId":"a"}', null, null],
     ['the ticker under another name', '{"symbol":"BTCUSDT"}', null, 'BTCUSDT'],
     ['the beginning of a long ticker', `{"ticker":"${'x'.repeat(99)}"}`, null, `${'x'.repeat(28)}…`],

@@ -105,6 +105,22 @@ describe('a body seen in the wild', () => {
         },
       ],
       [
+        'commands of Alertatron',
+        'MyKeys(XBTUSD) { market(side=buy, amount=100); }\n#bot',
+        {
+          message: 'line 1, column 1: found "M"',
+          hint: 'commands of other services are not accepted; write the order as a JSON object with ticker, action and the rest',
+        },
+      ],
+      [
+        'commands of CrossTrade',
+        'key=your-secret-key;\ncommand=PLACE;\naction=buy;\nqty=1;',
+        {
+          message: 'line 1, column 1: found "k"',
+          hint: 'commands of other services are not accepted; write the order as a JSON object with ticker, action and the rest',
+        },
+      ],
+      [
         'a form',
         'ticker=BTCUSDT.P&action=buy',
         {
@@ -132,9 +148,9 @@ describe('a body seen in the wild', () => {
       ['"True"', '"True" is true or false', 'write the number in digits, with a point before decimals'],
       ['true', 'true is not a number', 'write the number in digits, with a point before decimals'],
       [
-        '"5%"',
-        '"5%" is a per cent',
-        'a share of a balance or price is not accepted; let the script calculate the number',
+        '"5 %%"',
+        '"5 %%" is a per cent in the notation of another relay',
+        'write "quantityPercent": "50%" with "of": "balance" or "of": "position"',
       ],
       [
         '"{{plot_0}}"',

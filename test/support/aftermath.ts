@@ -55,6 +55,7 @@ export const minuteMs = 60_000;
 const lists = [
   '/api/v4/orders',
   '/api/v4/trade-account/order/history',
+  '/api/v4/trade-account/executed-history',
   '/api/v4/conditional-orders',
   '/api/v4/orders/conditional',
 ];

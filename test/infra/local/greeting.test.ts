@@ -23,14 +23,14 @@ describe('the greeting of a local run', () => {
 
     expect(greeting.endsWith('\nready\n')).toBe(true);
     expect(greeting).not.toMatch(/PAUSED|REGION|EDIT/);
-    expect(greeting).toContain('"limitPrice": "{{strategy.order.price}}"');
+    expect(greeting).toContain('"orderType": "market"');
   });
 
   test('says what the region of an account leaves to it', () => {
     const regionNotes = describeRegions({ main: { name: 'main', region: 'eu' } });
 
     expect(writeGreeting({ ...facts, regionNotes })).toContain(
-      '  REGION          main: in the EU the exchange has spot alone',
+      '  REGION          main: in the EU the exchange offers spot trading only',
     );
   });
 

@@ -1,0 +1,210 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { FaultRequest } from '../../lib/paper/faults.ts';
+import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
+import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+
+const create = '/api/v4/order/collateral/limit';
+const cancel = '/api/v4/order/cancel';
+const book = '/api/v4/public/orderbook/BTC_USDT?limit=1';
+
+let relay: Aftermath;
+/** How long each request for the order book takes, the next one first; a request beyond the list takes no time. */
+let bookDelaysMs: number[];
+
+beforeEach(async () => {
+  bookDelaysMs = [];
+  relay = await openAftermath('live', (clock) => {
+    if (relay?.asked.at(-1) === book) clock.advance(bookDelaysMs.shift() ?? 0);
+  });
+});
+afterEach(() => relay.close());
+
+const alert = (fields: object = {}) =>
+  JSON.stringify({
+    id: 'buy-1',
+    ticker: 'BTCUSDT',
+    action: 'buy',
+    orderType: 'market',
+    maxSlippage: '0.1%',
+    quantity: '0.01',
+    ...fields,
+  });
+const orders = () => relay.paper.control.state().orders;
+const askedFor = (path: string) => relay.asked.filter((asked) => asked === path).length;
+const lastNote = async () => (await relay.entry('buy-1')).steps.at(-1)?.note;
+
+/** More than the book offers within the bound, so that a part is left. */
+const more = { quantity: '2', maxSlippage: '0.05%' };
+
+describe('a guarded market order', () => {
+  test('takes what lies within its bound and leaves nothing in the book', async () => {
+    const entry = await relay.send(alert(more));
+
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(askedFor(create)).toBe(1);
+    expect(askedFor(cancel)).toBe(0);
+    expect(orders()).toMatchObject([{ type: 'limit', price: '50025', status: 'cancelled', filled: '1' }]);
+  });
+
+  test('is never sent again after HTTP 429, because it may have filled before a list shows it', async () => {
+    const entry = await relay.send(alert(), { fault: 'rate_429_after', endpoint: 'limit' });
+
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(askedFor(create)).toBe(1);
+    expect(orders()).toHaveLength(1);
+  });
+
+  test.each(['drop_after', 'error_after'] as const)(
+    'whose response was lost (%s) is found by its client order id',
+    async (fault) => {
+      const entry = await relay.send(alert(), { fault, endpoint: 'limit' });
+
+      expect(entry).toMatchObject({ status: 'unknown', orderOpen: true });
+      await relay.reconcileFor(2);
+      expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
+      expect(askedFor(create)).toBe(1);
+    },
+  );
+});
+
+describe('where the exchange refuses "immediate or cancel" on collateral', () => {
+  const refuseIoc: FaultRequest = { fault: 'refuse_ioc', endpoint: 'limit', probability: 1 };
+
+  test('a plain limit order is sent, its rest is cancelled at once, and the ledger says so', async () => {
+    const entry = await relay.send(alert(more), refuseIoc);
+
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(askedFor(create)).toBe(2);
+    expect(askedFor(cancel)).toBe(1);
+    expect(await lastNote()).toMatch(
+      /^the exchange refuses "immediate or cancel" here, so a plain limit order was sent: .*; what did not fill at once was cancelled \(.* filled\)$/,
+    );
+    expect(orders()).toMatchObject([{ status: 'cancelled', ioc: false }]);
+  });
+
+  test('an order that fills at once needs no cancellation', async () => {
+    const entry = await relay.send(alert(), refuseIoc);
+
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(askedFor(cancel)).toBe(0);
+    expect(orders()).toMatchObject([{ status: 'filled' }]);
+  });
+
+  test('a rest that cannot be cancelled is unknown until the reconciler has cancelled it', async () => {
+    relay.paper.control.addFault(refuseIoc);
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'cancel-order', probability: 1 });
+
+    const entry = await relay.send(alert(more));
+
+    expect(entry).toMatchObject({ status: 'unknown', orderOpen: true });
+    expect(orders()).toMatchObject([{ status: 'partially_filled' }]);
+    expect(relay.alarms.map(({ name }) => name)).toContain('outcome_unknown');
+
+    relay.paper.control.clearFaults();
+    relay.clock.advance(minuteMs);
+    await reconcileSignals(relay.services);
+
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(orders()).toMatchObject([{ status: 'cancelled' }]);
+  });
+
+  test('a worker that dies after sending the plain order leaves nothing resting either', async () => {
+    relay.paper.control.addFault(refuseIoc);
+    const died = relay.services.exchangeFor;
+    const dying = {
+      ...relay.services,
+      exchangeFor: async (account: string) => {
+        const client = await died(account);
+        return {
+          ...client,
+          call: (async (endpoint: { readonly name: string }, ...rest: unknown[]) => {
+            if (endpoint.name === 'cancel-order') return await new Promise(() => undefined);
+            return await (client.call as (...all: unknown[]) => unknown)(endpoint, ...rest);
+          }) as typeof client.call,
+        };
+      },
+    };
+    await relay.receive(alert(more));
+    void relay.executeWith(dying, 'buy-1');
+    while (orders().length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'sending' });
+
+    relay.paper.control.clearFaults();
+    relay.clock.advance(2 * minuteMs);
+    await reconcileSignals(relay.services);
+    relay.clock.advance(minuteMs);
+    await reconcileSignals(relay.services);
+
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(orders()).toMatchObject([{ status: 'cancelled' }]);
+  });
+});
+
+describe('an order book that was read more than 5 seconds before the order could be sent', () => {
+  test('is read anew', async () => {
+    bookDelaysMs = [5000];
+
+    const entry = await relay.send(alert());
+
+    expect(entry).toMatchObject({ status: 'placed' });
+    expect(askedFor(book)).toBe(2);
+    const { evidence } = entry.steps.find(({ status }) => status === 'sending') ?? {};
+    expect(evidence).toMatchObject({ sizedOn: { readAtMs: 1_790_000_005_000, ageMs: 0 } });
+  });
+
+  test('each time ends the signal: nothing is sent', async () => {
+    bookDelaysMs = [5000, 5000, 5000];
+
+    const entry = await relay.send(alert());
+
+    expect(entry).toMatchObject({ status: 'not_sent' });
+    expect(askedFor(book)).toBe(3);
+    expect(askedFor(create)).toBe(0);
+  });
+
+  test('a little later than that is used', async () => {
+    bookDelaysMs = [4999];
+
+    expect(await relay.send(alert())).toMatchObject({ status: 'placed' });
+    expect(askedFor(book)).toBe(1);
+  });
+});
+
+test('an order book that cannot be read ends the signal: nothing is sent', async () => {
+  const entry = await relay.send(alert(), { fault: 'refuse', endpoint: 'order-book', probability: 1 });
+
+  expect(entry).toMatchObject({ status: 'not_sent' });
+  expect(askedFor(create)).toBe(0);
+});
+
+test('fills of an order that no list holds prove that it was there', async () => {
+  const entry = await relay.send(alert(), { fault: 'drop_after', endpoint: 'limit' });
+  const [placed] = orders();
+  // A partner's account: the history does not hold its order.
+  const partner = {
+    ...relay.services,
+    exchangeFor: async (account: string) => {
+      const client = await relay.services.exchangeFor(account);
+      return {
+        ...client,
+        call: (async (endpoint: { readonly name: string }, ...rest: unknown[]) =>
+          endpoint.name === 'ended-order'
+            ? {}
+            : await (client.call as (...all: unknown[]) => unknown)(endpoint, ...rest)) as typeof client.call,
+      };
+    },
+  };
+  expect(entry.status).toBe('unknown');
+
+  relay.clock.advance(minuteMs);
+  await relay.reconcile(partner);
+
+  expect(await relay.entry('buy-1')).toMatchObject({
+    status: 'placed',
+    orderOpen: false,
+    orderId: placed?.orderId,
+  });
+  expect(await lastNote()).toBe(
+    `found at the exchange as order ${placed?.orderId}, which is not open; 0.01 of it filled`,
+  );
+});

@@ -1,0 +1,243 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { RelayError } from '../../lib/base/errors.ts';
+import { type FieldName, otherNames } from '../../lib/signals/fields.ts';
+import { type Alert, parseAlert } from '../../lib/signals/parse-alert.ts';
+import { accountOn, bytesOf, context } from './reading.ts';
+
+const seed = 20_261_122;
+const grounds = ['spot', 'margin', 'futures'] as const;
+const accounts = grounds.map((ground) => ({ ...accountOn('ETH_USDT', ground), allowUnguardedMarket: true }));
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** The parsed alert; null when it is refused. */
+function readOrRefuse(members: Members, ground = 1): Alert | null {
+  const account = accounts[ground] ?? context.account;
+  try {
+    return parseAlert(bytesOf(JSON.stringify(members)), { ...context, account });
+  } catch (error) {
+    if (error instanceof RelayError && error.code === 'invalid_signal') return null;
+    throw error;
+  }
+}
+
+/** Values of every field, usual and unusual ones. */
+const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
+  ticker: ['ETHUSDT', 'BTCUSDT.P', 'DOGE'],
+  action: ['buy', 'sell', 'enter_long', 'enter_short', 'exit_long', 'exit_short', 'cancel', 'cancel_all'],
+  orderType: ['market', 'limit', 'stop_limit', 'stop_market', 'stop', 'sl', 'trailing'],
+  quantity: [1, '2.5', '5%', 0],
+  quoteQuantity: [100, '7%'],
+  quantityPercent: [5, '50%', 0.5],
+  quantityType: ['base', 'quote', 'percent', 'percent_of_position', 'contracts', 'dollar_amount'],
+  of: ['balance', 'position', 'equity'],
+  stopPrice: [3000, '3001'],
+  limitPrice: [3005, '3006'],
+  maxSlippage: ['0.5%', 0.5],
+  stopLoss: [2900, '2%', { percent: 2 }, { amount: 3 }],
+  takeProfit: [3200, '4%', { limitPrice: 3200 }],
+  reduceOnly: [true, false, 'true', 2],
+  postOnly: [true, false, 1],
+  ioc: [true, false, 0],
+  timeInForce: ['gtc', 'ioc', 'fok'],
+  stp: ['no', 'cb', 'cancel_old'],
+  positionSide: ['LONG', 'SHORT', 'BOTH'],
+  sentiment: ['long', 'short', 'flat'],
+  expectTrigger: ['above', 'below', 'breakout'],
+  scope: ['own', 'market'],
+  time: ['2026-01-31T12:00:00Z', '2026-01-31T12:00:01Z'],
+  maxLag: [30, 45],
+  id: ['a', 'b'],
+  signalId: ['c'],
+  orderId: [5],
+  clientOrderId: ['d'],
+  strategy: ['s'],
+  interval: ['15'],
+  comment: ['hello'],
+  extras: [{ a: 1 }],
+};
+const fieldNames = Object.keys(valuesOf) as FieldName[];
+/** What an alert for an order usually has; few random alerts without it are valid. */
+const usual: Members = {
+  ticker: 'ETHUSDT',
+  action: 'buy',
+  quantity: 1,
+  orderType: 'market',
+  time: '2026-01-31T12:00:00Z',
+};
+
+const random = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: someOf(['action', 'orderType', 'stopPrice', 'limitPrice', 'stopLoss', 'takeProfit']),
+  },
+  {
+    weight: 5,
+    arbitrary: someOf(['action', 'quantity', 'quantityType', 'of', 'reduceOnly', 'sentiment', 'time']),
+  },
+  {
+    weight: 5,
+    arbitrary: someOf(['orderType', 'limitPrice', 'postOnly', 'ioc', 'timeInForce', 'stp', 'maxLag']),
+  },
+  { weight: 2, arbitrary: someOf(fieldNames) },
+);
+const alerts = random.map((members): Members => ({ ...usual, ...members }));
+
+/** Alerts that say something about the position. */
+const positionAlerts = fc
+  .record(
+    {
+      action: fc.constantFrom('buy', 'sell', 'enter_long', 'exit_long', 'exit_short'),
+      quantityPercent: fc.constant('50%'),
+      of: fc.constantFrom('balance', 'position'),
+      reduceOnly: fc.boolean(),
+      sentiment: fc.constantFrom('long', 'short', 'flat'),
+      stopLoss: fc.constant('2%'),
+    },
+    { requiredKeys: [] },
+  )
+  .map(
+    ({ quantityPercent, of, ...members }): Members =>
+      quantityPercent === undefined
+        ? { ...usual, ...members }
+        : { ...usual, quantity: undefined, quantityPercent, of: of ?? 'position', ...members },
+  );
+
+function someOf(names: readonly FieldName[]): fc.Arbitrary<Members> {
+  const entries = names.map((name) => [name, fc.constantFrom(...valuesOf[name])] as const);
+  return fc.record(Object.fromEntries(entries), { requiredKeys: [] });
+}
+
+/** The values that say what an alert without the field means, too. */
+function saysTheDefault(name: FieldName, members: Members): boolean {
+  const value = members[name];
+  switch (name) {
+    case 'reduceOnly':
+      return value === false || reducesAnyway(members);
+    case 'postOnly':
+    case 'ioc':
+      return value === false || value === 0;
+    case 'timeInForce':
+      return value === 'gtc';
+    case 'of':
+      return value === 'balance' || members['quantityType'] === 'percent_of_position';
+    case 'quantityType':
+      return value !== 'quote' && (value !== 'percent_of_position' || members['of'] === 'position');
+    case 'orderType':
+      return members['stopPrice'] !== undefined && (value === 'stop_limit' || value === 'sl');
+    case 'sentiment':
+      // It is the position that the side opens, or the order reduces anyway, or a spot market has no positions.
+      return true;
+    default:
+      return false;
+  }
+}
+
+function reducesAnyway(members: Members): boolean {
+  return (
+    /^exit/.test(String(members['action'])) ||
+    members['sentiment'] !== undefined ||
+    members['of'] === 'position' ||
+    members['quantityType'] === 'percent_of_position'
+  );
+}
+
+describe('no field of an alert is dropped in silence:', () => {
+  test('without any of its fields, an accepted alert is refused or means something else', () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(alerts, fc.nat({ max: 2 }), (members, ground) => {
+        const alert = readOrRefuse(members, ground);
+        if (alert === null) return;
+        for (const name of Object.keys(members) as FieldName[]) {
+          if (saysTheDefault(name, members)) continue;
+          const { [name]: _, ...others } = members;
+          compared += 1;
+          expect([name, readOrRefuse(others, ground)]).not.toEqual([name, alert]);
+        }
+      }),
+      { seed, numRuns: 10_000 },
+    );
+
+    // Otherwise the comparison above would have had nothing to compare.
+    expect(compared).toBeGreaterThan(2_000);
+  });
+
+  test('a key that is no name of a field refuses the alert', () => {
+    const names = new Set(
+      Object.entries(otherNames)
+        .flat(2)
+        .map((name) => name.toLowerCase().replaceAll('_', '')),
+    );
+    const near = fc
+      .tuple(
+        fc.constantFrom(...names),
+        fc.nat(),
+        fc.constantFrom('', 's', 'x', '2', '.', '%', '\u00e9', '\u0000'),
+      )
+      .map(
+        ([name, at, insert]) =>
+          name.slice(0, at % (name.length + 1)) + insert + name.slice((at % name.length) + 1),
+      );
+    const keys = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), near);
+
+    fc.assert(
+      fc.property(keys, (key) => {
+        if (names.has(key.toLowerCase().replaceAll(/[\s_-]/g, ''))) return;
+        expect(readOrRefuse({ ...usual, [key]: 'x' })).toBeNull();
+      }),
+      { seed, numRuns: 3_000 },
+    );
+  });
+
+  test('of two spellings of one field, neither is taken', () => {
+    const spelled = fc.constantFrom(...fieldNames).chain((name) => {
+      const names = [name, ...otherNames[name]];
+      const spelling = fc
+        .tuple(fc.constantFrom(...names), fc.constantFrom('', '_', '-', ' '), fc.boolean())
+        .map(([text, separator, upper]) => {
+          const spread = text.replaceAll(/(?=[A-Z])/g, separator);
+          return upper ? spread.toUpperCase() : spread;
+        });
+      return fc.tuple(fc.constant(name), spelling, spelling);
+    });
+
+    fc.assert(
+      fc.property(spelled, ([name, one, other]) => {
+        const { [name]: usualValue, ...further } = usual;
+        // An amount per trade must name its unit.
+        const others = name === 'quantity' ? { ...further, quantityType: 'base' } : further;
+        const value = usualValue ?? valuesOf[name][0];
+        const alert = readOrRefuse({ ...others, [name]: value });
+
+        expect(readOrRefuse({ ...others, [one]: value })).toEqual(alert);
+        if (one !== other) expect(readOrRefuse({ ...others, [one]: value, [other]: value })).toBeNull();
+      }),
+      { seed, numRuns: 1_500 },
+    );
+  });
+
+  test('an order that is said to leave or reduce a position never opens one on the collateral account', () => {
+    let reducing = 0;
+    fc.assert(
+      fc.property(positionAlerts, (members) => {
+        const signal = readOrRefuse(members)?.items[0]?.signal;
+        if (signal?.action !== 'order') return;
+        const opened = signal.side === 'buy' ? 'long' : 'short';
+        const sentiment = members['sentiment'] ?? opened;
+        const mustReduce =
+          /^exit/.test(String(members['action'])) ||
+          (signal.size.unit === 'percent' && signal.size.of === 'position') ||
+          sentiment !== opened;
+        if (!mustReduce) return;
+        reducing += 1;
+        expect(signal).toMatchObject({ reduceOnly: true });
+        expect([signal.stopLoss, signal.takeProfit]).toEqual([undefined, undefined]);
+      }),
+      { seed, numRuns: 4_000 },
+    );
+
+    expect(reducing).toBeGreaterThan(100);
+  });
+});
