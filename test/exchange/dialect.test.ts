@@ -98,7 +98,9 @@ describe('order types', () => {
     ['margin stop limit', 'stop_limit'],
     ['limit', 'limit'],
     ['margin limit', 'limit'],
-    ['trigger margin market', 'trigger margin market'],
+    ['trigger margin market', 'stop_market'],
+    ['stock market', 'market'],
+    ['conditional market', 'conditional market'],
   ])('"%s" is read as "%s"', (word, type) => {
     expect(orderTypeOf(word)).toBe(type);
   });

@@ -241,8 +241,12 @@ describe('lists of the live service that contradict each other', () => {
   });
 
   test('do not find the order in an empty history or in one of other markets', async () => {
-    expect(await find(response(200, []), response(200, {}))).toEqual({ kind: 'not_found' });
-    expect(await find(response(200, []), response(200, { ETH_USDT: [] }))).toEqual({ kind: 'not_found' });
+    const noFills = response(200, []);
+
+    expect(await find(response(200, []), response(200, {}), noFills)).toEqual({ kind: 'not_found' });
+    expect(await find(response(200, []), response(200, { ETH_USDT: [] }), noFills)).toEqual({
+      kind: 'not_found',
+    });
   });
 
   test.each([
