@@ -278,6 +278,7 @@ describe('lists of the live service that contradict each other', () => {
     ['of two orders', { id: 2, orderId: 8 }],
     ['of both sides', { id: 2, side: 'sell' }],
     ['of an order without an id', { id: 2, orderId: null }],
+    ['with another client order id', { id: 2, clientOrderId: 'tr-2' }],
   ])('prove nothing when they hold fills %s: the server ignored the filter', async (_, changes) => {
     const fills = response(200, [fill(), fill(changes)]);
 
