@@ -36,7 +36,7 @@ const refused: readonly (readonly [string, string | Uint8Array])[] = [
   ['a field given under two names', good.replace('{', '{"qty":"0.01",')],
   ['smart quotes', good.replaceAll('"', '\u201d')],
   ['"True" for a number', good.replace('"0.01"', '"True"')],
-  ['"5%"', good.replace('"0.01"', '"5%"')],
+  ['a per cent for a price', buyAlert({ stopPrice: '5%' })],
   ['zero', good.replace('"0.01"', '"0"')],
   ['a negative size', good.replace('"0.01"', '"-0.01"')],
   ['a misspelt key', good.replace('stopLoss', 'stopLos')],
