@@ -113,7 +113,10 @@ function describeEvent(event: PositionEvent) {
   };
 }
 
-/** The position that was closed last comes first. This list has no filter for the market. */
+/** Filters that only the list of events has. */
+const eventFilters: ReadonlySet<string> = new Set(['market', 'positionId']);
+
+/** The position that was closed last comes first. */
 function serveClosedPositions({ account, read, atMs, trading }: RequestContext): Reply {
   const ofAllMarkets = (name: string) =>
     name === 'market' || name === 'positionId' ? undefined : read(name);

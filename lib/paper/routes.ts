@@ -79,7 +79,6 @@ export const routes: readonly Route[] = [
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
   reading(endedOrder, serveEndedOrders),
-  ...accountCommands,
   ...accountLists,
   ...positionLists,
   reading(ocoOrders, serveOcoOrders),
@@ -87,6 +86,7 @@ export const routes: readonly Route[] = [
   tradingFees,
   ...marketData,
   ...bookLists,
+  ...accountCommands,
   ...publicLists,
 ];
 

@@ -117,7 +117,8 @@ const rates: Readonly<{
     message_lost: 0.1,
     clock_step: 0.3,
     clock_set_back: 0.3,
-    list_lag: 0.5,
+    // An order is missed only if every list lags at once.
+    list_lag: 0.8,
     // An exchange has the flag or has it not.
     ioc_refused: 1,
     secret_in_alert: 0.15,
