@@ -137,6 +137,18 @@ export const sizeMutants: readonly Mutant[] = [
     },
   },
   {
+    name: 'unsaid-size',
+    breaks: 'the ledger does not say what an order was sized on',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      ledger: (ledger) =>
+        override(ledger, {
+          start: (key, { evidence: _, ...step }, limit) => ledger.start(key, step, limit),
+        }),
+    },
+  },
+  {
     name: 'quote-for-base',
     breaks: 'an amount of the quote currency is taken for base units',
     seeds: 100,
