@@ -109,7 +109,7 @@ export const sizeMutants: readonly Mutant[] = [
   {
     name: 'stale-balance',
     breaks: 'a balance or position is read once, and every later order is sized on it',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     mutation: { client: keepReadings },
   },
@@ -215,7 +215,7 @@ export const sizeMutants: readonly Mutant[] = [
   {
     name: 'own-scope',
     breaks: 'a cancel_all of the whole market leaves the orders that the relay did not place',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     mutation: {
       client: (client) =>
