@@ -56,10 +56,11 @@ describe('the balances that a relay recorded', () => {
     });
     expect(whenAndWhat(document)).toEqual(held);
     expect(held.map(([, , amounts]) => amounts)).toMatchObject([
-      { BTC: '10' },
-      { BTC: '10' },
-      { BTC: '10.01' },
-      { BTC: '10.01' },
+      { USDT: '1000000' },
+      { USDT: '1000000' },
+      // Less the fee: the margin of the position stays in the balance.
+      { USDT: '999999.4985' },
+      { USDT: '999999.4985' },
     ]);
   });
 

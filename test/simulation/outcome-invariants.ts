@@ -29,7 +29,7 @@ function acceptedOrders({ acceptedOrderIds, orders }: ExchangeState): readonly P
 }
 
 function contentOfOrder({ market, price }: PaperOrder): string {
-  return `${market} ${formatDecimal(price)}`;
+  return `${market} ${price === null ? 'at market' : formatDecimal(price)}`;
 }
 
 function contentOfEntry({ signal }: Entry): string | null {
