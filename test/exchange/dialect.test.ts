@@ -98,9 +98,12 @@ describe('order types', () => {
     ['margin stop limit', 'stop_limit'],
     ['limit', 'limit'],
     ['margin limit', 'limit'],
-    ['trigger margin market', 'stop_market'],
+    ['market', 'market'],
     ['stock market', 'market'],
-    ['conditional market', 'conditional market'],
+    ['margin market', 'market'],
+    ['stop market', 'stop_market'],
+    ['trigger margin market', 'stop_market'],
+    ['iceberg', 'iceberg'],
   ])('"%s" is read as "%s"', (word, type) => {
     expect(orderTypeOf(word)).toBe(type);
   });

@@ -55,10 +55,10 @@ describe('the balances that a relay recorded', () => {
       ];
     });
     expect(whenAndWhat(document)).toEqual(held);
+    // A margin order costs its fee; the position itself is no balance.
     expect(held.map(([, , amounts]) => amounts)).toMatchObject([
       { USDT: '1000000' },
       { USDT: '1000000' },
-      // Less the fee: the margin of the position stays in the balance.
       { USDT: '999999.4985' },
       { USDT: '999999.4985' },
     ]);

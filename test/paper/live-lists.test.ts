@@ -186,6 +186,7 @@ describe('what is public', () => {
         base_id: 0,
         quote_id: 0,
         last_price: '61500',
+        // The trade that set the price.
         quote_volume: '0.615',
         base_volume: '0.00001',
         isFrozen: false,
