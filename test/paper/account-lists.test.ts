@@ -64,9 +64,9 @@ describe('the collateral account', () => {
     expect(await post(`${account}/balance`)).toEqual({
       status: 200,
       // 0.035 % of 5999.99 USDT is the fee.
-      body: { USDT: '999997.9000035', BTC: '10', ETH: '100', SOL: '1000' },
+      body: { USDT: 999_997.9000035, BTC: 10, ETH: 100, SOL: 1000 },
     });
-    expect((await post(`${account}/balance`, { ticker: 'BTC' })).body).toEqual({ BTC: '10' });
+    expect((await post(`${account}/balance`, { ticker: 'BTC' })).body).toEqual({ BTC: 10 });
     expect((await post(`${account}/balance-summary`, { ticker: 'USDT' })).body).toMatchObject([
       { asset: 'USDT', balance: '999997.9000035', borrow: '0' },
     ]);
