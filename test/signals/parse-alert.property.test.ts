@@ -165,11 +165,12 @@ function signalByPlatform(text: string): Record<string, unknown> {
   expect(Object.keys(alert).filter((key) => key.startsWith('unknown'))).toEqual([]);
   const optional = (name: string) => (alert[name] === undefined ? {} : { [name]: String(alert[name]) });
   const quantity = String(alert['quantity']);
+  const time = Number(alert['time']);
   const comment = alert['comment'];
   return {
     ticker: 'BTCUSDT.P',
     market: 'BTC_PERP',
-    timeMs: Math.floor(Number(alert['time']) * 1000),
+    timeMs: Math.floor(time < 1e11 ? time * 1000 : time),
     maxLagMs: 60_000,
     action: 'order',
     orderType: 'stop_limit',
