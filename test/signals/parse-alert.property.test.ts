@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { otherNames } from '../../lib/signals/fields.ts';
+import { escapeText } from '../../lib/signals/issues.ts';
 import { type Alert, parseAlert } from '../../lib/signals/parse-alert.ts';
 import { bytesOf, context } from './reading.ts';
 
@@ -182,7 +183,7 @@ function signalByPlatform(text: string): Record<string, unknown> {
     limitPrice: alert['limitPrice'] === undefined ? null : String(alert['limitPrice']),
     ...optional('stopLoss'),
     ...optional('takeProfit'),
-    ...(comment === '' || comment === undefined ? {} : { comment }),
+    ...(comment === '' || comment === undefined ? {} : { comment: escapeText(String(comment)) }),
   };
 }
 
