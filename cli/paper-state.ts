@@ -6,6 +6,7 @@ import type { Screen } from './terminal.ts';
 type Width = Pick<Screen, 'width'>;
 
 const Amounts = z.record(z.string(), z.string());
+const Balances = z.record(z.string(), z.object({ available: z.string(), reserved: z.string() }));
 
 /** The parts of the state that the tables show; `--json` prints all of it. */
 const StateField = z.object({
@@ -14,9 +15,14 @@ const StateField = z.object({
     z.string(),
     z.object({
       main: Amounts,
-      collateral: z.record(z.string(), z.object({ available: z.string(), reserved: z.string() })),
+      spot: Balances,
+      collateral: Balances,
+      leverage: z.int(),
       hedgeMode: z.boolean(),
-      positions: z.record(z.string(), z.object({ amount: z.string(), margin: z.string() })),
+      positions: z.record(
+        z.string(),
+        z.object({ amount: z.string(), basePrice: z.string(), margin: z.string() }),
+      ),
     }),
   ),
   orders: z.array(
@@ -30,7 +36,7 @@ const StateField = z.object({
       activated: z.boolean(),
       amount: z.string(),
       remaining: z.string(),
-      price: z.string(),
+      price: z.string().nullable(),
       activationPrice: z.string().nullable(),
       createdAtMs: z.number(),
     }),
@@ -56,14 +62,16 @@ function renderPrices({ prices }: ShownState, screen: Width): string {
 }
 
 function renderBalances({ accounts }: ShownState, screen: Width): string {
-  const rows = Object.entries(accounts).flatMap(([account, { main, collateral }]) => {
-    const tickers = [...new Set([...Object.keys(main), ...Object.keys(collateral)])].sort();
+  const rows = Object.entries(accounts).flatMap(([account, { main, spot, collateral }]) => {
+    const tickers = [...new Set([main, spot, collateral].flatMap(Object.keys))].sort();
     return tickers.map((ticker, index) => [
       index === 0 ? account : '',
       ticker,
       main[ticker] ?? '0',
-      collateral[ticker]?.available ?? '0',
-      collateral[ticker]?.reserved ?? '0',
+      ...[spot, collateral].flatMap((balances) => [
+        balances[ticker]?.available ?? '0',
+        balances[ticker]?.reserved ?? '0',
+      ]),
     ]);
   });
   return renderTable(
@@ -71,6 +79,8 @@ function renderBalances({ accounts }: ShownState, screen: Width): string {
       { title: 'account' },
       { title: 'ticker' },
       { title: 'main', align: 'right' },
+      { title: 'spot', align: 'right' },
+      { title: 'reserved', align: 'right' },
       { title: 'collateral', align: 'right' },
       { title: 'reserved', align: 'right' },
     ],
@@ -81,14 +91,22 @@ function renderBalances({ accounts }: ShownState, screen: Width): string {
 
 function renderModes({ accounts }: ShownState): string {
   return Object.entries(accounts)
-    .filter(([, { hedgeMode }]) => hedgeMode)
-    .map(([account]) => `Account ${account} is in hedge mode.`)
+    .flatMap(([account, { leverage, hedgeMode }]) => [
+      `Account ${account} has leverage ${leverage}.`,
+      ...(hedgeMode ? [`Account ${account} is in hedge mode.`] : []),
+    ])
     .join('\n');
 }
 
 function renderPositions({ accounts }: ShownState, screen: Width): string {
   const rows = Object.entries(accounts).flatMap(([account, { positions }]) =>
-    Object.entries(positions).map(([market, { amount, margin }]) => [account, market, amount, margin]),
+    Object.entries(positions).map(([market, { amount, basePrice, margin }]) => [
+      account,
+      market,
+      amount,
+      basePrice,
+      margin,
+    ]),
   );
   if (rows.length === 0) return '';
   return renderTable(
@@ -96,6 +114,7 @@ function renderPositions({ accounts }: ShownState, screen: Width): string {
       { title: 'account' },
       { title: 'position' },
       { title: 'amount', align: 'right' },
+      { title: 'base price', align: 'right' },
       { title: 'margin', align: 'right' },
     ],
     rows,
@@ -133,7 +152,7 @@ function renderOrders({ orders }: ShownState, screen: Width): string {
       order.amount,
       order.remaining,
       order.activationPrice ?? '–',
-      order.price,
+      order.price ?? '–',
       order.status,
     ]),
     screen,

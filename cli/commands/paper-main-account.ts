@@ -112,11 +112,11 @@ function readFeeChange(command: Command): FeeTermsChange {
   );
 }
 
-function readTicker(text: string): string {
+export function readTicker(text: string): string {
   return text.toUpperCase();
 }
 
-function readAmount(text: string): string {
+export function readAmount(text: string): string {
   if (!isDecimalText(text) || parseDecimal(text).lt(zero))
     throw new InvalidArgumentError('It must be a decimal number, 0 or above, for example 0.5.');
   return formatDecimal(parseDecimal(text));

@@ -7,6 +7,7 @@ import { askControl } from '../paper-control.ts';
 import { renderPaperState } from '../paper-state.ts';
 import { renderTable } from '../table.ts';
 import type { Screen } from '../terminal.ts';
+import { addFundsCommands } from './paper-funds.ts';
 import { addHedgeCommand } from './paper-hedge.ts';
 import { addMainAccountCommands } from './paper-main-account.ts';
 
@@ -24,7 +25,7 @@ export function addPaperCommands(program: Command): void {
   const paper = program
     .command('paper')
     .description(
-      'control the paper exchange: prices, balances, fees, modes, interest, injected faults; show its state',
+      'control the paper exchange: prices, balances, leverage, fees, modes, interest, injected faults; show its state',
     )
     .helpCommand(false);
   paper
@@ -41,6 +42,7 @@ export function addPaperCommands(program: Command): void {
       runCommand(command, (context) => setPrice(context, market, price, options.volume)),
     );
   addMainAccountCommands(paper);
+  addFundsCommands(paper);
   addHedgeCommand(paper);
   paper
     .command('fault')

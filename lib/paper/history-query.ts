@@ -118,6 +118,37 @@ export function checkOrderDealsQuery(read: FieldReader): Checked<OrderDealsQuery
   return page.valid ? { valid: true, value: { orderId, ...page.value } } : page;
 }
 
+/** The parameters of a query for what became of positions; null means no filter. */
+export interface PositionsQuery extends Page, Period {
+  readonly market: string | null;
+  readonly positionId: number | null;
+}
+
+/** The end may lie a second in the future, no more. */
+const aheadMs = 1000;
+
+export function checkPositionsQuery(read: FieldReader, atMs: number): Checked<PositionsQuery> {
+  const page = checkPage(read, openRules);
+  if (!page.valid) return page;
+  const market = checkAnyMarket(read);
+  if (!market.valid) return market;
+  const dates = readDates(read);
+  if (!dates.valid) return dates;
+  const positionId = readOrderId(read('positionId'));
+  if (positionId === undefined) return refuse('position_id_not_integer');
+  const { startMs, endMs } = dates.value;
+  if (endMs !== null && endMs > atMs + aheadMs) return refuse('end_date_in_future');
+  if ((startMs ?? 0) > (endMs ?? Number.POSITIVE_INFINITY)) return refuse('end_date_before_start');
+  const period = periodOf(startMs ?? Number.NEGATIVE_INFINITY, endMs);
+  return { valid: true, value: { market: market.value, positionId, ...page.value, ...period } };
+}
+
+/** There is no funding to filter: the market is only checked. */
+export function checkFundingQuery(read: FieldReader): Checked<Page> {
+  const market = checkAnyMarket(read);
+  return market.valid ? checkPage(read, { ...openRules, defaultLimit: 100 }) : market;
+}
+
 function refuse(name: RefusalName): Checked<never> {
   return { valid: false, refusals: [{ name }] };
 }

@@ -128,6 +128,11 @@ export const paperMarkets: ReadonlyMap<string, PaperMarket> = new Map(
   rows.map((row) => [row.name, marketOf(row)]),
 );
 
+/** Every currency that is traded. */
+export const tradedTickers: ReadonlySet<string> = new Set(
+  [...paperMarkets.values()].flatMap(({ base, quote }) => [base, quote]),
+);
+
 /** @throws RangeError when the paper exchange has no such market */
 export function marketNamed(name: string): PaperMarket {
   const market = paperMarkets.get(name);

@@ -1,5 +1,5 @@
 import type { PaperFeeRecord, PaperFeeTerms } from './accounts.ts';
-import { paperMarkets } from './markets.ts';
+import { paperMarkets, tradedTickers } from './markets.ts';
 import { type Route, succeed } from './request-context.ts';
 import { publicEndpoint } from './served-endpoint.ts';
 
@@ -49,10 +49,6 @@ export const publicLists: readonly Route[] = [
     serve: () => succeed({ status: 'system operational' }),
   },
 ];
-
-const tradedTickers: ReadonlySet<string> = new Set(
-  [...paperMarkets.values()].flatMap(({ base, quote }) => [base, quote]),
-);
 
 const tradingFees = { maker_fee: '0.1', taker_fee: '0.1' } as const;
 const withoutMemo = { is_memo: false, memo: { deposit: false, withdraw: false } } as const;

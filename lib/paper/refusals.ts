@@ -182,6 +182,7 @@ export const refusalTable = {
   start_date_too_old: validation(30, 'startDate', 'StartDate should not be older than 6 months.'),
   end_date_not_integer: validation(30, 'endDate', 'EndDate field should be an integer.'),
   end_date_before_start: validation(30, 'endDate', 'EndDate should be after StartDate.'),
+  end_date_in_future: validation(30, 'endDate', 'EndDate should not be in the future.'),
   dates_too_far_apart: validation(30, 'endDate', 'The range of dates should not be longer than 31 days.'),
   book_limit_not_integer: validation(30, 'limit', 'The limit must be an integer.'),
   // In kind.
@@ -195,6 +196,9 @@ export const refusalTable = {
   offset_negative: validation(30, 'offset', 'Offset should be at least 0.'),
   // In kind.
   offset_not_integer: validation(30, 'offset', 'Offset field should be an integer.'),
+  ticker_not_text: validation(30, 'ticker', 'Ticker field should be a string.'),
+  currency_not_found: validation(30, 'ticker', 'Currency was not found.'),
+  collateral_ticker_invalid: validation(30, 'ticker', 'ticker is invalid.'),
   balance_ticker_not_text: validation(0, 'ticker', 'validation.string'),
   interest_plan_unknown: interest('planId', 'The selected planId is invalid.'),
   interest_ticker_unknown: interest('ticker', 'The selected ticker is invalid.'),

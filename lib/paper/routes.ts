@@ -1,6 +1,5 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
-import { collateralBalance } from '../exchange/endpoints/collateral-balance.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { fees } from '../exchange/endpoints/fees.ts';
@@ -13,6 +12,7 @@ import { serverTime } from '../exchange/endpoints/server-time.ts';
 import { type OrderType, orderTypes } from '../model/order.ts';
 import { endpointOf } from '../orders/order-types.ts';
 import { accountCommands } from './account-commands.ts';
+import { accountLists } from './account-lists.ts';
 import { bookLists } from './book-lists.ts';
 import { findOpenByClientOrderId } from './creating.ts';
 import { dealLists } from './deal-lists.ts';
@@ -24,8 +24,9 @@ import { checkNewOrder } from './new-order.ts';
 import { bestPriceFor } from './order-book.ts';
 import { serveConditionalOrders, serveEndedOrders, serveOcoOrders, serveOpenOrders } from './order-lists.ts';
 import { checkBalanceQuery, checkInterestQuery } from './paging.ts';
+import { positionLists } from './position-lists.ts';
 import { publicLists } from './public-lists.ts';
-import { reportCancelled, reportCollateral, reportCreated } from './reports.ts';
+import { reportCancelled, reportCreated } from './reports.ts';
 import {
   type PaperEndpoint,
   type Reply,
@@ -71,7 +72,6 @@ export const routes: readonly Route[] = [
   reading(serverTime, ({ atMs }) => succeed({ time: Math.floor(atMs / 1000) })),
   reading(markets, () => succeed([...paperMarkets.values()].map(listMarket))),
   reading(mainBalance, serveMainBalance),
-  reading(collateralBalance, ({ account, trading }) => succeed(reportCollateral(trading.state, account))),
   reading(fees, ({ trading }) => succeed([...trading.state.mainAccount.transferFees.values()])),
   reading(interestPayments, serveInterestPayments),
   ...orderTypes.map((type) => trading(endpointOf(type), (context) => serveCreate(context, type))),
@@ -79,6 +79,8 @@ export const routes: readonly Route[] = [
   trading(cancelOrder, serveCancelOrder),
   reading(openOrder, serveOpenOrders),
   reading(endedOrder, serveEndedOrders),
+  ...accountLists,
+  ...positionLists,
   reading(ocoOrders, serveOcoOrders),
   ...dealLists,
   tradingFees,

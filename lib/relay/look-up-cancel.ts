@@ -130,10 +130,10 @@ export async function lookUpCancelAll(
   services: LookupServices,
   client: ExchangeClient,
   entry: Entry,
-  { market, scope }: CancelAllSignal,
+  { market, scope = 'own' }: CancelAllSignal,
   options: SendOptions,
 ): Promise<LookupResult> {
-  const foreign = scope === 'market' ? await lookUpForeign(client, market, entry, options) : null;
+  const foreign = scope !== 'own' ? await lookUpForeign(client, market, entry, options) : null;
   if (foreign !== null) return foreign;
   const open = await services.ledger.openOrders(entry.account, market, mostBelieved);
   const named = allPlacedByOf(entry.steps);

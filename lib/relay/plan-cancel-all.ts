@@ -34,7 +34,7 @@ export async function planCancelAll(
   withdrawn: readonly string[],
 ): Promise<Plan> {
   const client = await services.exchangeFor(account.name);
-  if (scope === 'market' && client.dialect !== 'live') return denyMarketScope(client.dialect);
+  if (scope !== 'own' && client.dialect !== 'live') return denyMarketScope(client.dialect);
   const believed = await services.ledger.openOrders(account.name, market, mostBelieved);
   // An order may be open although the ledger counts it as ended. An account that only rehearses has no orders at the
   // exchange.
@@ -50,7 +50,7 @@ export async function planCancelAll(
     targets: own.entries.map((entry) => targetOf(client, entry, market)),
     leftOut: own.leftOut,
   };
-  const all = scope === 'market' ? withForeign(client, market, chosen, open ?? []) : chosen;
+  const all = scope !== 'own' ? withForeign(client, market, chosen, open ?? []) : chosen;
   return ready(
     services,
     'cancelled',

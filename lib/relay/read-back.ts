@@ -32,7 +32,7 @@ export function createReadBack(
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
-    if (left !== null && left.length > 0 && cancelled.scope === 'market') {
+    if (left !== null && left.length > 0 && cancelled.scope !== 'own') {
       await cancelRest(client, cancelled.market, limits);
       left = await listLeft(client, cancelled, confirmed, limits);
     }
@@ -58,8 +58,8 @@ async function listLeft(
     const names = new Set(targets.map(({ name }) => name.clientOrderId));
     return (
       orders
-        .filter(({ orderId, clientOrderId }) =>
-          scope === 'market' ? true : own.has(orderId) || names.has(clientOrderId),
+        .filter(
+          ({ orderId, clientOrderId }) => scope !== 'own' || own.has(orderId) || names.has(clientOrderId),
         )
         .map(({ orderId }) => orderId)
         // A list may lag behind a cancellation that the exchange has confirmed.

@@ -38,40 +38,36 @@ export function templatesOf(dialect: Dialect): readonly TemplateName[] {
  * @see https://www.tradingview.com/support/solutions/43000531021/ the placeholders
  */
 export function createTemplate(name: TemplateName, account: Account, dialect: Dialect): MessageTemplate {
-  switch (name) {
-    case 'strategy':
-      return {
-        name,
-        purpose:
-          'For any strategy: a market order whenever the strategy places one. It fills at once, at most maxSlippage beyond the best price, or not at all.',
-        message: write({ ...strategyStart, ...atMarket(account), ...strategyEnd }),
-        edits: [],
-      };
-    case 'limit':
-      return {
-        name,
-        purpose:
-          'For any strategy: a limit order at the price at which TradingView filled the order of the strategy. If the market has moved away, the order stays open unfilled, whether it enters or exits a position.',
-        message: write({ ...strategyStart, ...limitAt('{{strategy.order.price}}'), ...strategyEnd }),
-        edits: [],
-      };
-    case 'breakout':
-      return {
-        name,
-        purpose:
-          'For a strategy that plots the level at which it trades: a stop-limit order that becomes active when the market reaches that level.',
-        message: write({ ...strategyStart, ...stopOf(account, dialect), ...strategyEnd }),
-        edits: [plotEdit],
-      };
-    case 'indicator':
-      return createIndicatorTemplate(account, dialect);
-  }
+  return { name, ...creators[name](account, dialect) };
 }
 
-function createIndicatorTemplate(account: Account, dialect: Dialect): MessageTemplate {
+type Unnamed = Omit<MessageTemplate, 'name'>;
+
+const creators: Readonly<Record<TemplateName, (account: Account, dialect: Dialect) => Unnamed>> = {
+  strategy: (account) => ({
+    purpose:
+      'For any strategy: a market order whenever the strategy places one. It fills at once, at most maxSlippage beyond the best price, or not at all.',
+    message: write({ ...strategyStart, ...atMarket(account), ...strategyEnd }),
+    edits: [],
+  }),
+  limit: () => ({
+    purpose:
+      'For any strategy: a limit order at the price at which TradingView filled the order of the strategy. If the market has moved away, the order stays open unfilled, whether it enters or exits a position.',
+    message: write({ ...strategyStart, ...limitAt('{{strategy.order.price}}'), ...strategyEnd }),
+    edits: [],
+  }),
+  breakout: (account, dialect) => ({
+    purpose:
+      'For a strategy that plots the level at which it trades: a stop-limit order that becomes active when the market reaches that level.',
+    message: write({ ...strategyStart, ...stopOf(account, dialect), ...strategyEnd }),
+    edits: [plotEdit],
+  }),
+  indicator: createIndicatorTemplate,
+};
+
+function createIndicatorTemplate(account: Account, dialect: Dialect): Unnamed {
   const hasMarket = isCarried('market', dialect);
   return {
-    name: 'indicator',
     purpose: hasMarket
       ? 'For an indicator: a market order when the alert fires.'
       : 'For an indicator that plots the level to trade at: a stop-limit order that becomes active when the market reaches that level.',

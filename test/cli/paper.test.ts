@@ -106,6 +106,40 @@ describe('paper hedge', () => {
   });
 });
 
+describe('paper funds', () => {
+  test('sets a spot or a collateral balance', async () => {
+    const spot = await runForJson(relay.here('paper', 'funds', 'spot', 'sol', '70', '--account', 'second'));
+    const collateral = await runCli(
+      relay.here('paper', 'funds', 'collateral', 'SOL', '50', '--account', 'second'),
+    );
+
+    expect(spot).toEqual({
+      target: relay.target,
+      account: 'second',
+      of: 'spot',
+      ticker: 'SOL',
+      amount: '70',
+    });
+    expect(collateral.stdout).toContain('Account second holds 50 SOL in its collateral balance now.');
+    expect(relay.world.paper.control.state().accounts['second']).toMatchObject({
+      spot: { SOL: { available: '70' } },
+      collateral: { SOL: { available: '50' } },
+    });
+  });
+});
+
+describe('paper leverage', () => {
+  test('sets one of the leverages of the exchange', async () => {
+    const set = await runForJson(relay.here('paper', 'leverage', '20', '--account', 'second'));
+    const failure = await runForFailure(relay.here('paper', 'leverage', '7'));
+
+    expect(set).toEqual({ target: relay.target, account: 'second', leverage: 20 });
+    expect(relay.world.paper.control.state().accounts['second']?.leverage).toBe(20);
+    expect(failure).toMatchObject({ exitCode: 2 });
+    await runCli(relay.here('paper', 'leverage', '1', '--account', 'second'));
+  });
+});
+
 describe('paper fee', () => {
   test('changes the named terms, and shows the current ones', async () => {
     const document = await runForJson(
@@ -255,8 +289,9 @@ describe('paper state', () => {
 
     expect(document).toEqual(JSON.parse(JSON.stringify(relay.world.paper.control.state())));
     expect(stdout).toMatch(/^SOL_USDT +151$/m);
-    expect(stdout).toMatch(/^main +BTC +1\.25 +[\d.]+ +[\d.]+$/m);
-    expect(stdout).toMatch(/^second +BTC +0 +10 +0$/m);
+    expect(stdout).toMatch(/^main +BTC +1\.25 +10 +0 +10 +0$/m);
+    expect(stdout).toMatch(/^second +BTC +0 +10 +0 +10 +0$/m);
+    expect(stdout).toMatch(/^Account second has leverage 1\.$/m);
   });
 });
 

@@ -1,11 +1,12 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { CommanderError } from 'commander';
-import { describeSignal } from '../../cli/describe-signal.ts';
+import { describeSignal, summariseSignal } from '../../cli/describe-signal.ts';
 import { reportFailure } from '../../cli/failure.ts';
 import { renderPaperState } from '../../cli/paper-state.ts';
 import { renderFailure } from '../../cli/print.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import type { CancelAllSignal, OrderSignal } from '../../lib/model/signal.ts';
 import { buySignal } from './stored-signals.ts';
 
 /** The lines as read on a terminal without colours. */
@@ -17,6 +18,36 @@ test('an order signal is described with every price it names', () => {
   expect(describeSignal({ ...buySignal, takeProfit: '64000', positionSide: 'LONG' })).toBe(
     'buy 0.01 of BTC_USDT, stop 60500, limit 60560, stop loss 59000, take profit 64000, position side LONG',
   );
+});
+
+const common = { ticker: 'BTCUSDT', market: 'BTC_USDT', timeMs: null, maxLagMs: null };
+
+test('an order signal is described with its share, its bound and its flags', () => {
+  const signal: OrderSignal = {
+    ...common,
+    action: 'order',
+    orderType: 'market',
+    side: 'sell',
+    size: { unit: 'percent', quantityPercent: '50%', of: 'position' },
+    maxSlippage: '0.5%',
+    reduceOnly: true,
+    stp: 'cn',
+  };
+
+  expect(describeSignal(signal)).toBe(
+    'sell 50% of the position on BTC_USDT, at market, at most 0.5% beyond the best price, reduce-only, self-trade prevention cn',
+  );
+});
+
+test.each<[CancelAllSignal, string, string]>([
+  [{ ...common, action: 'cancel_all' }, 'cancel every open order of BTC_USDT', 'cancel all'],
+  [
+    { ...common, action: 'cancel_all', scope: 'market' },
+    'cancel every open order of BTC_USDT, whoever placed it',
+    'cancel all, whoever placed it',
+  ],
+])('a cancellation of everything is described with its scope: %j', (signal, full, short) => {
+  expect([describeSignal(signal), summariseSignal(signal)]).toEqual([full, short]);
 });
 
 describe('a failure', () => {

@@ -161,6 +161,29 @@ test('an empty list of markets is not a result, so that it does not replace a st
   });
 });
 
+/** What the relay does not call and other clients of the live service do. */
+const servedToOthers = [
+  'assets',
+  'cancel-conditional',
+  'cancel-oto',
+  'close-position',
+  'closed-pnl',
+  'collateral-amounts',
+  'collateral-markets',
+  'funding-history',
+  'hedge-mode',
+  'leverage',
+  'market-fee',
+  'oco-orders',
+  'order-deals',
+  'platform-status',
+  'positions-history',
+  'public-fee',
+  'set-hedge-mode',
+  'trades',
+  'v1-ticker',
+];
+
 describe('every file of the endpoints', () => {
   const folder = new URL('../../lib/exchange/endpoints/', import.meta.url);
   const names = readdirSync(folder).map((file) => basename(file, '.ts'));
@@ -192,8 +215,7 @@ describe('every file of the endpoints', () => {
   test('is served by the paper exchange, and every fixture belongs to an endpoint', () => {
     const fixtures = readdirSync(new URL('../fixtures/exchange/', import.meta.url));
 
-    // Two lists that other clients read and the relay does not.
-    const served = [...names, 'assets'];
+    const served = [...names, ...servedToOthers];
     expect(routes.map(({ endpoint }) => endpoint.name).sort()).toEqual(served.sort());
     expect(fixtures.map((file) => basename(file, '.json')).sort()).toEqual(names.toSorted());
   });

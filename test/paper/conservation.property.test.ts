@@ -1,172 +1,136 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
-import { applyCommand, type Command, type NewOrder } from '../../lib/paper/engine.ts';
+import { ceilToStep, type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
+import { isQuoteSized } from '../../lib/model/order.ts';
+import { summaryOf } from '../../lib/paper/collateral.ts';
+import { applyCommand } from '../../lib/paper/engine.ts';
 import {
-  collateralAccountOf,
+  type Balance,
   createExchangeState,
   type ExchangeState,
+  isSpotOrder,
+  type PaperOrder,
 } from '../../lib/paper/exchange-state.ts';
+import { marketNamed } from '../../lib/paper/markets.ts';
+import { positionKeyOf } from '../../lib/paper/positions.ts';
 import { describeState } from '../../lib/paper/state.ts';
+import { accounts, commandOf, randomSteps, type Step } from './random-commands.ts';
 
-const spotMarkets = ['BTC_USDT', 'ETH_USDT'] as const;
-const perpetualMarkets = ['BTC_PERP'] as const;
-const accounts = ['main', 'second'] as const;
-const startPrices: Record<string, number> = { BTC_USDT: 60_000, ETH_USDT: 3_000, BTC_PERP: 60_000 };
-
-/** Prices are whole units of the quote currency, within a quarter of the first price. */
-const percentArbitrary = fc.integer({ min: 75, max: 125 });
-
-function priceAt(market: string, percent: number): Decimal {
-  return parseDecimal(String(((startPrices[market] ?? 0) * percent) / 100));
-}
-
-const thousandth = parseDecimal('0.001');
-
-function commandsOf(markets: readonly [string, ...string[]]): fc.Arbitrary<readonly Step[]> {
-  const market = fc.constantFrom(...markets);
-  const account = fc.constantFrom(...accounts);
-  const amount = fc.integer({ min: 1, max: 12_000 });
-  const exit = fc.option(percentArbitrary);
-  const create = fc.record({
-    kind: fc.constant('create' as const),
-    market,
-    account,
-    amount,
-    side: fc.constantFrom('buy' as const, 'sell' as const),
-    price: percentArbitrary,
-    // Null: an order without a trigger.
-    activation: fc.option(percentArbitrary),
-    stopLoss: exit,
-    takeProfit: exit,
-    positionSide: fc.constantFrom('LONG' as const, 'SHORT' as const),
-  });
-  const cancel = fc.record({ kind: fc.constant('cancel' as const), nth: fc.nat() });
-  const trade = fc.record({
-    kind: fc.constant('trade' as const),
-    market,
-    price: percentArbitrary,
-    volume: fc.option(amount),
-  });
-  return fc.array(
-    fc.oneof(
-      { weight: 4, arbitrary: create },
-      { weight: 1, arbitrary: cancel },
-      { weight: 5, arbitrary: trade },
-    ),
-    { minLength: 1, maxLength: 60 },
-  );
-}
-
-type Step =
-  | {
-      readonly kind: 'create';
-      readonly market: string;
-      readonly account: string;
-      readonly amount: number;
-      readonly side: 'buy' | 'sell';
-      readonly price: number;
-      readonly activation: number | null;
-      readonly stopLoss: number | null;
-      readonly takeProfit: number | null;
-      /** In hedge mode. */
-      readonly positionSide: 'LONG' | 'SHORT';
-    }
-  | { readonly kind: 'cancel'; readonly nth: number }
-  | {
-      readonly kind: 'trade';
-      readonly market: string;
-      readonly price: number;
-      readonly volume: number | null;
-    };
-
-const amountOf = (thousandths: number) => parseDecimal(String(thousandths)).times(thousandth);
-
-function commandOf(step: Step, state: ExchangeState, atMs: number): Command | null {
-  if (step.kind === 'trade') {
-    const price = priceAt(step.market, step.price);
-    const volume = step.volume === null ? null : amountOf(step.volume);
-    return { kind: 'trade', atMs, market: step.market, price, volume };
-  }
-  if (step.kind === 'cancel') {
-    const open = [...state.open.values()];
-    const order = open[step.nth % Math.max(1, open.length)];
-    if (order === undefined) return null;
-    return { kind: 'cancel', atMs, account: order.account, market: order.market, orderId: order.orderId };
-  }
-  const { market, side, account } = step;
-  const priceIfAny = (percent: number | null) => (percent === null ? undefined : priceAt(market, percent));
-  const fields = {
-    market,
-    side,
-    amount: amountOf(step.amount),
-    price: priceAt(market, step.price),
-    stopLoss: priceIfAny(step.stopLoss),
-    takeProfit: priceIfAny(step.takeProfit),
-    positionSide: collateralAccountOf(state, account).isHedged ? step.positionSide : undefined,
-    clientOrderId: '',
-    stp: 'no',
-  };
-  const order: NewOrder =
-    step.activation === null
-      ? { kind: 'limit', ...fields }
-      : { kind: 'stop_limit', ...fields, activationPrice: priceAt(market, step.activation) };
-  return { kind: 'create', atMs, account, order };
-}
-
-/** Ticker → its total over all accounts, the counterparty and the fees. */
-function totals(state: ExchangeState): Record<string, string> {
+/** Sums by key, without those that are zero, as text. */
+function sumUp(parts: Iterable<readonly [key: string, amount: Decimal]>): Record<string, string> {
   const sums = new Map<string, Decimal>();
-  const add = (ticker: string, amount: Decimal) => sums.set(ticker, (sums.get(ticker) ?? zero).plus(amount));
-  for (const { balances, positions } of state.accounts.values()) {
-    for (const [ticker, { available, reserved }] of balances) add(ticker, available.plus(reserved));
-    for (const { margin } of positions.values()) add('USDT', margin);
-  }
-  for (const pot of [state.counterparty, state.fees]) for (const [ticker, amount] of pot) add(ticker, amount);
-  return Object.fromEntries([...sums].map(([ticker, sum]) => [ticker, formatDecimal(sum)]));
+  for (const [key, amount] of parts) sums.set(key, (sums.get(key) ?? zero).plus(amount));
+  const sorted = [...sums].filter(([, sum]) => !sum.eq(zero)).sort(([a], [b]) => a.localeCompare(b));
+  return Object.fromEntries(sorted.map(([key, sum]) => [key, formatDecimal(sum)]));
 }
 
-const everything = { USDT: '2000000', BTC: '20', ETH: '200', SOL: '2000' };
-
-function heldByOrders(state: ExchangeState, account: string, ticker: string): Decimal {
-  let held = zero;
-  for (const order of state.open.values()) {
-    const holdsBase = order.side === 'sell' && order.market !== 'BTC_PERP';
-    const holds = holdsBase ? order.market.slice(0, 3) : 'USDT';
-    if (order.account === account && holds === ticker) held = held.plus(order.reserved);
-  }
-  return held;
+/** Every balance: `main spot USDT` and so on. */
+function* balancesOf(state: ExchangeState): Iterable<readonly [name: string, ticker: string, Balance]> {
+  for (const [account, { spot, collateral }] of state.accounts)
+    for (const [kind, balances] of Object.entries({ spot, collateral: collateral.balances }))
+      for (const [ticker, balance] of balances) yield [`${account} ${kind} ${ticker}`, ticker, balance];
 }
 
-function checkTotals(state: ExchangeState, canGoBelowZero: boolean): void {
-  expect(totals(state)).toEqual(everything);
-  for (const [account, { balances }] of state.accounts)
-    for (const [ticker, { available, reserved }] of balances) {
-      expect(formatDecimal(reserved)).toBe(formatDecimal(heldByOrders(state, account, ticker)));
-      if (!canGoBelowZero) expect(available.lt(zero)).toBe(false);
+const everything = {
+  BTC: '40',
+  DBTC: '20',
+  DUSDT: '2000000',
+  ETH: '400',
+  SOL: '4000',
+  USDT: '4000000',
+};
+
+/** Nothing is lost or made: every ticker has the same total over all balances, the counterparty and the fees. */
+function checkTotals(state: ExchangeState): void {
+  const held = [...balancesOf(state)].map(
+    ([, ticker, { available, reserved }]) => [ticker, available.plus(reserved)] as const,
+  );
+  expect(sumUp([...held, ...state.counterparty, ...state.fees])).toEqual(everything);
+}
+
+/** Each balance reserves what its open orders reserve, and no spot balance is overdrawn. */
+function checkReserves(state: ExchangeState): void {
+  const reserved = [...balancesOf(state)].map(([name, , balance]) => [name, balance.reserved] as const);
+  const byOrders = [...state.open.values()].map((order) => {
+    const { base, quote } = marketNamed(order.market);
+    const kind = isSpotOrder(order) ? 'spot' : 'collateral';
+    const ticker = isSpotOrder(order) && order.side === 'sell' ? base : quote;
+    return [`${order.account} ${kind} ${ticker}`, order.reserved] as const;
+  });
+  expect(sumUp(reserved)).toEqual(sumUp(byOrders));
+  for (const [name, , { available, reserved }] of balancesOf(state)) {
+    expect([name, reserved.lt(zero)]).toEqual([name, false]);
+    if (name.includes(' spot ')) expect([name, available.lt(zero)]).toEqual([name, false]);
+  }
+}
+
+function checkOrder(order: PaperOrder, isOpen: boolean): void {
+  const done = isQuoteSized(order) ? order.filledNotional : order.filled;
+  expect(formatDecimal(order.remaining.plus(done))).toBe(formatDecimal(order.amount));
+  expect(order.remaining.lt(zero) || order.heldAmount.lt(zero)).toBe(false);
+  const mayRest = !order.ioc && (order.price !== null || !order.activated);
+  if (isOpen) expect([order.type, mayRest]).toEqual([order.type, true]);
+}
+
+/** Deals add up to their orders and positions, keep to limits, and a post-only order never takes. */
+function checkDeals(state: ExchangeState): void {
+  const byOrder = state.deals.map(({ orderId, amount }) => [String(orderId), amount] as const);
+  const filled = [...state.orders.values()].map(({ orderId, filled }) => [String(orderId), filled] as const);
+  expect(sumUp(byOrder)).toEqual(sumUp(filled));
+  const signed = state.deals.flatMap(({ orderId, account, market, side, amount }) => {
+    const order = state.orders.get(orderId);
+    if (order === undefined || isSpotOrder(order)) return [];
+    const key = `${account} ${positionKeyOf(market, order.positionSide)}`;
+    return [[key, side === 'buy' ? amount : amount.neg()] as const];
+  });
+  expect(sumUp(signed)).toEqual(
+    sumUp(
+      [...state.accounts].flatMap(([account, { collateral }]) =>
+        [...collateral.positions].map(([key, { amount }]) => [`${account} ${key}`, amount] as const),
+      ),
+    ),
+  );
+  for (const { orderId, side, price, role } of state.deals) {
+    const order = state.orders.get(orderId);
+    const limit = order?.price ?? price;
+    expect(side === 'buy' ? price.gt(limit) : price.lt(limit)).toBe(false);
+    if (order?.postOnly) expect(role).toBe('maker');
+  }
+}
+
+/** Margin and free margin follow the formulas of the exchange. */
+function checkMargins(state: ExchangeState): void {
+  for (const [account, { collateral }] of state.accounts) {
+    const { equity, pnl, margin, freeMargin } = summaryOf(state, account);
+    let expected = zero;
+    for (const { market, side, amount, basePrice } of collateral.positions.values()) {
+      const { priceStep, maxLeverage } = marketNamed(market);
+      const leverage = String(Math.min(collateral.leverage, maxLeverage));
+      expected = expected.plus(ceilToStep(amount.abs().times(basePrice).div(leverage), priceStep));
+      expect(amount.eq(zero) || (side === 'LONG' && amount.lt(zero))).toBe(false);
+      expect(side === 'SHORT' && amount.gt(zero)).toBe(false);
     }
-  for (const order of state.orders.values()) {
-    expect(formatDecimal(order.remaining.plus(order.filled))).toBe(formatDecimal(order.amount));
-    expect(
-      order.remaining.lt(zero) || order.heldAmount.lt(zero) || order.heldAmount.gt(order.remaining),
-    ).toBe(false);
+    for (const { reserved } of collateral.balances.values()) expected = expected.plus(reserved);
+    expect(formatDecimal(margin)).toBe(formatDecimal(expected));
+    expect(formatDecimal(freeMargin)).toBe(formatDecimal(equity.plus(pnl).minus(margin)));
   }
-  for (const { positions } of state.accounts.values())
-    for (const { side, amount, margin } of positions.values()) {
-      expect(margin.lt(zero)).toBe(false);
-      expect(side === 'LONG' ? amount.lt(zero) : side === 'SHORT' && amount.gt(zero)).toBe(false);
-    }
 }
 
-function cancelAll(state: ExchangeState, atMs: number): void {
-  for (let [order] = state.open.values(); order !== undefined; [order] = state.open.values())
-    applyCommand(state, {
-      kind: 'cancel',
-      atMs,
-      account: order.account,
-      market: order.market,
-      orderId: order.orderId,
-    });
+/** A reduce-only order never opens or enlarges a position. */
+function checkReduceOnly(state: ExchangeState): void {
+  const sizes = new Map<number, Decimal>();
+  for (const { positionId, amount, orderId } of state.positionEvents) {
+    const before = sizes.get(positionId) ?? zero;
+    if (state.orders.get(orderId)?.reduceOnly) expect(amount.abs().lt(before)).toBe(true);
+    sizes.set(positionId, amount.abs());
+  }
+}
+
+function checkState(state: ExchangeState): void {
+  checkTotals(state);
+  checkReserves(state);
+  for (const order of state.orders.values()) checkOrder(order, state.open.has(order.orderId));
+  checkMargins(state);
 }
 
 function play(
@@ -184,42 +148,82 @@ function play(
   return state;
 }
 
+function cancelEverything(state: ExchangeState, atMs: number): void {
+  // The end of an order can place its stop-loss and take-profit, which have to be cancelled too.
+  while (state.open.size > 0)
+    for (const account of accounts)
+      applyCommand(state, {
+        kind: 'cancel_all',
+        atMs,
+        account,
+        market: null,
+        types: ['spot', 'margin', 'futures'],
+        positionSide: null,
+      });
+}
+
 describe.each([
-  { name: 'spot', markets: spotMarkets, canGoBelowZero: false, isHedged: false },
-  // A short can lose more than its margin, because liquidation is not modelled.
-  { name: 'perpetual', markets: perpetualMarkets, canGoBelowZero: true, isHedged: false },
-  { name: 'hedged perpetual', markets: perpetualMarkets, canGoBelowZero: true, isHedged: true },
-  {
-    name: 'mixed',
-    markets: [...spotMarkets, ...perpetualMarkets] as const,
-    canGoBelowZero: true,
-    isHedged: false,
-  },
-])('any sequence of $name orders', ({ markets, canGoBelowZero, isHedged }) => {
-  test('keeps the total of every asset, and reserves nothing once no order is open', () => {
+  { mode: 'one-way', isHedged: false },
+  { mode: 'hedge', isHedged: true },
+])('any sequence of orders of every type in $mode mode', ({ isHedged }) => {
+  test('keeps every total, reserve and margin, and reserves nothing once no order is open', () => {
     fc.assert(
-      fc.property(commandsOf([...markets]), (steps) => {
-        const state = play(steps, isHedged, (each) => checkTotals(each, canGoBelowZero));
+      fc.property(randomSteps, (steps) => {
+        const state = play(steps, isHedged, checkState);
+        checkDeals(state);
+        checkReduceOnly(state);
 
-        cancelAll(state, steps.length + 1);
+        cancelEverything(state, steps.length + 1);
 
-        checkTotals(state, canGoBelowZero);
-        for (const { balances } of state.accounts.values())
-          for (const { reserved } of balances.values()) expect(formatDecimal(reserved)).toBe('0');
+        checkState(state);
+        for (const [, , { reserved }] of balancesOf(state)) expect(formatDecimal(reserved)).toBe('0');
       }),
-      { seed: 20_261, numRuns: 150 },
+      { seed: 20_261, numRuns: 60 },
     );
   });
 
   test('gives the same state when the commands are replayed', () => {
     fc.assert(
-      fc.property(commandsOf([...markets]), (steps) => {
+      fc.property(randomSteps, (steps) => {
         const first = play(steps, isHedged, () => {});
         const second = play(steps, isHedged, () => {});
 
         expect(describeState(second)).toEqual(describeState(first));
+        expect(second).toEqual(first);
       }),
-      { seed: 20_262, numRuns: 40 },
+      { seed: 20_262, numRuns: 25 },
     );
   });
+});
+
+test('the random sequences reach fills of every type, reductions and every reason to cancel', () => {
+  const seen = new Set<string>();
+  for (const steps of fc.sample(randomSteps, { seed: 20_261, numRuns: 150 })) {
+    const state = play(steps, false, () => {});
+    for (const { type, filled, endReason, reduceOnly } of state.orders.values()) {
+      if (filled.gt(zero)) seen.add(type);
+      if (filled.gt(zero) && reduceOnly) seen.add('reduction');
+      if (endReason !== null) seen.add(endReason);
+    }
+    if (state.deals.some(({ role }) => role === 'maker')) seen.add('maker');
+    if (state.closedPositions.length > 0) seen.add('closed position');
+  }
+
+  expect([...seen].sort()).toEqual([
+    'AUTO_CANCELED_REDUCE_ONLY',
+    'AUTO_CANCELED_USER_MARGIN',
+    'CANCELED_TAKER_BAND',
+    'closed position',
+    'limit',
+    'maker',
+    'market',
+    'reduction',
+    'spot_limit',
+    'spot_market',
+    'spot_stock_market',
+    'spot_stop_limit',
+    'spot_stop_market',
+    'stop_limit',
+    'stop_market',
+  ]);
 });

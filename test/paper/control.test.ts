@@ -43,7 +43,7 @@ describe('the price route', () => {
     [{ market: 'BTC_USDT', price: '1', volume: '-1' }, 'a volume must be above 0; -1 is not'],
     [
       { market: 'BTCUSDT', price: '1' },
-      'the paper exchange has no market "BTCUSDT"; it has BTC_USDT, ETH_USDT, SOL_USDT, BTC_PERP',
+      'the paper exchange has no market "BTCUSDT"; it has BTC_USDT, ETH_USDT, SOL_USDT, BTC_PERP, DBTC_DUSDT',
     ],
     [{ market: 'BTC_USDT', price: '1', amount: '1' }, 'amount'],
   ])('says what is wrong with %j', async (body, reason) => {
@@ -68,17 +68,20 @@ test('the state route returns the same state as the control in the process', asy
       main: {
         main: { USDT: '25000.75' },
         collateral: {
-          USDT: { available: '877477.6', reserved: '0' },
-          BTC: { available: '10', reserved: '2' },
+          USDT: { available: '999877.6', reserved: '0' },
+          BTC: { available: '10', reserved: '0' },
         },
-        positions: {},
+        leverage: 1,
+        positions: {
+          BTC_USDT: { positionId: 30_000_000_001, amount: '2', basePrice: '61200', margin: '122400' },
+        },
       },
       second: { collateral: { USDT: { available: '1000000', reserved: '0' } } },
     },
     acceptedCreates: 1,
     acceptedOrderIds: [10_000_000_001],
     fees: { USDT: '122.4' },
-    counterparty: { USDT: '122400', BTC: '-2' },
+    counterparty: { USDT: '0' },
   });
 });
 
@@ -135,6 +138,8 @@ test('an unknown control route lists the known ones', async () => {
         'GET /control/state',
         'POST /control/price',
         'POST /control/balance',
+        'POST /control/funds',
+        'POST /control/leverage',
         'POST /control/hedge',
         'POST /control/fee',
         'POST /control/interest',

@@ -197,7 +197,9 @@ describe('the collateral balance', () => {
 
     // The fee of 0.035 % was paid; the margin still belongs to the account.
     expect(paper.control.state().accounts['main']?.positions['BTC_PERP']).toEqual({
+      positionId: 30_000_000_001,
       amount: '2',
+      basePrice: '61000',
       margin: '122000',
     });
     expect(await summary()).toMatchObject({

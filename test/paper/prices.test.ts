@@ -83,8 +83,14 @@ describe('an exchange whose prices walk', () => {
     jest.advanceTimersByTime(1000);
     const second = prices();
 
-    expect(start).toEqual({ BTC_USDT: '60000', ETH_USDT: '3000', SOL_USDT: '150', BTC_PERP: '60000' });
-    for (const market of ['BTC_USDT', 'ETH_USDT', 'SOL_USDT', 'BTC_PERP']) {
+    expect(start).toEqual({
+      BTC_USDT: '60000',
+      ETH_USDT: '3000',
+      SOL_USDT: '150',
+      BTC_PERP: '60000',
+      DBTC_DUSDT: '60000',
+    });
+    for (const market of Object.keys(start ?? {})) {
       expect(first?.[market]).not.toBe(start?.[market]);
       expect(second?.[market]).not.toBe(first?.[market]);
     }

@@ -1,0 +1,89 @@
+import { formatDecimal, zero } from '../base/decimal.ts';
+import { collateralBalance } from '../exchange/endpoints/collateral-balance.ts';
+import { collateralSummary } from '../exchange/endpoints/collateral-summary.ts';
+import { tradeBalance } from '../exchange/endpoints/trade-balance.ts';
+import { summaryOf, totalOf } from './collateral.ts';
+import { type Balance, collateralAccountOf, tradingAccountOf } from './exchange-state.ts';
+import { tradedTickers } from './markets.ts';
+import type { RefusalName } from './refusals.ts';
+import { reportCollateral } from './reports.ts';
+import { type Reply, type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
+import { readingEndpoint } from './served-endpoint.ts';
+import { type Checked, type FieldReader, fail } from './validation.ts';
+
+/**
+ * What an account holds for spot trading and as collateral, under the wire names of the live service.
+ *
+ * @see https://docs.whitebit.com/api-reference/spot-trading/trading-balance
+ * @see https://docs.whitebit.com/api-reference/collateral-trading/collateral-account-balance
+ */
+export const accountLists: readonly Route[] = [
+  { endpoint: tradeBalance, trades: false, serve: serveTradeBalance },
+  {
+    endpoint: readingEndpoint('collateral-amounts', '/v4/collateral-account/balance'),
+    trades: false,
+    serve: serveCollateralAmounts,
+  },
+  { endpoint: collateralBalance, trades: false, serve: serveCollateralBalance },
+  { endpoint: collateralSummary, trades: false, serve: serveSummary },
+];
+
+/** All balances above zero by ticker; for one ticker, its balance alone. */
+function serveTradeBalance({ account, read, trading }: RequestContext): Reply {
+  const { spot } = tradingAccountOf(trading.state, account);
+  const asked = checkTicker(read, 'ticker_not_text', 'currency_not_found');
+  return serveChecked(asked, (ticker) => {
+    if (ticker !== null) return succeed(describeBalance(spot.get(ticker)));
+    const held = [...spot].filter(([, balance]) => !totalOf(balance).eq(zero));
+    return succeed(Object.fromEntries(held.map(([name, balance]) => [name, describeBalance(balance)])));
+  });
+}
+
+function describeBalance({ available, reserved }: Balance = { available: zero, reserved: zero }) {
+  return { available: formatDecimal(available), freeze: formatDecimal(reserved) };
+}
+
+/** M: the documents show numbers, captures show texts, which stay exact. */
+function serveCollateralAmounts({ account, read, trading }: RequestContext): Reply {
+  const { balances } = collateralAccountOf(trading.state, account);
+  return serveChecked(checkTicker(read, 'collateral_ticker_invalid'), (ticker) => {
+    const asked = [...balances].filter(([name]) => ticker === null || name === ticker);
+    return succeed(
+      Object.fromEntries(asked.map(([name, balance]) => [name, formatDecimal(totalOf(balance))])),
+    );
+  });
+}
+
+function serveCollateralBalance({ account, read, trading }: RequestContext): Reply {
+  return serveChecked(checkTicker(read, 'collateral_ticker_invalid'), (ticker) => {
+    const records = reportCollateral(trading.state, account);
+    return succeed(records.filter(({ asset }) => ticker === null || asset === ticker));
+  });
+}
+
+function serveSummary({ account, trading }: RequestContext): Reply {
+  const summary = summaryOf(trading.state, account);
+  return succeed({
+    equity: formatDecimal(summary.equity),
+    margin: formatDecimal(summary.margin),
+    freeMargin: formatDecimal(summary.freeMargin),
+    unrealizedFunding: '0',
+    pnl: formatDecimal(summary.pnl),
+    leverage: summary.leverage,
+    marginFraction: formatDecimal(summary.marginFraction),
+    futuresEquity: formatDecimal(summary.futuresEquity),
+    futuresFreeMargin: formatDecimal(summary.futuresFreeMargin),
+  });
+}
+
+/** The ticker of a query; null means all. */
+function checkTicker(
+  read: FieldReader,
+  notText: RefusalName,
+  unknown: RefusalName = notText,
+): Checked<string | null> {
+  const ticker = read('ticker') ?? null;
+  if (ticker === null) return { valid: true, value: null };
+  if (typeof ticker !== 'string') return fail(notText);
+  return tradedTickers.has(ticker) ? { valid: true, value: ticker } : fail(unknown);
+}

@@ -1,0 +1,155 @@
+import { type Decimal, floorToStep, formatDecimal, zero } from '../base/decimal.ts';
+import { openPositions } from '../exchange/endpoints/open-positions.ts';
+import { summaryOf } from './collateral.ts';
+import { collateralAccountOf, type ExchangeState } from './exchange-state.ts';
+import { checkFundingQuery, checkPositionsQuery } from './history-query.ts';
+import { hundred, marketNamed } from './markets.ts';
+import { checkAnyMarket } from './paging.ts';
+import type { ClosedPosition, Position, PositionEvent, Turnover } from './position-records.ts';
+import { marginOf, unrealizedPnlOf } from './positions.ts';
+import { type Reply, type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
+import { readingEndpoint } from './served-endpoint.ts';
+
+/**
+ * The positions of an account, open and closed, under the wire names of the live service. There is no funding and no
+ * liquidation on the paper exchange.
+ *
+ * @see https://docs.whitebit.com/api-reference/collateral-trading/open-positions
+ * @see https://docs.whitebit.com/api-reference/collateral-trading/positions-history
+ * @see https://docs.whitebit.com/api-reference/collateral-trading/closed-position-pnl
+ * @see https://docs.whitebit.com/api-reference/collateral-trading/funding-history
+ */
+export const positionLists: readonly Route[] = [
+  { endpoint: openPositions, trades: false, serve: serveOpenPositions },
+  {
+    endpoint: readingEndpoint('positions-history', '/v4/collateral-account/positions/history'),
+    trades: false,
+    serve: servePositionEvents,
+  },
+  {
+    endpoint: readingEndpoint('closed-pnl', '/v4/collateral-account/positions/closed-pnl'),
+    trades: false,
+    serve: serveClosedPositions,
+  },
+  {
+    endpoint: readingEndpoint('funding-history', '/v4/collateral-account/funding-history'),
+    trades: false,
+    serve: ({ read }) => serveChecked(checkFundingQuery(read), (page) => succeed({ records: [], ...page })),
+  },
+];
+
+/** Prices that are averages are cut to these decimals. */
+const averagePlaces = 8;
+const noLiquidation = { liquidationPrice: null, liquidationState: null } as const;
+
+function serveOpenPositions({ account, read, trading: { state } }: RequestContext): Reply {
+  return serveChecked(checkAnyMarket(read), (market) => {
+    const { positions } = collateralAccountOf(state, account);
+    const asked = [...positions.values()].filter((position) => market === null || position.market === market);
+    return succeed(asked.map((position) => describePosition(state, account, position)));
+  });
+}
+
+/** `pnl` is the profit of the parts that were closed, `unrealizedPnl` that of the open amount. */
+function describePosition(state: ExchangeState, account: string, position: Position) {
+  const unrealizedPnl = unrealizedPnlOf(state, position);
+  const notional = position.amount.abs().times(position.basePrice);
+  return {
+    positionId: position.positionId,
+    market: position.market,
+    openDate: position.openedAtMs / 1000,
+    modifyDate: position.modifiedAtMs / 1000,
+    amount: formatDecimal(position.amount),
+    basePrice: formatDecimal(position.basePrice.round(averagePlaces)),
+    ...noLiquidation,
+    pnl: formatDecimal(position.realizedPnl.round(averagePlaces)),
+    unrealizedPnl: formatDecimal(unrealizedPnl.round(averagePlaces)),
+    pnlPercent: formatDecimal(unrealizedPnl.times(hundred).div(notional).round(2)),
+    margin: formatDecimal(marginOf(collateralAccountOf(state, account), position)),
+    freeMargin: formatDecimal(summaryOf(state, account).freeMargin),
+    funding: '0',
+    unrealizedFunding: '0',
+    positionSide: position.side,
+    tpsl: null,
+  };
+}
+
+/** Newest first. */
+function servePositionEvents({ account, read, atMs, trading }: RequestContext): Reply {
+  return serveChecked(checkPositionsQuery(read, atMs), (query) => {
+    const events = trading.state.positionEvents.filter(
+      (event) =>
+        event.account === account &&
+        (query.market === null || event.market === query.market) &&
+        (query.positionId === null || event.positionId === query.positionId) &&
+        event.atMs >= query.fromMs &&
+        event.atMs <= query.untilMs,
+    );
+    const page = events.reverse().slice(query.offset, query.offset + query.limit);
+    return succeed(page.map(describeEvent));
+  });
+}
+
+function describeEvent(event: PositionEvent) {
+  return {
+    positionId: event.positionId,
+    market: event.market,
+    openDate: event.openedAtMs / 1000,
+    modifyDate: event.atMs / 1000,
+    amount: formatDecimal(event.amount),
+    basePrice: formatDecimal(event.basePrice.round(averagePlaces)),
+    realizedFunding: '0',
+    ...noLiquidation,
+    orderDetail: {
+      id: event.orderId,
+      tradeAmount: formatDecimal(event.tradeAmount),
+      price: formatDecimal(event.tradePrice),
+      tradeFee: formatDecimal(event.tradeFee),
+      fundingFee: '0',
+      realizedPnl: formatDecimal(event.realizedPnl.round(averagePlaces)),
+    },
+    side: event.side,
+    isHedge: event.isHedged,
+  };
+}
+
+/** The position that was closed last comes first. This list has no filter for the market. */
+function serveClosedPositions({ account, read, atMs, trading }: RequestContext): Reply {
+  const ofAllMarkets = (name: string) =>
+    name === 'market' || name === 'positionId' ? undefined : read(name);
+  return serveChecked(checkPositionsQuery(ofAllMarkets, atMs), (query) => {
+    const closed = trading.state.closedPositions.filter(
+      (position) =>
+        position.account === account &&
+        position.closedAtMs >= query.fromMs &&
+        position.closedAtMs <= query.untilMs,
+    );
+    closed.sort((a, b) => b.closedAtMs - a.closedAtMs || b.positionId - a.positionId);
+    return succeed(closed.slice(query.offset, query.offset + query.limit).map(describeClosed));
+  });
+}
+
+/** Trading fees are deducted from the gross profit. */
+function describeClosed(position: ClosedPosition) {
+  const pnl = formatDecimal(position.realizedPnl.minus(position.fees).round(averagePlaces));
+  return {
+    positionId: position.positionId,
+    market: position.market,
+    grossPnl: pnl,
+    netPnl: pnl,
+    totalTradeFee: formatDecimal(position.fees),
+    totalFunding: '0',
+    avgEntryPrice: formatDecimal(averagePrice(position.market, position.entered)),
+    avgExitPrice: formatDecimal(averagePrice(position.market, position.exited)),
+    closedSize: formatDecimal(position.exited.amount),
+    amount: '0',
+    side: position.side,
+    isHedge: position.isHedged,
+    openDate: Math.floor(position.openedAtMs / 1000),
+    closeDate: Math.floor(position.closedAtMs / 1000),
+  };
+}
+
+function averagePrice(market: string, { amount, notional }: Turnover): Decimal {
+  return amount.eq(zero) ? zero : floorToStep(notional.div(amount), marketNamed(market).priceStep);
+}

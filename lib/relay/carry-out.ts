@@ -1,0 +1,115 @@
+import type { Alarm } from '../base/alarms.ts';
+import type { Entry, SignalEntry, Step } from '../ledger/entry.ts';
+import { type Account, findRehearsalReason } from '../model/account.ts';
+import type { Denial, Status } from '../model/outcome.ts';
+import { checkPause, denyOrderRate } from '../risk/check-order.ts';
+import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
+import type { Action, Outcome } from './action.ts';
+import { arrivalOf, type ExecuteServices } from './services.ts';
+import { denialOutcome, settleEntry } from './settle-entry.ts';
+import { settleSent } from './settle-sent.ts';
+
+/**
+ * Writes `sending`, sends the requests and stores the outcome. Age and kill switch are checked a second time,
+ * because preparing took time.
+ *
+ * @returns null, and does nothing, when what the order was sized on is too old by now
+ */
+export async function carryOut(
+  services: ExecuteServices,
+  account: Account,
+  entry: SignalEntry,
+  action: Action,
+): Promise<Status | null> {
+  const isPaused = await checkKillSwitch(services, entry);
+  const atMs = services.clock.nowMs();
+  const { signal } = entry;
+  const arrival = arrivalOf(services, entry.createdAtMs);
+  const denial = checkStaleness(signal, arrival, atMs) ?? isPaused;
+  if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
+  const { notAfterMs: freshUntilMs = Number.POSITIVE_INFINITY } = action;
+  if (atMs >= freshUntilMs) return null;
+  const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
+  if (rehearsalReason !== null)
+    return await settleEntry(services, entry, {
+      ...dryRunOutcome(rehearsalReason, action),
+      ...(await findLeftOpen(services, entry)),
+    });
+
+  const maxPerMinute = action.isOrder ? account.maxOrdersPerMinute : null;
+  const { evidence } = action;
+  const note = 'on its way to the exchange';
+  const step: Step = { status: 'sending', atMs, note, ...(evidence === undefined ? {} : { evidence }) };
+  const started = await services.ledger.start(entry, step, maxPerMinute === null ? null : { maxPerMinute });
+  if (started.result === 'conflict') return started.entry.status;
+  if (started.result === 'over_limit')
+    return await settleEntry(
+      services,
+      entry,
+      denialOutcome(denyOrderRate(started.count + 1, maxPerMinute ?? 0)),
+    );
+  // A retry must not send a signal that has become stale, and a worker that was frozen must not send an order
+  // that has been looked up since. One millisecond is added because the signal is still fresh at
+  // `lastFreshMs` itself, while nothing is sent at `notAfterMs` itself.
+  const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs, freshUntilMs);
+  const isStillOwn = () => isSending(services, entry);
+  const outcome = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs, isStillOwn });
+  return await settleSent(services, { ...entry, status: 'sending' }, outcome);
+}
+
+/** The reconciler may have taken this worker for dead, and a cancellation may have been sent since. */
+async function isSending({ ledger }: ExecuteServices, entry: Entry): Promise<boolean> {
+  const now = await ledger.read(entry).catch(() => null);
+  return now?.status === 'sending';
+}
+
+/** Nothing is sent later than this after `sending`; lookups of an order start well after it. */
+const sendWindowMs = 30_000;
+
+/**
+ * A cancellation that is not sent raises an alarm: it may leave an order open that the owner wants closed.
+ */
+export function settleUnsent(
+  services: ExecuteServices,
+  entry: SignalEntry,
+  outcome: Outcome,
+): Promise<Status> {
+  const isHarmless = entry.signal.action === 'order' || !cancelsNothing.has(outcome.status);
+  return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm: notCancelledAlarm });
+}
+
+const notCancelledAlarm: Alarm = {
+  name: 'orders_left_open',
+  message: 'a cancellation was not carried out: orders may still be open',
+};
+
+const cancelsNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
+
+/** The kill switch stops orders only: a cancellation opens no position. */
+export async function checkKillSwitch(
+  { ledger }: ExecuteServices,
+  { account, signal }: SignalEntry,
+): Promise<Denial | null> {
+  return signal.action === 'order' ? checkPause(await ledger.readPause(account)) : null;
+}
+
+/** A cancellation that is only rehearsed cancels nothing: orders from the time when the account was live stay open. */
+async function findLeftOpen(
+  { ledger }: ExecuteServices,
+  { account, signal }: SignalEntry,
+): Promise<{ readonly alarm?: Alarm }> {
+  if (signal.action === 'order') return {};
+  const open = await ledger.openOrders(account, signal.market, 1);
+  return open.length === 0 ? {} : { alarm: notCancelledAlarm };
+}
+
+function dryRunOutcome(reason: string, action: Action): Outcome {
+  return {
+    status: 'dry_run',
+    note: `${reason}: nothing was sent; these requests would have been sent`,
+    evidence: {
+      requests: action.requests,
+      ...(action.evidence === undefined ? {} : { prepared: action.evidence }),
+    },
+  };
+}

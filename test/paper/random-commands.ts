@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { type Decimal, floorToStep, parseDecimal } from '../../lib/base/decimal.ts';
+import { isQuoteSized, type OrderType, orderSchemas, orderTypes } from '../../lib/model/order.ts';
+import type { NewOrder } from '../../lib/paper/creating.ts';
+import type { Command } from '../../lib/paper/engine.ts';
+import { collateralAccountOf, type ExchangeState, isSpotOrder } from '../../lib/paper/exchange-state.ts';
+import { marketNamed } from '../../lib/paper/markets.ts';
+import { leverages } from '../../lib/paper/positions.ts';
+
+export const accounts = ['main', 'second'] as const;
+
+const spotMarkets = ['BTC_USDT', 'ETH_USDT', 'DBTC_DUSDT'] as const;
+const collateralMarkets = ['BTC_PERP', 'BTC_USDT', 'ETH_USDT'] as const;
+const markets = [...new Set([...spotMarkets, ...collateralMarkets])];
+
+/** In per cent of the market's first price: within a quarter of it. */
+const percent = fc.integer({ min: 75, max: 125 });
+const account = fc.constantFrom(...accounts);
+const side = fc.constantFrom('buy' as const, 'sell' as const);
+/** Of 60 000 in quote units, per mille: from 60 up to far more than the book offers within the taker band. */
+const size = fc.oneof(fc.integer({ min: 1, max: 4000 }), fc.integer({ min: 4000, max: 150_000 }));
+
+const create = fc.record({
+  kind: fc.constant('create' as const),
+  type: fc.constantFrom(...orderTypes),
+  nth: fc.nat({ max: 2 }),
+  account,
+  side,
+  size,
+  price: percent,
+  activation: percent,
+  stopLoss: fc.option(percent),
+  takeProfit: fc.option(percent),
+  flag: fc.constantFrom('none', 'none', 'postOnly', 'ioc'),
+  reduceOnly: fc.constantFrom(true, false, false),
+  /** In hedge mode. */
+  positionSide: fc.constantFrom('LONG' as const, 'SHORT' as const),
+});
+const trade = fc.record({
+  kind: fc.constant('trade' as const),
+  market: fc.constantFrom(...markets),
+  price: percent,
+  volume: fc.option(size),
+});
+const cancel = fc.record({ kind: fc.constant('cancel' as const), nth: fc.nat() });
+const cancelAll = fc.record({
+  kind: fc.constant('cancel_all' as const),
+  account,
+  types: fc.constantFrom(['spot' as const], ['margin' as const, 'futures' as const]),
+});
+const close = fc.record({ kind: fc.constant('close_position' as const), account, nth: fc.nat() });
+const leverage = fc.record({
+  kind: fc.constant('set_leverage' as const),
+  account,
+  leverage: fc.constantFrom(...leverages),
+});
+
+/** A sequence of requests and trades, on which a state decides what exactly they are. */
+export const randomSteps = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: create },
+    { weight: 5, arbitrary: trade },
+    { weight: 1, arbitrary: cancel },
+    { weight: 1, arbitrary: cancelAll },
+    { weight: 1, arbitrary: close },
+    { weight: 1, arbitrary: leverage },
+  ),
+  { minLength: 1, maxLength: 60, size: 'max' },
+);
+
+type CreateStep = typeof create extends fc.Arbitrary<infer T> ? T : never;
+export type Step = typeof randomSteps extends fc.Arbitrary<readonly (infer T)[]> ? T : never;
+
+const hundredth = parseDecimal('0.01');
+const thousandth = parseDecimal('0.001');
+const unitNotional = parseDecimal('60000');
+
+function priceAt(market: string, percents: number): Decimal {
+  return marketNamed(market).startPrice.times(String(percents)).times(hundredth);
+}
+
+function notionalOf(thousandths: number): Decimal {
+  return unitNotional.times(String(thousandths)).times(thousandth);
+}
+
+function amountOf(market: string, thousandths: number): Decimal {
+  const { startPrice, amountStep } = marketNamed(market);
+  return floorToStep(notionalOf(thousandths).div(startPrice), amountStep);
+}
+
+/** Null when the state has nothing to cancel or close. */
+export function commandOf(step: Step, state: ExchangeState, atMs: number): Command | null {
+  switch (step.kind) {
+    case 'create':
+      return { kind: 'create', atMs, account: step.account, order: orderOf(step, state) };
+    case 'trade': {
+      const { market } = step;
+      const volume = step.volume === null ? null : amountOf(market, step.volume);
+      return { kind: 'trade', atMs, market, price: priceAt(market, step.price), volume };
+    }
+    case 'cancel': {
+      const order = pick([...state.open.values()], step.nth);
+      if (order === undefined) return null;
+      return { kind: 'cancel', atMs, account: order.account, market: order.market, orderId: order.orderId };
+    }
+    case 'close_position': {
+      const position = pick([...collateralAccountOf(state, step.account).positions.values()], step.nth);
+      if (position === undefined) return null;
+      const { market, positionId } = position;
+      return { kind: 'close_position', atMs, account: step.account, market, positionId };
+    }
+    case 'cancel_all':
+      return { ...step, atMs, market: null, positionSide: null };
+    case 'set_leverage':
+      return { ...step, atMs };
+  }
+}
+
+function pick<T>(values: readonly T[], nth: number): T | undefined {
+  return values[nth % Math.max(1, values.length)];
+}
+
+function orderOf(step: CreateStep, state: ExchangeState): NewOrder {
+  const { type, side } = step;
+  const market = (isSpotOrder({ type }) ? spotMarkets : collateralMarkets)[step.nth] ?? 'BTC_USDT';
+  const isHedged = collateralAccountOf(state, step.account).isHedged && market === 'BTC_PERP';
+  const priceIfAny = (percents: number | null) =>
+    percents === null || step.reduceOnly ? undefined : priceAt(market, percents);
+  const fields: NewOrder = {
+    type,
+    market,
+    side,
+    amount: isQuoteSized({ type, side }) ? notionalOf(step.size) : amountOf(market, step.size),
+    price: priceAt(market, step.price),
+    activationPrice: priceAt(market, step.activation),
+    postOnly: step.flag === 'postOnly',
+    ioc: step.flag === 'ioc',
+    stopLoss: priceIfAny(step.stopLoss),
+    takeProfit: priceIfAny(step.takeProfit),
+    positionSide: isHedged ? step.positionSide : undefined,
+    reduceOnly: step.reduceOnly,
+    clientOrderId: '',
+    stp: 'no',
+  };
+  return fieldsOf(type, fields);
+}
+
+/** Without the fields that the type has not. */
+function fieldsOf(type: OrderType, order: NewOrder): NewOrder {
+  const names = ['type', 'stp', ...Object.keys(orderSchemas[type].shape)];
+  return Object.fromEntries(
+    Object.entries(order).filter(([name]) => names.includes(name)),
+  ) as unknown as NewOrder;
+}
