@@ -32,11 +32,12 @@ export function createReadBack(
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
-    if (left !== null && left.length > 0 && cancelled.scope !== 'own') {
+    if (left?.length !== 0 && cancelled.scope !== 'own') {
       await cancelRest(client, cancelled.market, limits);
       left = await listLeft(client, cancelled, confirmed, limits);
     }
-    return report(outcome, left);
+    // Only the list shows the orders that this relay did not place.
+    return left === null && cancelled.scope !== 'own' ? unproven(outcome) : report(outcome, left);
   };
 }
 
@@ -81,6 +82,11 @@ async function cancelRest(client: ExchangeClient, market: string, options: SendO
     // What is left is read again in any case, and reported.
     if (!(error instanceof ExchangeError)) throw error;
   }
+}
+
+function unproven(outcome: Outcome): Outcome {
+  const note = `${outcome.note}; the open orders of the market could not be read, so other orders may be open`;
+  return { ...outcome, status: 'unknown', note };
 }
 
 function report(outcome: Outcome, left: readonly number[] | null): Outcome {
