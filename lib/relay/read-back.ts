@@ -32,16 +32,20 @@ export function createReadBack(
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
-    if (left !== null && left.length > 0 && cancelled.scope !== 'own') {
+    if (left?.length !== 0 && cancelled.scope !== 'own') {
       await cancelRest(client, cancelled.market, limits);
       left = await listLeft(client, cancelled, confirmed, limits);
     }
-    return report(outcome, left);
+    // Only the list shows the orders that this relay did not place.
+    return left === null && cancelled.scope !== 'own' ? unproven(outcome) : report(outcome, left);
   };
 }
 
-function pick({ notAfterMs }: SendOptions): SendOptions {
-  return notAfterMs === undefined ? {} : { notAfterMs };
+function pick({ notAfterMs, endByMs }: SendOptions): SendOptions {
+  return {
+    ...(notAfterMs === undefined ? {} : { notAfterMs }),
+    ...(endByMs === undefined ? {} : { endByMs }),
+  };
 }
 
 /** The ids of the orders that are still open and should not be; null when they cannot be listed. */
@@ -78,6 +82,11 @@ async function cancelRest(client: ExchangeClient, market: string, options: SendO
     // What is left is read again in any case, and reported.
     if (!(error instanceof ExchangeError)) throw error;
   }
+}
+
+function unproven(outcome: Outcome): Outcome {
+  const note = `${outcome.note}; the open orders of the market could not be read, so other orders may be open`;
+  return { ...outcome, status: 'unknown', note };
 }
 
 function report(outcome: Outcome, left: readonly number[] | null): Outcome {
