@@ -16,8 +16,10 @@ function planOrder(id: string, limitPrice: string): PlannedOrder {
     id,
     ticker: 'BTCUSDT',
     market: 'BTC_USDT',
+    kind: 'stop_limit',
     side: 'buy',
     amount: '0.0001',
+    isQuote: false,
     stopPrice: '60000',
     limitPrice,
     stopLossAndTakeProfit: null,
@@ -321,6 +323,28 @@ describe('the audit of a run', () => {
         writings: writeLog([alarmLine('two'), alarmLine('five')]),
       },
       ['disagreement: a lookup did not find an order that exists'],
+    ],
+    [
+      'a market order that rests',
+      withEntries({ ...entryFive, signal: { action: 'order', orderType: 'market' } as Signal }),
+      ['disagreement: a market order rests'],
+    ],
+    [
+      'two orders without a limit price of the same amount',
+      {
+        ...sound,
+        exchange: holdOrders(
+          orderOne,
+          orderFive,
+          { ...orderFive, orderId: 16, amount: '0.0002', price: '60006', clientOrderId: 'x' },
+          { ...orderFive, orderId: 17, amount: '0.0002', price: '60007', clientOrderId: 'y' },
+        ),
+      },
+      [
+        'disagreement: the exchange has an order that no alert asked for',
+        'disagreement: the exchange has an order that no alert asked for',
+        'duplicated: the exchange has the same order 2 times',
+      ],
     ],
     [
       'different order ids for the same order',
