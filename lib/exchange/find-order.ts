@@ -106,8 +106,8 @@ async function listEnded(
 }
 
 /**
- * The history of a partner's account holds no cancelled orders, so the fills are asked as well. A fill carries no client
- * order id: fills of several orders mean that the server ignored the filter, which proves nothing.
+ * The history of a partner's account holds no cancelled orders, so the fills are asked as well. Fills of several orders, or
+ * with another client order id, mean that the server ignored the filter, which proves nothing.
  */
 async function findFills(
   client: ExchangeClient,
@@ -118,8 +118,9 @@ async function findFills(
   const [first] = fills;
   if (first === undefined) return { kind: 'not_found' };
   const { orderId, side } = first;
-  if (orderId === undefined || fills.some((fill) => fill.orderId !== orderId || fill.side !== side))
-    return { kind: 'not_listed' };
+  const isStrange = (fill: Deal) =>
+    fill.orderId !== orderId || fill.side !== side || (fill.clientOrderId ?? clientOrderId) !== clientOrderId;
+  if (orderId === undefined || fills.some(isStrange)) return { kind: 'not_listed' };
   return {
     kind: 'filled',
     orderId,

@@ -106,10 +106,20 @@ export function reportOpen(order: PaperOrder): Report {
   };
 }
 
-/** An order of the history, which only the live service has. */
+/** An order of the history, which only the live service has. It stands under its market, and does not repeat it. */
 export function reportEnded(order: PaperOrder): Report {
-  const { orderId, timestamp, left, ...report } = reportOrder(order, 'live');
-  return { ...report, id: orderId, createdAt: timestamp, endedAt: toSeconds(order.updatedAtMs) };
+  const { orderId, timestamp, left, market, stp, ...report } = reportOrder(order, 'live');
+  const { activationPrice, activationCondition } = reportStop(order);
+  return {
+    ...report,
+    id: orderId,
+    createdAt: timestamp,
+    endedAt: toSeconds(order.updatedAtMs),
+    postOnly: order.postOnly,
+    ioc: order.ioc,
+    rpi: false,
+    ...(order.activationPrice === null ? {} : { activationPrice, activationCondition }),
+  };
 }
 
 /** An order inside a record of the conditional list. */

@@ -42,7 +42,7 @@ const msBetweenTrades = 1000;
 
 /**
  * Starts an exchange on this machine with the service's HTTP API, its signatures, nonces, limits and
- * refusals. All orders trade against one counterparty with unlimited funds.
+ * refusals. Orders trade against one counterparty with unlimited funds, and against each other.
  *
  * @throws RelayError `store_unavailable` when the journal cannot be used; an Error when the port is taken
  */

@@ -18,7 +18,8 @@ interface Cancelled {
 
 /**
  * Reads the open orders of the market after a `cancel_all`, and reports those that should be gone. With the scope
- * `market` they are cancelled by one more request, which also finds orders that came in between.
+ * `market` they are cancelled by one more request, which also finds orders that came in between; while the list cannot
+ * be read, that request is sent in any case and the outcome is unknown.
  *
  * Without a list of the exchange, or with an unknown outcome, which a lookup settles, nothing is read.
  */
@@ -32,12 +33,11 @@ export function createReadBack(
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
-    if (left?.length !== 0 && cancelled.scope !== 'own') {
+    if (cancelled.scope !== 'own' && left?.length !== 0) {
       await cancelRest(client, cancelled.market, limits);
       left = await listLeft(client, cancelled, confirmed, limits);
     }
-    // Only the list shows the orders that this relay did not place.
-    return left === null && cancelled.scope !== 'own' ? unproven(outcome) : report(outcome, left);
+    return left === null ? reportUnread(outcome, cancelled.scope) : report(outcome, left);
   };
 }
 
@@ -84,15 +84,19 @@ async function cancelRest(client: ExchangeClient, market: string, options: SendO
   }
 }
 
-function unproven(outcome: Outcome): Outcome {
-  const note = `${outcome.note}; the open orders of the market could not be read, so other orders may be open`;
-  return { ...outcome, status: 'unknown', note };
+/** Only the list proves that orders of others are gone, so a lookup must read it. */
+function reportUnread(outcome: Outcome, scope: CancelScope): Outcome {
+  const isProven = scope === 'own' || outcome.status !== 'cancelled';
+  return {
+    ...outcome,
+    status: isProven ? outcome.status : 'unknown',
+    note: `${outcome.note}; the open orders could not be read back`,
+    evidence: toJson({ ...asRecord(outcome.evidence), left: null }),
+  };
 }
 
-function report(outcome: Outcome, left: readonly number[] | null): Outcome {
+function report(outcome: Outcome, left: readonly number[]): Outcome {
   const evidence: Json = toJson({ ...asRecord(outcome.evidence), left });
-  if (left === null)
-    return { ...outcome, evidence, note: `${outcome.note}; the open orders could not be read back` };
   if (left.length === 0)
     return { ...outcome, evidence, note: `${outcome.note}; none of them is open any more` };
   return {

@@ -1,6 +1,9 @@
-import type { Side } from '../../lib/model/order.ts';
+import type { OrderKindName, Side } from '../../lib/model/order.ts';
 
-/** One instruction of a planned alert. All orders have different prices, so that every duplicate is found. */
+/**
+ * One instruction of a planned alert. All orders have different limit prices, or without a limit price different
+ * amounts, so that every duplicate is found.
+ */
 export type PlannedSignal = PlannedOrder | PlannedCancel;
 
 export interface PlannedOrder {
@@ -9,11 +12,15 @@ export interface PlannedOrder {
   readonly id: string | null;
   readonly ticker: string;
   readonly market: string;
+  readonly kind: OrderKindName;
   readonly side: Side;
   /** In base units; this and the prices are decimals as text, without trailing zeros. */
   readonly amount: string;
-  readonly stopPrice: string;
-  readonly limitPrice: string;
+  /** Whether the amount is in quote units. */
+  readonly isQuote: boolean;
+  /** Null: the kind has none. */
+  readonly stopPrice: string | null;
+  readonly limitPrice: string | null;
   readonly stopLossAndTakeProfit: { readonly stopLoss: string; readonly takeProfit: string } | null;
 }
 
@@ -63,14 +70,15 @@ function fieldsOf(signal: PlannedSignal): Record<string, string> {
   const { ticker } = signal;
   const named = signal.id === null ? {} : { id: signal.id };
   if (signal.action === 'order') {
-    const { side, amount, stopPrice, limitPrice, stopLossAndTakeProfit } = signal;
+    const { kind, side, amount, isQuote, stopPrice, limitPrice, stopLossAndTakeProfit } = signal;
     return {
       ...named,
       ticker,
       action: side,
-      quantity: amount,
-      stopPrice,
-      limitPrice,
+      orderType: kind,
+      ...(isQuote ? { quoteQuantity: amount } : { quantity: amount }),
+      ...(stopPrice === null ? {} : { stopPrice }),
+      ...(limitPrice === null ? {} : { limitPrice }),
       ...stopLossAndTakeProfit,
     };
   }

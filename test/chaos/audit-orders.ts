@@ -52,8 +52,13 @@ function contradict(evidence: Evidence, entry: Entry, order: OrderState | null):
       : []),
     ...(status === 'unknown' && wasMissedInQuiet ? ['a lookup did not find an order that exists'] : []),
     ...(status === 'placed' && !orderOpen && isOpen ? ['the ledger counts an open order as closed'] : []),
+    ...(status === 'placed' && isMarketOrder(entry) && isOpen ? ['a market order rests'] : []),
     ...(tradingAccounts[entry.account] === order.account ? [] : ['the order is in a wrong account']),
   ];
+}
+
+function isMarketOrder({ signal }: Entry): boolean {
+  return signal?.action === 'order' && signal.orderType === 'market';
 }
 
 /** Whether a cancellation withdrew the order before it was sent. */

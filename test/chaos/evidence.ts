@@ -2,6 +2,7 @@ import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { OrderState } from '../../lib/paper/state.ts';
 import type { PlannedOrder, PlannedSignal } from './alerts.ts';
 import type { Facts } from './facts.ts';
+import { pricedAmountOf } from './plan-alerts.ts';
 import type { SentAlert } from './sender.ts';
 
 /** A broken promise. */
@@ -82,7 +83,9 @@ function isOrder(signal: PlannedSignal): signal is PlannedOrder {
 /** The content of an order without its ids; no two planned orders have the same. */
 export function contentOf(order: PlannedOrder | OrderState): string {
   const price = 'limitPrice' in order ? order.limitPrice : order.price;
-  return `${order.side} ${order.amount} ${order.market} at ${price}`;
+  // A guarded market order has a limit price that the relay computes; its amount is its own.
+  const isPriced = order.amount === pricedAmountOf(order.market);
+  return `${order.side} ${order.amount} ${order.market} ${isPriced ? `at ${price}` : 'at market'}`;
 }
 
 /** Whether any response to the alert had an HTTP status of this class: 2 for 2xx. */

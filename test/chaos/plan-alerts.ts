@@ -2,7 +2,7 @@ import { type Decimal, formatDecimal, parseDecimal } from '../../lib/base/decima
 import type { Random } from '../../lib/base/random.ts';
 import type { Flaw, PlannedAlert, PlannedOrder, PlannedSignal } from './alerts.ts';
 import { between, pick } from './chance.ts';
-import { rehearsalAccount, tickers, tradingAccounts } from './relay-config.ts';
+import { grounds, rehearsalAccount, tickers, tradingAccounts } from './relay-config.ts';
 
 /** The highest mean rate of signals. Alerts come in bursts, as at the close of a bar. */
 const mostPerSecond = 130;
@@ -15,7 +15,11 @@ const longestPauseMs = 700;
  * together.
  */
 interface Terms {
+  /** Of an order with a limit price. */
   readonly amount: string;
+  /** What the amounts of two orders without a limit price differ by, and the most such orders. */
+  readonly step: Decimal;
+  readonly mostUnpriced: number;
   /** The first price of the paper exchange. */
   readonly price: Decimal;
   /** The distance between the prices of two orders; a multiple of the market's step. */
@@ -24,19 +28,39 @@ interface Terms {
   readonly closingDistance: Decimal;
 }
 
-const terms = (amount: string, price: string, spacing: string, closingDistance: string): Terms => ({
+const terms = (
+  amount: string,
+  step: string,
+  price: string,
+  spacing: string,
+  closingDistance: string,
+  mostUnpriced = 5000,
+): Terms => ({
   amount,
+  step: parseDecimal(step),
+  mostUnpriced,
   price: parseDecimal(price),
   spacing: parseDecimal(spacing),
   closingDistance: parseDecimal(closingDistance),
 });
 
 const termsByTicker: Readonly<Record<string, Terms>> = {
-  BTCUSDT: terms('0.0001', '60000', '0.1', '1000'),
-  ETHUSDT: terms('0.002', '3000', '0.01', '50'),
-  SOLUSDT: terms('0.05', '150', '0.001', '3'),
-  'BTCUSDT.P': terms('0.001', '60000', '0.1', '1000'),
+  BTCUSDT: terms('0.0001', '0.000001', '60000', '0.1', '1000'),
+  ETHUSDT: terms('0.002', '0.00001', '3000', '0.01', '50'),
+  SOLUSDT: terms('0.05', '0.001', '150', '0.001', '3'),
+  'BTCUSDT.P': terms('0.001', '0.001', '60000', '0.1', '1000', 150),
 };
+
+/** Each market with its first price. */
+export const firstPrices: readonly (readonly [market: string, price: Decimal])[] = Object.entries(
+  termsByTicker,
+).map(([ticker, { price }]) => [tickers[ticker] ?? '', price]);
+
+/** The amount of every order with a limit price in a market. */
+export function pricedAmountOf(market: string): string | undefined {
+  const ticker = Object.keys(tickers).find((name) => tickers[name] === market);
+  return termsByTicker[ticker ?? '']?.amount;
+}
 
 /** @param count the number of signals; the last alert may add one or two */
 export function planAlerts(random: Random, count: number): readonly PlannedAlert[] {
@@ -109,26 +133,53 @@ function createSignalDraw(random: Random) {
   };
 }
 
-/** @param index a number that gives the order its own price in its market */
+/** A share of the orders of each kind. */
+const kinds = ['stop_limit', 'stop_limit', 'limit', 'market', 'stop_market'] as const;
+
+/** The quote amount of a spot stop-market buy; the exchange sizes it in no other unit. */
+const quoteAmount = parseDecimal('10');
+const quoteStep = parseDecimal('0.01');
+
+/** @param index a number that gives the order its own price, or amount, in its market */
 function planOrder(random: Random, ticker: string, index: number, id: string | null): PlannedOrder {
   const found = termsByTicker[ticker];
   if (found === undefined) throw new RangeError(`no terms are set for ${ticker}`);
   const side = pick(random, ['buy', 'sell'] as const);
+  const drawn = pick(random, [...kinds]);
+  const isPriced = drawn === 'stop_limit' || drawn === 'limit' || index > found.mostUnpriced;
+  const kind = isPriced && drawn !== 'limit' ? 'stop_limit' : drawn;
+  const market = tickers[ticker] ?? '';
+  const isSpot = grounds[market] === 'spot';
+  const isQuote = kind === 'stop_market' && isSpot && side === 'buy';
   const away = side === 'buy' ? found.spacing : found.spacing.neg();
-  const price = found.price.plus(away.times(parseDecimal(String(100 + index))));
+  const number = parseDecimal(String(index));
+  const price = found.price.plus(away.times(number.plus(nearest)));
   const gain = side === 'buy' ? found.closingDistance : found.closingDistance.neg();
-  const hasPlanned = random() < 0.2;
+  const hasPlanned = !isSpot && random() < 0.2;
+  const amount = isQuote
+    ? quoteAmount.plus(quoteStep.times(number))
+    : parseDecimal(found.amount).plus(found.step.times(number));
   return {
     action: 'order',
     id,
     ticker,
-    market: tickers[ticker] ?? '',
+    market,
+    kind,
     side,
-    amount: found.amount,
-    stopPrice: formatDecimal(price.minus(away.times(parseDecimal('5')))),
-    limitPrice: formatDecimal(price),
+    amount: isPriced ? found.amount : formatDecimal(amount),
+    isQuote,
+    stopPrice: kind === 'limit' || kind === 'market' ? null : formatDecimal(price.minus(away.times(stopGap))),
+    // A limit order rests on the other side of the price.
+    limitPrice: isPriced
+      ? formatDecimal(kind === 'limit' ? found.price.times(two).minus(price) : price)
+      : null,
     stopLossAndTakeProfit: hasPlanned
       ? { stopLoss: formatDecimal(price.minus(gain)), takeProfit: formatDecimal(price.plus(gain)) }
       : null,
   };
 }
+
+/** How many spacings the prices are away from the first price at least, and a stop from its limit. */
+const nearest = parseDecimal('100');
+const stopGap = parseDecimal('5');
+const two = parseDecimal('2');

@@ -1,8 +1,9 @@
+import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { createRandom, type Random } from '../../lib/base/random.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import type { PlannedAlert } from './alerts.ts';
-import { between } from './chance.ts';
-import { planAlerts } from './plan-alerts.ts';
+import { between, pick } from './chance.ts';
+import { firstPrices, planAlerts } from './plan-alerts.ts';
 
 /** A span of the run, in milliseconds after its start. */
 export interface Span {
@@ -31,6 +32,14 @@ export interface Plan {
   readonly fullDisks: readonly Span[];
   readonly weathers: readonly Weather[];
   readonly logLosses: readonly LogLoss[];
+  readonly priceMoves: readonly PriceMove[];
+}
+
+/** A trade at another price, which triggers and fills some of the orders. */
+export interface PriceMove {
+  readonly atMs: number;
+  readonly market: string;
+  readonly price: Decimal;
 }
 
 const signalsPerKill = 700;
@@ -57,6 +66,7 @@ export function createPlan(seed: number, signals: number): Plan {
     killsAtMs: planKills(random, alerts, kills).map((atMs) => avoidMostly(random, atMs, fullDisks)),
     fullDisks,
     weathers: planWeathers(random, durationMs),
+    priceMoves: planPriceMoves(random, durationMs),
     logLosses: planLogLosses(
       random,
       durationMs,
@@ -105,6 +115,18 @@ function planLogLosses(random: Random, durationMs: number, losses: number): read
   }));
 }
 
+const pauseBetweenMovesMs = 250;
+/** From the first price, as a part of it. */
+const furthestMove = 0.001;
+
+function planPriceMoves(random: Random, durationMs: number): readonly PriceMove[] {
+  return Array.from({ length: Math.ceil(durationMs / pauseBetweenMovesMs) }, (_, index) => {
+    const [market, price] = pick(random, firstPrices);
+    const factor = parseDecimal(between(random, 1 - furthestMove, 1 + furthestMove).toFixed(6));
+    return { atMs: index * pauseBetweenMovesMs, market, price: price.times(factor).round(1) };
+  });
+}
+
 const byChance = (fault: FaultRequest['fault'], probability: number, delayMs?: number): FaultRequest => ({
   fault,
   probability,
@@ -122,6 +144,7 @@ const climates: Readonly<Record<string, (durationMs: number) => readonly FaultRe
   slow: () => [byChance('delay', 0.01, 3000), byChance('delay', 0.2, 120)],
   throttled: () => [byChance('rate_429', 0.2), byChance('nonce_429', 0.2)],
   refusing: () => [byChance('refuse', 0.1)],
+  'no immediate-or-cancel': () => [byChance('refuse_ioc', 0.6)],
   'lists behind': () => [byChance('read_lag', 0.8, 4000), byChance('drop_after', 0.1)],
   down: (durationMs) => [{ fault: 'down', durationMs }],
 };

@@ -1,4 +1,5 @@
 import type { RelayConfig } from '../../lib/host/config.ts';
+import type { TradingGround } from '../../lib/model/account.ts';
 
 /** The two trading accounts of the relay, each with its account name at the paper exchange. */
 export const tradingAccounts: Readonly<Record<string, string>> = { main: 'main', second: 'second' };
@@ -22,19 +23,38 @@ export const exchangeTimeoutMs = 2_000;
 /** Small, so that a short run fills many log files. */
 export const maximumLogFileBytes = 128 * 1024;
 
-/** A configuration without limits, so that only faults decide the outcome of a signal. */
+/** Where each market trades. */
+export const grounds: Readonly<Record<string, TradingGround>> = {
+  BTC_USDT: 'margin',
+  ETH_USDT: 'margin',
+  SOL_USDT: 'spot',
+  BTC_PERP: 'futures',
+};
+
+/**
+ * A configuration without limits, so that only faults decide the outcome of a signal. The market orders of one account
+ * are guarded.
+ */
 export function chaosConfig(exchangeUrl: string): RelayConfig {
   const markets = Object.fromEntries(
-    Object.values(tickers).map((market) => [
-      market,
-      { tradesOn: market.endsWith('_PERP') ? ('futures' as const) : ('margin' as const) },
-    ]),
+    Object.entries(grounds).map(([market, tradesOn]) => [market, { tradesOn }]),
   );
-  const trading = Object.keys(tradingAccounts).map((name) => [name, { mode: 'live' as const, markets }]);
+  const trading = Object.keys(tradingAccounts).map((name) => [
+    name,
+    {
+      mode: 'live' as const,
+      markets,
+      allowUnguardedMarket: true,
+      ...(name === 'main' ? { maxSlippage: '0.05%' } : {}),
+    },
+  ]);
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
     tickers,
     maxLagSeconds: 60,
-    accounts: { ...Object.fromEntries(trading), [rehearsalAccount]: { mode: 'dry-run', markets } },
+    accounts: {
+      ...Object.fromEntries(trading),
+      [rehearsalAccount]: { mode: 'dry-run', markets, allowUnguardedMarket: true },
+    },
   };
 }

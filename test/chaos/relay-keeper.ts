@@ -138,7 +138,8 @@ export function startKeeper(options: {
       await ready.promise;
     },
     async reconcile() {
-      if (child === null) return;
+      // The channel of a killed process closes before its exit is seen.
+      if (child === null || !child.connected) return;
       const finished = Promise.race([once(child, 'message'), once(child, 'exit')]);
       child.send('reconcile');
       await finished;

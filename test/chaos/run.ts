@@ -20,7 +20,7 @@ import type { Plan } from './plan.ts';
 import { rehearsalAccount, tradingAccounts } from './relay-config.ts';
 import { type RelayKeeper, startKeeper } from './relay-keeper.ts';
 import { type SentAlert, sendAlert } from './sender.ts';
-import { playWeathers } from './weather.ts';
+import { movePrices, playWeathers } from './weather.ts';
 
 /** The result of a run. */
 export interface ChaosRun {
@@ -167,6 +167,7 @@ async function play(stage: Stage, plan: Plan) {
     reconcileOften(),
     killOften(),
     fillOften(disk, keeper, plan.fullDisks, until),
+    movePrices(paper.control, plan.priceMoves, until),
   ]);
   return { alerts, strikes, logLosses };
 }

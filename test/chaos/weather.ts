@@ -1,6 +1,6 @@
 import type { PaperControl } from '../../lib/paper/control.ts';
 import type { FaultKind } from '../../lib/paper/faults.ts';
-import type { Weather } from './plan.ts';
+import type { PriceMove, Weather } from './plan.ts';
 
 /** How often each kind of fault has struck; for `down`, the number of outages. */
 export type Strikes = Map<FaultKind, number>;
@@ -25,4 +25,16 @@ export async function playWeathers(
 
 function add(strikes: Strikes, fault: FaultKind, times: number): void {
   strikes.set(fault, (strikes.get(fault) ?? 0) + times);
+}
+
+/** Trades at the planned prices, so that stops are triggered and some orders fill. */
+export async function movePrices(
+  control: PaperControl,
+  moves: readonly PriceMove[],
+  until: (atMs: number) => Promise<void>,
+): Promise<void> {
+  for (const { atMs, market, price } of moves) {
+    await until(atMs);
+    control.setPrice(market, price);
+  }
 }

@@ -110,9 +110,11 @@ describe('the state of the paper exchange', () => {
   };
   const account = {
     main: { USDT: '5' },
+    spot: { BTC: { available: '3', reserved: '0.25' } },
     collateral: { BTC: { available: '1', reserved: '0.5' } },
+    leverage: 2,
     hedgeMode: false,
-    positions: { BTC_PERP: { amount: '-0.5', margin: '30000' } },
+    positions: { BTC_PERP: { amount: '-0.5', basePrice: '60000', margin: '15000' } },
   };
 
   test('shows open orders first, then the last ended ones, and says how many it leaves out', () => {
@@ -126,9 +128,10 @@ describe('the state of the paper exchange', () => {
       ),
     );
 
-    expect(lines).toContain('main     BTC_PERP    -0.5   30000');
-    expect(lines).toContain('main     BTC        0           1       0.5');
-    expect(lines).toContain('         USDT       5           0         0');
+    expect(lines).toContain('main     BTC_PERP    -0.5       60000   15000');
+    expect(lines).toContain('main     BTC        0     3      0.25           1       0.5');
+    expect(lines).toContain('         USDT       5     0         0           0         0');
+    expect(lines).toContain('Account main has leverage 2.');
     const ids = lines
       .map((line) => /^2026-11-20 10:00:00 +(\d+) /.exec(line)?.[1])
       .filter((id) => id !== undefined);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import type { Account, TradingGround } from '../../lib/model/account.ts';
 import { findAccount } from '../../lib/model/settings.ts';
@@ -182,7 +183,7 @@ const runs: Readonly<Record<string, ExampleRun>> = {
     tradesOn: 'spot',
     ticker: 'DBTCDUSDT',
     orders: [{ action: 'buy' }, { action: 'sell' }],
-    placed: ['buy spot_limit 0.165837 filled', 'sell spot_limit 1.165671 filled'],
+    placed: ['buy spot_limit 0.016583 filled', 'sell spot_limit 0.016566 filled'],
   },
   'tradingview-long-short.json': {
     tradesOn: 'futures',
@@ -197,7 +198,7 @@ const runs: Readonly<Record<string, ExampleRun>> = {
     tradesOn: 'futures',
     ticker: 'BTCUSDT.P',
     orders: [{ action: 'buy' }],
-    placed: ['buy limit 0.829 filled'],
+    placed: ['buy limit 1.699 filled'],
   },
   'tradingview-entry-with-exits.json': {
     tradesOn: 'margin',
@@ -230,6 +231,9 @@ describe('an example for TradingView, filled in and sent to a relay', () => {
     }).settings;
     const world = await openWorld({ dialect: 'live', settings: own });
     try {
+      // What the account holds of the demo pair: little enough for the order book.
+      world.paper.control.setFunds('main', 'spot', 'DUSDT', parseDecimal('1000'));
+      world.paper.control.setFunds('main', 'spot', 'DBTC', parseDecimal('0'));
       const before = name === 'tradingview-close.json' ? [openAPosition(ticker)] : [];
       const messages = orders.map(({ action, contracts = '0.01' }) =>
         fillIn(readExample(name), {

@@ -98,7 +98,12 @@ describe('order types', () => {
     ['margin stop limit', 'stop_limit'],
     ['limit', 'limit'],
     ['margin limit', 'limit'],
-    ['trigger margin market', 'trigger margin market'],
+    ['market', 'market'],
+    ['stock market', 'market'],
+    ['margin market', 'market'],
+    ['stop market', 'stop_market'],
+    ['trigger margin market', 'stop_market'],
+    ['iceberg', 'iceberg'],
   ])('"%s" is read as "%s"', (word, type) => {
     expect(orderTypeOf(word)).toBe(type);
   });

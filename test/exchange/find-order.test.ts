@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { toJson } from '../../lib/base/json.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
@@ -241,8 +242,47 @@ describe('lists of the live service that contradict each other', () => {
   });
 
   test('do not find the order in an empty history or in one of other markets', async () => {
-    expect(await find(response(200, []), response(200, {}))).toEqual({ kind: 'not_found' });
-    expect(await find(response(200, []), response(200, { ETH_USDT: [] }))).toEqual({ kind: 'not_found' });
+    expect(await find(response(200, []), response(200, {}), noneEnded)).toEqual({ kind: 'not_found' });
+    expect(await find(response(200, []), response(200, { ETH_USDT: [] }), noneEnded)).toEqual({
+      kind: 'not_found',
+    });
+  });
+
+  const fill = (changes: object = {}) => ({
+    id: 1,
+    time: 1_700_000_000.5,
+    side: 'buy',
+    role: 2,
+    amount: '0.25',
+    price: '100',
+    deal: '25',
+    fee: '0.1',
+    feeAsset: 'USDT',
+    orderId: 7,
+    ...changes,
+  });
+
+  test('find the fills of an order that no list holds, as for a partner whose order was cancelled', async () => {
+    const fills = response(200, [fill(), fill({ id: 2, amount: '0.5', deal: '50' })]);
+
+    expect(toJson(await find(response(200, []), noneEnded, fills))).toEqual({
+      kind: 'filled',
+      orderId: 7,
+      side: 'buy',
+      filled: '0.75',
+      filledNotional: '75',
+    });
+  });
+
+  test.each([
+    ['of two orders', { id: 2, orderId: 8 }],
+    ['of both sides', { id: 2, side: 'sell' }],
+    ['of an order without an id', { id: 2, orderId: null }],
+    ['with another client order id', { id: 2, clientOrderId: 'tr-2' }],
+  ])('prove nothing when they hold fills %s: the server ignored the filter', async (_, changes) => {
+    const fills = response(200, [fill(), fill(changes)]);
+
+    expect(await find(response(200, []), noneEnded, fills)).toEqual({ kind: 'not_listed' });
   });
 
   test.each([

@@ -5,7 +5,6 @@ import { futures } from '../../lib/exchange/endpoints/futures.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
 import type { ExchangeError } from '../../lib/exchange/errors.ts';
-import { listDeals } from '../../lib/exchange/list-deals.ts';
 import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import { connect, failureOf } from './scripted-exchange.ts';
 
@@ -117,56 +116,4 @@ test('a list of perpetual markets that reports a failure is an error', async () 
   const error = await failureOf(client.call(futures, {}, { timeoutMs: 1 }));
 
   expect(error.attempts[0].failure.kind).toBe('ambiguous');
-});
-
-describe('the fills of an order', () => {
-  const name = { market: 'BTC_USDT', clientOrderId: 'main-1' };
-  const deal = (id: number) => ({
-    id,
-    time: 1,
-    side: 'buy',
-    role: 2,
-    amount: '1',
-    price: '2',
-    deal: '2',
-    fee: '0',
-  });
-  const notFound = { orderHistory: ['OrderHistory was not found.'] };
-
-  test('are none when the history does not know the client order id', async () => {
-    const { client } = connect([answer({ code: 30, message: 'Validation failed', errors: notFound }, 422)]);
-
-    expect(await listDeals(client, name, {})).toEqual({ deals: [], isWhole: true });
-  });
-
-  test('are an error when the exchange refuses the request for another reason', async () => {
-    const errors = { market: ['Market is not available.'] };
-    const { client } = connect([answer({ code: 31, message: 'Validation failed', errors }, 422)]);
-
-    const error = await failureOf(listDeals(client, name, {}));
-
-    expect(error.failure).toMatchObject({ kind: 'rejected', exchangeCode: 31 });
-  });
-
-  test('are read over all pages, each fill once', async () => {
-    const first = Array.from({ length: 100 }, (_, index) => deal(1000 - index));
-    // A new fill moved the last one of the first page to the second.
-    const { client, transport } = connect([answer(first), answer([deal(901), deal(900)])]);
-
-    const { deals, isWhole } = await listDeals(client, name, {});
-
-    expect([deals.length, isWhole]).toEqual([101, true]);
-    const offsets = transport.sent.map(({ body }) => JSON.parse(body ?? '').offset);
-    expect(offsets).toEqual([0, 100]);
-  });
-
-  test('are told to be incomplete after 2000', async () => {
-    const pages = Array.from({ length: 20 }, (_, page) =>
-      answer(Array.from({ length: 100 }, (_, index) => deal(1 + page * 100 + index))),
-    );
-
-    const { deals, isWhole } = await listDeals(connect(pages).client, name, {});
-
-    expect([deals.length, isWhole]).toEqual([2000, false]);
-  });
 });

@@ -87,15 +87,15 @@ describe('POST /signals/{account}/{token}', () => {
         id: 'bad-1',
         ticker: 'XRPUSDT',
         action: 'buy',
-        quantity: '5%',
+        quantity: '5 BTC',
         stopPrice: '50100',
-        stoploss: '1',
+        stopLos: '1',
       }),
     );
 
     expect(status).toBe(400);
     expect(body.error?.code).toBe('invalid_signal');
-    expect(body.error?.issues.map(({ path }) => path).sort()).toEqual(['quantity', 'stoploss', 'ticker']);
+    expect(body.error?.issues.map(({ path }) => path).sort()).toEqual(['quantity', 'stopLos', 'ticker']);
     expect(body.error?.issues.every(({ message, hint }) => message !== '' && hint !== '')).toBe(true);
   });
 

@@ -55,11 +55,12 @@ describe('the balances that a relay recorded', () => {
       ];
     });
     expect(whenAndWhat(document)).toEqual(held);
+    // A margin order costs its fee; the position itself is no balance.
     expect(held.map(([, , amounts]) => amounts)).toMatchObject([
-      { BTC: '10' },
-      { BTC: '10' },
-      { BTC: '10.01' },
-      { BTC: '10.01' },
+      { USDT: '1000000' },
+      { USDT: '1000000' },
+      { USDT: '999999.4985' },
+      { USDT: '999999.4985' },
     ]);
   });
 

@@ -186,8 +186,9 @@ describe('what is public', () => {
         base_id: 0,
         quote_id: 0,
         last_price: '61500',
-        quote_volume: '0',
-        base_volume: '0',
+        // The trade that set the price.
+        quote_volume: '0.615',
+        base_volume: '0.00001',
         isFrozen: false,
         change: '2.5',
       },
@@ -201,7 +202,7 @@ describe('what is public', () => {
     const { status, body } = await get(paper.url, '/api/v4/public/assets');
 
     expect(status).toBe(200);
-    expect(Object.keys(body as object)).toEqual(['BTC', 'ETH', 'SOL', 'USDT', 'UAH']);
+    expect(Object.keys(body as object)).toEqual(['BTC', 'ETH', 'SOL', 'USDT', 'UAH', 'DBTC', 'DUSDT']);
     expect(body).toMatchObject({
       BTC: {
         name: 'Bitcoin',

@@ -1,9 +1,12 @@
 import type { Random } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import type { OrderKindName } from '../../lib/model/order.ts';
-import { isCarried, orderKinds } from '../../lib/orders/order-kinds.ts';
+import { kindOfType, type OrderKindName } from '../../lib/model/order.ts';
+import { orderKinds } from '../../lib/orders/order-kinds.ts';
+import { carriedTypes } from '../../lib/orders/order-types.ts';
 import { clientOrderIdOf } from '../../lib/signals/identity.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
+import { type Ground, groundsIn } from './grounds.ts';
+import { drawOrderFields } from './order-draw.ts';
 
 /** One alert that will fire: its bytes and the account it is sent to. */
 export interface Alert {
@@ -19,72 +22,25 @@ export interface Alert {
 /** Part of the comment of every alert; no log line, error or response may contain it. */
 export const bodyMarker = 'marker-of-the-raw-body';
 
-interface Ground {
-  readonly account: string;
-  readonly ticker: string;
-  /** A whole number in the quote currency: the first price of the paper exchange. */
-  readonly price: number;
-  readonly quantity: string;
-}
-
-const btc = { ticker: 'BTCUSDT', price: 60_000, quantity: '0.002' };
-const eth = { ticker: 'ETHUSDT', price: 3000, quantity: '0.02' };
-const sol = { ticker: 'SOLUSDT', price: 150, quantity: '1.5' };
-
 /**
  * Limit distances just within the maximum of every account, just beyond it, and as a typing error makes them.
  */
 const reaches = [0.025, 0.035, 0.9] as const;
-
-/** Few markets for many signals, so that signals of the same market meet. */
-const grounds: readonly [Ground, ...Ground[]] = [
-  { account: 'main', ...btc },
-  { account: 'main', ...btc },
-  { account: 'main', ...eth },
-  { account: 'second', ...sol },
-  { account: 'second', ...sol },
-  { account: 'second', ...btc },
-  { account: 'rehearsal', ...btc },
-];
-
-/** The inputs for drawing the prices of an order. */
-interface PriceDraw {
-  readonly random: Random;
-  readonly isBuy: boolean;
-  /** A whole number in the quote currency. */
-  readonly price: number;
-  /** The cents of the limit price, two digits. */
-  readonly cents: string;
-  readonly reach: number | undefined;
-}
-
-/** Draws the fields of an alert for the kind and the prices of its order. */
-const drawPrices: Readonly<Record<OrderKindName, (draw: PriceDraw) => object>> = {
-  stop_limit: ({ random, isBuy, price, cents, reach }) => {
-    const limit = Math.round(price * (isBuy ? 1.001 : 0.999)) + rollWhole(random, 0, 3);
-    const distance = reach === undefined ? 1 : Math.round(limit * reach);
-    return {
-      stopPrice: String(isBuy ? limit - distance : limit + distance),
-      limitPrice: `${limit}.${cents}`,
-    };
-  },
-  // Some orders fill at once and some rest; some of those fill when the price reaches them.
-  limit: ({ random, isBuy, price, cents }) => {
-    const isResting = rollChance(random, 0.7);
-    const limit = Math.round(price * (isBuy === isResting ? 0.99 : 1.01)) + rollWhole(random, 0, 3);
-    return { orderType: 'limit', limitPrice: `${limit}.${cents}` };
-  },
-};
 
 /** The most signals that can have unique prices. */
 export const mostSignals = 99;
 
 type Kinds = readonly [OrderKindName, ...OrderKindName[]];
 
+/** Whether the dialect has orders of this kind somewhere. */
+export function hasKind(dialect: Dialect, kind: OrderKindName): boolean {
+  return carriedTypes(dialect).some((type) => kindOfType[type] === kind);
+}
+
 /** Every kind of order that the dialect has, and rarely one that it does not have. */
 export function usualKinds(dialect: Dialect): Kinds {
-  const [first, ...others] = orderKinds.flatMap((kind) =>
-    Array.from({ length: isCarried(kind, dialect) ? 10 : 1 }, () => kind.name),
+  const [first, ...others] = orderKinds.flatMap(({ name }) =>
+    Array.from({ length: hasKind(dialect, name) ? 15 : 1 }, () => name),
   );
   if (first === undefined) throw new Error('there is no kind of order');
   return [first, ...others];
@@ -93,6 +49,7 @@ export function usualKinds(dialect: Dialect): Kinds {
 /** Draws alerts one after the other, and keeps their ids, because cancellations name earlier orders. */
 export class AlertDraw {
   readonly #random: Random;
+  readonly #dialect: Dialect;
   readonly #kinds: Kinds;
   readonly #startMs: number;
   readonly #named: { readonly id: string; readonly ground: Ground }[] = [];
@@ -104,8 +61,9 @@ export class AlertDraw {
    * @param startMs the time of the start of the run, for alerts that say when they fired
    * @param kinds kinds of orders; a kind that is listed more often is drawn more often
    */
-  constructor(random: Random, startMs: number, kinds: Kinds) {
+  constructor(random: Random, startMs: number, dialect: Dialect, kinds: Kinds) {
     this.#random = random;
+    this.#dialect = dialect;
     this.#kinds = kinds;
     this.#startMs = startMs;
   }
@@ -128,7 +86,7 @@ export class AlertDraw {
   }
 
   #drawOne(): Pick<Alert, 'account' | 'body' | 'isForged'> {
-    const ground = pickOne(this.#random, grounds);
+    const ground = pickOne(this.#random, groundsIn(this.#dialect));
     const roll = this.#random();
     const message = this.#drawMessage(ground, roll);
     this.#signalCount += [message].flat().length;
@@ -152,30 +110,14 @@ export class AlertDraw {
     return this.#order(ground, { id: this.#named.at(-1)?.id ?? 's1' });
   }
 
-  /**
-   * @param reach the distance of the limit price beyond the stop price, as a part of the limit price; absent:
-   * 1 unit
-   */
+  /** @param reach as in {@link drawOrderFields} */
   #order(ground: Ground, changes: object = {}, reach?: number): object {
     this.#orderCount += 1;
-    const { ticker, price, quantity } = ground;
-    const random = this.#random;
-    const isBuy = rollChance(random, 0.7);
-    // The cents identify the order: no two orders of a run have the same, whatever their ids.
-    const cents = String(this.#orderCount).padStart(2, '0');
-    const kind = reach === undefined ? pickOne(random, this.#kinds) : this.#kindWithReach();
-    const prices = drawPrices[kind]({ random, isBuy, price, cents, reach });
-    const size = rollChance(random, 0.25) ? { quoteQuantity: '100' } : { quantity };
-    const stopLossAndTakeProfit = isBuy
-      ? { stopLoss: String(price * 0.9), takeProfit: String(price * 1.1) }
-      : { stopLoss: String(price * 1.1), takeProfit: String(price * 0.9) };
+    const kind = reach === undefined ? pickOne(this.#random, this.#kinds) : this.#kindWithReach();
+    const [random, number, hasShares] = [this.#random, this.#orderCount, this.#dialect === 'live'];
     return {
       ...this.#identity(ground),
-      ticker,
-      action: isBuy ? 'buy' : 'sell',
-      ...size,
-      ...prices,
-      ...(rollChance(random, 0.5) ? stopLossAndTakeProfit : {}),
+      ...drawOrderFields({ random, ground, kind, number, hasShares, reach }),
       comment: bodyMarker,
       ...changes,
     };
@@ -218,7 +160,8 @@ export class AlertDraw {
   }
 
   #cancelAll({ ticker }: Ground): object {
-    return { id: `c${this.#signalCount}`, ticker, action: 'cancel_all', comment: bodyMarker };
+    const scope = this.#dialect === 'live' && rollChance(this.#random, 0.3) ? { scope: 'market' } : {};
+    return { id: `c${this.#signalCount}`, ticker, action: 'cancel_all', ...scope, comment: bodyMarker };
   }
 
   /** An order whose prices are far apart; some of them are allowed. */
@@ -231,6 +174,7 @@ export class AlertDraw {
     return pickOne(this.#random, [
       () => ({ ...this.#order(ground), stoplos: '1' }),
       () => this.#order(ground, { quantity: 'NaN', quoteQuantity: undefined }),
+      () => this.#order(ground, { trailingStop: '1%' }),
       () => this.#order(ground, this.#time({ maxLag: 30 }, 200_000)),
       () => this.#order(ground, { id: this.#named[0]?.id ?? 'x' }),
       () => this.#order(ground, { ticker: 'XRPUSDT' }),

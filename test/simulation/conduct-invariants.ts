@@ -16,9 +16,11 @@ import { settings } from './simulated-world.ts';
 /** Finds what the relay did against its own rules during the run. */
 export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
   const { history, entries } = facts;
-  // The operator's tool may cancel at any time; an order may only be sent by executing a signal.
+  // The operator's tool may cancel at any time, and a lookup may end what must not rest. An order may only be sent by
+  // executing a signal.
   const sends = history.sends.filter(
-    ({ path, invocation }) => isTrade(path) && (invocation?.handlerName !== 'resolve' || isCreate(path)),
+    ({ path, invocation }) =>
+      isTrade(path) && (!mayCancel.has(invocation?.handlerName ?? '') || isCreate(path)),
   );
   return [
     ...findResends(facts),
@@ -35,6 +37,8 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
   ];
 }
 
+const mayCancel: ReadonlySet<string> = new Set(['resolve', 'reconcile']);
+
 function broken(invariant: InvariantName, text: string): Violation {
   return { invariant, harm: 'other', text };
 }
@@ -43,15 +47,21 @@ const mostTurnedAway = 3;
 
 /**
  * Finds orders that were sent more than once. Another attempt is allowed after the exchange refused the key,
- * or a few times after HTTP 429, each time after a lookup in the lists.
+ * or a few times after HTTP 429, each time after a lookup in the lists; and without the flag "immediate or cancel"
+ * after the exchange refused that flag.
  */
 function findResends({ history, dialect }: Facts): readonly Violation[] {
   const bySignal = Map.groupBy(history.sends, ({ key }) => keysOf(key)[0]);
   return [...bySignal].flatMap(([key, sends]) => {
     const creates = sends.filter(({ path }) => isCreate(path));
     const isRash = creates.slice(0, -1).some((create, index) => {
-      const between = sends.slice(sends.indexOf(create) + 1, sends.indexOf(creates[index + 1] ?? create));
-      return !(isKeyRefused(create) || (isStatus(create, 429) && isLookup(between, dialect)));
+      const next = creates[index + 1] ?? create;
+      const between = sends.slice(sends.indexOf(create) + 1, sends.indexOf(next));
+      return !(
+        isKeyRefused(create) ||
+        (isStatus(create, 429) && isLookup(between, dialect)) ||
+        (isIocRefused(create) && !asksForIoc(next))
+      );
     });
     const isStubborn = creates.filter((create) => isStatus(create, 429)).length > mostTurnedAway;
     const text = `the order of ${key} was sent ${creates.length} times, and could have been accepted before the last`;
@@ -66,6 +76,18 @@ function isStatus({ outcome }: WireSend, status: number): boolean {
 function isKeyRefused(send: WireSend): boolean {
   const isRefused = isStatus(send, 401) || isStatus(send, 403);
   return isRefused && send.outcome?.kind === 'answered' && send.outcome.body.startsWith('{');
+}
+
+/** Whether the exchange proved that it placed nothing because of the flag. */
+function isIocRefused(send: WireSend): boolean {
+  const { outcome } = send;
+  if (!asksForIoc(send) || outcome?.kind !== 'answered' || outcome.status !== 422) return false;
+  const { errors = {} } = JSON.parse(outcome.body) as { readonly errors?: object };
+  return 'ioc' in errors;
+}
+
+function asksForIoc({ body }: WireSend): boolean {
+  return (JSON.parse(body) as { readonly ioc?: boolean }).ioc === true;
 }
 
 /** Whether every list has responded, the one of ended orders perhaps with "not found". */
@@ -120,10 +142,16 @@ function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly
   const entry = key === null ? undefined : entries.find((known) => keyText(known) === keyText(key));
   if (entry === undefined || entry.signal === null)
     return [broken('I5', `${send.path} was sent for no signal of the ledger`)];
+  // What must not rest is ended however late it is.
+  const endsRest = entry.signal.action === 'order' && !isCreate(send.path);
+  if (endsRest && entry.signal.orderType !== 'market')
+    return [broken('I5', `${send.path} was sent for ${keyText(entry)}, an order that may rest`)];
   const arrival = { receivedAtMs: entry.createdAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
   const lateMs = send.relayNowMs - lastFreshMs(entry.signal, arrival);
   return [
-    ...(lateMs > 0 ? [broken('I5', `${keyText(entry)} was sent ${lateMs} ms after it became stale`)] : []),
+    ...(lateMs > 0 && !endsRest
+      ? [broken('I5', `${keyText(entry)} was sent ${lateMs} ms after it became stale`)]
+      : []),
     // Cancellations are sent during a pause, too.
     ...(isCreate(send.path) ? findSendsInPause(history, send, entry) : []),
   ];

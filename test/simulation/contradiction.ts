@@ -12,8 +12,13 @@ const otherOrders: readonly [Change, ...Change[]] = [
   otherMarket,
   (order) => ({ side: order['side'] === 'buy' ? 'sell' : 'buy' }),
   (order) => ({ amount: `1${String(order['amount'])}` }),
-  (order) => ({ price: `1${String(order['price'])}` }),
+  // An order without a limit price reports none, and then nobody compares it.
+  (order) => (hasPrice(order) ? { price: `1${String(order['price'])}` } : otherMarket(order)),
 ];
+
+function hasPrice({ price }: Report): boolean {
+  return typeof price === 'string' && Number(price) > 0;
+}
 
 /**
  * Changes that make the response to a cancellation report another order, even if only one of its ids is

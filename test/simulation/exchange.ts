@@ -1,6 +1,7 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { WireRequest } from '../../lib/exchange/transport.ts';
+import type { Side } from '../../lib/model/order.ts';
 import { createPaperCore, type EncodedResponse, encodeResponse } from '../../lib/paper/exchange.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { openTrading } from '../../lib/paper/trading.ts';
@@ -14,6 +15,19 @@ export interface SimulatedExchange {
   serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedResponse>;
   /** Makes one trade of unlimited volume at this price. */
   setPrice(market: string, price: string, atMs: number): void;
+  /** Places an order that the relay does not know, as the owner does on the exchange's own page. */
+  placeByHand(order: HandOrder, atMs: number): void;
+}
+
+/** A limit order; amount and price are decimals as text. */
+export interface HandOrder {
+  readonly account: string;
+  readonly type: 'limit' | 'spot_limit';
+  readonly market: string;
+  readonly side: Side;
+  readonly amount: string;
+  readonly price: string;
+  readonly clientOrderId: string;
 }
 
 export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
@@ -35,6 +49,15 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
     },
     setPrice(market, price, atMs) {
       trading.execute({ kind: 'trade', atMs, market, price: parseDecimal(price), volume: null });
+    },
+    placeByHand({ account, amount, price, ...order }, atMs) {
+      const asked = {
+        ...order,
+        amount: parseDecimal(amount),
+        price: parseDecimal(price),
+        stp: 'no',
+      } as const;
+      trading.execute({ kind: 'create', atMs, account, order: asked });
     },
   };
 }

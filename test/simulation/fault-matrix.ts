@@ -3,25 +3,30 @@ import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import type { Alert } from './alerts.ts';
 import { EventLoop } from './event-loop.ts';
 import { type StoreFault, storeFaults, type WireFault, wireFaults } from './faults.ts';
-import { History, isCreate } from './history.ts';
+import { History, isCancel, isCreate } from './history.ts';
 import { LocalDeployment } from './local-deployment.ts';
 import { openSimulatedWorld } from './open-world.ts';
+import { isPublicReading } from './readings.ts';
 import { type Injection, type InjectionPoint, type Loss, ScriptedPlan } from './scripted-plan.ts';
 import { Sender } from './sender.ts';
 import { comeToRest, listEntries, startMs } from './simulate.ts';
 
 /**
  * What the relay is doing when the fault strikes: it turns an alert into an order; or it looks up an order
- * whose response was lost, which it finds, or does not find (the lookups differ in one step).
+ * whose response was lost, which it finds, or does not find (the lookups differ in one step); or it sends a guarded
+ * market order, to an exchange that takes "immediate or cancel", or to one that refuses it.
  */
-const scenes = ['order', 'found', 'missing'] as const;
+const scenes = ['order', 'found', 'missing', 'guarded', 'fallback'] as const;
 export type Scene = (typeof scenes)[number];
 
-const losses: Readonly<Record<Scene, Loss | null>> = {
-  order: null,
-  found: 'lost_after',
-  missing: 'lost_before',
-};
+interface SceneRow {
+  readonly alert: Alert;
+  readonly loss: Loss | null;
+  readonly refusesIoc: boolean;
+  readonly dialects: readonly Dialect[];
+  /** Whether the points at which it is struck include this one. */
+  readonly includes: (point: InjectionPoint) => boolean;
+}
 
 /** The result of one injected fault. */
 export interface MatrixRow {
@@ -34,6 +39,8 @@ export interface MatrixRow {
   readonly statusBefore: string | null;
   readonly statusInTheEnd: string | null;
   readonly orders: number;
+  /** How many of them are open in the end. */
+  readonly open: number;
   /** The messages of warnings, errors and alarms, each once. */
   readonly messages: readonly string[];
 }
@@ -42,38 +49,63 @@ const key = 'main s1';
 const firesAfterMs = 1000;
 const seed = 1;
 
-const alert: Alert = {
-  name: 's1',
-  account: 'main',
-  firesAfterMs,
-  isForged: false,
-  body: JSON.stringify({
-    id: 's1',
-    ticker: 'BTCUSDT',
-    action: 'buy',
+function alertWith(fields: Readonly<Record<string, string>>): Alert {
+  const body = JSON.stringify({ id: 's1', ticker: 'BTCUSDT', action: 'buy', ...fields });
+  return { name: 's1', account: 'main', firesAfterMs, isForged: false, body };
+}
+
+const stopLimit: Omit<SceneRow, 'loss'> = {
+  alert: alertWith({
     quantity: '0.002',
     stopPrice: '60100',
     limitPrice: '60110',
     stopLoss: '54000',
     takeProfit: '66000',
   }),
+  refusesIoc: false,
+  dialects,
+  includes: () => true,
+};
+
+/** More than the book offers within the bound, so that a part does not fill. */
+const guarded: Omit<SceneRow, 'refusesIoc' | 'includes'> = {
+  alert: alertWith({ quantity: '1.5', orderType: 'market', maxSlippage: '0.05%' }),
+  loss: null,
+  dialects: ['live'],
+};
+
+const sceneRows: Readonly<Record<Scene, SceneRow>> = {
+  order: { ...stopLimit, loss: null },
+  found: { ...stopLimit, loss: 'lost_after' },
+  missing: { ...stopLimit, loss: 'lost_before', includes: ({ step }) => step === 'ledger.postpone' },
+  guarded: {
+    ...guarded,
+    refusesIoc: false,
+    includes: ({ step }) => isPublicReading(step) || isCreate(step),
+  },
+  fallback: {
+    ...guarded,
+    refusesIoc: true,
+    includes: ({ step, ordinal }) => isCancel(step) || (isCreate(step) && ordinal === 2),
+  },
 };
 
 /** Injects every fault at every point that one order and its lookup reach. */
 export async function runFaultMatrix(): Promise<readonly MatrixRow[]> {
   const rows: MatrixRow[] = [];
   for (const scene of scenes)
-    for (const dialect of dialects)
+    for (const dialect of sceneRows[scene].dialects)
       for (const injection of await listInjections(dialect, scene))
         rows.push(await runInjection(injection, dialect, scene));
   return rows;
 }
 
 async function listInjections(dialect: Dialect, scene: Scene): Promise<readonly Injection[]> {
-  const plan = new ScriptedPlan(null, losses[scene]);
-  await runOnce(plan, new History(), dialect);
+  const { loss, refusesIoc, alert, includes } = sceneRows[scene];
+  const plan = new ScriptedPlan(null, { loss, refusesIoc });
+  await runOnce(plan, new History(), dialect, alert);
   return plan.reached
-    .filter(({ step }) => scene !== 'missing' || step === 'ledger.postpone')
+    .filter(includes)
     .flatMap((point) => faultsAt(point).map(([fault, isThroughout]) => ({ point, fault, isThroughout })));
 }
 
@@ -90,6 +122,7 @@ const readingFaults: readonly WireFault[] = [
   'garbage_after',
   'rate_429',
 ];
+const cancelFaults: readonly WireFault[] = [...readingFaults, 'lost_after', 'contradicts_after'];
 const createFaultsThroughout: readonly WireFault[] = ['refused', 'nonce_429', 'rate_429', 'rate_429_after'];
 
 function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
@@ -97,6 +130,7 @@ function faultsAt({ step, isWire }: InjectionPoint): readonly FaultAt[] {
   const always = (fault: StoreFault | WireFault): FaultAt => [fault, true];
   if (isRead(step)) return storeFaults.filter((fault) => fault !== 'fail_after').map(once);
   if (!isWire) return storeFaults.map(once);
+  if (isCancel(step)) return [...cancelFaults.map(once), always('refused')];
   if (!isCreate(step)) return [...readingFaults.map(once), always('refused')];
   return [...wireFaults.map(once), ...createFaultsThroughout.map(always)];
 }
@@ -110,10 +144,11 @@ async function runInjection(injection: Injection, dialect: Dialect, scene: Scene
   const history = new History();
   const statusNow = () => history.statuses.get(key)?.at(-1)?.status ?? null;
   let statusBefore: string | null | undefined;
-  const plan = new ScriptedPlan(injection, losses[scene], () => {
+  const { loss, refusesIoc, alert } = sceneRows[scene];
+  const plan = new ScriptedPlan(injection, { loss, refusesIoc }, () => {
     if (statusBefore === undefined) statusBefore = statusNow();
   });
-  const { orders } = await runOnce(plan, history, dialect);
+  const { orders, open } = await runOnce(plan, history, dialect, alert);
   return {
     injection,
     dialect,
@@ -122,12 +157,18 @@ async function runInjection(injection: Injection, dialect: Dialect, scene: Scene
     statusBefore: statusBefore ?? null,
     statusInTheEnd: statusNow(),
     orders,
+    open,
     messages: loggedMessages(history),
   };
 }
 
 /** Runs one simulation: a relay starts, one alert fires, and time passes until everything has settled. */
-async function runOnce(plan: ScriptedPlan, history: History, dialect: Dialect): Promise<{ orders: number }> {
+async function runOnce(
+  plan: ScriptedPlan,
+  history: History,
+  dialect: Dialect,
+  alert: Alert,
+): Promise<{ readonly orders: number; readonly open: number }> {
   const loop = new EventLoop(startMs);
   const stage = { loop, random: createRandom(seed), faults: plan, history };
   const outages = { isExchangeDown: false, marketList: null, failingSteps: null };
@@ -141,7 +182,8 @@ async function runOnce(plan: ScriptedPlan, history: History, dialect: Dialect): 
   const entries = await listEntries(world.ledger);
   world.file.close();
   if (entries.length > 1) throw new Error(`one alert became ${entries.length} entries`);
-  return { orders: world.exchange.state.acceptedOrderIds.length };
+  const { acceptedOrderIds, open } = world.exchange.state;
+  return { orders: acceptedOrderIds.length, open: open.size };
 }
 
 function loggedMessages({ logs }: History): readonly string[] {

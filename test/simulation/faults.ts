@@ -48,6 +48,7 @@ const hazards = [
   'clock_step',
   'clock_set_back',
   'list_lag',
+  'ioc_refused',
   'secret_in_alert',
 ] as const;
 export type Hazard = (typeof hazards)[number];
@@ -115,8 +116,11 @@ const rates: Readonly<{
     delivered_twice: 0.3,
     message_lost: 0.1,
     clock_step: 0.3,
-    clock_set_back: 0.15,
-    list_lag: 0.5,
+    clock_set_back: 0.3,
+    // An order is missed only if every list lags at once.
+    list_lag: 0.8,
+    // An exchange has the flag or has it not.
+    ioc_refused: 1,
     secret_in_alert: 0.15,
   },
 };

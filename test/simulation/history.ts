@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import type { AlarmName } from '../../lib/base/alarms.ts';
 import type { LogLevel } from '../../lib/base/errors.ts';
 import type { LogFacts } from '../../lib/base/log.ts';
+import type { Endpoint } from '../../lib/exchange/endpoint.ts';
+import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
+import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import type { EntryKey } from '../../lib/ledger/entry.ts';
+import { orderTypes } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import type { Route } from '../../lib/paper/request-context.ts';
-import { routes } from '../../lib/paper/routes.ts';
+import { endpointOf } from '../../lib/orders/order-types.ts';
 import type { Alert } from './alerts.ts';
 import type { Invocation } from './process.ts';
 
@@ -31,13 +34,16 @@ export interface SenderResponse {
   readonly body: string;
 }
 
-/** A private request that was sent to the exchange. */
+/** A request that was sent to the exchange: a private one, or a public reading of one market. */
 export interface WireSend {
   readonly atMs: number;
   /** The time on the clock of the sending process. */
   readonly relayNowMs: number;
   readonly path: string;
+  /** Empty for a public request. */
   readonly body: string;
+  /** The exchange's account whose key signed it; null for a public request, and for a key of nobody. */
+  readonly signer: string | null;
   readonly invocation: Invocation | null;
   /** The signal that it was sent for. */
   readonly key: EntryKey | null;
@@ -47,16 +53,23 @@ export interface WireSend {
   isContradicted: boolean;
 }
 
-function pathsOf(chosen: readonly Route[]): ReadonlySet<string> {
-  return new Set(chosen.flatMap(({ endpoint }) => Object.values(endpoint.path)));
+function pathsOf(endpoints: readonly Endpoint[]): ReadonlySet<string> {
+  return new Set(endpoints.flatMap(({ path }) => Object.values(path)));
 }
 
-const createPaths = pathsOf(routes.filter(({ endpoint }) => !endpoint.repeatable));
-const tradePaths = pathsOf(routes.filter(({ trades }) => trades));
+const createEndpoints: readonly Endpoint[] = orderTypes.map(endpointOf);
+const createPaths = pathsOf(createEndpoints);
+const cancelPaths = pathsOf([cancelOrder]);
+const tradePaths = pathsOf([...createEndpoints, cancelOrder, cancelAll]);
 
 /** Whether the request creates an order, and so must not be repeated. */
 export function isCreate(path: string): boolean {
   return createPaths.has(path);
+}
+
+/** Whether the request cancels one order. */
+export function isCancel(path: string): boolean {
+  return cancelPaths.has(path);
 }
 
 /** Whether the request changes something at the exchange. */

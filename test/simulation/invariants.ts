@@ -1,13 +1,16 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
+import { findUnboundOrders } from './bound-invariants.ts';
 import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
+import { findEnlargedPositions } from './position-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
+import { findWrongSizes } from './sizing-invariants.ts';
 
 /** What must hold after every run, whatever faults it had. */
 export const invariants = {
@@ -26,6 +29,9 @@ export const invariants = {
   I13: 'an alert is stored completely or not at all',
   I14: 'a response that reports another order than the requested one raises an alarm',
   I15: 'no order waits or fails for lack of the market list while a copy of it is stored',
+  I16: 'an order that may only reduce a position never opens or enlarges one',
+  I17: 'every order has the size and price that its signal asks for, on readings of its own account of the last 5 s',
+  I18: 'a guarded market order never fills beyond its bound, and no market order rests',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -56,5 +62,8 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findWrongIntake(facts),
     ...findLostRefusals(facts),
     ...findUnlawfulOrders(facts),
+    ...findEnlargedPositions(facts),
+    ...findWrongSizes(facts),
+    ...findUnboundOrders(facts),
   ];
 }

@@ -44,6 +44,13 @@ const outcomeColumns: readonly Column[] = [
   { title: 'the operator sees', text: ({ messages }) => messages.join('; ') },
 ];
 
+/** A part of a market order must not stay in the book. */
+const restColumns: readonly Column[] = [
+  ...outcomeColumns.slice(0, -1),
+  { title: 'open in the end', text: ({ open }) => String(open) },
+  ...outcomeColumns.slice(-1),
+];
+
 /** Renders the matrix as Markdown, with one table for each stage of a signal. */
 export async function renderFaultMatrix(): Promise<string> {
   const rows = await runFaultMatrix();
@@ -58,8 +65,18 @@ export async function renderFaultMatrix(): Promise<string> {
     ),
     renderPart(
       'Looking up an order whose response was lost',
-      rows.filter(({ scene }) => scene !== 'order'),
+      rows.filter(({ scene }) => scene === 'found' || scene === 'missing'),
       outcomeColumns,
+    ),
+    renderPart(
+      'Executing a guarded market order',
+      rows.filter(({ scene }) => scene === 'guarded'),
+      restColumns,
+    ),
+    renderPart(
+      'The same where the exchange refuses "immediate or cancel"',
+      rows.filter(({ scene }) => scene === 'fallback'),
+      restColumns,
     ),
   ].join('\n\n');
 }
@@ -82,7 +99,7 @@ function nameRow({ injection: { point, fault, isThroughout } }: MatrixRow): stri
 }
 
 function namePoint({ step, ordinal, isWire }: InjectionPoint): string {
-  const name = isWire ? step.replace('/api/v4/', '') : step;
+  const name = isWire ? (step.replace('/api/v4/', '').split('?')[0] ?? step) : step;
   return `\`${name}\`${ordinalWords[ordinal] ?? `, time ${ordinal}`}`;
 }
 

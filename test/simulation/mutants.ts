@@ -1,9 +1,10 @@
 import type { OrderKindName } from '../../lib/model/order.ts';
-import { isCarried, kindNamed } from '../../lib/orders/order-kinds.ts';
+import { hasKind } from './alerts.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
 import { webhookMutants } from './receive-mutants.ts';
+import { sizeMutants } from './size-mutants.ts';
 import type { Range } from './tally.ts';
 import { wireMutants } from './wire-mutants.ts';
 import type { Job } from './worker.ts';
@@ -15,7 +16,13 @@ export interface Hunt {
 }
 
 /** All broken variants of the relay, which the simulation must catch. */
-const mutants: readonly Mutant[] = [...webhookMutants, ...ledgerMutants, ...orderMutants, ...wireMutants];
+const mutants: readonly Mutant[] = [
+  ...webhookMutants,
+  ...ledgerMutants,
+  ...orderMutants,
+  ...sizeMutants,
+  ...wireMutants,
+];
 
 /** @throws RangeError that lists all mutants, when there is none of that name */
 export function mutantNamed(name: string): Mutant {
@@ -38,7 +45,7 @@ export function huntsOf(kind: OrderKindName | null, signals: number): readonly H
     .filter(({ kinds }) => kind === null || kinds === undefined || kinds.includes(kind))
     .map((mutant) => {
       const { name, seeds, dialect } = mutant;
-      const spoken = kind === null || isCarried(kindNamed(kind), dialect) ? dialect : 'live';
+      const spoken = kind === null || hasKind(dialect, kind) ? dialect : 'live';
       const range: Range = { fromSeed: 1, toSeed: seeds, dialects: [spoken], signals, mutant: name, kind };
       return { mutant, job: { range, endsAtFinding: true } };
     });

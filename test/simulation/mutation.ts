@@ -22,6 +22,10 @@ export interface MutationTools {
   /** The ledger without injected faults. */
   readonly bareLedger: Ledger;
   readonly secrets: SecretContents;
+  /** The account of the client; null where no client is mutated. */
+  readonly account: string | null;
+  /** The client of any account, without a mutation. */
+  readonly clientFor: (account: string) => Promise<ExchangeClient>;
 }
 
 /** A deliberate defect of the relay: each wrapper sits between a handler and one of its ports. */

@@ -1,11 +1,13 @@
 import type { Transport, WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
+import { paperKeys } from '../../lib/paper/accounts.ts';
 import type { EncodedResponse } from '../../lib/paper/exchange.ts';
 import { contradictResponse } from './contradiction.ts';
 import { rollWhole } from './dice.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { WireFault } from './faults.ts';
-import { isCreate, isTrade, type WireSend } from './history.ts';
+import { isCancel, isCreate, type WireSend } from './history.ts';
 import { currentInvocation, type Process } from './process.ts';
+import { isPublicReading } from './readings.ts';
 
 /** How a fault changes one request; absent fields change nothing. */
 interface Spoiling {
@@ -45,6 +47,12 @@ const tooMany: Spoiling = {
     body: JSON.stringify({ code: 429, message: 'Too Many Requests', errors: {} }),
   },
 };
+const iocRefusal = JSON.stringify({
+  code: 30,
+  message: 'Validation failed',
+  errors: { ioc: ['Ioc field is not available for this order type.'] },
+});
+const iocRefused: Spoiling = { isLost: true, response: { status: 422, body: iocRefusal } };
 const refusal = JSON.stringify({ code: 30, message: 'Validation failed', errors: {} });
 
 const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_after'>, Spoiling>> = {
@@ -68,12 +76,21 @@ const spoilings: Readonly<Record<Exclude<WireFault, 'crash_before' | 'crash_afte
     documentedResponse: { status: 422, body: usedIdAsWritten },
     only: isCreate,
   },
-  contradicts_after: { isContradicted: true, only: isTrade },
+  contradicts_after: { isContradicted: true, only: (path) => isCreate(path) || isCancel(path) },
 };
+
+function asksForIoc({ path, body }: Pick<WireRequest, 'path' | 'body'>): boolean {
+  return isCreate(path) && (JSON.parse(body ?? '{}') as { readonly ioc?: boolean }).ioc === true;
+}
+
+function findSpoiling(fault: WireFault | null): Spoiling {
+  return fault === null || fault === 'crash_before' || fault === 'crash_after' ? {} : spoilings[fault];
+}
 
 const longestWayMs = 40;
 const longestLateMs = 20_000;
-const longestListLagMs = 30_000;
+/** How far an order list may lag behind. */
+export const longestListLagMs = 30_000;
 
 /** The network between one process and the exchange. */
 export function createSimulatedTransport(process: Process, exchange: SimulatedExchange): Transport {
@@ -108,15 +125,21 @@ class Passage {
 
   begin(): void {
     const fault = this.#drawFault();
-    this.#process.note(this.#name, fault === null ? null : `wire: ${fault}`);
+    const isIocRefused = fault === null && this.#isIocRefused();
+    const words = isIocRefused ? 'hazard: ioc_refused' : `wire: ${fault}`;
+    this.#process.note(this.#name, fault === null && !isIocRefused ? null : words);
     if (fault === 'crash_before') {
       this.#process.die(`before ${this.#name}`);
       return;
     }
-    this.#spoiling = fault === null || fault === 'crash_after' ? {} : spoilings[fault];
+    this.#spoiling = isIocRefused ? iocRefused : findSpoiling(fault);
     const { notSent } = this.#spoiling;
     if (notSent !== undefined) this.#failToConnect(notSent);
     else this.#depart(fault === 'crash_after');
+  }
+
+  #isIocRefused(): boolean {
+    return asksForIoc(this.#request) && this.#process.stage.faults.strikes('ioc_refused');
   }
 
   #drawFault(): WireFault | null {
@@ -132,17 +155,18 @@ class Passage {
     this.#travel(diesBeforeResponse);
   }
 
-  /** Records private requests only, because public ones have nothing to do with a signal. */
+  /** Records private requests, and of the public ones those that an order is sized or priced on. */
   #noteSend(): void {
     const { stage, clock } = this.#process;
-    const { path, body } = this.#request;
-    if (body === null) return;
+    const { path, body, headers } = this.#request;
+    if (body === null && !isPublicReading(path)) return;
     const invocation = currentInvocation();
     this.#send = {
       atMs: stage.loop.nowMs,
       relayNowMs: clock.nowMs(),
       path,
-      body,
+      body: body ?? '',
+      signer: paperKeys.get(headers['X-TXC-APIKEY'] ?? '')?.account ?? null,
       invocation,
       key: invocation?.sender ?? invocation?.key ?? null,
       outcome: null,

@@ -183,6 +183,7 @@ interface Trend {
 
 const markets: readonly [Trend, ...Trend[]] = [
   { name: 'BTC_USDT', price: 60_000 },
+  { name: 'BTC_PERP', price: 60_000 },
   { name: 'ETH_USDT', price: 3000 },
   { name: 'SOL_USDT', price: 150 },
 ];
@@ -196,5 +197,5 @@ export function wanderPrices(world: SimulatedWorld, untilMs: number): void {
   const next = (price * (1 + (random() - 0.5) * widestMove)).toFixed(2);
   world.exchange.setPrice(name, next, loop.nowMs);
   history.note(loop.nowMs, 'exchange', `${name} trades at ${next}`);
-  loop.schedule(rollWhole(random, 2, 20) * secondMs, () => wanderPrices(world, untilMs));
+  loop.schedule(rollWhole(random, 1, 10) * secondMs, () => wanderPrices(world, untilMs));
 }

@@ -1,13 +1,17 @@
-import { one, parseDecimal } from '../../lib/base/decimal.ts';
+import { type Decimal, one, parseDecimal } from '../../lib/base/decimal.ts';
 import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import { isQuoteSized } from '../../lib/model/order.ts';
+import { oppositePrices } from './book-prices.ts';
 import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
+import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
 import { settings } from './simulated-world.ts';
 
 /** Finds orders that the owner does not allow, and orders that waited or failed needlessly. */
 export function findUnlawfulOrders({ history, entries }: Facts): readonly Violation[] {
   return [
+    ...listSentOrders(history, entries).flatMap((sent) => findTooLarge(history, sent)),
     ...history.sends.filter(({ path }) => isCreate(path)).flatMap(findFarLimits),
     ...entries.flatMap((entry) => findNeedlessEnd(history, entry)),
     ...history.heldUp.map(({ key, waitedMs }) =>
@@ -40,7 +44,8 @@ function breakI15(text: string): Violation {
 
 interface SentPrices {
   readonly side: 'buy' | 'sell';
-  readonly price: string;
+  /** Absent for an order without a limit. */
+  readonly price?: string;
   /** Absent for an order that does not wait for a price. */
   readonly activation_price?: string;
 }
@@ -50,10 +55,37 @@ function findFarLimits({ body, key }: WireSend): readonly Violation[] {
   const rate = settings.accounts[key?.account ?? '']?.maxLimitDistanceRate ?? null;
   if (key === null || rate === null) return [];
   const { side, price, activation_price: stopPrice } = JSON.parse(body) as SentPrices;
-  if (stopPrice === undefined) return [];
+  if (stopPrice === undefined || price === undefined) return [];
   const furthest = parseDecimal(stopPrice).times(side === 'buy' ? one.plus(rate) : one.minus(rate));
   const isBeyond = side === 'buy' ? parseDecimal(price).gt(furthest) : parseDecimal(price).lt(furthest);
   if (!isBeyond) return [];
   const text = `${keyText(key)} was sent as a ${side} with limit price ${price} and stop price ${stopPrice}, further apart than its account allows`;
+  return [{ invariant: 'I8', harm: 'other', text }];
+}
+
+/** Finds orders above the largest amount or notional of their account, in whatever unit they were sized. */
+function findTooLarge(history: History, sent: SentOrder): readonly Violation[] {
+  const { limits, amount, price, stopPrice } = sent;
+  // Without a price of its own it costs the best opposite price; the lowest one that was read gives no false alarm.
+  const unitPrices = price ?? stopPrice ?? oppositePrices(history, sent);
+  const [unitPrice] = [unitPrices].flat().toSorted((a, b) => a.cmp(b));
+  if (unitPrice === undefined) return [];
+  const isQuote = isQuoteSized(sent);
+  const base = isQuote ? amount.div(unitPrice) : amount;
+  const notional = isQuote ? amount : amount.times(unitPrice);
+  return [
+    ...overLimit(sent, base, limits.maxAmount, 'the amount'),
+    ...overLimit(sent, notional, limits.maxNotional, 'the notional'),
+  ];
+}
+
+function overLimit(
+  sent: SentOrder,
+  value: Decimal,
+  most: Decimal | null,
+  what: string,
+): readonly Violation[] {
+  if (most === null || value.lte(most)) return [];
+  const text = `${describeSent(sent)}: ${what} is ${value.toFixed()}, and its account allows ${most.toFixed()}`;
   return [{ invariant: 'I8', harm: 'other', text }];
 }

@@ -1,51 +1,29 @@
-import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
 import type { CancelTarget } from '../../lib/model/signal.ts';
 import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
 import { keyText } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
-
-/**
- * Orders by market and limit price, which identify the signal of an order whatever its ids: all limit prices
- * differ.
- */
-type OrdersByContent = ReadonlyMap<string, readonly PaperOrder[]>;
+import { longestListLagMs } from './network.ts';
+import { handPrefix, matchOrders, type OwnOrders } from './own-orders.ts';
 
 /** Finds signals whose outcome is not what the ledger says, and signals with more than one order. */
 export function findWrongOutcomes(facts: Facts): readonly Violation[] {
-  const accepted = acceptedOrders(facts.exchange);
-  const orders: OrdersByContent = Map.groupBy(accepted, contentOfOrder);
+  const orders = matchOrders(facts.exchange, facts.entries);
   return [
-    ...findDoubles(accepted, orders),
+    ...findDoubles(orders),
     ...findLost(facts),
     ...facts.entries.flatMap((entry) => findDisagreement(facts, orders, entry)),
-    ...findStrangers(facts, accepted),
+    ...findStrangers(facts, orders),
   ];
 }
 
-function acceptedOrders({ acceptedOrderIds, orders }: ExchangeState): readonly PaperOrder[] {
-  return acceptedOrderIds.flatMap((id) => orders.get(id) ?? []);
-}
-
-function contentOfOrder({ market, price }: PaperOrder): string {
-  return `${market} ${formatDecimal(price)}`;
-}
-
-function contentOfEntry({ signal }: Entry): string | null {
-  if (signal?.action !== 'order' || signal.limitPrice === null) return null;
-  return `${signal.market} ${formatDecimal(parseDecimal(signal.limitPrice))}`;
-}
-
-function findDoubles(accepted: readonly PaperOrder[], orders: OrdersByContent): readonly Violation[] {
-  const byId = Map.groupBy(accepted, ({ account, clientOrderId }) => `${account} ${clientOrderId}`);
-  return [...orders, ...byId]
-    .filter(([, same]) => same.length > 1)
-    .map(([content, same]) => ({
-      invariant: 'I1',
-      harm: 'duplicated',
-      text: `${same.length} orders of ${content}: ${same.map(({ orderId }) => orderId).join(', ')}`,
-    }));
+function findDoubles(orders: OwnOrders): readonly Violation[] {
+  return orders.findTwins().map(([content, same]) => ({
+    invariant: 'I1',
+    harm: 'duplicated',
+    text: `${same.length} orders of ${content}: ${same.map(({ orderId }) => orderId).join(', ')}`,
+  }));
 }
 
 function findLost(facts: Facts): readonly Violation[] {
@@ -94,14 +72,27 @@ function disagree(entry: Entry, text: string): readonly Violation[] {
   return [silent('I3', `${keyText(entry)} is ${entry.status}, but ${text}`)];
 }
 
-function findDisagreement(facts: Facts, orders: OrdersByContent, entry: Entry): readonly Violation[] {
-  const content = contentOfEntry(entry);
-  if (content !== null) return findOrderDisagreement(facts.exchange, entry, orders.get(content) ?? []);
+function findDisagreement(facts: Facts, orders: OwnOrders, entry: Entry): readonly Violation[] {
+  const { exchange } = facts;
+  if (entry.signal?.action === 'order') return findOrderDisagreement(exchange, entry, orders.of(entry));
   if (entry.status !== 'cancelled') return [];
-  return targetsOf(facts, entry)
-    .flatMap((target) => orders.get(contentOfEntry(target) ?? '') ?? [])
-    .filter(({ orderId }) => facts.exchange.open.has(orderId))
+  return [...targetsOf(facts, entry).flatMap(orders.of), ...foreignTargetsOf(facts, entry)]
+    .filter(({ orderId }) => exchange.open.has(orderId))
     .flatMap(({ orderId }) => disagree(entry, `order ${orderId} is open`));
+}
+
+/** The orders of the owner that a `cancel_all` of the whole market ends: those that no list can have missed. */
+function foreignTargetsOf({ exchange, history }: Facts, entry: Entry): readonly PaperOrder[] {
+  const { signal, account } = entry;
+  if (signal?.action !== 'cancel_all' || signal.scope !== 'market') return [];
+  const storedAtMs = history.statuses.get(keyText(entry))?.[0]?.atMs ?? 0;
+  return [...exchange.orders.values()].filter(
+    (order) =>
+      order.clientOrderId.startsWith(handPrefix) &&
+      order.account === account &&
+      order.market === signal.market &&
+      order.createdAtMs < storedAtMs - longestListLagMs,
+  );
 }
 
 function findOrderDisagreement(
@@ -156,9 +147,10 @@ export function isTarget(target: CancelTarget, { signalId, clientOrderId, orderI
 const mayHaveOrder: ReadonlySet<Status> = new Set(['placed', 'cancelled', 'unknown']);
 
 /** Finds orders at the exchange that no ledger entry accounts for. */
-function findStrangers({ entries }: Facts, accepted: readonly PaperOrder[]): readonly Violation[] {
-  const known = new Set(entries.filter(({ status }) => mayHaveOrder.has(status)).map(contentOfEntry));
-  return accepted
-    .filter((order) => !known.has(contentOfOrder(order)))
-    .map((order) => silent('I3', `order ${order.orderId} (${contentOfOrder(order)}) is placed by no entry`));
+function findStrangers({ entries }: Facts, orders: OwnOrders): readonly Violation[] {
+  return orders
+    .placedByNone(entries.filter(({ status }) => mayHaveOrder.has(status)))
+    .map(({ orderId, market, clientOrderId }) =>
+      silent('I3', `order ${orderId} (${clientOrderId} in ${market}) is placed by no entry`),
+    );
 }

@@ -63,8 +63,9 @@ export function composeHandlers(parts: HandlerParts): Handlers {
 
   function exchangeFor(tools: MutationTools) {
     return async (account: string) => {
-      const client = await clientsOf(tools).forAccount(account);
-      return world.mutation.client?.(client, tools) ?? client;
+      const clientFor = clientsOf(tools).forAccount;
+      const client = await clientFor(account);
+      return world.mutation.client?.(client, { ...tools, account, clientFor }) ?? client;
     };
   }
 
@@ -120,7 +121,15 @@ export function composeHandlers(parts: HandlerParts): Handlers {
 }
 
 function toolsOf({ world, process }: HandlerParts, handlerName: HandlerName): MutationTools {
-  return { process, handlerName, file: world.file, bareLedger: world.ledger, secrets: world.secrets };
+  return {
+    process,
+    handlerName,
+    file: world.file,
+    bareLedger: world.ledger,
+    secrets: world.secrets,
+    account: null,
+    clientFor: () => Promise.reject(new Error('only the mutation of a client has the clients')),
+  };
 }
 
 function shareServices(parts: HandlerParts, handlerName: HandlerName) {

@@ -1,3 +1,5 @@
+import { tradingGrounds } from '../../lib/model/account.ts';
+import { orderKindNames } from '../../lib/model/order.ts';
 import { statuses } from '../../lib/model/outcome.ts';
 import type { TimelineRow } from './history.ts';
 import { type Harm, invariants } from './invariants.ts';
@@ -29,11 +31,23 @@ export function renderSummary({ fromSeed, toSeed, dialects, signals, kind }: Ran
   return [
     `seeds ${fromSeed}..${toSeed}, ${dialects.join(' and ')}, ${signals} signals or more each${orders}: ${number.format(tally.runs)} runs`,
     `${number.format(tally.alertsSent)} alerts sent, ${number.format(tally.acknowledged)} acknowledged, ${number.format(tally.orders)} orders accepted by the exchange`,
+    `kinds     ${renderShares(orderKindNames, tally.kinds)}`,
+    `markets   ${renderShares(tradingGrounds, tally.grounds)}`,
     `outcomes  ${renderStatuses(tally)}`,
     `injected  ${renderFaults(tally)}`,
     renderHarm(tally.findings),
     ...renderOthers(tally.findings),
   ].join('\n');
+}
+
+/** The share of each name in all accepted orders. */
+function renderShares<Name extends string>(
+  names: readonly Name[],
+  counts: ReadonlyMap<Name, number>,
+): string {
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const share = (name: Name) => ((100 * (counts.get(name) ?? 0)) / Math.max(1, total)).toFixed(1);
+  return names.map((name) => `${name} ${share(name)} %`).join(' · ');
 }
 
 function renderStatuses({ statuses: counts }: Tally): string {

@@ -1,4 +1,4 @@
-import type { FaultPlan, StoreFault, WireFault } from './faults.ts';
+import type { FaultPlan, Hazard, StoreFault, WireFault } from './faults.ts';
 import { isCreate } from './history.ts';
 import { currentInvocation, type HandlerName, type Invocation } from './process.ts';
 
@@ -23,6 +23,17 @@ export interface Injection {
 /** Whether the request or the response of the create is lost. */
 export type Loss = 'lost_before' | 'lost_after';
 
+/** What happens to the order besides the injected fault. */
+export interface Setting {
+  /**
+   * How the create is lost, so that the order must be looked up; then only points of the first lookup are counted.
+   * Null: the create is not lost.
+   */
+  readonly loss: Loss | null;
+  /** Whether the exchange refuses orders that ask for "immediate or cancel". */
+  readonly refusesIoc: boolean;
+}
+
 /** A plan that records the points that handlers reach, and injects at most one fault. */
 export class ScriptedPlan implements FaultPlan {
   readonly reached: InjectionPoint[] = [];
@@ -34,21 +45,19 @@ export class ScriptedPlan implements FaultPlan {
   #lookup: Invocation | null = null;
   #isLookingUp = false;
   readonly #loss: Loss | null;
+  readonly #refusesIoc: boolean;
   readonly #onNextLookup: () => void;
 
-  /**
-   * @param loss how the create is lost, so that the order must be looked up; then only points of the first
-   * lookup are counted. Null: the create is not lost
-   * @param onNextLookup called when the reconciler next runs after the fault has struck
-   */
-  constructor(injection: Injection | null, loss: Loss | null, onNextLookup: () => void = () => undefined) {
+  /** @param onNextLookup called when the reconciler next runs after the fault has struck */
+  constructor(injection: Injection | null, setting: Setting, onNextLookup: () => void = () => undefined) {
     this.#injection = injection;
-    this.#loss = loss;
+    this.#loss = setting.loss;
+    this.#refusesIoc = setting.refusesIoc;
     this.#onNextLookup = onNextLookup;
   }
 
-  strikes(): boolean {
-    return false;
+  strikes(hazard: Hazard): boolean {
+    return hazard === 'ioc_refused' && this.#refusesIoc;
   }
 
   atStore(step: string): StoreFault | null {

@@ -10,6 +10,7 @@ import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
+import { scheduleHandOrders } from './hand-orders.ts';
 import { History } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
@@ -59,7 +60,7 @@ const seedStride = 0x9e3779b1;
 export async function simulate(options: SimulationOptions): Promise<Run> {
   const random = createRandom(Math.imul(options.seed, seedStride));
   const kinds = options.kind === undefined ? usualKinds(options.dialect) : ([options.kind] as const);
-  const alerts = new AlertDraw(random, startMs, kinds).draw(options.signals);
+  const alerts = new AlertDraw(random, startMs, options.dialect, kinds).draw(options.signals);
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
@@ -75,6 +76,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   if (rollChance(random, 0.5)) await leaveOldCopy(world);
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);
+  scheduleHandOrders(world, calmFromMs);
   deployment.start();
   for (const alert of alerts) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
   await loop.runUntil(calmFromMs);

@@ -31,28 +31,38 @@ export const exchangeAddress = 'https://exchange.simulation';
 
 const config = {
   exchange: { address: exchangeAddress, dialect: 'live' },
-  tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT', XRPUSDT: 'XRP_USDT' },
+  tickers: {
+    BTCUSDT: 'BTC_USDT',
+    'BTCUSDT.P': 'BTC_PERP',
+    ETHUSDT: 'ETH_USDT',
+    SOLUSDT: 'SOL_USDT',
+    XRPUSDT: 'XRP_USDT',
+  },
   maxLagSeconds: 60,
   accounts: {
     main: {
       mode: 'live',
       limitOffset: '0.1%',
+      maxSlippage: '0.5%',
+      allowUnguardedMarket: true,
       markets: {
-        BTC_USDT: { tradesOn: 'margin' },
+        BTC_USDT: { tradesOn: 'margin', maxNotional: '110000' },
+        BTC_PERP: { tradesOn: 'futures', maxAmount: '2.5' },
         ETH_USDT: { tradesOn: 'margin' },
         XRP_USDT: { tradesOn: 'margin' },
       },
     },
     second: {
       mode: 'live',
+      allowUnguardedMarket: true,
       markets: {
-        BTC_USDT: { tradesOn: 'margin', maxAmount: '5' },
-        SOL_USDT: { tradesOn: 'margin', sides: ['buy'] },
+        BTC_USDT: { tradesOn: 'margin', maxAmount: '2' },
+        SOL_USDT: { tradesOn: 'spot', maxNotional: '120000' },
       },
       maxOrdersPerMinute: 3,
-      maxSignalsPerMinute: 5,
+      maxSignalsPerMinute: 4,
     },
-    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin' } } },
+    rehearsal: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin', sides: ['buy'] } } },
   },
 } satisfies RelayConfig;
 

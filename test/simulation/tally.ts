@@ -1,9 +1,12 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { TradingGround } from '../../lib/model/account.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { Harm, InvariantName } from './invariants.ts';
 import { mutantNamed } from './mutants.ts';
+import { matchOrders } from './own-orders.ts';
 import { type Run, type SimulationOptions, simulate } from './simulate.ts';
+import { settings } from './simulated-world.ts';
 
 /** Which simulations to run. */
 export interface Range {
@@ -33,6 +36,9 @@ export interface Tally {
   acknowledged: number;
   orders: number;
   readonly statuses: Map<Status, number>;
+  /** How many of the accepted orders are of each kind, and where they trade. */
+  readonly kinds: Map<OrderKindName, number>;
+  readonly grounds: Map<TradingGround, number>;
   readonly faults: Map<string, number>;
   readonly findings: Finding[];
 }
@@ -44,6 +50,8 @@ export function createTally(): Tally {
     acknowledged: 0,
     orders: 0,
     statuses: new Map(),
+    kinds: new Map(),
+    grounds: new Map(),
     faults: new Map(),
     findings: [],
   };
@@ -78,10 +86,23 @@ function addRun(tally: Tally, { seed, dialect }: SimulationOptions, run: Run): v
   tally.runs += 1;
   tally.alertsSent += run.history.alertsSent;
   tally.acknowledged += run.history.responses.filter(({ httpStatus }) => httpStatus < 300).length;
-  tally.orders += run.exchange.acceptedOrderIds.length;
+  addOrders(tally, run);
   for (const { status } of run.entries) add(tally.statuses, status, 1);
   for (const [fault, count] of run.history.faults) add(tally.faults, fault, count);
   for (const violation of run.violations) tally.findings.push({ seed, dialect, ...violation });
+}
+
+function addOrders(tally: Tally, { exchange, entries }: Run): void {
+  const orders = matchOrders(exchange, entries);
+  tally.orders += orders.accepted.length;
+  for (const entry of entries) {
+    const { signal } = entry;
+    const count = orders.of(entry).length;
+    if (signal?.action !== 'order' || count === 0) continue;
+    add(tally.kinds, signal.orderType, count);
+    const ground = settings.accounts[entry.account]?.markets[signal.market]?.tradesOn;
+    if (ground !== undefined) add(tally.grounds, ground, count);
+  }
 }
 
 /**
@@ -94,6 +115,8 @@ export function addTally(total: Tally, part: Tally): void {
   total.acknowledged += part.acknowledged;
   total.orders += part.orders;
   for (const [status, count] of part.statuses) add(total.statuses, status, count);
+  for (const [kind, count] of part.kinds) add(total.kinds, kind, count);
+  for (const [ground, count] of part.grounds) add(total.grounds, ground, count);
   for (const [fault, count] of part.faults) add(total.faults, fault, count);
   total.findings.push(...part.findings);
 }

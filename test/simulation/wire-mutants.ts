@@ -2,6 +2,7 @@ import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exc
 import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
+import { executedHistory } from '../../lib/exchange/endpoints/executed-history.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { findOrder, type OrderName } from '../../lib/exchange/find-order.ts';
 import type { Transport, WireOutcome } from '../../lib/exchange/transport.ts';
@@ -70,6 +71,8 @@ function renameOrders(client: ExchangeClient, drawNumber: () => number): Exchang
     },
   });
 }
+
+const closedLists: ReadonlySet<string> = new Set([endedOrder.name, executedHistory.name]);
 
 /** Broken variants of the relay that misjudge requests to the exchange and their responses. */
 export const wireMutants: readonly Mutant[] = [
@@ -202,8 +205,8 @@ export const wireMutants: readonly Mutant[] = [
       client: (client) =>
         override(client, {
           async call<E extends Endpoint>(endpoint: E, params: ParamsOf<E>, options?: SendOptions) {
-            const nothing: unknown = {};
-            if (endpoint.name === endedOrder.name) return nothing as ResultOf<E>;
+            const nothing: unknown = endpoint.name === endedOrder.name ? {} : [];
+            if (closedLists.has(endpoint.name)) return nothing as ResultOf<E>;
             return await client.call(endpoint, params, options);
           },
         }),

@@ -16,15 +16,17 @@ const DealRecord = z
     fee: DecimalField,
     feeAsset: z.string().nullish(),
     orderId: OrderIdField.nullish(),
+    clientOrderId: z.string().nullish(),
   })
   .transform(
-    ({ time, role, deal, feeAsset, orderId, ...record }): Deal => ({
+    ({ time, role, deal, feeAsset, orderId, clientOrderId, ...record }): Deal => ({
       ...record,
       atMs: time,
       role: role === 1 ? 'maker' : 'taker',
       notional: deal,
       feeAsset: feeAsset ?? undefined,
       orderId: orderId ?? undefined,
+      clientOrderId: clientOrderId ?? undefined,
     }),
   );
 

@@ -1,0 +1,74 @@
+import type { Decimal } from '../../lib/base/decimal.ts';
+import type { PaperOrder } from '../../lib/paper/exchange-state.ts';
+import { allowanceOf, boundAt, oppositePrices } from './book-prices.ts';
+import { isCancel, keyText } from './history.ts';
+import type { Facts, Violation } from './invariants.ts';
+import { matchOrders, type OwnOrders } from './own-orders.ts';
+import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
+
+/** Finds guarded market orders that could fill, or have filled, beyond their bound, and market orders that rest. */
+export function findUnboundOrders(facts: Facts): readonly Violation[] {
+  const orders = matchOrders(facts.exchange, facts.entries);
+  return [
+    ...listSentOrders(facts.history, facts.entries).flatMap((sent) => findBeyond(facts, orders, sent)),
+    ...findResting(facts, orders),
+    ...findMeddling(facts, orders),
+  ];
+}
+
+function broken(text: string): Violation {
+  return { invariant: 'I18', harm: 'other', text };
+}
+
+function findBeyond(facts: Facts, orders: OwnOrders, sent: SentOrder): readonly Violation[] {
+  const rate = allowanceOf(sent);
+  if (rate === null) return [];
+  if (sent.price === null) return [broken(`${describeSent(sent)} was sent without its bound`)];
+  const bounds = oppositePrices(facts.history, sent).map((opposite) => boundAt(opposite, rate, sent));
+  const [bound] = bounds.toSorted((a, b) => (sent.side === 'buy' ? b.cmp(a) : a.cmp(b)));
+  // What is priced on no reading is found as such.
+  if (bound === undefined) return [];
+  const isBeyond = (price: Decimal) => (sent.side === 'buy' ? price.gt(bound) : price.lt(bound));
+  const ids = new Set(orders.of(sent.entry).map(({ orderId }) => orderId));
+  const fills = facts.exchange.deals.filter(({ orderId, price }) => ids.has(orderId) && isBeyond(price));
+  return [
+    ...(isBeyond(sent.price)
+      ? [broken(`${describeSent(sent)} was sent with ${sent.price.toFixed()}, beyond ${bound.toFixed()}`)]
+      : []),
+    ...fills.map(({ price }) =>
+      broken(`${describeSent(sent)} filled at ${price.toFixed()}, beyond ${bound.toFixed()}`),
+    ),
+  ];
+}
+
+/** Finds market orders that were still open after the ledger had said that they are placed and ended. */
+function findResting({ entries, exchange, history }: Facts, orders: OwnOrders): readonly Violation[] {
+  return entries.filter(isMarketOrder).flatMap((entry) => {
+    const seen = history.statuses.get(keyText(entry)) ?? [];
+    const placedAtMs = seen.find(({ status }) => status === 'placed')?.atMs ?? Number.POSITIVE_INFINITY;
+    return orders
+      .of(entry)
+      .filter(({ orderId, updatedAtMs }) =>
+        exchange.open.has(orderId) ? entry.status !== 'unknown' : updatedAtMs > placedAtMs,
+      )
+      .map(({ orderId }) => broken(`order ${orderId} of ${keyText(entry)} rested, and is a market order`));
+  });
+}
+
+function isMarketOrder({ signal }: Pick<Facts['entries'][number], 'signal'>): boolean {
+  return signal?.action === 'order' && signal.orderType === 'market';
+}
+
+/** Finds lookups that cancelled an order which may rest. */
+function findMeddling({ history, entries }: Facts, orders: OwnOrders): readonly Violation[] {
+  const mayEnd = new Set(
+    entries
+      .filter(isMarketOrder)
+      .flatMap((entry) => orders.of(entry).map((order: PaperOrder) => order.orderId)),
+  );
+  return history.sends
+    .filter(({ path, invocation }) => isCancel(path) && invocation?.handlerName === 'reconcile')
+    .map(({ body }) => (JSON.parse(body) as { readonly orderId?: number }).orderId ?? 0)
+    .filter((orderId) => !mayEnd.has(orderId))
+    .map((orderId) => broken(`a lookup cancelled order ${orderId}, which may rest`));
+}

@@ -1,0 +1,79 @@
+import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Account, MarketLimits } from '../../lib/model/account.ts';
+import { type OrderType, orderTypes } from '../../lib/model/order.ts';
+import type { OrderSignal } from '../../lib/model/signal.ts';
+import { endpointOf } from '../../lib/orders/order-types.ts';
+import { marketNamed, type PaperMarket } from '../../lib/paper/markets.ts';
+import { type History, isCreate, keyText, type WireSend } from './history.ts';
+import { settings } from './simulated-world.ts';
+
+/** A create that went on the wire, as its body says it, and the signal that it was sent for. */
+export interface SentOrder {
+  readonly send: WireSend;
+  readonly entry: Entry;
+  readonly signal: OrderSignal;
+  readonly account: Account;
+  readonly limits: MarketLimits;
+  readonly market: PaperMarket;
+  readonly type: OrderType;
+  readonly side: 'buy' | 'sell';
+  /** In the units of the endpoint. */
+  readonly amount: Decimal;
+  readonly price: Decimal | null;
+  readonly stopPrice: Decimal | null;
+}
+
+interface CreateBody {
+  readonly market: string;
+  readonly side: 'buy' | 'sell';
+  readonly amount: string;
+  readonly price?: string;
+  readonly activation_price?: string;
+}
+
+const typesByPath = new Map(
+  orderTypes.flatMap((type) =>
+    Object.values(endpointOf(type).path).map((path): [string, OrderType] => [path, type]),
+  ),
+);
+
+/** Every create of a run that was sent for an order of the ledger, oldest first. */
+export function listSentOrders({ sends }: History, entries: readonly Entry[]): readonly SentOrder[] {
+  const byKey = new Map(entries.map((entry) => [keyText(entry), entry]));
+  return sends
+    .filter(({ path }) => isCreate(path))
+    .flatMap((send) => {
+      const entry = send.key === null ? undefined : byKey.get(keyText(send.key));
+      return entry === undefined ? [] : (readSent(send, entry) ?? []);
+    });
+}
+
+function readSent(send: WireSend, entry: Entry): SentOrder | null {
+  const { signal } = entry;
+  const body: CreateBody = JSON.parse(send.body);
+  const account = settings.accounts[entry.account];
+  const limits = account?.markets[body.market];
+  const type = typesByPath.get(send.path);
+  if (signal?.action !== 'order' || account === undefined || limits === undefined || type === undefined)
+    return null;
+  const { side, amount, price, activation_price: stopPrice } = body;
+  return {
+    send,
+    entry,
+    signal,
+    account,
+    limits,
+    market: marketNamed(body.market),
+    type,
+    side,
+    amount: parseDecimal(amount),
+    price: price === undefined ? null : parseDecimal(price),
+    stopPrice: stopPrice === undefined ? null : parseDecimal(stopPrice),
+  };
+}
+
+/** For a violation: `main s3 (market, buy 0.002 BTC_USDT)`. */
+export function describeSent({ entry, signal, side, amount, market }: SentOrder): string {
+  return `${keyText(entry)} (${signal.orderType}, ${side} ${amount.toFixed()} ${market.name})`;
+}

@@ -1,0 +1,146 @@
+import { type Decimal, floorToStep, one, parseDecimal, rateOfPercent, zero } from '../../lib/base/decimal.ts';
+import { isQuoteSized } from '../../lib/model/order.ts';
+import { allowanceOf, boundAt, oppositePrices } from './book-prices.ts';
+import type { History } from './history.ts';
+import type { Facts, Violation } from './invariants.ts';
+import { type ReadingName, readingsFor } from './readings.ts';
+import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
+
+/**
+ * Finds orders whose amount or price does not follow from their signal and from readings of the wire that were young
+ * enough. The computation is the simulation's own.
+ */
+export function findWrongSizes({ history, entries }: Facts): readonly Violation[] {
+  return listSentOrders(history, entries).flatMap((sent) => checkSize(history, sent) ?? []);
+}
+
+/** The prices that an order was made with. */
+interface Pricing {
+  /** The limit price that it must have; null: any. */
+  readonly price: Decimal | null;
+  /** What one base unit costs. */
+  readonly unitPrice: Decimal;
+}
+
+function checkSize(history: History, sent: SentOrder): Violation | null {
+  const { signal, amount, market, price } = sent;
+  const pricings = listPricings(history, sent);
+  if (pricings.length === 0) return broken(sent, 'was priced on no order book that was read within 5 s');
+  const fitting = pricings.filter((pricing) => pricing.price === null || price?.eq(pricing.price) !== false);
+  if (fitting.length === 0)
+    return broken(sent, `has the price ${price?.toFixed()}, which no order book gives`);
+  const sizes = fitting.flatMap(({ unitPrice }) => listSizes(history, sent, unitPrice));
+  if (sizes.length === 0) return broken(sent, 'was sized on nothing of its account that was read within 5 s');
+  const step = isQuoteSized(sent) ? market.priceStep : market.amountStep;
+  // Rounded down; the order of the operations may decide the last step.
+  const fits = sizes.some((size) => floorToStep(size, step).minus(amount).abs().lte(step));
+  const expected = sizes.map((size) => floorToStep(size, step).toFixed()).join(' or ');
+  return fits
+    ? null
+    : broken(sent, `has another amount than its ${signal.size.unit} size gives, ${expected}`);
+}
+
+function broken(sent: SentOrder, what: string): Violation {
+  return { invariant: 'I17', harm: 'other', text: `${describeSent(sent)} ${what}` };
+}
+
+function listPricings(history: History, sent: SentOrder): readonly Pricing[] {
+  const { signal, price, stopPrice, side } = sent;
+  if (signal.orderType !== 'market') return [{ price: null, unitPrice: price ?? stopPrice ?? zero }];
+  const rate = allowanceOf(sent);
+  return oppositePrices(history, sent).map((opposite) => {
+    if (rate === null) return { price: null, unitPrice: opposite };
+    const bound = boundAt(opposite, rate, sent);
+    return { price: bound, unitPrice: side === 'buy' ? bound : opposite };
+  });
+}
+
+/** The amounts that the order may have, not rounded: one for each reading that it may have been sized on. */
+function listSizes(history: History, sent: SentOrder, unitPrice: Decimal): readonly Decimal[] {
+  const { signal, limits, market, side } = sent;
+  const { size } = signal;
+  const fromQuote = (quote: Decimal) => (isQuoteSized(sent) ? quote : quote.div(unitPrice));
+  const fromBase = (base: Decimal) => (isQuoteSized(sent) ? base.times(unitPrice) : base);
+  if (size.unit === 'base') return [fromBase(parseDecimal(size.quantity))];
+  if (size.unit === 'quote') return [fromQuote(parseDecimal(size.quoteQuantity))];
+  const rate = rateOfPercent(size.quantityPercent);
+  const read = (name: ReadingName) => readingsFor(history, sent.send, market.name, name);
+  if (size.of === 'position')
+    return read('positions').flatMap((body) => reducible(body, sent).map((open) => open.times(rate)));
+  if (limits.tradesOn === 'spot') {
+    const ticker = side === 'buy' ? market.quote : market.base;
+    const shares = read('spot').map((body) => availableOf(body, ticker).times(rate));
+    return side === 'buy' ? shares.map(fromQuote) : shares;
+  }
+  const terms =
+    limits.tradesOn === 'futures' ? read('futures').map((body) => termsOf(body, market.name)) : [marginTerms];
+  return read('summary').flatMap((body) =>
+    terms.map((most) => notionalOf(body, rate, most, market.takerFeeRate).div(unitPrice)),
+  );
+}
+
+interface Held {
+  readonly market: string;
+  readonly amount: string | null;
+}
+
+function reducible(body: unknown, { market, side }: SentOrder): readonly Decimal[] {
+  return (body as readonly Held[])
+    .filter((held) => held.market === market.name)
+    .map(({ amount }) => parseDecimal(amount ?? '0'))
+    .filter((amount) => (side === 'sell' ? amount.gt(zero) : amount.lt(zero)))
+    .map((amount) => amount.abs());
+}
+
+function availableOf(body: unknown, ticker: string): Decimal {
+  const balances = body as Readonly<Record<string, { readonly available: string } | undefined>>;
+  return parseDecimal(balances[ticker]?.available ?? '0');
+}
+
+/** What a market allows: the highest leverage, and up to which notional each leverage holds. */
+interface Terms {
+  readonly maxLeverage: number;
+  readonly brackets: Readonly<Record<string, string | number>>;
+}
+
+const marginTerms: Terms = { maxLeverage: 10, brackets: {} };
+
+function termsOf(body: unknown, market: string): Terms {
+  const { result } = body as {
+    readonly result: readonly {
+      readonly ticker_id: string;
+      readonly max_leverage: number | string;
+      readonly brackets: Terms['brackets'];
+    }[];
+  };
+  const found = result.find(({ ticker_id }) => ticker_id === market);
+  return found === undefined
+    ? marginTerms
+    : { maxLeverage: Number(found.max_leverage), brackets: found.brackets };
+}
+
+const leverageBeyondBracket = parseDecimal('10');
+
+/** The notional whose margin and fee a share of the free collateral pays for. */
+function notionalOf(
+  body: unknown,
+  rate: Decimal,
+  { maxLeverage, brackets }: Terms,
+  feeRate: Decimal,
+): Decimal {
+  const summary = body as {
+    readonly freeMargin: string;
+    readonly futuresFreeMargin?: string;
+    readonly leverage: number;
+  };
+  const isFutures = Object.keys(brackets).length > 0;
+  const free = parseDecimal((isFutures ? summary.futuresFreeMargin : undefined) ?? summary.freeMargin);
+  const leverage = Math.min(summary.leverage, maxLeverage);
+  const budget = free.times(rate);
+  const paidFor = (by: Decimal, money: Decimal) => money.times(by).div(one.plus(feeRate.times(by)));
+  const notional = paidFor(parseDecimal(String(leverage)), budget);
+  const bracket = parseDecimal(String(brackets[leverage] ?? 0));
+  if (bracket.eq(zero) || notional.lte(bracket)) return notional;
+  const within = bracket.times(one.plus(feeRate.times(String(leverage)))).div(String(leverage));
+  return bracket.plus(paidFor(leverageBeyondBracket, budget.minus(within)));
+}
