@@ -46,7 +46,12 @@ export async function bundleFunctions(options: {
     legalComments: 'none',
     logLevel: 'warning',
     alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
-    plugins: [includeConfiguration(options.configPath), trimPackageFiles, leaveOutJsonSchema],
+    plugins: [
+      includeConfiguration(options.configPath),
+      trimPackageFiles,
+      leaveOutJsonSchema,
+      leaveOutEndpointCache,
+    ],
   });
   return Object.fromEntries(folders) as Bundles;
 }
@@ -79,4 +84,13 @@ const leaveOutJsonSchema: Plugin = {
         return { contents: [...exported].map(([, name]) => `export const ${name} = () => {};`).join('\n') };
       },
     ),
+};
+
+/** The DynamoDB client makes a cache of discovered endpoints that none of its commands reads: 8 KB with its packages. */
+const leaveOutEndpointCache: Plugin = {
+  name: 'endpoint-cache',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /@aws-sdk[\\/]endpoint-cache[\\/]dist-es[\\/]index\.js$/ }, () => ({
+      contents: 'export class EndpointCache {}',
+    })),
 };

@@ -76,7 +76,10 @@ export interface TradingRelayProps {
  * Gateway's limit of 29 s.
  */
 const receiveTimeout = Duration.seconds(10);
-/** One order: markets 5 s, exchange 10 s, plus ledger and secrets; as much again is reserve. */
+/**
+ * The last signal of a delivery is started within 4 s, and its requests to the exchange take 25 s at most. That is the
+ * worst case of an exchange that lets each request run into its timeout; an order usually takes less than a second.
+ */
 const executeTimeout = Duration.seconds(30);
 /**
  * Lookups start within 30 s; the last may take some requests more. The run ends before the next one begins.

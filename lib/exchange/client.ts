@@ -24,6 +24,8 @@ export interface SendOptions {
   readonly timeoutMs?: number;
   /** No attempt starts after this time of the clock. A request that has not been sent by then is not sent. */
   readonly notAfterMs?: number;
+  /** The call ends by this time of the clock, whatever its timeout. Calls that share it share their time. */
+  readonly endByMs?: number;
   /**
    * Called before a request that must not be repeated is sent again after HTTP 429. Absent: such a request is
    * not sent again.
@@ -159,10 +161,17 @@ function prepareRequest<E extends Endpoint>(
     async send(options = {}) {
       if (isSpent) throw spentError(endpoint);
       isSpent = !endpoint.repeatable;
-      const { timeoutMs = defaultTimeoutMs, notAfterMs = Number.POSITIVE_INFINITY, ...hooks } = options;
+      const { notAfterMs = Number.POSITIVE_INFINITY, ...hooks } = options;
+      const timeoutMs = timeLeftMs(options, link.wire.clock);
       return await sendRequest(sending, link.wire, { ...hooks, timeoutMs, notAfterMs });
     },
   };
+}
+
+/** With no time left, the request is not sent, and its error says so. */
+function timeLeftMs({ timeoutMs = defaultTimeoutMs, endByMs }: SendOptions, clock: Clock): number {
+  if (endByMs === undefined) return timeoutMs;
+  return Math.max(0, Math.min(timeoutMs, endByMs - clock.nowMs()));
 }
 
 function checkParams<E extends Endpoint>(endpoint: E, params: ParamsOf<E>): unknown {

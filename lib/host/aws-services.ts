@@ -38,7 +38,7 @@ const awsClientOptions = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 2000, throwOnRequestTimeout: true },
 };
 
-/** An order with all its other requests must finish well within the timeout of the function. */
+/** All requests of one signal take 2.5 of these at most, and must finish within the timeout of the function. */
 const exchangeTimeoutMs = 10_000;
 const marketsTimeoutMs = 5_000;
 /** No caller waits for a lookup, and a slow one must not use up the run's time for the others. */

@@ -38,6 +38,7 @@ export const limitKind: OrderKind<'limit'> = {
   takesFromBook: false,
   mustNotRest: false,
 
+  checkAccount: () => null,
   createSignal(values) {
     const { limitPrice, postOnly, ioc } = values;
     if (limitPrice === undefined) return undefined;

@@ -57,6 +57,7 @@ export const marketKind: OrderKind<'market'> = {
   takesFromBook: true,
   mustNotRest: true,
 
+  checkAccount: () => null,
   createSignal(values) {
     const { maxSlippage } = values;
     return {

@@ -160,6 +160,8 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   /** Whether a part that does not fill at once must not rest in the book. */
   readonly mustNotRest: boolean;
 
+  /** Why the account's settings refuse every order of this kind; null when they do not. */
+  checkAccount(account: Account): Complaint | null;
   /** Builds the signal of an alert; undefined when a required field is missing. */
   createSignal(values: OrderValues): OwnPart<SignalOf<Name>> | undefined;
   /** Sets the order's type and its own prices. */

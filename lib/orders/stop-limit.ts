@@ -53,6 +53,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
   takesFromBook: false,
   mustNotRest: false,
 
+  checkAccount: () => null,
   createSignal(values) {
     const { stopPrice, limitPrice = null, expectTrigger } = values;
     if (stopPrice === undefined) return undefined;

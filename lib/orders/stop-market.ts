@@ -14,10 +14,7 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
   fields: {
     stopPrice: {
       use: 'required',
-      complain: (account) =>
-        account.allowUnguardedMarket
-          ? { message: 'a stop-market order needs its stop price', hint: 'add "stopPrice"' }
-          : complainUnguarded(account),
+      complain: () => ({ message: 'a stop-market order needs its stop price', hint: 'add "stopPrice"' }),
     },
     limitPrice: {
       use: 'forbidden',
@@ -53,6 +50,7 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
   takesFromBook: false,
   mustNotRest: false,
 
+  checkAccount: (account) => (account.allowUnguardedMarket ? null : complainUnguarded(account)),
   createSignal(values) {
     const { stopPrice, expectTrigger } = values;
     if (stopPrice === undefined) return undefined;
@@ -97,7 +95,7 @@ function complainUnguarded({ name }: Account): Complaint {
   };
 }
 
-/** The account may have been changed since the webhook accepted the alert. */
+/** The webhook refuses such alerts, so this occurs only when the account was changed since. */
 function denyUnguarded(account: Account): Denial {
   const { message, hint } = complainUnguarded(account);
   return {

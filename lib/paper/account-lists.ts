@@ -43,13 +43,13 @@ function describeBalance({ available, reserved }: Balance = { available: zero, r
   return { available: formatDecimal(available), freeze: formatDecimal(reserved) };
 }
 
-/** M: the documents show numbers, captures show texts, which stay exact. */
+/** JSON numbers, which may lose digits. M: so the documents say; captures of earlier years show texts. */
 function serveCollateralAmounts({ account, read, trading }: RequestContext): Reply {
   const { balances } = collateralAccountOf(trading.state, account);
   return serveChecked(checkTicker(read, 'collateral_ticker_invalid'), (ticker) => {
     const asked = [...balances].filter(([name]) => ticker === null || name === ticker);
     return succeed(
-      Object.fromEntries(asked.map(([name, balance]) => [name, formatDecimal(totalOf(balance))])),
+      Object.fromEntries(asked.map(([name, balance]) => [name, Number(formatDecimal(totalOf(balance)))])),
     );
   });
 }

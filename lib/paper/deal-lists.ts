@@ -1,6 +1,5 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
-import type { ExchangeState } from './exchange-state.ts';
 import { checkDealsQuery, checkOrderDealsQuery } from './history-query.ts';
 import { hasComeThrough } from './list-lag.ts';
 import {
@@ -31,11 +30,11 @@ export const dealLists: readonly Route[] = [
 
 /** One market's fills are an array, those of all markets an object by market. */
 function serveExecutedHistory(context: RequestContext): Reply {
-  const { account, read, atMs, trading } = context;
+  const { read, atMs } = context;
   return serveChecked(checkDealsQuery(read, atMs), (query) => {
     const { market, clientOrderId, fromMs, untilMs, limit, offset } = query;
-    const name = { account, market, clientOrderId };
-    if (clientOrderId !== null && !hasOrder(trading.state, name)) return refuse('history_not_found');
+    if (clientOrderId !== null && !hasOrder(context, market, clientOrderId))
+      return refuse('history_not_found');
     const deals = listDeals(context).filter(
       (deal) =>
         (market === null || deal.market === market) &&
@@ -50,19 +49,14 @@ function serveExecutedHistory(context: RequestContext): Reply {
   });
 }
 
-/** A null market means any. */
-interface OrderName {
-  readonly account: string;
-  readonly market: string | null;
-  readonly clientOrderId: string | null;
-}
-
-function hasOrder({ orders }: ExchangeState, { account, market, clientOrderId }: OrderName): boolean {
-  return [...orders.values()].some(
+/** @param market null means any */
+function hasOrder(context: RequestContext, market: string | null, clientOrderId: string): boolean {
+  return [...context.trading.state.orders.values()].some(
     (order) =>
-      order.account === account &&
+      order.account === context.account &&
       order.clientOrderId === clientOrderId &&
-      (market === null || order.market === market),
+      (market === null || order.market === market) &&
+      hasComeThrough(context, order.createdAtMs),
   );
 }
 

@@ -5,6 +5,7 @@ import type { Endpoint } from '../exchange/endpoint.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
+import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { orderTypes } from '../model/order.ts';
 import { endpointOf } from '../orders/order-types.ts';
@@ -52,7 +53,7 @@ const refusal =
   (form: RefusalForm): FaultEffect => ({ kind: 'respond', ...refusalResponse([{ name }], form) });
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
-const listNames = [openOrder, endedOrder, conditionalOrders].map(({ name }) => name);
+const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory].map(({ name }) => name);
 const createNames = orderTypes.map((type) => endpointOf(type).name);
 const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };

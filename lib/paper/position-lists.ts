@@ -118,8 +118,7 @@ const eventFilters: ReadonlySet<string> = new Set(['market', 'positionId']);
 
 /** The position that was closed last comes first. */
 function serveClosedPositions({ account, read, atMs, trading }: RequestContext): Reply {
-  const ofAllMarkets = (name: string) =>
-    name === 'market' || name === 'positionId' ? undefined : read(name);
+  const ofAllMarkets = (name: string) => (eventFilters.has(name) ? undefined : read(name));
   return serveChecked(checkPositionsQuery(ofAllMarkets, atMs), (query) => {
     const closed = trading.state.closedPositions.filter(
       (position) =>

@@ -106,10 +106,20 @@ export function reportOpen(order: PaperOrder): Report {
   };
 }
 
-/** An order of the history, which only the live service has. */
+/** An order of the history, which only the live service has. It stands under its market, and does not repeat it. */
 export function reportEnded(order: PaperOrder): Report {
-  const { orderId, timestamp, left, ...report } = reportOrder(order, 'live');
-  return { ...report, id: orderId, createdAt: timestamp, endedAt: toSeconds(order.updatedAtMs) };
+  const { orderId, timestamp, left, market, stp, ...report } = reportOrder(order, 'live');
+  const { activationPrice, activationCondition } = reportStop(order);
+  return {
+    ...report,
+    id: orderId,
+    createdAt: timestamp,
+    endedAt: toSeconds(order.updatedAtMs),
+    postOnly: order.postOnly,
+    ioc: order.ioc,
+    rpi: false,
+    ...(order.activationPrice === null ? {} : { activationPrice, activationCondition }),
+  };
 }
 
 /** An order inside a record of the conditional list. */
@@ -167,7 +177,8 @@ export function reportConditional(
   return records.sort((a, b) => b.id - a.id);
 }
 
-function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): Report {
+/** A pair and its two legs, in the form of the conditional list. */
+export function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): Report {
   const leg = (orderId: number) => {
     const order = state.orders.get(orderId);
     return order === undefined ? null : reportLeg(order, dialect);

@@ -8,11 +8,13 @@ import type { Action, Outcome } from './action.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
 import { denialOutcome, settleEntry } from './settle-entry.ts';
 import { settleSent } from './settle-sent.ts';
+import { sendingTimeMs } from './signal-time.ts';
 
 /**
  * Writes `sending`, sends the requests and stores the outcome. Age and kill switch are checked a second time,
  * because preparing took time.
  *
+ * @param startedAtMs when its first plan was begun
  * @returns null, and does nothing, when what the order was sized on is too old by now
  */
 export async function carryOut(
@@ -20,6 +22,7 @@ export async function carryOut(
   account: Account,
   entry: SignalEntry,
   action: Action,
+  startedAtMs: number,
 ): Promise<Status | null> {
   const isPaused = await checkKillSwitch(services, entry);
   const atMs = services.clock.nowMs();
@@ -53,7 +56,9 @@ export async function carryOut(
   // `lastFreshMs` itself, while nothing is sent at `notAfterMs` itself.
   const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs, freshUntilMs);
   const isStillOwn = () => isSending(services, entry);
-  const outcome = await action.send({ timeoutMs: services.exchangeTimeoutMs, notAfterMs, isStillOwn });
+  const { exchangeTimeoutMs: timeoutMs } = services;
+  const endByMs = services.clock.nowMs() + sendingTimeMs(atMs - startedAtMs, timeoutMs);
+  const outcome = await action.send({ timeoutMs, notAfterMs, endByMs, isStillOwn });
   return await settleSent(services, { ...entry, status: 'sending' }, outcome);
 }
 

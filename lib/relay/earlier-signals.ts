@@ -8,9 +8,9 @@ import { denialOutcome, settleEntry, unlessMoved } from './settle-entry.ts';
 const pageSize = 50;
 /**
  * No signal is started later than this; the next delivery takes the rest. A Lambda function has 30 s, and one
- * signal may take 25 s when it cancels many orders.
+ * signal may take 25 s: see `signalTimeouts`.
  */
-const latestStartMs = 4_000;
+export const latestStartMs = 4_000;
 
 /**
  * Lists the signals of the same market that were stored before this one and still wait, oldest first.

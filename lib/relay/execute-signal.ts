@@ -14,6 +14,7 @@ import { planCancelAll } from './plan-cancel-all.ts';
 import { planOrder } from './plan-order.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
 import { denialOutcome, logOutcome, lostResponseOutcome, settleEntry } from './settle-entry.ts';
+import { mayPlanAgain } from './signal-time.ts';
 import { withdrawWaiting } from './withdraw-waiting.ts';
 
 /**
@@ -79,25 +80,31 @@ async function executeAlone(
   if (entry.status !== 'accepted') return repeatUnknownAlarm(services, entry);
   const account = findAccount(services.settings, entry.account);
   if (account === null) return await settleUnsent(services, entry, unknownAccountOutcome(entry.account));
-  for (let plans = 0; plans < mostPlans; plans += 1) {
+  const startedAtMs = services.clock.nowMs();
+  const mayRepeat = () => mayPlanAgain(startedAtMs, services.clock.nowMs(), services.exchangeTimeoutMs);
+  let plans = 0;
+  do {
+    plans += 1;
     const plan = await planSafely(services, account, entry, withdrawn);
     if (plan.verdict === 'denied')
       return await settleUnsent(services, entry, denialOutcome(plan.denial, plan.evidence));
     if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
-    const status = await carryOut(services, account, entry, plan.action);
+    const status = await carryOut(services, account, entry, plan.action, startedAtMs);
     if (status !== null) return status;
-  }
-  return await settleUnsent(services, entry, outdatedOutcome);
+  } while (plans < mostPlans && mayRepeat());
+  return await settleUnsent(services, entry, outdatedOutcome(plans));
 }
 
 /** An order whose readings were too old before it could be sent is planned anew, as often as this in all. */
 const mostPlans = 3;
 
-const outdatedOutcome: Outcome = {
-  status: 'not_sent',
-  note: 'nothing was sent: the prices and balances that the order was sized on were older than 5 seconds each time before it could be sent',
-  evidence: { plans: mostPlans },
-};
+function outdatedOutcome(plans: number): Outcome {
+  return {
+    status: 'not_sent',
+    note: 'nothing was sent: the prices and balances that the order was sized on were older than 5 seconds each time before it could be sent',
+    evidence: { plans },
+  };
+}
 
 /** The worker that wrote `unknown` may have died before it raised the alarm. */
 function repeatUnknownAlarm(services: ExecuteServices, entry: Entry): Status {

@@ -37,14 +37,22 @@ export async function placeOrder(
   asked: Asked,
   options: SendOptions,
 ): Promise<Outcome> {
-  const first = await sendOrder(client, request, asked, options);
+  const sending = withTimeToCancel(asked, options);
+  const first = await sendOrder(client, request, asked, sending);
   if (first.refusedIoc !== true || (await options.isStillOwn?.()) === false)
     return await endRest(client, asked, first.outcome, options);
   const order = withoutIoc(asked.order);
   const plain = { ...asked, order };
-  const { outcome } = await sendOrder(client, prepareOrder(client, order), plain, options);
+  const { outcome } = await sendOrder(client, prepareOrder(client, order), plain, sending);
   const note = `the exchange refuses "immediate or cancel" here, so a plain limit order was sent: ${outcome.note}`;
   return await endRest(client, plain, { ...outcome, note }, options);
+}
+
+/** Of an order that must not rest, the creates leave half a timeout for the cancellation of its rest. */
+function withTimeToCancel({ signal }: Asked, options: SendOptions): SendOptions {
+  const { timeoutMs, endByMs } = options;
+  if (!mustNotRest(signal) || timeoutMs === undefined || endByMs === undefined) return options;
+  return { ...options, endByMs: endByMs - timeoutMs / 2 };
 }
 
 /** The outcome of sending an order. `refusedIoc`: nothing was placed, because of the flag alone. */
@@ -88,7 +96,7 @@ async function endRest(
   client: ExchangeClient,
   { signal, order }: Asked,
   outcome: Outcome,
-  { timeoutMs }: SendOptions,
+  { timeoutMs, endByMs }: SendOptions,
 ): Promise<Outcome> {
   const { status, orderId, orderOpen } = outcome;
   if (status !== 'placed' || orderOpen !== true || orderId === undefined || !mustNotRest(signal))
@@ -96,7 +104,7 @@ async function endRest(
   const ended = await endResting(
     client,
     { market: order.market, orderId },
-    timeoutMs === undefined ? {} : { timeoutMs },
+    { ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(endByMs === undefined ? {} : { endByMs }) },
   );
   if (!ended.isEnded) {
     const note = `${outcome.note}; its rest must not stay open and could not be cancelled (${ended.reason}); the relay tries again`;

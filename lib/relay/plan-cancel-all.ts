@@ -97,9 +97,10 @@ async function listSafely(
 ): Promise<readonly Order[] | null> {
   if (client.dialect !== 'live') return null;
   try {
-    const { orders, isWhole } = await listOpenOrders(client, market, {
-      timeoutMs: services.exchangeTimeoutMs / 2,
-    });
+    const timeoutMs = services.exchangeTimeoutMs / 2;
+    // A slow list of many pages must leave time for the cancellations.
+    const notAfterMs = services.clock.nowMs() + timeoutMs;
+    const { orders, isWhole } = await listOpenOrders(client, market, { timeoutMs, notAfterMs });
     return isWhole ? orders : null;
   } catch (error) {
     if (error instanceof ExchangeError) return null;

@@ -145,9 +145,6 @@ export function ready(
   };
 }
 
-/** The cancellations of one signal take at most this many request timeouts: a function's time is limited. */
-const actionTimeouts = 2;
-
 async function cancelTargets(
   services: ExecuteServices,
   goneStatus: Status,
@@ -155,13 +152,11 @@ async function cancelTargets(
   options: SendOptions,
 ): Promise<readonly TargetOutcome[]> {
   const outcomes: TargetOutcome[] = [];
-  const deadlineMs = services.clock.nowMs() + actionTimeouts * services.exchangeTimeoutMs;
-  for (const target of targets) {
-    const leftMs = deadlineMs - services.clock.nowMs();
-    const timeoutMs = Math.min(services.exchangeTimeoutMs, leftMs);
-    // With no time left, the client does not send the request, and its error says so.
-    outcomes.push(await cancelTarget(services, goneStatus, target, { ...options, timeoutMs }));
-  }
+  // Half a timeout is left to read back what is still open.
+  const endByMs = (options.endByMs ?? Number.POSITIVE_INFINITY) - services.exchangeTimeoutMs / 2;
+  // With no time left, the client does not send the request, and its error says so.
+  for (const target of targets)
+    outcomes.push(await cancelTarget(services, goneStatus, target, { ...options, endByMs }));
   return outcomes;
 }
 

@@ -41,8 +41,11 @@ export function createReadBack(
   };
 }
 
-function pick({ notAfterMs }: SendOptions): SendOptions {
-  return notAfterMs === undefined ? {} : { notAfterMs };
+function pick({ notAfterMs, endByMs }: SendOptions): SendOptions {
+  return {
+    ...(notAfterMs === undefined ? {} : { notAfterMs }),
+    ...(endByMs === undefined ? {} : { endByMs }),
+  };
 }
 
 /** The ids of the orders that are still open and should not be; null when they cannot be listed. */

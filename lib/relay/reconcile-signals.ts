@@ -59,7 +59,7 @@ const leaseMs = 60_000;
 /** No lookup starts later than this in a run, so that the run ends before the next one starts. */
 const lastLookupMs = 30_000;
 /** No request starts later than this in a run; the last lookup may need many requests. */
-const lastRequestMs = 40_000;
+export const lastRequestMs = 40_000;
 const mostLookups = 100;
 
 /**

@@ -96,6 +96,9 @@ function checkFields(
   issues: Issues,
 ): ReadonlySet<FieldName> {
   const refused = new Set<FieldName>();
+  const refusal = kind.checkAccount(account);
+  if (refusal !== null)
+    issues.add(fields.orderType?.path ?? `${prefix}orderType`, refusal.message, refusal.hint);
   for (const name of Object.keys(kind.fields) as KindFieldName[]) {
     const rule = kind.fields[name];
     const path = name === 'postOnly' || name === 'ioc' ? flags[name] : fields[name]?.path;

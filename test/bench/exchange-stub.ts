@@ -3,7 +3,10 @@ import { serveParent } from './bench-process.ts';
 import { listenLocally } from './listen-locally.ts';
 import { bases } from './workload.ts';
 
-/** An exchange that takes every stop-limit order at once and keeps none; what remains is what asking costs. */
+/**
+ * An exchange that takes every order at once and keeps none; what remains is what asking costs. A stop-limit order
+ * waits, a limit order fills.
+ */
 const markets = JSON.stringify(
   bases.map((base) => ({
     name: `${base}_USDT`,
@@ -22,12 +25,20 @@ const markets = JSON.stringify(
   })),
 );
 
+/** As the live service writes it with `limit=1`. */
+const orderBook = JSON.stringify({
+  ticker_id: 'BTC_USDT',
+  timestamp: 1_767_268_800,
+  asks: [['50000.25', '1.5']],
+  bids: [['50000.15', '1.5']],
+});
+
 interface AskedOrder {
   readonly market: string;
   readonly side: string;
   readonly amount: string;
   readonly price: string;
-  readonly activation_price: string;
+  readonly activation_price?: string;
   readonly stopLoss: string;
   readonly takeProfit: string;
   readonly clientOrderId: string;
@@ -38,23 +49,38 @@ let lastOrderId = 4_180_284_840;
 /** The live service's response, as its written example has it. */
 function takeOrder(order: AskedOrder): string {
   lastOrderId += 1;
+  const waits = order.activation_price !== undefined;
+  const { amount, price, activation_price } = order;
+  const state = waits
+    ? {
+        type: 'margin stop limit',
+        dealMoney: '0',
+        dealStock: '0',
+        left: amount,
+        dealFee: '0',
+        activation_price,
+        activationCondition: 'gte',
+        activated: 0,
+        status: 'OPEN',
+      }
+    : {
+        type: 'margin limit',
+        dealMoney: '617.25308625',
+        dealStock: amount,
+        left: '0',
+        dealFee: '0.61725308625',
+        ioc: true,
+        status: 'FILLED',
+      };
   return JSON.stringify({
     orderId: lastOrderId,
     clientOrderId: order.clientOrderId,
     market: order.market,
     side: order.side,
-    type: 'margin stop limit',
     timestamp: 1_594_605_801.49815,
-    dealMoney: '0',
-    dealStock: '0',
-    amount: order.amount,
-    left: order.amount,
-    dealFee: '0',
-    price: order.price,
-    activation_price: order.activation_price,
-    activationCondition: 'gte',
-    activated: 0,
-    status: 'OPEN',
+    amount,
+    price,
+    ...state,
     stp: 'no',
     positionSide: 'LONG',
     reduceOnly: false,
@@ -68,7 +94,8 @@ const server = createServer((request, response) => {
     .on('data', (chunk: Buffer) => chunks.push(chunk))
     .on('end', () => {
       const isOrder = request.method === 'POST';
-      const body = isOrder ? takeOrder(JSON.parse(Buffer.concat(chunks).toString('utf8'))) : markets;
+      const list = request.url?.startsWith('/api/v4/public/orderbook/') ? orderBook : markets;
+      const body = isOrder ? takeOrder(JSON.parse(Buffer.concat(chunks).toString('utf8'))) : list;
       response.writeHead(200, { 'content-type': 'application/json' }).end(body);
     });
 });

@@ -1,15 +1,16 @@
 import { Agent, request as issueRequest, type RequestOptions } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
+import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { BenchProcess } from './bench-process.ts';
-import { accounts, createAlert, groupOfPlace } from './workload.ts';
+import { accounts, type BenchKind, createAlert, groupOfPlace } from './workload.ts';
 
 /** A server that takes alerts, and how its doing is followed. */
 export interface Target {
   readonly process: BenchProcess;
   /** Posts one alert; resolves when its order is placed, with how long it took. */
-  place(place: number): Promise<Passage>;
+  place(place: number, kind: BenchKind): Promise<Passage>;
 }
 
 /** Milliseconds from the post to the response, and to the order that is placed and written down. */
@@ -26,13 +27,18 @@ export interface Run {
 }
 
 /** Keeps the given number of orders in flight, each place posting its next as soon as its last is placed. */
-export async function measureRun(target: Target, orders: number, inFlight: number): Promise<Run> {
+export async function measureRun(
+  target: Target,
+  orders: number,
+  inFlight: number,
+  kind: BenchKind = 'stop_limit',
+): Promise<Run> {
   const passages: Passage[] = [];
   let started = 0;
   async function keepPlacing(place: number): Promise<void> {
     while (started < orders) {
       started += 1;
-      passages.push(await target.place(place));
+      passages.push(await target.place(place, kind));
     }
   }
   const cpuBefore = await target.process.readCpuMicros();
@@ -53,9 +59,9 @@ export function followBare(process: BenchProcess): Target {
   let count = 0;
   return {
     process,
-    async place(place) {
+    async place(place, kind) {
       count += 1;
-      const alert = createAlert(`order-${count}`, groupOfPlace(place).base);
+      const alert = createAlert(`order-${count}`, groupOfPlace(place).base, kind);
       const startedAt = performance.now();
       await post('/', alert);
       const tookMs = performance.now() - startedAt;
@@ -76,13 +82,13 @@ export async function followRelay(process: BenchProcess, secretsPath: string): P
   let count = 0;
   return {
     process,
-    async place(place) {
+    async place(place, kind) {
       count += 1;
       const { account, base } = groupOfPlace(place);
       const id = `order-${count}`;
       const placed = Promise.withResolvers<number>();
       waiting.set(id, placed);
-      const alert = createAlert(id, base);
+      const alert = createAlert(id, base, kind);
       const startedAt = performance.now();
       await post(paths.get(account) ?? '', alert);
       const answeredMs = performance.now() - startedAt;
@@ -117,20 +123,27 @@ function createPoster(url: string) {
     });
 }
 
-/** Keeps the relay clear of the exchange's limit, at which it would wait, and be measured waiting. */
+/** Each market order reads the order book once. */
+const ordersPer10s: Readonly<Record<BenchKind, number>> = {
+  stop_limit: stopLimit.requestsPer10s,
+  market: orderBook.requestsPer10s,
+};
+
+/** Keeps the relay clear of the exchange's limits, at which it would wait, and be measured waiting. */
 export function createPacer(): typeof measureRun {
   const windowMs = 10_000;
-  let recent: { readonly endedAt: number; readonly orders: number }[] = [];
+  let recent: { readonly endedAt: number; readonly orders: number; readonly kind: BenchKind }[] = [];
 
-  function hasRoom(orders: number): boolean {
+  function hasRoom(orders: number, kind: BenchKind): boolean {
     recent = recent.filter(({ endedAt }) => endedAt > performance.now() - windowMs);
-    return recent.reduce((sum, run) => sum + run.orders, orders) <= stopLimit.requestsPer10s;
+    const ofKind = recent.filter((run) => run.kind === kind);
+    return ofKind.reduce((sum, run) => sum + run.orders, orders) <= ordersPer10s[kind];
   }
 
-  return async (target, orders, inFlight) => {
-    while (!hasRoom(orders)) await setTimeout(100);
-    const run = await measureRun(target, orders, inFlight);
-    recent.push({ endedAt: performance.now(), orders });
+  return async (target, orders, inFlight, kind = 'stop_limit') => {
+    while (!hasRoom(orders, kind)) await setTimeout(100);
+    const run = await measureRun(target, orders, inFlight, kind);
+    recent.push({ endedAt: performance.now(), orders, kind });
     return run;
   };
 }

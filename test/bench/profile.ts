@@ -19,7 +19,7 @@ const rules: readonly Rule[] = [
   { part: 'signature and nonce', pattern: /lib\/exchange\/(?:signing|nonce)/ },
   { part: 'HTTP out', pattern: /lib\/exchange\/transport|node:_http_(?:client|agent)/ },
   { part: 'order: check, rename, read the response', pattern: /lib\/exchange/ },
-  { part: 'alert: authenticate, parse, size', pattern: /lib\/(?:signals|risk|host\/file-secrets)/ },
+  { part: 'alert: authenticate, parse, size', pattern: /lib\/(?:signals|orders|risk|host\/file-secrets)/ },
   {
     part: 'function wrappers and worker loop',
     pattern: /@middy|lib\/host|infra\/local\/worker|\/functions\//,

@@ -64,6 +64,29 @@ export function printComparison(load: number, bare: readonly Run[], relay: reado
   );
 }
 
+export function printKinds(load: number, stopLimit: readonly Run[], market: readonly Run[]): void {
+  const row = (what: string, figureOf: (run: Run) => number, digits: number) => {
+    const [one, other] = [spreadOf(stopLimit.map(figureOf)), spreadOf(market.map(figureOf))];
+    const ratio = formatRatio(other.median / one.median);
+    return rowOf(what, formatSpread(one, digits), formatSpread(other, digits), ratio);
+  };
+  print(
+    rowOf(`The relay, ${load} in flight`, 'stop-limit', 'guarded market', 'market to stop-limit'),
+    row('CPU time per order, µs', ({ cpuMicrosPerOrder }) => cpuMicrosPerOrder, 0),
+    row('placed, p50, ms', placedAt(0.5), 2),
+    row('placed, p99, ms', placedAt(0.99), 2),
+  );
+}
+
+/** The time within which that share of the orders was placed, in milliseconds. */
+export function placedAt(share: number): (run: Run) => number {
+  return ({ passages }) =>
+    percentileOf(
+      passages.map(({ placedMs }) => placedMs),
+      share,
+    );
+}
+
 /** @param shares in microseconds per order */
 export function printShares(load: number, shares: readonly Share[]): void {
   print(

@@ -11,14 +11,21 @@ export function groupOfPlace(place: number): { readonly account: string; readonl
   return { account, base };
 }
 
+/** The kinds of orders that are measured. A market order is guarded: the order book is read before it is sent. */
+export type BenchKind = 'stop_limit' | 'market';
+
+const pricesByKind: Readonly<Record<BenchKind, object>> = {
+  stop_limit: { stopPrice: '50100.5', limitPrice: '50200.25' },
+  market: { orderType: 'market', maxSlippage: '0.5%' },
+};
+
 /** A strategy's order with both exits, as TradingView would post it. */
-export function createAlert(id: string, base: string): string {
+export function createAlert(id: string, base: string, kind: BenchKind): string {
   return JSON.stringify({
     ticker: `${base}USDT`,
     action: 'buy',
     quantity: '0.012345',
-    stopPrice: '50100.5',
-    limitPrice: '50200.25',
+    ...pricesByKind[kind],
     stopLoss: '49000',
     takeProfit: '52000',
     time: new Date().toISOString(),

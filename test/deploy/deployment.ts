@@ -76,17 +76,27 @@ const stackName = `trading-relay-${stage}`;
 function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): RelayConfig {
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
-    tickers: { BTCUSDT: 'BTC_USDT', ETHUSDT: 'ETH_USDT', SOLUSDT: 'SOL_USDT' },
+    tickers: {
+      BTCUSDT: 'BTC_USDT',
+      ETHUSDT: 'ETH_USDT',
+      SOLUSDT: 'SOL_USDT',
+      DBTCDUSDT: 'DBTC_DUSDT',
+      'BTCUSDT.P': 'BTC_PERP',
+    },
     // A signal left behind is found by the next run of the schedule, and must still be fresh then.
     maxLagSeconds: 600,
     accounts: {
       main: {
         mode: 'live',
         limitOffset: '0.1%',
+        // A market order is guarded by the maxSlippage of its alert, if that has one.
+        allowUnguardedMarket: true,
         markets: {
           BTC_USDT: { tradesOn: 'margin' },
           ETH_USDT: { tradesOn: 'margin' },
           SOL_USDT: { tradesOn: 'margin' },
+          DBTC_DUSDT: { tradesOn: 'spot' },
+          BTC_PERP: { tradesOn: 'futures' },
         },
         maxOrdersPerMinute: 100,
         maxSignalsPerMinute: 200,
@@ -94,6 +104,7 @@ function configFor(exchangeUrl: string, snapshots: RelayConfig['snapshots']): Re
       second: {
         mode: 'live',
         limitOffset: '0.1%',
+        maxSlippage: '0.5%',
         markets: { BTC_USDT: { tradesOn: 'margin' } },
         maxOrdersPerMinute: 2,
       },

@@ -220,7 +220,9 @@ describe('An alert', () => {
     expect(posted).toEqual({ status: 202, body: { signalId: 'first', status: 'accepted' } });
     expect(entry.steps.map(({ status }) => status)).toEqual(['accepted', 'sending', 'placed']);
     expect(shown).toMatchObject({ signalId: 'first', status: 'placed', orderId: entry.orderId });
-    expect(deployment.paper.control.state().orders).toMatchObject([
+    // The schedule may have sent the signal left behind by now, which is in another market.
+    const { orders } = deployment.paper.control.state();
+    expect(orders.filter(({ market }) => market === 'BTC_USDT')).toMatchObject([
       {
         orderId: entry.orderId,
         clientOrderId: entry.clientOrderId,
@@ -368,6 +370,90 @@ describe('The tool', () => {
       status: 'invalid',
       steps: [{ evidence: { code: 'invalid_signal', issues: [{ path: 'stopLos' }] } }],
     });
+  });
+});
+
+describe('An alert of each kind', () => {
+  const grounds = { spot: 'DBTCDUSDT', margin: 'BTCUSDT', futures: 'BTCUSDT.P' } as const;
+  const kinds = {
+    limit: { orderType: 'limit', limitPrice: '50000' },
+    guarded: { orderType: 'market', maxSlippage: '0.5%' },
+    unguarded: { orderType: 'market' },
+    stop_limit: { orderType: 'stop_limit', stopPrice: '70000', limitPrice: '70100' },
+    // On spot the exchange sizes such a buy in the quote currency.
+    stop_market: { orderType: 'stop_market', stopPrice: '70000', quantity: undefined, quoteQuantity: '700' },
+  } as const;
+  type Kind = keyof typeof kinds;
+
+  const postOrder = (id: string, ticker: string, changes: Record<string, unknown>) =>
+    post(webhook, JSON.stringify({ id, ticker, action: 'buy', quantity: '0.01', ...changes }));
+  const orderOf = ({ orderId }: Entry) =>
+    deployment.paper.control.state().orders.find((order) => order.orderId === orderId);
+
+  beforeAll(async () => {
+    for (const [ground, ticker] of Object.entries(grounds))
+      for (const [kind, changes] of Object.entries(kinds))
+        await postOrder(`${ground}-${kind}`, ticker, changes);
+  });
+
+  test.each([
+    ['spot', 'limit', { type: 'spot_limit', status: 'open', amount: '0.01', price: '50000' }],
+    ['spot', 'guarded', { type: 'spot_limit', ioc: true, status: 'filled', amount: '0.01' }],
+    ['spot', 'unguarded', { type: 'spot_stock_market', status: 'filled', amount: '0.01' }],
+    ['spot', 'stop_limit', { type: 'spot_stop_limit', status: 'open', activationPrice: '70000' }],
+    ['spot', 'stop_market', { type: 'spot_stop_market', status: 'open', amount: '700' }],
+    ['margin', 'limit', { type: 'limit', status: 'open', amount: '0.01', price: '50000' }],
+    ['margin', 'guarded', { type: 'limit', ioc: true, status: 'filled', amount: '0.01' }],
+    ['margin', 'unguarded', { type: 'market', status: 'filled', amount: '0.01' }],
+    ['margin', 'stop_limit', { type: 'stop_limit', status: 'open', activationPrice: '70000' }],
+    ['margin', 'stop_market', { type: 'stop_market', status: 'open', amount: '0.01' }],
+    ['futures', 'limit', { type: 'limit', status: 'open', amount: '0.01', price: '50000' }],
+    ['futures', 'guarded', { type: 'limit', ioc: true, status: 'filled', amount: '0.01' }],
+    ['futures', 'unguarded', { type: 'market', status: 'filled', amount: '0.01' }],
+    ['futures', 'stop_limit', { type: 'stop_limit', status: 'open', activationPrice: '70000' }],
+    ['futures', 'stop_market', { type: 'stop_market', status: 'open', amount: '0.01' }],
+  ] as const satisfies readonly (readonly [keyof typeof grounds, Kind, object])[])(
+    'on %s becomes the order it asks for: %s',
+    async (ground, kind, order) => {
+      const entry = await deployment.settled(`${ground}-${kind}`);
+
+      expect(entry).toMatchObject({ status: 'placed', orderOpen: order.status === 'open' });
+      expect(orderOf(entry)).toMatchObject({ ...order, clientOrderId: entry.clientOrderId });
+    },
+  );
+
+  test('with a size in percent is sized by what the position is, and the ledger says what was read', async () => {
+    const half = {
+      action: 'sell',
+      quantity: '50%',
+      of: 'position',
+      orderType: 'market',
+      maxSlippage: '0.5%',
+    };
+    await postOrder('half', grounds.futures, half);
+    const entry = await deployment.settled('half');
+
+    expect(orderOf(entry)).toMatchObject({
+      side: 'sell',
+      amount: '0.01',
+      reduceOnly: true,
+      status: 'filled',
+    });
+    expect(entry.steps.find(({ status }) => status === 'sending')?.evidence).toMatchObject({
+      amount: '0.01',
+      sizedOn: { holding: { of: 'position', positions: [{ amount: '0.02' }] } },
+    });
+  });
+
+  test('that cancels the whole market leaves nothing open there, and reads that back', async () => {
+    const cancelAll = { id: 'all', ticker: grounds.futures, action: 'cancel_all', scope: 'market' };
+    await post(webhook, JSON.stringify(cancelAll));
+    const entry = await deployment.settled('all');
+
+    expect(entry).toMatchObject({ status: 'cancelled' });
+    expect(entry.steps.at(-1)?.evidence).toMatchObject({ left: [] });
+    const { orders } = deployment.paper.control.state();
+    expect(orders.filter(({ market, status }) => market === 'BTC_PERP' && status === 'open')).toEqual([]);
   });
 });
 

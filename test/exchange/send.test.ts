@@ -84,6 +84,27 @@ describe('a create', () => {
     expect(transport.sent).toHaveLength(2);
   });
 
+  test('ends by the time `endByMs`, although its timeout is later', async () => {
+    const { transport, client } = connect([lostResponse]);
+
+    const call = client.call(stopLimit, order, { timeoutMs: 10_000, endByMs: startMs + 4000 });
+
+    expect((await failureOf(call)).failure.kind).toBe('ambiguous');
+    expect(transport.sent.map(({ timeoutMs }) => timeoutMs)).toEqual([4000]);
+  });
+
+  test('is not sent when the time `endByMs` has passed', async () => {
+    const { transport, client } = connect([placed]);
+
+    const call = client.call(stopLimit, order, { timeoutMs: 10_000, endByMs: startMs });
+
+    expect((await failureOf(call)).failure).toEqual({
+      kind: 'not_sent',
+      reason: 'the time was up before it could be sent',
+    });
+    expect(transport.sent).toEqual([]);
+  });
+
   test('is not sent when no time is left for its response', async () => {
     const slowRefusal = async () => {
       clock.advance(8999);

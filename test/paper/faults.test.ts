@@ -213,7 +213,7 @@ describe('a fault', () => {
     [{ fault: 'read_lag' }, 'fault "read_lag" needs "delayMs"'],
     [
       { fault: 'read_lag', delayMs: 5, endpoint: 'stop-limit' },
-      'fault "read_lag" cannot strike "stop-limit"; it strikes open-order, ended-order, conditional-orders',
+      'fault "read_lag" cannot strike "stop-limit"; it strikes open-order, ended-order, conditional-orders, executed-history',
     ],
     [{ fault: 'down' }, 'fault "down" needs "durationMs"'],
     [{ fault: 'down', durationMs: 5, count: 2 }, 'it takes neither "count" nor "probability"'],

@@ -109,6 +109,23 @@ describe('a list of ended orders that lags', () => {
   });
 });
 
+describe('a list of fills that lags', () => {
+  async function listFills(afterMs: number, lag?: number): Promise<unknown> {
+    const path = '/api/v4/trade-account/executed-history';
+    return (await ask(path, { market, clientOrderId }, afterMs, lag)).body;
+  }
+
+  test('knows neither an order nor its fill until they are as old as the lag', async () => {
+    await create({ clientOrderId });
+    tradeAt('61200', 5000);
+
+    expect(await listFills(2999, lagMs)).toMatchObject(notInHistory);
+    expect(await listFills(7999, lagMs)).toEqual([]);
+    expect(await listFills(8000, lagMs)).toMatchObject([{ orderId, clientOrderId }]);
+    expect(await listFills(5000)).toMatchObject([{ orderId, clientOrderId }]);
+  });
+});
+
 describe('a list of conditional orders that lags', () => {
   const planned = { stopLoss: '60000', takeProfit: '65000' };
   const none = { total: 0, records: [] };

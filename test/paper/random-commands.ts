@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Decimal, floorToStep, parseDecimal } from '../../lib/base/decimal.ts';
+import { ceilToStep, type Decimal, floorToStep, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import { isQuoteSized, type OrderType, orderSchemas, orderTypes } from '../../lib/model/order.ts';
 import type { NewOrder } from '../../lib/paper/creating.ts';
 import type { Command } from '../../lib/paper/engine.ts';
@@ -18,7 +18,10 @@ const percent = fc.integer({ min: 75, max: 125 });
 const account = fc.constantFrom(...accounts);
 const side = fc.constantFrom('buy' as const, 'sell' as const);
 /** Of 60 000 in quote units, per mille: from 60 up to far more than the book offers within the taker band. */
-const size = fc.oneof(fc.integer({ min: 1, max: 4000 }), fc.integer({ min: 4000, max: 150_000 }));
+const size = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 1, max: 4000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 4000, max: 150_000 }) },
+);
 
 const create = fc.record({
   kind: fc.constant('create' as const),
@@ -32,9 +35,20 @@ const create = fc.record({
   stopLoss: fc.option(percent),
   takeProfit: fc.option(percent),
   flag: fc.constantFrom('none', 'none', 'postOnly', 'ioc'),
-  reduceOnly: fc.constantFrom(true, false, false),
+  reduceOnly: fc.constantFrom(true, false, false, false),
   /** In hedge mode. */
   positionSide: fc.constantFrom('LONG' as const, 'SHORT' as const),
+});
+/** An order against an open position: the part of it in per cent, reduce-only or not. */
+const reduce = fc.record({
+  kind: fc.constant('reduce' as const),
+  account,
+  nth: fc.nat(),
+  type: fc.constantFrom('limit' as const, 'market' as const, 'stop_limit' as const, 'stop_market' as const),
+  part: fc.integer({ min: 20, max: 150 }),
+  price: percent,
+  activation: percent,
+  reduceOnly: fc.boolean(),
 });
 const trade = fc.record({
   kind: fc.constant('trade' as const),
@@ -59,6 +73,7 @@ const leverage = fc.record({
 export const randomSteps = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: create },
+    { weight: 4, arbitrary: reduce },
     { weight: 5, arbitrary: trade },
     { weight: 1, arbitrary: cancel },
     { weight: 1, arbitrary: cancelAll },
@@ -69,6 +84,7 @@ export const randomSteps = fc.array(
 );
 
 type CreateStep = typeof create extends fc.Arbitrary<infer T> ? T : never;
+type ReduceStep = typeof reduce extends fc.Arbitrary<infer T> ? T : never;
 export type Step = typeof randomSteps extends fc.Arbitrary<readonly (infer T)[]> ? T : never;
 
 const hundredth = parseDecimal('0.01');
@@ -93,6 +109,10 @@ export function commandOf(step: Step, state: ExchangeState, atMs: number): Comma
   switch (step.kind) {
     case 'create':
       return { kind: 'create', atMs, account: step.account, order: orderOf(step, state) };
+    case 'reduce': {
+      const order = reducingOrderOf(step, state);
+      return order === null ? null : { kind: 'create', atMs, account: step.account, order };
+    }
     case 'trade': {
       const { market } = step;
       const volume = step.volume === null ? null : amountOf(market, step.volume);
@@ -143,6 +163,25 @@ function orderOf(step: CreateStep, state: ExchangeState): NewOrder {
     stp: 'no',
   };
   return fieldsOf(type, fields);
+}
+
+function reducingOrderOf(step: ReduceStep, state: ExchangeState): NewOrder | null {
+  const { type, part, reduceOnly } = step;
+  const position = pick([...collateralAccountOf(state, step.account).positions.values()], step.nth);
+  if (position === undefined) return null;
+  const { market, amount, side: positionSide } = position;
+  return fieldsOf(type, {
+    type,
+    market,
+    side: amount.gt(zero) ? 'sell' : 'buy',
+    amount: ceilToStep(amount.abs().times(String(part)).times(hundredth), marketNamed(market).amountStep),
+    price: priceAt(market, step.price),
+    activationPrice: priceAt(market, step.activation),
+    positionSide,
+    reduceOnly,
+    clientOrderId: '',
+    stp: 'no',
+  });
 }
 
 /** Without the fields that the type has not. */

@@ -89,6 +89,14 @@ describe('a stop-market order alert', () => {
     });
   });
 
+  test('is refused where the account allows no order without a bound', () => {
+    expect(issueOf(marketOrder({ orderType: 'stop_market', stopPrice: 3000 }))).toEqual({
+      path: 'orderType',
+      message: 'a stop-market order can fill at any price, and account main does not allow that',
+      hint: 'write "orderType": "stop_limit" with a "limitPrice", or set allowUnguardedMarket: true for the account in relay.config.ts',
+    });
+  });
+
   test('needs its stop price', () => {
     expect(issueOf(marketOrder({ orderType: 'stop_market' }), allowing)).toEqual({
       path: 'stopPrice',

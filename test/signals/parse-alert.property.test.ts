@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Signal } from '../../lib/model/signal.ts';
 import { otherNames } from '../../lib/signals/fields.ts';
+import { escapeText } from '../../lib/signals/issues.ts';
 import { type Alert, parseAlert } from '../../lib/signals/parse-alert.ts';
 import { bytesOf, context } from './reading.ts';
 
@@ -165,11 +166,12 @@ function signalByPlatform(text: string): Record<string, unknown> {
   expect(Object.keys(alert).filter((key) => key.startsWith('unknown'))).toEqual([]);
   const optional = (name: string) => (alert[name] === undefined ? {} : { [name]: String(alert[name]) });
   const quantity = String(alert['quantity']);
+  const time = Number(alert['time']);
   const comment = alert['comment'];
   return {
     ticker: 'BTCUSDT.P',
     market: 'BTC_PERP',
-    timeMs: Math.floor(Number(alert['time']) * 1000),
+    timeMs: Math.floor(time < 1e11 ? time * 1000 : time),
     maxLagMs: 60_000,
     action: 'order',
     orderType: 'stop_limit',
@@ -181,7 +183,7 @@ function signalByPlatform(text: string): Record<string, unknown> {
     limitPrice: alert['limitPrice'] === undefined ? null : String(alert['limitPrice']),
     ...optional('stopLoss'),
     ...optional('takeProfit'),
-    ...(comment === '' || comment === undefined ? {} : { comment }),
+    ...(comment === '' || comment === undefined ? {} : { comment: escapeText(String(comment)) }),
   };
 }
 

@@ -1,0 +1,26 @@
+import { expect, test } from '@jest/globals';
+import { openExecuteServices, openReconcileServices } from '../../lib/host/aws-services.ts';
+import { latestStartMs } from '../../lib/relay/earlier-signals.ts';
+import { lastRequestMs } from '../../lib/relay/reconcile-signals.ts';
+import { signalTimeouts } from '../../lib/relay/signal-time.ts';
+import { infraConfig, synthesize } from './synthesized.ts';
+
+const environment = { EXCHANGE_KEYS: '{}', LEDGER_TABLE: 'a', SIGNAL_QUEUE_URL: 'b' };
+const { resources } = synthesize();
+const limitMsOf = (name: string) => Number(resources[name]?.Properties['Timeout']) * 1000;
+
+test('the time limit of execute-signal covers the last signal of a delivery at the slowest exchange', () => {
+  const { exchangeTimeoutMs } = openExecuteServices(infraConfig, environment);
+
+  const longestMs = latestStartMs + signalTimeouts * exchangeTimeoutMs;
+
+  expect(longestMs).toBe(29_000);
+  expect(limitMsOf('RelayExecuteFunction')).toBe(30_000);
+});
+
+test('the time limit of reconcile-signals covers the last request of a run', () => {
+  const { exchangeTimeoutMs } = openReconcileServices(infraConfig, environment);
+
+  expect(lastRequestMs + exchangeTimeoutMs).toBe(45_000);
+  expect(limitMsOf('RelayReconcileFunction')).toBe(50_000);
+});
