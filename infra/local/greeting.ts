@@ -17,6 +17,8 @@ export interface GreetingFacts {
   readonly regionNotes: readonly string[];
   /** Accounts whose orders are not sent until they are resumed. */
   readonly paused: readonly string[];
+  /** Whether the paper exchange could not read what an older release had stored. */
+  readonly wasPaperEmptied: boolean;
 }
 
 /** The text that a local run prints when it is ready. Its last line is `ready`. */
@@ -48,9 +50,14 @@ function writeEdits({ edits }: MessageTemplate): string {
   return edits.length === 0 ? '' : `; EDIT ${edits.map(({ field }) => field).join(', ')} first`;
 }
 
-function writeNotes({ paused, regionNotes, data }: GreetingFacts): string {
+function writeNotes({ paused, regionNotes, data, wasPaperEmptied }: GreetingFacts): string {
   const folder = data === '.relay' ? '' : ` --data ${data}`;
   return [
+    ...(wasPaperEmptied
+      ? [
+          'NEW             The paper exchange starts afresh: this release cannot read the orders and balances of an older one. The ledger is kept; its older paper orders exist no longer.',
+        ]
+      : []),
     ...(paused.length === 0
       ? []
       : [

@@ -130,6 +130,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     account,
     regionNotes: listRegionNotes(settings),
     paused: await relay.listPaused(),
+    wasPaperEmptied: paper.wasEmptied,
   });
   const running = starting.move();
   stopBySignal(async () => {

@@ -139,14 +139,15 @@ export interface ExchangeState {
 }
 
 /** Above 32 bits, like the ids of the live service. */
+export const leastOrderId = 10_000_000_001;
+
 const firstIds = {
-  nextId: 10_000_000_001,
   nextDealId: 20_000_000_001,
   nextPositionId: 30_000_000_001,
   nextPublicTradeId: 40_000_000_001,
 };
 
-export function createExchangeState(): ExchangeState {
+export function createExchangeState(firstOrderId = leastOrderId): ExchangeState {
   return {
     prices: new Map([...paperMarkets.values()].map((market) => [market.name, market.startPrice])),
     accounts: new Map(paperAccounts.map((account) => [account.name, createTradingAccount(account)])),
@@ -163,6 +164,7 @@ export function createExchangeState(): ExchangeState {
     positionEvents: [],
     closedPositions: [],
     mainAccount: createMainAccountState(),
+    nextId: firstOrderId,
     ...firstIds,
     nextArrival: 1,
   };

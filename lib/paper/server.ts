@@ -31,6 +31,8 @@ export interface PaperExchange {
   readonly url: string;
   readonly port: number;
   readonly control: PaperControl;
+  /** Whether an older release had stored orders and balances, which this one cannot read and has removed. */
+  readonly wasEmptied: boolean;
   /** Ends every connection and timer. Resolves once the journal is closed. */
   close(): Promise<void>;
 }
@@ -46,7 +48,7 @@ const msBetweenTrades = 1000;
  */
 export async function startPaperExchange(options: PaperOptions): Promise<PaperExchange> {
   const { dialect, clock = systemClock, seed = 1, walk = true, journalPath = null } = options;
-  const trading = openTrading(journalPath);
+  const trading = openTrading(journalPath, clock.nowMs());
   const faults = createFaultBox(createRandom(seed), dialect);
   const server = createServer();
   const closing = new AbortController();
@@ -76,6 +78,7 @@ export async function startPaperExchange(options: PaperOptions): Promise<PaperEx
     url: `http://${host}:${port}`,
     port,
     control,
+    wasEmptied: trading.wasEmptied,
     async close() {
       clearInterval(timer);
       closing.abort();

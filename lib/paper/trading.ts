@@ -9,6 +9,8 @@ import { type Journal, openJournal, unusable } from './journal.ts';
 export interface Trading {
   /** Must only be read. */
   readonly state: ExchangeState;
+  /** Whether the state of an older release was removed, because this one cannot read it. */
+  readonly wasEmptied: boolean;
   /**
    * Applies one command at once, and stores it if there is a journal.
    *
@@ -27,11 +29,12 @@ export interface Execution {
 
 /**
  * @param journalPath the file that keeps the state across restarts; null keeps the state in memory
+ * @param nowMs the time of a journal that is begun now; its order ids depend on it
  * @throws RelayError `store_unavailable` when the journal cannot be replayed
  */
-export function openTrading(journalPath: string | null): Trading {
-  const state = createExchangeState();
-  const journal = journalPath === null ? null : openJournal(journalPath);
+export function openTrading(journalPath: string | null, nowMs = 0): Trading {
+  const journal = journalPath === null ? null : openJournal(journalPath, nowMs);
+  const state = createExchangeState(journal?.firstOrderId);
   if (journal !== null && journalPath !== null) replay(state, journal, journalPath);
   let failure: unknown = null;
   let lastWrite: Promise<void> = Promise.resolve();
@@ -49,6 +52,7 @@ export function openTrading(journalPath: string | null): Trading {
 
   return {
     state,
+    wasEmptied: journal?.wasEmptied ?? false,
     execute(command) {
       if (failure !== null)
         throw new RelayError('store_unavailable', 'the paper exchange lost its journal', { cause: failure });

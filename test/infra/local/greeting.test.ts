@@ -15,6 +15,7 @@ const facts: GreetingFacts = {
   account: parseConfig(shipped).settings.accounts['main'] as Account,
   regionNotes: [],
   paused: [],
+  wasPaperEmptied: false,
 };
 
 describe('the greeting of a local run', () => {
