@@ -88,7 +88,7 @@ function writeOlderFolder(version: number): void {
 }
 
 describe.each([1, 2])('a data folder of an older release, with a ledger of version %i,', (version) => {
-  test('is upgraded and keeps everything in it', async () => {
+  test('is upgraded and keeps everything in it but the paper exchange, which starts afresh', async () => {
     writeOlderFolder(version);
     const { settings } = parseConfig(testConfig);
 
@@ -118,7 +118,8 @@ describe.each([1, 2])('a data folder of an older release, with a ledger of versi
     const { entries } = await createSqliteLedger(file).list({ limit: 10 });
     file.close();
     expect(entries.map(({ signalId, status }) => [signalId, status])).toEqual([['refused-1', 'invalid']]);
-    expect(orders.map(({ clientOrderId, status }) => [clientOrderId, status])).toEqual([['old', 'open']]);
+    // Its old commands would give another state today.
+    expect(orders).toEqual([]);
     expect(await createFileSecrets(folder.secretsPath).webhookTokens('main')).toEqual([
       'a-token-of-an-older-release',
     ]);
@@ -152,7 +153,7 @@ describe('a data folder that this release cannot read', () => {
     [
       'paper journal',
       'paperPath',
-      'its paper journal has version 9, and this release reads at most version 2',
+      'its paper journal has version 9, and this release reads at most version 3',
     ],
   ] as const)(
     'because a newer one wrote its %s is refused, and nothing in it is touched',
