@@ -121,6 +121,24 @@ describe('a journal', () => {
   });
 });
 
+test('a journal that is begun later gives higher order ids', async () => {
+  const laterPath = join(folder, 'later.sqlite');
+  const idOfFirstOrder = async (paper: PaperExchange) => {
+    await createPost(paper.url)(createPath, order);
+    const [first] = paper.control.state().orders;
+    await paper.close();
+    return first?.orderId ?? 0;
+  };
+
+  const earlierId = await idOfFirstOrder(await open());
+  const later = createManualClock(clock.nowMs() + 1000);
+  const laterId = await idOfFirstOrder(
+    await startPaperExchange({ port: 0, dialect: 'live', clock: later, walk: false, journalPath: laterPath }),
+  );
+
+  expect([earlierId, laterId]).toEqual([32_774_400_001, 32_774_401_001]);
+});
+
 describe('a journal of an older release', () => {
   test('is emptied, because its commands would give another state now', async () => {
     const first = await open();
@@ -136,6 +154,7 @@ describe('a journal of an older release', () => {
     const second = await open();
 
     expect(second.control.state()).toEqual(fresh);
+    expect([first.wasEmptied, second.wasEmptied]).toEqual([false, true]);
     await second.close();
   });
 });

@@ -11,17 +11,24 @@ import { openSqlite } from '../../../lib/base/sqlite.ts';
 import { parseConfig } from '../../../lib/host/config.ts';
 import { createDataFolder, type DataFolder, readRun } from '../../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../../lib/host/file-secrets.ts';
+import type { Entry } from '../../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../../lib/ledger/sqlite-ledger.ts';
 import { paperKeysOf } from '../../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../../lib/paper/server.ts';
+import { createListeningLog } from '../../support/listening-log.ts';
 import { ledgerScripts, queueScripts } from '../../support/older-scripts.ts';
 import { testConfig } from '../../support/world.ts';
 
 let folder: DataFolder;
+/** What the test started and did not stop. */
+let running: (() => Promise<void>) | null = null;
 beforeEach(() => {
   folder = createDataFolder(mkdtempSync(join(tmpdir(), 'relay-folder-')));
 });
-afterEach(() => rmSync(folder.path, { recursive: true }));
+afterEach(async () => {
+  await running?.();
+  rmSync(folder.path, { recursive: true });
+});
 
 function runIn(path: string, ...scripts: readonly string[]): void {
   const database = new DatabaseSync(path);
@@ -53,10 +60,30 @@ const oldEntry = {
   },
 };
 
+/** The signal that placed it, as the ledger of the first release stored it. */
+const oldSignal = {
+  action: 'order',
+  orderType: 'stop_limit',
+  ticker: 'BTCUSDT',
+  market: 'BTC_USDT',
+  timeMs: null,
+  maxLagMs: null,
+  side: 'buy',
+  size: { unit: 'stock', quantity: '0.01' },
+  stopPrice: '61000',
+  limitPrice: '61500',
+};
+/** The id of every paper exchange's first order, until there were order types. */
+const oldOrderId = 10_000_000_001;
+
 /** A data folder as an earlier release left it, with a ledger of the given version. */
 function writeOlderFolder(version: number): void {
   const insertEntry = `INSERT INTO entries (account, signal_id, status, fingerprint, created_at_ms, updated_at_ms, steps)
     VALUES ('main', 'refused-1', 'invalid', 'f1', 1, 1, '[{"status":"invalid","atMs":1,"note":"as it was"}]')`;
+  const insertPlaced = `INSERT INTO entries (account, signal_id, status, signal, market, client_order_id, fingerprint,
+      created_at_ms, updated_at_ms, steps, order_id, order_open)
+    VALUES ('main', 'placed-1', 'placed', '${JSON.stringify(oldSignal)}', 'BTC_USDT', 'old', 'f2',
+      2, 2, '[{"status":"placed","atMs":2,"note":"as it was"}]', ${oldOrderId}, 1)`;
   runIn(
     folder.databasePath,
     'PRAGMA journal_mode = WAL',
@@ -65,6 +92,7 @@ function writeOlderFolder(version: number): void {
     versionsTable,
     `INSERT INTO schema_versions VALUES ('ledger', ${version}), ('queue', 1)`,
     insertEntry,
+    insertPlaced,
   );
   const journal = 'CREATE TABLE paper_journal (sequence INTEGER PRIMARY KEY, entry TEXT NOT NULL) STRICT';
   const insertOrder = `INSERT INTO paper_journal (entry) VALUES ('${JSON.stringify(oldEntry)}')`;
@@ -87,38 +115,66 @@ function writeOlderFolder(version: number): void {
   writeFileSync(folder.logPath, 'a line of an older release\n');
 }
 
-describe.each([1, 2])('a data folder of an older release, with a ledger of version %i,', (version) => {
-  test('is upgraded and keeps everything in it', async () => {
-    writeOlderFolder(version);
-    const { settings } = parseConfig(testConfig);
-
-    checkDataFolder(folder);
-    completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
-    const paper = await startPaperExchange({
-      port: 0,
-      dialect: 'live',
-      walk: false,
-      journalPath: folder.paperPath,
-    });
-    const silence = () => undefined;
-    const relay = await startLocalRelay({
-      port: 0,
-      folder,
-      settings,
-      exchange: { address: paper.url, dialect: 'live', isPaper: true },
-      exchangeTimeoutMs: 2_000,
-      clock: systemClock,
-      log: { info: silence, warn: silence, error: silence },
-    });
-    const { orders } = paper.control.state();
+/** Starts paper exchange and relay on the folder, as `npm start` does. */
+async function startOnFolder() {
+  const { settings } = parseConfig(testConfig);
+  checkDataFolder(folder);
+  completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
+  const paper = await startPaperExchange({
+    port: 0,
+    dialect: 'live',
+    walk: false,
+    journalPath: folder.paperPath,
+  });
+  const { log, nextLine } = createListeningLog();
+  const relay = await startLocalRelay({
+    port: 0,
+    folder,
+    settings,
+    exchange: { address: paper.url, dialect: 'live', isPaper: true },
+    exchangeTimeoutMs: 2_000,
+    clock: systemClock,
+    log,
+  });
+  const file = openSqlite(folder.databasePath);
+  const ledger = createSqliteLedger(file);
+  running = async () => {
+    running = null;
+    file.close();
     await relay.close();
     await paper.close();
+  };
+  return {
+    paper,
+    ledger,
+    /** Posts an alert, and waits for its outcome. */
+    async send(signalId: string, fields: object): Promise<Entry> {
+      const [token] = await createFileSecrets(folder.secretsPath).webhookTokens('main');
+      const body = JSON.stringify({ id: signalId, ticker: 'BTCUSDT', ...fields });
+      await fetch(`${relay.url}/signals/main/${token}`, { method: 'POST', body });
+      for (;;) {
+        const line = nextLine();
+        const entry = await ledger.read({ account: 'main', signalId });
+        if (entry !== null && !['accepted', 'sending'].includes(entry.status)) return entry;
+        await line;
+      }
+    },
+    close: running,
+  };
+}
 
-    const file = openSqlite(folder.databasePath);
-    const { entries } = await createSqliteLedger(file).list({ limit: 10 });
-    file.close();
-    expect(entries.map(({ signalId, status }) => [signalId, status])).toEqual([['refused-1', 'invalid']]);
-    expect(orders.map(({ clientOrderId, status }) => [clientOrderId, status])).toEqual([['old', 'open']]);
+describe.each([1, 2])('a data folder of an older release, with a ledger of version %i,', (version) => {
+  test('is upgraded and keeps its ledger, secrets and log', async () => {
+    writeOlderFolder(version);
+
+    const started = await startOnFolder();
+    const { entries } = await started.ledger.list({ limit: 10 });
+    await started.close();
+
+    expect(entries.map(({ signalId, status }) => [signalId, status])).toEqual([
+      ['placed-1', 'placed'],
+      ['refused-1', 'invalid'],
+    ]);
     expect(await createFileSecrets(folder.secretsPath).webhookTokens('main')).toEqual([
       'a-token-of-an-older-release',
     ]);
@@ -126,6 +182,54 @@ describe.each([1, 2])('a data folder of an older release, with a ledger of versi
     expect(readFileSync(folder.logPath, 'utf8')).toBe('a line of an older release\n');
     // What this release made of it, it can open again.
     checkDataFolder(folder);
+  });
+});
+
+describe('the paper exchange of an older release', () => {
+  const order = { action: 'buy', orderType: 'limit', quantity: '0.01', limitPrice: '50000' };
+
+  test('starts afresh and says so, once', async () => {
+    writeOlderFolder(2);
+
+    const first = await startOnFolder();
+    const { orders } = first.paper.control.state();
+    await first.close();
+    const second = await startOnFolder();
+    await second.close();
+
+    expect(orders).toEqual([]);
+    expect([first.paper.wasEmptied, second.paper.wasEmptied]).toEqual([true, false]);
+  });
+
+  test('has new order ids: cancelling an order of before says that it is not open, and harms no other', async () => {
+    writeOlderFolder(2);
+    const { paper, ledger, send } = await startOnFolder();
+    const placed = await send('new-1', order);
+
+    const undo = await send('undo', { action: 'cancel', signalId: 'placed-1' });
+
+    expect(placed).toMatchObject({ status: 'placed', orderOpen: true });
+    expect(placed.orderId).toBeGreaterThan(oldOrderId);
+    expect(undo).toMatchObject({ status: 'rejected' });
+    expect(undo.steps.at(-1)?.note).toBe(
+      'the order is not open: it was filled, cancelled before, or never placed',
+    );
+    expect(paper.control.state().orders.map(({ status }) => status)).toEqual(['open']);
+    expect(await ledger.read({ account: 'main', signalId: 'placed-1' })).toMatchObject({
+      status: 'placed',
+      orderOpen: false,
+    });
+  });
+
+  test('leaves no order that counts as open, once a cancel_all or the reconciler has read the open orders', async () => {
+    writeOlderFolder(2);
+    const { ledger, send } = await startOnFolder();
+    await send('new-1', order);
+
+    const all = await send('all', { action: 'cancel_all' });
+
+    expect(all).toMatchObject({ status: 'cancelled' });
+    expect(await ledger.openOrders('main', 'BTC_USDT', 10)).toEqual([]);
   });
 });
 
@@ -152,7 +256,7 @@ describe('a data folder that this release cannot read', () => {
     [
       'paper journal',
       'paperPath',
-      'its paper journal has version 9, and this release reads at most version 2',
+      'its paper journal has version 9, and this release reads at most version 3',
     ],
   ] as const)(
     'because a newer one wrote its %s is refused, and nothing in it is touched',

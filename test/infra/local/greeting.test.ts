@@ -35,6 +35,12 @@ describe('the greeting of a local run', () => {
     );
   });
 
+  test('says that the paper exchange starts afresh', () => {
+    expect(writeGreeting({ ...facts, wasPaperEmptied: true })).toContain(
+      '  NEW             The paper exchange starts afresh:',
+    );
+  });
+
   test('names the fields to edit in a message that does not fit every script', () => {
     expect(writeGreeting({ ...facts, dialect: 'documented' })).toContain('; EDIT stopPrice first');
   });
