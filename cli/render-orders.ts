@@ -102,9 +102,12 @@ function orderRow(kind: string, order: Order, { timeZone }: Screen): readonly Ce
   ];
 }
 
-/** The exchange sizes some spot buys in the quote currency. Only its collateral orders have a position side. */
-function describeRemaining({ type, side, market, positionSide, remaining, price }: Order): string {
-  const isQuote = side === 'buy' && positionSide === undefined && price.eq(zero) && type === 'stop_market';
+/**
+ * A spot buy that waits without a limit price is sized in the quote currency. Only orders on the collateral account
+ * have a position side.
+ */
+function describeRemaining({ side, market, positionSide, remaining, price }: Order): string {
+  const isQuote = side === 'buy' && positionSide === undefined && price.eq(zero);
   const currency = isQuote ? ` ${quoteInName(market) ?? 'quote'}` : '';
   return `${formatDecimal(remaining)}${currency}`;
 }
