@@ -5,6 +5,7 @@ import type { Command } from './engine.ts';
 import { collateralAccountOf } from './exchange-state.ts';
 import { leverages } from './positions.ts';
 import type { RefusalName } from './refusals.ts';
+import { reportPair } from './reports.ts';
 import {
   type PaperEndpoint,
   type Reply,
@@ -14,7 +15,8 @@ import {
   serveChecked,
   succeed,
 } from './request-context.ts';
-import { type Checked, checkMarket, type FieldReader, fail } from './validation.ts';
+import { pairFields } from './served-endpoint.ts';
+import { type Checked, checkCancel, checkMarket, type FieldReader, fail } from './validation.ts';
 
 /** An endpoint that the relay does not call. Other clients of the live service do. */
 function endpoint(name: string, path: string, requestsPer10s: number): PaperEndpoint {
@@ -42,6 +44,7 @@ export const accountCommands: readonly Route[] = [
   command(endpoint('cancel-oto', 'order/oto-cancel', 10_000), (context) =>
     serveCancelConditional(context, 'otoId', 'oto_id_not_integer', 'oto_not_found'),
   ),
+  command({ ...endpoint('cancel-oco', 'order/oco-cancel', 10_000), fields: pairFields }, serveCancelOco),
   command(endpoint('close-position', 'collateral-account/position/close', 10_000), serveClosePosition),
   command(endpoint('leverage', 'collateral-account/leverage', 1000), serveLeverage),
   command(endpoint('set-hedge-mode', 'collateral-account/hedge-mode/update', 1000), serveSetHedgeMode),
@@ -100,6 +103,20 @@ function serveCancelConditional(
   return serveChecked(checkNamed(read, field, notInteger), ({ market, id }) =>
     execute(context, { kind: 'cancel_conditional', account, atMs, market, id }, [], notFound),
   );
+}
+
+/** The legs of a pair have no client order ids here, so one names no pair. */
+function serveCancelOco(context: RequestContext): Reply {
+  const { account, atMs, read, dialect, trading } = context;
+  return serveChecked(checkCancel(read), ({ market, orderId }) => {
+    const pair = trading.state.pairs.get(orderId ?? 0);
+    if (pair === undefined) return refuse('order_not_found');
+    const command = { kind: 'cancel_conditional', account, atMs, market, id: pair.ocoId } as const;
+    const done = execute(context, command, null, 'order_not_found');
+    if (!done.ok) return done;
+    const { type, ...legs } = reportPair(trading.state, pair, dialect);
+    return { ...done, result: { id: pair.ocoId, ...legs } };
+  });
 }
 
 function serveClosePosition(context: RequestContext): Reply {

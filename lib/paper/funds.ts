@@ -83,7 +83,9 @@ export function amountToHold(state: ExchangeState, order: PaperOrder): Decimal {
   if (isSpotOrder(order)) return order.remaining;
   if (closesOnly(order)) return zero;
   const position = positionAmountOf(state, order);
-  const free = closablePart(position, order.side, position.abs()).minus(claimedByOthers(state, order));
+  const closable = closablePart(position, order.side, position.abs());
+  if (closable.eq(zero)) return order.remaining;
+  const free = closable.minus(claimedByOthers(state, order));
   if (free.lte(zero)) return order.remaining;
   return order.remaining.gt(free) ? order.remaining.minus(free) : zero;
 }

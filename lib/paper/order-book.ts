@@ -95,19 +95,34 @@ function quotesTo(
   taker: Side,
   rivals: readonly Decimal[],
 ): readonly Offer[] {
-  const { priceStep, amountStep, bookDepth } = marketNamed(market);
+  const { priceStep } = marketNamed(market);
   const lastPrice = lastPriceOf(state, market);
   const gap = ceilToStep(lastPrice.times(levelGapRate), priceStep);
   const first = taker === 'buy' ? lastPrice : lastPrice.minus(priceStep);
+  const [worstRival] = rivals.toSorted((a, b) => compareFor(taker, b, a));
   const quotes: Offer[] = [];
-  for (let level = 0; level < levelCount; level += 1) {
-    const distance = gap.times(String(level));
-    const price = taker === 'buy' ? first.plus(distance) : first.minus(distance);
-    const amount = ceilToStep(bookDepth.plus(bookDepth.times(growth).times(String(level))), amountStep);
-    const isCrossed = rivals.some((rival) => compareFor(taker, price, rival) <= 0);
+  let price = first;
+  for (const amount of levelAmountsOf(market)) {
+    const isCrossed = worstRival !== undefined && compareFor(taker, price, worstRival) <= 0;
     if (price.gt(zero) && !isCrossed) quotes.push({ price, amount, order: null });
+    price = taker === 'buy' ? price.plus(gap) : price.minus(gap);
   }
   return quotes;
+}
+
+/** Market → the amounts of the counterparty's levels, which never change. */
+const levelAmounts = new Map<string, readonly Decimal[]>();
+
+function levelAmountsOf(market: string): readonly Decimal[] {
+  const known = levelAmounts.get(market);
+  if (known !== undefined) return known;
+  const { amountStep, bookDepth } = marketNamed(market);
+  const more = bookDepth.times(growth);
+  const amounts = Array.from({ length: levelCount }, (_, level) =>
+    ceilToStep(bookDepth.plus(more.times(String(level))), amountStep),
+  );
+  levelAmounts.set(market, amounts);
+  return amounts;
 }
 
 /** Adds up neighbours of the same price. */

@@ -177,7 +177,8 @@ export function reportConditional(
   return records.sort((a, b) => b.id - a.id);
 }
 
-function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): Report {
+/** A pair and its two legs, in the form of the conditional list. */
+export function reportPair(state: ExchangeState, pair: OcoPair, dialect: Dialect): Report {
   const leg = (orderId: number) => {
     const order = state.orders.get(orderId);
     return order === undefined ? null : reportLeg(order, dialect);

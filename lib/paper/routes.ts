@@ -36,7 +36,7 @@ import {
   serveChecked,
   succeed,
 } from './request-context.ts';
-import { readingEndpoint } from './served-endpoint.ts';
+import { pairFields, readingEndpoint } from './served-endpoint.ts';
 import { tradingFees } from './trading-fees.ts';
 import { checkCancel } from './validation.ts';
 
@@ -56,15 +56,7 @@ const trading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
  *
  * @see https://docs.whitebit.com/api-reference/collateral-trading/query-unexecuted-oco-orders
  */
-const ocoOrders = readingEndpoint('oco-orders', '/v4/oco-orders', {
-  live: {
-    stopLoss: 'stop_loss',
-    takeProfit: 'take_profit',
-    postOnly: 'post_only',
-    activationPrice: 'activation_price',
-    activationCondition: 'activation_condition',
-  },
-});
+const ocoOrders = readingEndpoint('oco-orders', '/v4/oco-orders', pairFields);
 
 /** The routes of all endpoints. */
 export const routes: readonly Route[] = [

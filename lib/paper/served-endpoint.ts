@@ -26,3 +26,14 @@ export function readingEndpoint(name: string, path: string, fields?: PaperEndpoi
     ...(fields === undefined ? {} : { fields }),
   };
 }
+
+/** Reports of pairs have more snake case than other reports. */
+export const pairFields: NonNullable<PaperEndpoint['fields']> = {
+  live: {
+    stopLoss: 'stop_loss',
+    takeProfit: 'take_profit',
+    postOnly: 'post_only',
+    activationPrice: 'activation_price',
+    activationCondition: 'activation_condition',
+  },
+};

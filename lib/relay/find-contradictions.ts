@@ -20,13 +20,22 @@ export interface CancelledName {
  *
  * A field that is absent or empty does not count as different: the exchange may leave out the trigger price,
  * and the client order id when it has dropped it. Numbers are compared by value, because "3.00" comes back as
- * "3".
+ * "3". The exchange trims a reduce-only order to its position, so such an order may be smaller than asked.
  */
 export function findOrderContradictions(asked: OrderRequest, reported: ReportedOrder): readonly string[] {
   const fields: Partial<Readonly<Record<ComparedField, Decimal | string | boolean | undefined>>> = asked;
   return comparedFields(asked.type)
+    .filter((field) => field !== 'amount' || !isTrimmed(asked, reported))
     .map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(reported[field])))
     .filter((text) => text !== null);
+}
+
+/** Whether the exchange made a reduce-only order as small as its position. */
+export function isTrimmed(
+  asked: Pick<OrderRequest, 'reduceOnly' | 'amount'>,
+  reported: Pick<ReportedOrder, 'amount'>,
+): boolean {
+  return asked.reduceOnly === true && reported.amount.lt(asked.amount);
 }
 
 /** A field name in words: `clientOrderId` becomes `client order id`. */

@@ -11,7 +11,7 @@ import { describeOrder } from '../orders/order-kinds.ts';
 import { mayFillAtOnce, prepareOrder } from '../orders/order-types.ts';
 import type { Outcome } from './action.ts';
 import { endResting, mustNotRest, refusesIoc, withoutIoc } from './end-resting.ts';
-import { findOrderContradictions, type ReportedOrder } from './find-contradictions.ts';
+import { findOrderContradictions, isTrimmed, type ReportedOrder } from './find-contradictions.ts';
 import { judgeTrigger } from './judge-trigger.ts';
 import { foundOutcome } from './look-up.ts';
 
@@ -138,7 +138,10 @@ function placed(order: Order, asked: Asked): Outcome {
   if (contradicted !== null) return contradicted;
   const trigger = judgeTrigger(asked.signal, order);
   const alarm = joinAlarms([alarmOfMissingId(order, asked.order), trigger.alarm]);
-  const note = `${describeOrder(asked.order, asked.signal.orderType)}, ${describeState(order)} as order ${order.orderId}`;
+  const trimmed = isTrimmed(asked.order, order)
+    ? `, trimmed by the exchange to ${formatDecimal(order.amount)}`
+    : '';
+  const note = `${describeOrder(asked.order, asked.signal.orderType)}${trimmed}, ${describeState(order)} as order ${order.orderId}`;
   return {
     status: 'placed',
     note: trigger.note === null ? note : `${note}; ${trigger.note}`,

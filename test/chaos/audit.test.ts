@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import type { Signal } from '../../lib/model/signal.ts';
-import type { OrderState } from '../../lib/paper/state.ts';
+import { createExchangeState } from '../../lib/paper/exchange-state.ts';
+import { describeState, type OrderState } from '../../lib/paper/state.ts';
 import type { PlannedCancel, PlannedOrder } from './alerts.ts';
 import { auditRun } from './audit.ts';
 import type { Facts } from './facts.ts';
@@ -92,7 +93,8 @@ function holdOrder(
 
 function holdOrders(...orders: readonly OrderState[]): Facts['exchange'] {
   const acceptedOrderIds = orders.map(({ orderId }) => orderId);
-  return { orders, acceptedCreates: orders.length, acceptedOrderIds };
+  const { accounts, counterparty, fees } = describeState(createExchangeState());
+  return { orders, acceptedCreates: orders.length, acceptedOrderIds, accounts, counterparty, fees };
 }
 
 function alarmLine(signalId: string): string {
@@ -323,6 +325,11 @@ describe('the audit of a run', () => {
         writings: writeLog([alarmLine('two'), alarmLine('five')]),
       },
       ['disagreement: a lookup did not find an order that exists'],
+    ],
+    [
+      'money that no trade can have made',
+      { ...sound, exchange: { ...sound.exchange, counterparty: { USDT: '-5' }, fees: { USDT: '5.5' } } },
+      ['disagreement: the exchange had 4000000 USDT in all, and has 4000000.5'],
     ],
     [
       'a market order that rests',

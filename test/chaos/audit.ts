@@ -1,4 +1,5 @@
 import { checkAlerts } from './audit-alerts.ts';
+import { checkBalances } from './audit-balances.ts';
 import { checkOrders } from './audit-orders.ts';
 import { checkOutcomes } from './audit-outcomes.ts';
 import { checkTerminal } from './audit-terminal.ts';
@@ -9,9 +10,15 @@ import type { Facts } from './facts.ts';
 /** Checks the facts of a run against the promises of the relay; empty when it kept them all. */
 export function auditRun(facts: Facts): readonly Violation[] {
   const evidence = gatherEvidence(facts);
-  return [checkAlerts, checkOutcomes, checkOrders, checkTerminal, checkWritings, checkExits].flatMap(
-    (check) => check(evidence),
-  );
+  return [
+    checkAlerts,
+    checkOutcomes,
+    checkOrders,
+    checkBalances,
+    checkTerminal,
+    checkWritings,
+    checkExits,
+  ].flatMap((check) => check(evidence));
 }
 
 /**

@@ -19,7 +19,10 @@ export interface Facts {
   /** The messages that are left in the queue. */
   readonly queue: Pick<QueueCounts, 'waiting' | 'deadLetters'>;
   /** The state of the exchange. */
-  readonly exchange: Pick<PaperState, 'orders' | 'acceptedCreates' | 'acceptedOrderIds'>;
+  readonly exchange: Pick<
+    PaperState,
+    'orders' | 'acceptedCreates' | 'acceptedOrderIds' | 'accounts' | 'counterparty' | 'fees'
+  >;
   /** Everything the relay wrote, as text. */
   readonly writings: readonly Writing[];
   /** Texts that no writing may contain. */

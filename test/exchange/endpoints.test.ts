@@ -165,6 +165,7 @@ test('an empty list of markets is not a result, so that it does not replace a st
 const servedToOthers = [
   'assets',
   'cancel-conditional',
+  'cancel-oco',
   'cancel-oto',
   'close-position',
   'closed-pnl',

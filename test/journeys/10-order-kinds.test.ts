@@ -136,6 +136,25 @@ describe('flags of an order', () => {
     expect(orders()).toEqual([]);
   });
 
+  test('a reduce-only order that is larger than the position is trimmed to it, and the ledger says so', async () => {
+    await send('futures', { orderType: 'market', quantity: '0.01' });
+    const exit = {
+      id: 'exit',
+      ticker: 'BTCUSDT.P',
+      action: 'exit_long',
+      orderType: 'market',
+      quantity: '0.03',
+    };
+    await world.post(JSON.stringify(exit), { account: 'futures' });
+    const entry = await world.settled('exit', 'futures');
+
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
+    expect(entry.steps.at(-1)?.note).toContain(
+      'reduce-only, trimmed by the exchange to 0.01, filled at once',
+    );
+    expect(orders()[1]).toMatchObject({ side: 'sell', amount: '0.01', status: 'filled', reduceOnly: true });
+  });
+
   test('stop-loss and take-profit as distances are placed from the best opposite price', async () => {
     await send('margin', { orderType: 'market', stopLoss: '2%', takeProfit: '4%' });
 

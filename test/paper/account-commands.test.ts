@@ -181,6 +181,23 @@ describe('a pair or a planned take-profit', () => {
     expect(openIds()).toEqual([]);
   });
 
+  test('is cancelled as a pair, and both legs are reported', async () => {
+    await post(marketPath, { ...futures, stopLoss: '55000', takeProfit: '66000' });
+    const [pair] = paper.control.state().ocos;
+
+    const cancelled = await post('/api/v4/order/oco-cancel', { market: 'BTC_PERP', orderId: pair?.ocoId });
+
+    expect(cancelled).toMatchObject({
+      status: 200,
+      body: {
+        id: pair?.ocoId,
+        stop_loss: { orderId: pair?.stopLossId, status: 'CANCELED', activation_price: '55000' },
+        take_profit: { orderId: pair?.takeProfitId, status: 'CANCELED', price: '66000', post_only: false },
+      },
+    });
+    expect(openIds()).toEqual([]);
+  });
+
   test('that is not open is not found', async () => {
     const error = (key: string) => ({
       status: 400,
@@ -195,6 +212,10 @@ describe('a pair or a planned take-profit', () => {
       error('id'),
     );
     expect(await post('/api/v4/order/oto-cancel', { market: 'BTC_PERP', otoId: 7 })).toEqual(error('otoId'));
+    for (const fields of [{ orderId: 7 }, { clientOrderId: 'a' }])
+      expect(await post('/api/v4/order/oco-cancel', { market: 'BTC_PERP', ...fields })).toEqual(
+        error('orderId'),
+      );
   });
 });
 

@@ -21,7 +21,7 @@ beforeEach(async () => {
   paper = await startPaperExchange({ port: 0, dialect: 'live', clock, walk: false });
   post = createPost(paper.url);
   await post('/api/v4/order/stock_market', { ...bitcoin, clientOrderId: 'filled' });
-  moveTo(clock, startMs + day * 1000);
+  moveTo(clock, startMs + day * 1000 + 500);
   await post('/api/v4/order/new', { ...bitcoin, price: '50000', clientOrderId: 'cancelled' });
   await post('/api/v4/order/cancel', { market: 'BTC_USDT', clientOrderId: 'cancelled' });
   moveTo(clock, startMs + 2 * day * 1000);

@@ -144,7 +144,7 @@ describe('the activity of a market', () => {
     trade('60000', '2');
 
     expect(await tickerOf()).toMatchObject({ last_price: '60000', base_volume: '3', quote_volume: '181200' });
-    moveTo(clock, startMs + 25 * hourMs);
+    moveTo(clock, startMs + 24 * hourMs);
     // The day now begins with the price of the trade that it no longer holds.
     expect(await tickerOf()).toMatchObject({ base_volume: '2', quote_volume: '120000', change: '-1.96' });
     moveTo(clock, startMs + 50 * hourMs);

@@ -53,6 +53,27 @@ describe('a response to a create', () => {
     expect(findOrderContradictions(asked, { ...answered, ...changes })).toEqual([text]);
   });
 
+  test('to a reduce-only order may report a smaller amount: the exchange trims it to the position', () => {
+    const reducing: OrderRequest = { ...asked, reduceOnly: true };
+    const trimmed = { ...answered, reduceOnly: true, amount: parseDecimal('0.004') };
+
+    expect(findOrderContradictions(reducing, trimmed)).toEqual([]);
+    expect(findOrderContradictions(asked, { ...answered, amount: parseDecimal('0.004') })).toEqual([
+      'amount 0.004 instead of 0.01',
+    ]);
+    expect(findOrderContradictions(reducing, { ...trimmed, amount: parseDecimal('0.02') })).toEqual([
+      'amount 0.02 instead of 0.01',
+    ]);
+  });
+
+  test('that drops reduce-only contradicts the request', () => {
+    const reducing: OrderRequest = { ...asked, reduceOnly: true };
+
+    expect(findOrderContradictions(reducing, { ...answered, reduceOnly: false })).toEqual([
+      'reduce only false instead of true',
+    ]);
+  });
+
   test('with a very long value is quoted shortened', () => {
     const [text] = findOrderContradictions(asked, { ...answered, market: 'x'.repeat(10_000) });
 

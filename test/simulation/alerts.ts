@@ -40,7 +40,7 @@ export function hasKind(dialect: Dialect, kind: OrderKindName): boolean {
 /** Every kind of order that the dialect has, and rarely one that it does not have. */
 export function usualKinds(dialect: Dialect): Kinds {
   const [first, ...others] = orderKinds.flatMap(({ name }) =>
-    Array.from({ length: hasKind(dialect, name) ? 15 : 1 }, () => name),
+    Array.from({ length: hasKind(dialect, name) ? 20 : 1 }, () => name),
   );
   if (first === undefined) throw new Error('there is no kind of order');
   return [first, ...others];

@@ -57,25 +57,20 @@ const perp = {
 type Grounds = readonly [Ground, ...Ground[]];
 
 /** Few markets for many signals, so that signals of the same market meet. */
-const live: Grounds = [
+const shared: Grounds = [
   { account: 'main', ...btc },
   { account: 'main', ...btc },
   { account: 'main', ...eth },
   { account: 'main', ...perp },
   { account: 'second', ...sol },
-  { account: 'second', ...sol },
-  { account: 'second', ...sol },
   { account: 'second', ...btc },
   { account: 'rehearsal', ...btc },
 ];
 
+const live: Grounds = [...shared, { account: 'second', ...sol }, { account: 'second', ...sol }];
+
 /** The written API has no spot orders, so most signals trade elsewhere. */
-const documented: Grounds = [
-  ...live,
-  { account: 'second', ...btc },
-  { account: 'second', ...btc },
-  { account: 'second', ...btc },
-];
+const documented: Grounds = [...shared, { account: 'second', ...btc }, { account: 'second', ...btc }];
 
 export function groundsIn(dialect: Dialect): Grounds {
   return dialect === 'live' ? live : documented;

@@ -109,7 +109,7 @@ export const sizeMutants: readonly Mutant[] = [
   {
     name: 'stale-balance',
     breaks: 'a balance or position is read once, and every later order is sized on it',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     mutation: { client: keepReadings },
   },
@@ -134,6 +134,18 @@ export const sizeMutants: readonly Mutant[] = [
           ({ notAfterMs, ...options }) =>
             notAfterMs === undefined ? options : { ...options, notAfterMs: notAfterMs + 20_000 },
         ),
+    },
+  },
+  {
+    name: 'unsaid-size',
+    breaks: 'the ledger does not say what an order was sized on',
+    seeds: 100,
+    dialect: 'live',
+    mutation: {
+      ledger: (ledger) =>
+        override(ledger, {
+          start: (key, { evidence: _, ...step }, limit) => ledger.start(key, step, limit),
+        }),
     },
   },
   {
@@ -203,7 +215,7 @@ export const sizeMutants: readonly Mutant[] = [
   {
     name: 'own-scope',
     breaks: 'a cancel_all of the whole market leaves the orders that the relay did not place',
-    seeds: 100,
+    seeds: 300,
     dialect: 'live',
     mutation: {
       client: (client) =>

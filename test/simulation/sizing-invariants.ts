@@ -8,10 +8,25 @@ import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
 
 /**
  * Finds orders whose amount or price does not follow from their signal and from readings of the wire that were young
- * enough. The computation is the simulation's own.
+ * enough, or whose entry does not say what they were sized on. The computation is the simulation's own.
  */
 export function findWrongSizes({ history, entries }: Facts): readonly Violation[] {
-  return listSentOrders(history, entries).flatMap((sent) => checkSize(history, sent) ?? []);
+  return listSentOrders(history, entries).flatMap(
+    (sent) => checkSize(history, sent) ?? checkRecord(sent) ?? [],
+  );
+}
+
+/** The ledger must hold what was read and the result before the order is on the wire. */
+function checkRecord(sent: SentOrder): Violation | null {
+  const { signal, entry, amount } = sent;
+  if (signal.orderType !== 'market' && signal.size.unit !== 'percent') return null;
+  const sending = entry.steps.find(({ status }) => status === 'sending');
+  const { sizedOn, amount: result } = (sending?.evidence ?? {}) as {
+    readonly sizedOn?: { readonly readAtMs: number };
+    readonly amount?: string;
+  };
+  const isSaid = sizedOn !== undefined && result === amount.toFixed();
+  return isSaid ? null : broken(sent, 'was sent although its entry does not say what it was sized on');
 }
 
 /** The prices that an order was made with. */
