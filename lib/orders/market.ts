@@ -82,7 +82,7 @@ export const marketKind: OrderKind<'market'> = {
   limitDistance: () => null,
   trigger: () => null,
 
-  summarise: () => 'market',
+  summarise: () => 'at market',
   describePrices: ({ maxSlippage }) => [
     maxSlippage === undefined
       ? "at market, within the account's maxSlippage if it has one"

@@ -80,7 +80,7 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
   limitDistance: () => null,
   trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
 
-  summarise: ({ stopPrice }) => `market at ${stopPrice}`,
+  summarise: ({ stopPrice }) => `at market from ${stopPrice}`,
   describePrices: ({ stopPrice, expectTrigger }) => [
     `stop ${stopPrice}, then at market`,
     ...(expectTrigger === undefined ? [] : [`stop price expected ${expectTrigger} the last price`]),

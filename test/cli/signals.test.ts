@@ -92,7 +92,7 @@ describe('signals', () => {
         'cancel signal demo-1',
         'cancel order tr-1',
         'cancel order 42',
-        'buy for 500 at 60500',
+        'buy for 500 USDT at 60500',
       ]),
     );
   });
@@ -162,7 +162,9 @@ describe('signal', () => {
 
     expect(stdout).toContain('too much \\u001b[31m');
     expect(stdout).not.toContain('\u001b');
-    expect(stdout).toMatch(/^asked +buy for 500 of BTC_USDT, stop 60500, limit at the account's offset, /m);
+    expect(stdout).toMatch(
+      /^asked +buy for 500 USDT of BTC_USDT, stop 60500, limit at the account's offset, /m,
+    );
   });
 
   test('shows a refused alert, and a cancellation of each kind', async () => {
