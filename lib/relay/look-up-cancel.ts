@@ -53,6 +53,11 @@ function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): Targ
   return place.kind === 'not_found' && wasThere ? 'gone' : place.kind;
 }
 
+/**
+ * Looks up what became of the order that a cancellation names, and closes its ledger entry once it has ended.
+ *
+ * @throws ExchangeError when the lists cannot be read; RelayError `store_unavailable`
+ */
 export async function lookUpCancel(
   services: LookupServices,
   client: ExchangeClient,
@@ -123,9 +128,15 @@ async function nameTarget(
  * the ledger, so the next lookup has fewer.
  */
 const mostTargets = 25;
-const mostBelieved = 200;
+/** The most orders that are read from the ledger for one lookup, to know how many are left. */
+const mostRead = 200;
 
-/** It has succeeded when none of the orders is open that the ledger counted as open when it was sent. */
+/**
+ * Looks up what became of a `cancel_all`. It has succeeded when none of the orders is open that the ledger counted as
+ * open when it was sent, and with the scope `market` no other order of the market from before it either.
+ *
+ * @throws as `lookUpCancel` does
+ */
 export async function lookUpCancelAll(
   services: LookupServices,
   client: ExchangeClient,
@@ -135,7 +146,7 @@ export async function lookUpCancelAll(
 ): Promise<LookupResult> {
   const foreign = scope !== 'own' ? await lookUpForeign(client, market, entry, options) : null;
   if (foreign !== null) return foreign;
-  const open = await services.ledger.openOrders(entry.account, market, mostBelieved);
+  const open = await services.ledger.openOrders(entry.account, market, mostRead);
   const named = allPlacedByOf(entry.steps);
   // Times alone do not decide it: the clock may have been set back in between.
   const isAbout = (order: Entry) => named.has(order.signalId) || sentAtMs(order) <= sentAtMs(entry);
