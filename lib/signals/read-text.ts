@@ -83,7 +83,9 @@ export function readExplicitId(field: Field, issues: Issues): string | undefined
   return issues.add(
     field.path,
     `${describe(field.node)} cannot be the id of a signal`,
-    'write 1 to 64 of A-Z a-z 0-9 . _ : - that do not begin with h- or refused-; every signal needs its own id',
+    isPlaceholder(text ?? '')
+      ? placeholderHint
+      : 'write 1 to 64 of A-Z a-z 0-9 . _ : - that do not begin with h- or refused-; every signal needs its own id',
   );
 }
 

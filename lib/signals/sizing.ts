@@ -1,4 +1,12 @@
-import { ceilToStep, type Decimal, floorToStep, one, parseDecimal, rateOfPercent } from '../base/decimal.ts';
+import {
+  ceilToStep,
+  type Decimal,
+  floorToStep,
+  minimum,
+  one,
+  parseDecimal,
+  rateOfPercent,
+} from '../base/decimal.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import {
@@ -12,7 +20,14 @@ import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal, PriceOrDistance } from '../model/signal.ts';
 import type { Draft } from '../orders/order-kind.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
-import { checkAmount, checkPrices, checkSpotFields, checkTotal, checkTradable } from './size-checks.ts';
+import {
+  checkAmount,
+  checkExitPrices,
+  checkPrices,
+  checkSpotFields,
+  checkTotal,
+  checkTradable,
+} from './size-checks.ts';
 import { type AccountSize, type Holding, sizeFromAccount } from './size-from-account.ts';
 
 /** What was read from the exchange to price and size an order; null: not needed. */
@@ -98,7 +113,9 @@ function completeOrder(
   const { side, stp } = signal;
   const stopLossAndTakeProfit = roundStopLossAndTakeProfit(signal, entryPrice, market.priceStep);
   const { price, activationPrice } = draft;
-  const badPrice = checkPrices({ price, activationPrice, ...stopLossAndTakeProfit }, market);
+  const badPrice =
+    checkPrices({ price, activationPrice, ...stopLossAndTakeProfit }, market) ??
+    checkExitPrices(signal, minimum(entryPrice, activationPrice ?? entryPrice), market);
   if (badPrice !== null) return denied(badPrice);
   const isSizedInQuote = isQuoteSized({ type: draft.type, side });
   const askedBase = isQuote ? asked.div(unitPrice) : asked;
