@@ -125,7 +125,9 @@ export function readOrderId(field: Field, issues: Issues): number | undefined {
   return issues.add(
     field.path,
     `${describe(field.node)} is not an order id of the exchange`,
-    'write the order id that the exchange assigned, a whole number, for example 3686033640',
+    isPlaceholder(text ?? '')
+      ? placeholderHint
+      : 'write the order id that the exchange assigned, a whole number, for example 3686033640',
   );
 }
 
