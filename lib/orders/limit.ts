@@ -36,7 +36,6 @@ export const limitKind: OrderKind<'limit'> = {
     },
   },
   takesFromBook: false,
-  mustNotRest: false,
 
   createSignal(values) {
     const { limitPrice, postOnly, ioc } = values;
@@ -66,6 +65,7 @@ export const limitKind: OrderKind<'limit'> = {
   // The relay does not read the book for it, and the order has no other price to compare with.
   limitDistance: () => null,
   trigger: () => null,
+  mustNotRest: ({ ioc }) => ioc === true,
 
   summarise: ({ limitPrice }) => `limit ${limitPrice}`,
   describePrices: ({ limitPrice, postOnly, ioc }) => [

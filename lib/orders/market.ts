@@ -55,7 +55,6 @@ export const marketKind: OrderKind<'market'> = {
     },
   },
   takesFromBook: true,
-  mustNotRest: true,
 
   createSignal(values) {
     const { maxSlippage } = values;
@@ -80,6 +79,7 @@ export const marketKind: OrderKind<'market'> = {
   },
   limitDistance: () => null,
   trigger: () => null,
+  mustNotRest: () => true,
 
   summarise: () => 'market',
   describePrices: ({ maxSlippage }) => [

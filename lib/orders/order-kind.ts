@@ -157,8 +157,6 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   readonly fields: Readonly<Record<KindFieldName, FieldRule>>;
   /** Whether its prices depend on the best prices of the order book. */
   readonly takesFromBook: boolean;
-  /** Whether a part that does not fill at once must not rest in the book. */
-  readonly mustNotRest: boolean;
 
   /** Builds the signal of an alert; undefined when a required field is missing. */
   createSignal(values: OrderValues): OwnPart<SignalOf<Name>> | undefined;
@@ -168,6 +166,8 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   limitDistance(order: OrderRequest): LimitDistance | null;
   /** What the order waits for; null where it waits for no price. */
   trigger(signal: SignalOf<Name>): Trigger | null;
+  /** Whether a part that does not fill at once must not rest in the book. */
+  mustNotRest(signal: SignalOf<Name>): boolean;
 
   /** The prices of a signal in short, for a table: `at 60000`. */
   summarise(signal: SignalOf<Name>): string;

@@ -51,7 +51,6 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     expectTrigger: { use: 'optional' },
   },
   takesFromBook: false,
-  mustNotRest: false,
 
   createSignal(values) {
     const { stopPrice, limitPrice = null, expectTrigger } = values;
@@ -78,6 +77,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     referenceName: 'stop price',
   }),
   trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
+  mustNotRest: () => false,
 
   summarise: ({ stopPrice }) => `at ${stopPrice}`,
   describePrices: ({ stopPrice, limitPrice, expectTrigger }) => [

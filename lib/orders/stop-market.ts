@@ -51,7 +51,6 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
     expectTrigger: { use: 'optional' },
   },
   takesFromBook: false,
-  mustNotRest: false,
 
   createSignal(values) {
     const { stopPrice, expectTrigger } = values;
@@ -81,6 +80,7 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
   },
   limitDistance: () => null,
   trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
+  mustNotRest: () => false,
 
   summarise: ({ stopPrice }) => `market at ${stopPrice}`,
   describePrices: ({ stopPrice, expectTrigger }) => [
