@@ -18,7 +18,8 @@ interface Cancelled {
 
 /**
  * Reads the open orders of the market after a `cancel_all`, and reports those that should be gone. With the scope
- * `market` they are cancelled by one more request, which also finds orders that came in between.
+ * `market` they are cancelled by one more request, which also finds orders that came in between, and orders of others
+ * that could not be listed before. If nothing can be listed afterwards either, the outcome is unknown.
  *
  * Without a list of the exchange, or with an unknown outcome, which a lookup settles, nothing is read.
  */
@@ -32,11 +33,14 @@ export function createReadBack(
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
-    if (left !== null && left.length > 0 && cancelled.scope !== 'own') {
+    if (cancelled.scope === 'own') return report(outcome, left);
+    if (left === null || left.length > 0) {
       await cancelRest(client, cancelled.market, limits);
       left = await listLeft(client, cancelled, confirmed, limits);
     }
-    return report(outcome, left);
+    const reported = report(outcome, left);
+    // The ledger does not know the orders of others, so without a list nothing proves that they are cancelled.
+    return left === null ? { ...reported, status: 'unknown' } : reported;
   };
 }
 
