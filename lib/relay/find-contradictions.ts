@@ -29,6 +29,21 @@ export function findOrderContradictions(asked: OrderRequest, reported: ReportedO
     .filter((text) => text !== null);
 }
 
+/**
+ * Compares the stop-loss and the take-profit that the exchange reports for a new order with those that were asked for.
+ * One that the exchange leaves out counts as different: the position would be without it.
+ */
+export function findProtectionGaps(
+  asked: Pick<OrderRequest, 'stopLoss' | 'takeProfit'>,
+  reported: Pick<Order, 'oto'>,
+): readonly string[] {
+  return (['stopLoss', 'takeProfit'] as const)
+    .map((field) =>
+      differ(wordsOf(field), textOf(asked[field]) ?? null, textOf(reported.oto?.[field]) ?? 'none'),
+    )
+    .filter((text) => text !== null);
+}
+
 /** A field name in words: `clientOrderId` becomes `client order id`. */
 function wordsOf(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
