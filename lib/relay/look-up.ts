@@ -1,5 +1,5 @@
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
-import { formatDecimal } from '../base/decimal.ts';
+import { formatDecimal, parseDecimal } from '../base/decimal.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../exchange/find-order.ts';
@@ -33,6 +33,7 @@ export async function lookUp(
   const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
+      if (isOtherOrder(place.order, signal)) return otherOrder(place.order);
       return place.isOpen && mustNotRest(signal)
         ? await lookUpRest(client, place, signal, options)
         : { kind: 'found', outcome: foundOutcome(place, signal) };
@@ -43,6 +44,18 @@ export async function lookUp(
     case 'not_listed':
       return { kind: 'inconclusive', finding: notListed };
   }
+}
+
+/** Whether a listed order cannot be the one that the signal asked for, although it has its client order id. */
+function isOtherOrder({ side, amount }: ListedOrder, { side: askedSide, size }: OrderSignal): boolean {
+  return side !== askedSide || (size.unit === 'base' && amount.gt(parseDecimal(size.quantity)));
+}
+
+function otherOrder({ orderId, side, amount }: ListedOrder): LookupResult {
+  return {
+    kind: 'inconclusive',
+    finding: `order ${orderId} is a ${side} of ${formatDecimal(amount)}, which the alert does not ask for; check it on the exchange`,
+  };
 }
 
 /** Cancels what rests of an order that must not rest. */

@@ -12,7 +12,14 @@ import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal, PriceOrDistance } from '../model/signal.ts';
 import type { Draft } from '../orders/order-kind.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
-import { checkAmount, checkPrices, checkSpotFields, checkTotal, checkTradable } from './size-checks.ts';
+import {
+  checkAmount,
+  checkCollateralShare,
+  checkPrices,
+  checkSpotFields,
+  checkTotal,
+  checkTradable,
+} from './size-checks.ts';
 import { type AccountSize, type Holding, sizeFromAccount } from './size-from-account.ts';
 
 /** What was read from the exchange to price and size an order; null: not needed. */
@@ -51,7 +58,8 @@ export function sizeOrder(signal: OrderSignal, context: SizeContext): Sized {
   const { market, account, tradesOn, readings } = context;
   const { side } = signal;
   const misplaced =
-    checkTradable(market, tradesOn) ?? (tradesOn === 'spot' ? checkSpotFields(signal, market.name) : null);
+    checkTradable(market, tradesOn) ??
+    (tradesOn === 'spot' ? checkSpotFields(signal, market.name) : checkCollateralShare(signal, market));
   if (misplaced !== null) return denied(misplaced);
   const drafted = kindNamed(signal.orderType).draftOrder(signal, {
     account,
