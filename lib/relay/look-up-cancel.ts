@@ -139,7 +139,7 @@ export async function lookUpCancelAll(
   { market, scope = 'own' }: CancelAllSignal,
   options: SendOptions,
 ): Promise<LookupResult> {
-  const foreign = scope !== 'own' ? await lookUpForeign(client, market, entry, options) : null;
+  const foreign = scope !== 'own' ? await lookUpForeign(services, client, market, entry, options) : null;
   if (foreign !== null) return foreign;
   const open = await services.ledger.openOrders(entry.account, market, mostBelieved);
   const named = allPlacedByOf(entry.steps);
@@ -156,8 +156,15 @@ export async function lookUpCancelAll(
   return judgeTargets(targets, believed.length - targets.length);
 }
 
-/** Null when none of the orders that were open in the market before the cancellation is still open. */
+/** The exchange refuses requests of a clock that is further away from its own than this. */
+const mostSkewMs = 5_000;
+
+/**
+ * Null when none of the orders that were open in the market before the cancellation is still open. The exchange's clock
+ * tells when an order was placed and the relay's when the cancellation was sent, and they differ.
+ */
 async function lookUpForeign(
+  { ledger }: LookupServices,
   client: ExchangeClient,
   market: string,
   entry: Entry,
@@ -166,8 +173,12 @@ async function lookUpForeign(
   if (client.dialect !== 'live') return { kind: 'inconclusive', finding: notListed };
   const { orders, isWhole } = await listOpenOrders(client, market, options);
   if (!isWhole) return { kind: 'inconclusive', finding: notListed };
+  const own = await ledger.openOrders(entry.account, market, mostBelieved);
+  const later = own.filter((order) => sentAtMs(order) > sentAtMs(entry));
+  const laterIds = new Set(later.map(({ clientOrderId }) => clientOrderId));
   const left = orders
-    .filter(({ createdAtMs }) => createdAtMs <= sentAtMs(entry))
+    .filter(({ createdAtMs }) => createdAtMs <= sentAtMs(entry) + mostSkewMs)
+    .filter(({ clientOrderId }) => !laterIds.has(clientOrderId))
     .map(({ orderId }) => orderId);
   if (left.length === 0) return null;
   return {
