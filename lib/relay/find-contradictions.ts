@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
 import { type ComparedField, comparedFields } from '../orders/order-types.ts';
 
@@ -20,13 +20,22 @@ export interface CancelledName {
  *
  * A field that is absent or empty does not count as different: the exchange may leave out the trigger price,
  * and the client order id when it has dropped it. Numbers are compared by value, because "3.00" comes back as
- * "3".
+ * "3". The exchange cuts an order that only reduces to the size of the position, so a smaller one is the same order.
  */
 export function findOrderContradictions(asked: OrderRequest, reported: ReportedOrder): readonly string[] {
   const fields: Partial<Readonly<Record<ComparedField, Decimal | string | boolean | undefined>>> = asked;
   return comparedFields(asked.type)
+    .filter((field) => field !== 'amount' || !isCut(asked, reported))
     .map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(reported[field])))
     .filter((text) => text !== null);
+}
+
+/** Whether the exchange has cut an order that only reduces to the size of the position. */
+export function isCut(
+  { reduceOnly, amount }: Pick<OrderRequest, 'reduceOnly' | 'amount'>,
+  reported: Pick<ReportedOrder, 'amount'>,
+): boolean {
+  return reduceOnly === true && reported.amount.gt(zero) && reported.amount.lt(amount);
 }
 
 /**

@@ -11,7 +11,12 @@ import { describeOrder } from '../orders/order-kinds.ts';
 import { mayFillAtOnce, prepareOrder } from '../orders/order-types.ts';
 import type { Outcome } from './action.ts';
 import { endResting, mustNotRest, refusesIoc, withoutIoc } from './end-resting.ts';
-import { findOrderContradictions, findProtectionGaps, type ReportedOrder } from './find-contradictions.ts';
+import {
+  findOrderContradictions,
+  findProtectionGaps,
+  isCut,
+  type ReportedOrder,
+} from './find-contradictions.ts';
 import { judgeTrigger } from './judge-trigger.ts';
 import { foundOutcome } from './look-up.ts';
 
@@ -134,12 +139,20 @@ function placed(order: Order, asked: Asked): Outcome {
   const note = `${describeOrder(asked.order, asked.signal.orderType)}, ${describeState(order)} as order ${order.orderId}`;
   return {
     status: 'placed',
-    note: [note, trigger.note, protection?.message].filter((text) => typeof text === 'string').join('; '),
+    note: [note, cutNote(order, asked.order), trigger.note, protection?.message]
+      .filter((text) => typeof text === 'string')
+      .join('; '),
     evidence: toJson({ order, alarm: alarm?.message }),
     orderId: order.orderId,
     orderOpen: !isOrderEnd(order.status),
     ...(alarm === undefined ? {} : { alarm }),
   };
+}
+
+function cutNote(order: Order, asked: OrderRequest): string | null {
+  return isCut(asked, order)
+    ? `cut to ${formatDecimal(order.amount)} by the exchange, the size of the position`
+    : null;
 }
 
 /** The state of the order in the exchange's response: it may have filled, or ended, at once. */
