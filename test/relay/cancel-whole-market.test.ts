@@ -12,7 +12,14 @@ const orders = () => relay.paper.control.state().orders;
 
 /** Rests at the exchange, and the ledger does not count it as open, like an order that somebody else placed. */
 async function placeForeign(id: string): Promise<void> {
-  const order = { id, ticker: 'BTCUSDT', action: 'buy', orderType: 'limit', limitPrice: '49000', quantity: '1' };
+  const order = {
+    id,
+    ticker: 'BTCUSDT',
+    action: 'buy',
+    orderType: 'limit',
+    limitPrice: '49000',
+    quantity: '1',
+  };
   await relay.send(JSON.stringify(order));
   await relay.services.ledger.closeOrder({ account: 'main', signalId: id });
 }
@@ -42,5 +49,36 @@ describe('cancel_all with the scope of the market, while the open orders cannot 
     expect(entry).toMatchObject({ status: 'unknown' });
     expect(orders()).toMatchObject([{ status: 'open' }]);
     expect(await relay.entry('all')).toMatchObject({ status: 'rejected' });
+  });
+});
+
+describe('the stop-loss and take-profit of a filled order', () => {
+  const entry = {
+    ticker: 'BTCUSDT',
+    action: 'buy',
+    orderType: 'market',
+    maxSlippage: '0.1%',
+    quantity: '0.01',
+  };
+  const enter = () => relay.send(JSON.stringify({ ...entry, id: 'buy-1', stopLoss: '2%', takeProfit: '4%' }));
+  const exits = () =>
+    orders()
+      .slice(1)
+      .map(({ status }) => status);
+
+  test('stay when the orders of this relay are cancelled', async () => {
+    await enter();
+
+    await relay.send(JSON.stringify({ id: 'all', ticker: 'BTCUSDT', action: 'cancel_all' }));
+
+    expect(exits()).toEqual(['open', 'open']);
+  });
+
+  test('are cancelled with every other open order of the market', async () => {
+    await enter();
+
+    await relay.send(cancelAll);
+
+    expect(exits()).toEqual(['cancelled', 'cancelled']);
   });
 });
