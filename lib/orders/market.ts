@@ -54,7 +54,6 @@ export const marketKind: OrderKind<'market'> = {
       },
     },
   },
-  takesFromBook: true,
 
   createSignal(values) {
     const { maxSlippage } = values;
@@ -79,6 +78,7 @@ export const marketKind: OrderKind<'market'> = {
   },
   limitDistance: () => null,
   trigger: () => null,
+  takesFromBook: () => true,
   mustNotRest: () => true,
 
   summarise: () => 'market',

@@ -1,5 +1,5 @@
 import type { Decimal } from '../base/decimal.ts';
-import type { Account, TradingGround } from '../model/account.ts';
+import type { Account, MarketLimits, TradingGround } from '../model/account.ts';
 import type {
   OrderKindName,
   OrderRequest,
@@ -155,8 +155,6 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   readonly words: readonly string[];
   /** Which fields its alerts must, may and must not have, of those that not every kind takes. */
   readonly fields: Readonly<Record<KindFieldName, FieldRule>>;
-  /** Whether its prices depend on the best prices of the order book. */
-  readonly takesFromBook: boolean;
 
   /** Builds the signal of an alert; undefined when a required field is missing. */
   createSignal(values: OrderValues): OwnPart<SignalOf<Name>> | undefined;
@@ -166,6 +164,8 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   limitDistance(order: OrderRequest): LimitDistance | null;
   /** What the order waits for; null where it waits for no price. */
   trigger(signal: SignalOf<Name>): Trigger | null;
+  /** Whether its prices, its size or its worth depend on the best prices of the order book. */
+  takesFromBook(signal: SignalOf<Name>, limits: Pick<MarketLimits, 'maxNotional'>): boolean;
   /** Whether a part that does not fill at once must not rest in the book. */
   mustNotRest(signal: SignalOf<Name>): boolean;
 

@@ -50,7 +50,6 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     },
     expectTrigger: { use: 'optional' },
   },
-  takesFromBook: false,
 
   createSignal(values) {
     const { stopPrice, limitPrice = null, expectTrigger } = values;
@@ -77,6 +76,7 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     referenceName: 'stop price',
   }),
   trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
+  takesFromBook: () => false,
   mustNotRest: () => false,
 
   summarise: ({ stopPrice }) => `at ${stopPrice}`,

@@ -50,7 +50,6 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
     },
     expectTrigger: { use: 'optional' },
   },
-  takesFromBook: false,
 
   createSignal(values) {
     const { stopPrice, expectTrigger } = values;
@@ -80,6 +79,7 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
   },
   limitDistance: () => null,
   trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
+  takesFromBook: () => false,
   mustNotRest: () => false,
 
   summarise: ({ stopPrice }) => `market at ${stopPrice}`,

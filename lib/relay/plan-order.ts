@@ -41,7 +41,7 @@ export async function planOrder(
   if (unsupported !== null) return { verdict: 'denied', denial: unsupported };
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reader = { client, clock: services.clock, limits };
-  const readings = await readForOrder(reader, signal, market, tradesOn);
+  const readings = await readForOrder(reader, signal, market, traded);
   const sized = sizeOrder(signal, { market, account, tradesOn, readings, clientOrderId });
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const denial =

@@ -27,7 +27,7 @@ describe('a limit sell below the market, which fills at what buyers offer', () =
     const entry = await relay.send(JSON.stringify({ ...limit, limitPrice: '99000' }));
 
     expect(entry).toMatchObject({ status: 'denied' });
-    expect(entry.steps.at(-1)?.evidence).toMatchObject({ rule: 'max_notional', actual: '300000' });
+    expect(entry.steps.at(-1)?.evidence).toMatchObject({ rule: 'max_notional', actual: '299999.98' });
     expect(relay.paper.control.state().orders).toEqual([]);
   });
 
