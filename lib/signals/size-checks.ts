@@ -34,6 +34,20 @@ export function checkTradable(
   };
 }
 
+/** The exchange states the free collateral in this currency, whatever the market. */
+const collateralCurrency = 'USDT';
+
+/** Denies a share of the free collateral in a market that is not priced in its currency. */
+export function checkCollateralShare({ size }: OrderSignal, { name, quote }: Market): Denial | null {
+  if (size.unit !== 'percent' || size.of !== 'balance' || quote === collateralCurrency) return null;
+  return {
+    rule: 'collateral_currency',
+    limit: collateralCurrency,
+    actual: quote,
+    message: `the free collateral is in ${collateralCurrency}, and ${name} is priced in ${quote}, so no share of it can be computed; write "quantity" or "quoteQuantity"`,
+  };
+}
+
 /** Denies what spot trading does not have: dropped in silence, it would leave a holding without its protection. */
 export function checkSpotFields(signal: OrderSignal, market: string): Denial | null {
   const deny = (field: string, reason: string): Denial => ({

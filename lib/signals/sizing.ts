@@ -22,6 +22,7 @@ import type { Draft } from '../orders/order-kind.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
 import {
   checkAmount,
+  checkCollateralShare,
   checkExitPrices,
   checkPrices,
   checkSpotFields,
@@ -66,7 +67,8 @@ export function sizeOrder(signal: OrderSignal, context: SizeContext): Sized {
   const { market, account, tradesOn, readings } = context;
   const { side } = signal;
   const misplaced =
-    checkTradable(market, tradesOn) ?? (tradesOn === 'spot' ? checkSpotFields(signal, market.name) : null);
+    checkTradable(market, tradesOn) ??
+    (tradesOn === 'spot' ? checkSpotFields(signal, market.name) : checkCollateralShare(signal, market));
   if (misplaced !== null) return denied(misplaced);
   const drafted = kindNamed(signal.orderType).draftOrder(signal, {
     account,
@@ -123,8 +125,8 @@ function completeOrder(
     ? floorToStep(asked, market.priceStep)
     : floorToStep(askedBase, market.amountStep);
   const baseAmount = isSizedInQuote ? amount.div(unitPrice) : amount;
-  const notional = isSizedInQuote ? amount : amount.times(unitPrice);
-  const badSize = checkAmount(askedBase, baseAmount, market) ?? checkTotal(notional, market);
+  const total = isSizedInQuote ? amount : amount.times(unitPrice);
+  const badSize = checkAmount(askedBase, baseAmount, market) ?? checkTotal(total, market);
   if (badSize !== null) return denied(badSize);
   const positionSide = positionSideOf(signal, reduces?.positionSide);
   const order: OrderRequest = {
@@ -141,7 +143,14 @@ function completeOrder(
     ...(stp === undefined ? {} : { stp }),
     clientOrderId,
   };
+  const fillsAt = bestFillOf(order);
+  const notional = fillsAt?.gt(unitPrice) === true ? amount.times(fillsAt) : total;
   return { ok: true, order, baseAmount, notional };
+}
+
+/** A sell that waits for a trigger price can fill at it, above its limit price. */
+function bestFillOf({ side, activationPrice }: OrderRequest): Decimal | undefined {
+  return side === 'sell' ? activationPrice : undefined;
 }
 
 /** An account in one-way mode must not name a side, so `BOTH` is left out. */
