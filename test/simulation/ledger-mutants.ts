@@ -297,7 +297,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'ignore-limits',
     breaks: 'orders are not counted against the limit',
-    seeds: 200,
+    seeds: 300,
     dialect: 'live',
     mutation: {
       ledger: (ledger) => override(ledger, { start: (key, step) => ledger.start(key, step, null) }),

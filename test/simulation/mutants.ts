@@ -1,5 +1,6 @@
 import type { OrderKindName } from '../../lib/model/order.ts';
 import { hasKind } from './alerts.ts';
+import { boundMutants } from './bound-mutants.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
@@ -21,6 +22,7 @@ const mutants: readonly Mutant[] = [
   ...ledgerMutants,
   ...orderMutants,
   ...sizeMutants,
+  ...boundMutants,
   ...wireMutants,
 ];
 

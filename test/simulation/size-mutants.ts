@@ -1,39 +1,22 @@
-import { parseDecimal, zero } from '../../lib/base/decimal.ts';
-import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exchange/client.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { ExchangeClient, PreparedRequest } from '../../lib/exchange/client.ts';
 import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
 import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
-import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import type { Account } from '../../lib/model/account.ts';
-import type { Order } from '../../lib/model/order.ts';
-import type { Settings } from '../../lib/model/settings.ts';
+import type { Order, OrderRequest } from '../../lib/model/order.ts';
 import { override } from '../support/override.ts';
+import { type Call, changeAccounts, changeCalls, changeCreates } from './mutate.ts';
 import type { Mutant, MutationTools } from './mutation.ts';
 
-type Call = <E extends Endpoint>(
-  endpoint: E,
-  params: ParamsOf<E>,
-  options?: SendOptions,
-) => Promise<ResultOf<E>>;
+const two = parseDecimal('2');
 
 const holdings: ReadonlySet<string> = new Set(
   [collateralSummary, tradeBalance, openPositions].map(({ name }) => name),
 );
-
-/** A client that answers the calls of some endpoints in another way; undefined: as the client does. */
-function changeCalls(
-  client: ExchangeClient,
-  change: (name: string, params: object, ask: () => Promise<unknown>) => Promise<unknown> | undefined,
-): ExchangeClient {
-  const call: Call = async (endpoint, params, options) => {
-    const ask = () => client.call(endpoint, params, options);
-    return (await (change(endpoint.name, params as object, ask) ?? ask())) as ResultOf<typeof endpoint>;
-  };
-  return override(client, { call });
-}
 
 const keptReadings = new WeakMap<ExchangeClient, Map<string, unknown>>();
 
@@ -63,26 +46,22 @@ function readElsewhere(client: ExchangeClient, { account, clientFor }: MutationT
   return override(client, { call });
 }
 
-/** Changes the parameters of every order, and the options with which it is sent. */
-function changeCreates(
-  client: ExchangeClient,
-  changeParams: (params: object) => object,
-  changeOptions: (options: SendOptions) => SendOptions = (options) => options,
-): ExchangeClient {
+/** Reads the amount of a reduce-only order that was cut as one that nobody asked for. */
+function mistakeCutOrders(client: ExchangeClient): ExchangeClient {
   return override(client, {
     prepare<E extends Endpoint>(endpoint: E, params: ParamsOf<E>): PreparedRequest<ResultOf<E>> {
-      if (endpoint.repeatable) return client.prepare(endpoint, params);
-      const request = client.prepare(endpoint, changeParams(params as object) as ParamsOf<E>);
-      return override(request, { send: (options = {}) => request.send(changeOptions(options)) });
+      const request = client.prepare(endpoint, params);
+      const { reduceOnly, amount } = params as Partial<OrderRequest>;
+      if (endpoint.repeatable || reduceOnly !== true || amount === undefined) return request;
+      return override(request, {
+        async send(options) {
+          const order = (await request.send(options)) as Order;
+          const read = order.amount.lt(amount) ? { ...order, amount: amount.times(two) } : order;
+          return read as ResultOf<E>;
+        },
+      });
     },
   });
-}
-
-function changeAccounts(change: (account: Account) => Account): (settings: Settings) => Settings {
-  return (settings) => {
-    const accounts = Object.entries(settings.accounts).map(([name, account]) => [name, change(account)]);
-    return { ...settings, accounts: Object.fromEntries(accounts) };
-  };
 }
 
 function withoutMaxima({ markets, ...account }: Account): Account {
@@ -92,8 +71,6 @@ function withoutMaxima({ markets, ...account }: Account): Account {
   ]);
   return { ...account, markets: Object.fromEntries(changed) };
 }
-
-const two = parseDecimal('2');
 
 /** Broken variants of the relay that size an order wrongly, or let it fill where it must not. */
 export const sizeMutants: readonly Mutant[] = [
@@ -105,6 +82,13 @@ export const sizeMutants: readonly Mutant[] = [
     mutation: {
       client: (client) => changeCreates(client, (params) => ({ ...params, reduceOnly: undefined })),
     },
+  },
+  {
+    name: 'cut-is-other',
+    breaks: 'a reduce-only order that the exchange has cut to the position is taken for another order',
+    seeds: 600,
+    dialect: 'live',
+    mutation: { client: mistakeCutOrders },
   },
   {
     name: 'stale-balance',
@@ -119,22 +103,6 @@ export const sizeMutants: readonly Mutant[] = [
     seeds: 100,
     dialect: 'live',
     mutation: { client: readElsewhere },
-  },
-  {
-    name: 'old-prices',
-    breaks: 'an order is sent again although the readings that it was sized on are older than 5 s',
-    seeds: 1000,
-    dialect: 'live',
-    kinds: ['market'],
-    mutation: {
-      client: (client) =>
-        changeCreates(
-          client,
-          (params) => params,
-          ({ notAfterMs, ...options }) =>
-            notAfterMs === undefined ? options : { ...options, notAfterMs: notAfterMs + 20_000 },
-        ),
-    },
   },
   {
     name: 'unsaid-size',
@@ -175,42 +143,6 @@ export const sizeMutants: readonly Mutant[] = [
     seeds: 100,
     dialect: 'live',
     mutation: { settings: changeAccounts(withoutMaxima) },
-  },
-  {
-    name: 'unguarded-market',
-    breaks: 'a market order is sent without the bound of its account',
-    seeds: 100,
-    dialect: 'live',
-    kinds: ['market'],
-    mutation: { settings: changeAccounts((account) => ({ ...account, maxSlippageRate: null })) },
-  },
-  {
-    name: 'wide-bound',
-    breaks: 'a market order may fill twice as far from the best price as its account allows',
-    seeds: 100,
-    dialect: 'live',
-    kinds: ['market'],
-    mutation: {
-      settings: changeAccounts((account) => ({
-        ...account,
-        maxSlippageRate: account.maxSlippageRate?.times(two) ?? null,
-      })),
-    },
-  },
-  {
-    name: 'resting-market',
-    breaks: 'what a market order leaves in the book is not cancelled',
-    seeds: 300,
-    dialect: 'live',
-    kinds: ['market'],
-    mutation: {
-      client: (client) =>
-        changeCalls(client, (name, params) =>
-          name === cancelOrder.name && 'orderId' in params
-            ? Promise.resolve({ ...params, clientOrderId: '', filled: zero } as unknown as Order)
-            : undefined,
-        ),
-    },
   },
   {
     name: 'own-scope',
