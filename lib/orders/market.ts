@@ -54,8 +54,6 @@ export const marketKind: OrderKind<'market'> = {
       },
     },
   },
-  takesFromBook: true,
-  mustNotRest: true,
 
   checkAccount: () => null,
   createSignal(values) {
@@ -81,6 +79,8 @@ export const marketKind: OrderKind<'market'> = {
   },
   limitDistance: () => null,
   trigger: () => null,
+  takesFromBook: () => true,
+  mustNotRest: () => true,
 
   summarise: () => 'at market',
   describePrices: ({ maxSlippage }) => [

@@ -43,7 +43,7 @@ function describeBalance({ available, reserved }: Balance = { available: zero, r
   return { available: formatDecimal(available), freeze: formatDecimal(reserved) };
 }
 
-/** JSON numbers, which may lose digits. M: so the documents say; captures of earlier years show texts. */
+/** JSON numbers, which may lose digits. So the documents say; captures of earlier years show texts. */
 function serveCollateralAmounts({ account, read, trading }: RequestContext): Reply {
   const { balances } = collateralAccountOf(trading.state, account);
   return serveChecked(checkTicker(read, 'collateral_ticker_invalid'), (ticker) => {
@@ -61,6 +61,7 @@ function serveCollateralBalance({ account, read, trading }: RequestContext): Rep
   });
 }
 
+/** The exchange does not say how its figures for futures differ. Here they are those of the whole account. */
 function serveSummary({ account, trading }: RequestContext): Reply {
   const summary = summaryOf(trading.state, account);
   return succeed({
@@ -71,8 +72,8 @@ function serveSummary({ account, trading }: RequestContext): Reply {
     pnl: formatDecimal(summary.pnl),
     leverage: summary.leverage,
     marginFraction: formatDecimal(summary.marginFraction),
-    futuresEquity: formatDecimal(summary.futuresEquity),
-    futuresFreeMargin: formatDecimal(summary.futuresFreeMargin),
+    futuresEquity: formatDecimal(summary.equity),
+    futuresFreeMargin: formatDecimal(summary.freeMargin),
   });
 }
 

@@ -82,7 +82,7 @@ function serveTrades({ read, trading }: RequestContext): Reply {
   });
 }
 
-/** The list calls the base currency "quote" and the quote currency "base". H: captures agree. */
+/** The list calls the base currency "quote" and the quote currency "base": captures agree on it. */
 function describeTrade({ tradeId, price, amount, side, atMs }: PublicTrade) {
   return {
     tradeID: tradeId,

@@ -82,7 +82,7 @@ function describeDeal({ orderId, side, ...deal }: Deal) {
 }
 
 /**
- * M: two open clients read `dealOrderId` as the order's own id; the documents call it that of the counterparty, which
+ * Likely, not certain: two open clients read `dealOrderId` as the order's own id; the documents call it that of the counterparty, which
  * has none here.
  */
 function describeOrderDeal({ orderId, ...deal }: Deal) {

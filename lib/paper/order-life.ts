@@ -25,10 +25,10 @@ export type OrderDraft = Pick<
 >;
 
 /** Creates an order that is not placed yet. It gets its id only once it is certain to be accepted. */
-export function draftOrder(draft: OrderDraft, orderId = 0): PaperOrder {
+export function draftOrder(draft: OrderDraft): PaperOrder {
   return {
     ...draft,
-    orderId,
+    orderId: 0,
     oto: null,
     ocoId: null,
     activated: false,

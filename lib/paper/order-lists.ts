@@ -94,7 +94,7 @@ function listEnded(
     .sort((a, b) => b.updatedAtMs - a.updatedAtMs || b.orderId - a.orderId);
 }
 
-/** L: a partially filled order that has ended is one that was cancelled after a fill. */
+/** A guess: a partially filled order that has ended is one that was cancelled after a fill. */
 function hasStatus({ status, filled }: PaperOrder, filter: StatusFilter): boolean {
   if (filter === 'ALL') return true;
   if (filter === 'FILLED') return status === 'filled';

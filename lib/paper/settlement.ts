@@ -7,11 +7,11 @@ import {
   type PaperOrder,
   tradingAccountOf,
 } from './exchange-state.ts';
-import type { Fill } from './fill.ts';
 import { balanceOf, heldAfter, setHold } from './funds.ts';
 import { marketNamed } from './markets.ts';
-import { affordableOnCollateral, quoteBalanceOf, settlePosition } from './position-fills.ts';
+import { affordableOnCollateral, settlePosition } from './position-fills.ts';
 import { closablePart, positionAmountOf } from './positions.ts';
+import type { Fill } from './trade-records.ts';
 
 /** The part of a fill, in base units, that the account can pay for. A spot fill is paid whole or not at all. */
 export function affordableAmount(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
@@ -60,7 +60,7 @@ function settleCollateral(state: ExchangeState, order: PaperOrder, fill: Fill): 
   setHold(state, order, heldAfter(order, amount, opening));
   const profit = settlePosition(state, order, fill);
   const fee = amount.times(price).times(feeRate);
-  const balance = quoteBalanceOf(state, order);
+  const balance = balanceOf(state, order);
   balance.available = balance.available.plus(profit).minus(fee);
   add(state.counterparty, marketNamed(order.market).quote, profit.neg());
   return fee;

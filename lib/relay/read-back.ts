@@ -3,6 +3,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelAll } from '../exchange/endpoints/cancel-all.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import { tradingGrounds } from '../model/account.ts';
 import type { CancelScope } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
 import { leftOpenAlarm } from './cancel-outcomes.ts';
@@ -77,7 +78,7 @@ async function listLeft(
 
 async function cancelRest(client: ExchangeClient, market: string, options: SendOptions): Promise<void> {
   try {
-    await client.call(cancelAll, { market, type: ['spot', 'margin', 'futures'] }, options);
+    await client.call(cancelAll, { market, type: [...tradingGrounds] }, options);
   } catch (error) {
     // What is left is read again in any case, and reported.
     if (!(error instanceof ExchangeError)) throw error;

@@ -36,7 +36,7 @@ const misuses: readonly Misuse[] = [
   {
     pattern: /%[%a-z]$/i,
     message: 'is a per cent in the notation of another relay',
-    hint: 'write "quantityPercent": "50%" with "of": "balance" or "of": "position"',
+    hint: 'a per cent has one sign, for example "2%", and may stand in "quantity", "quantityPercent", "maxSlippage", "stopLoss" and "takeProfit"; "of" says what a size is a share of: "balance" or "position"',
   },
   {
     pattern: /%$/,
@@ -125,7 +125,9 @@ export function readOrderId(field: Field, issues: Issues): number | undefined {
   return issues.add(
     field.path,
     `${describe(field.node)} is not an order id of the exchange`,
-    'write the order id that the exchange assigned, a whole number, for example 3686033640',
+    isPlaceholder(text ?? '')
+      ? placeholderHint
+      : 'write the order id that the exchange assigned, a whole number, for example 3686033640',
   );
 }
 

@@ -46,25 +46,29 @@ export function usualKinds(dialect: Dialect): Kinds {
   return [first, ...others];
 }
 
+/** What the alerts of a run have in common. */
+interface DrawTerms {
+  readonly dialect: Dialect;
+  /** Kinds of orders; a kind that is listed more often is drawn more often. */
+  readonly kinds: Kinds;
+  /** Whether the account that trades perpetuals is in hedge mode. */
+  readonly isHedged: boolean;
+}
+
 /** Draws alerts one after the other, and keeps their ids, because cancellations name earlier orders. */
 export class AlertDraw {
   readonly #random: Random;
-  readonly #dialect: Dialect;
-  readonly #kinds: Kinds;
+  readonly #terms: DrawTerms;
   readonly #startMs: number;
   readonly #named: { readonly id: string; readonly ground: Ground }[] = [];
   #orderCount = 0;
   #signalCount = 0;
   #firesAfterMs = 0;
 
-  /**
-   * @param startMs the time of the start of the run, for alerts that say when they fired
-   * @param kinds kinds of orders; a kind that is listed more often is drawn more often
-   */
-  constructor(random: Random, startMs: number, dialect: Dialect, kinds: Kinds) {
+  /** @param startMs the time of the start of the run, for alerts that say when they fired */
+  constructor(random: Random, startMs: number, terms: DrawTerms) {
     this.#random = random;
-    this.#dialect = dialect;
-    this.#kinds = kinds;
+    this.#terms = terms;
     this.#startMs = startMs;
   }
 
@@ -86,7 +90,7 @@ export class AlertDraw {
   }
 
   #drawOne(): Pick<Alert, 'account' | 'body' | 'isForged'> {
-    const ground = pickOne(this.#random, groundsIn(this.#dialect));
+    const ground = pickOne(this.#random, groundsIn(this.#terms.dialect));
     const roll = this.#random();
     const message = this.#drawMessage(ground, roll);
     this.#signalCount += [message].flat().length;
@@ -113,11 +117,13 @@ export class AlertDraw {
   /** @param reach as in {@link drawOrderFields} */
   #order(ground: Ground, changes: object = {}, reach?: number): object {
     this.#orderCount += 1;
-    const kind = reach === undefined ? pickOne(this.#random, this.#kinds) : this.#kindWithReach();
-    const [random, number, hasShares] = [this.#random, this.#orderCount, this.#dialect === 'live'];
+    const kind = reach === undefined ? pickOne(this.#random, this.#terms.kinds) : this.#kindWithReach();
+    const [random, number] = [this.#random, this.#orderCount];
+    const hasShares = this.#terms.dialect === 'live';
+    const isHedged = this.#terms.isHedged && ground.tradesOn === 'futures';
     return {
       ...this.#identity(ground),
-      ...drawOrderFields({ random, ground, kind, number, hasShares, reach }),
+      ...drawOrderFields({ random, ground, kind, number, hasShares, isHedged, reach }),
       comment: bodyMarker,
       ...changes,
     };
@@ -125,7 +131,7 @@ export class AlertDraw {
 
   /** Only an order with a stop price can have a limit price far beyond it. */
   #kindWithReach(): OrderKindName {
-    return this.#kinds.find((kind) => kind === 'stop_limit') ?? this.#kinds[0];
+    return this.#terms.kinds.find((kind) => kind === 'stop_limit') ?? this.#terms.kinds[0];
   }
 
   /** An id, the time when the alert fired, or both. */
@@ -160,7 +166,7 @@ export class AlertDraw {
   }
 
   #cancelAll({ ticker }: Ground): object {
-    const scope = this.#dialect === 'live' && rollChance(this.#random, 0.3) ? { scope: 'market' } : {};
+    const scope = this.#terms.dialect === 'live' && rollChance(this.#random, 0.3) ? { scope: 'market' } : {};
     return { id: `c${this.#signalCount}`, ticker, action: 'cancel_all', ...scope, comment: bodyMarker };
   }
 

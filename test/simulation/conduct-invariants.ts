@@ -7,6 +7,7 @@ import { clockToleranceMs, limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { lastFreshMs } from '../../lib/signals/staleness.ts';
+import { findWrongAlarms } from './alarm-invariants.ts';
 import { bodyMarker } from './alerts.ts';
 import { type History, isCreate, isTrade, keyText, type WireSend } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
@@ -33,7 +34,7 @@ export function findUnlawfulConduct(facts: Facts): readonly Violation[] {
       findHaste(history, name, maxOrdersPerMinute, entries),
     ),
     ...findForgeries(facts),
-    ...findUnreportedContradictions(facts),
+    ...findWrongAlarms(facts),
   ];
 }
 
@@ -97,18 +98,6 @@ function isLookup(sends: readonly WireSend[], dialect: Dialect): boolean {
   return dialect === 'live'
     ? isAnswered(openOrder.path.live) && isAnswered(endedOrder.path.live)
     : isAnswered(conditionalOrders.path.documented);
-}
-
-function findUnreportedContradictions({ history }: Facts): readonly Violation[] {
-  return history.sends
-    .filter(({ isContradicted }) => isContradicted)
-    .flatMap(({ key }) => key ?? [])
-    .filter((key) => !history.hasAlarm(key))
-    .map((key) => ({
-      invariant: 'I14',
-      harm: 'silent',
-      text: `${keyText(key)} got a response that reports another order, and no alarm was raised`,
-    }));
 }
 
 function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[]): readonly Violation[] {

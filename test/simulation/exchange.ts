@@ -15,6 +15,8 @@ export interface SimulatedExchange {
   serve(request: WireRequest, atMs: number, lagMs: number): Promise<EncodedResponse>;
   /** Makes one trade of unlimited volume at this price. */
   setPrice(market: string, price: string, atMs: number): void;
+  /** From now on, the account has a long and a short position in each perpetual market. */
+  hedge(account: string, atMs: number): void;
   /** Places an order that the relay does not know, as the owner does on the exchange's own page. */
   placeByHand(order: HandOrder, atMs: number): void;
 }
@@ -49,6 +51,9 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
     },
     setPrice(market, price, atMs) {
       trading.execute({ kind: 'trade', atMs, market, price: parseDecimal(price), volume: null });
+    },
+    hedge(account, atMs) {
+      trading.execute({ kind: 'set_hedge_mode', atMs, account, isHedged: true });
     },
     placeByHand({ account, amount, price, ...order }, atMs) {
       const asked = {

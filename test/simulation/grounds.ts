@@ -17,6 +17,9 @@ export interface Ground {
   readonly isCoarse: boolean;
 }
 
+/** The account that trades the perpetual. */
+export const hedgedAccount = 'main';
+
 const btc = {
   ticker: 'BTCUSDT',
   tradesOn: 'margin',
@@ -61,7 +64,7 @@ const shared: Grounds = [
   { account: 'main', ...btc },
   { account: 'main', ...btc },
   { account: 'main', ...eth },
-  { account: 'main', ...perp },
+  { account: hedgedAccount, ...perp },
   { account: 'second', ...sol },
   { account: 'second', ...btc },
   { account: 'rehearsal', ...btc },

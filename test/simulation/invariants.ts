@@ -27,7 +27,7 @@ export const invariants = {
   I11: 'no order is sent after its cancellation is settled, and a cancellation without effect raises an alarm',
   I12: 'an account is over its limit for at most a minute, even if its clock is set back',
   I13: 'an alert is stored completely or not at all',
-  I14: 'a response that reports another order than the requested one raises an alarm',
+  I14: 'a response that reports another order than the requested one raises an alarm, and no other response does',
   I15: 'no order waits or fails for lack of the market list while a copy of it is stored',
   I16: 'an order that may only reduce a position never opens or enlarges one',
   I17: 'every order has the size and price that its signal asks for, on readings of its own account of the last 5 s',

@@ -12,6 +12,8 @@ export interface OrderDraw {
   readonly number: number;
   /** Whether sizes may be shares of what the account holds; the written API cannot read that. */
   readonly hasShares: boolean;
+  /** Whether the order must name the position that it changes. */
+  readonly isHedged: boolean;
   /**
    * The distance of the limit price beyond the stop price, as a part of the limit price; absent: 1 unit.
    */
@@ -35,7 +37,8 @@ export function drawOrderFields(draw: OrderDraw): Fields {
   const prices = drawPrices[draw.kind](sided);
   const action = { ticker: ground.ticker, action: isBuy ? 'buy' : 'sell' };
   const rest = reduces ? drawReduction(sided) : drawEntry(sided);
-  return respell(random, { ...action, ...prices, ...flags, ...rest });
+  const position = draw.isHedged ? { positionSide: isBuy === reduces ? 'SHORT' : 'LONG' } : {};
+  return respell(random, { ...action, ...prices, ...flags, ...rest, ...position });
 }
 
 /** Draws the prices and flags of each kind. */

@@ -10,6 +10,7 @@ import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
+import { hedgedAccount } from './grounds.ts';
 import { scheduleHandOrders } from './hand-orders.ts';
 import { History } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
@@ -54,13 +55,19 @@ const mostQuietMinutes = 180;
 /** Spreads the seeds, so that neighbouring ones give unrelated random numbers. */
 const seedStride = 0x9e3779b1;
 
+/** In every so many seeds, the account that trades perpetuals is in hedge mode. */
+const seedsPerHedge = 5;
+
 /**
  * Runs one simulation with one seed: a time with faults, a quiet time, and then the check of all invariants.
  */
 export async function simulate(options: SimulationOptions): Promise<Run> {
   const random = createRandom(Math.imul(options.seed, seedStride));
   const kinds = options.kind === undefined ? usualKinds(options.dialect) : ([options.kind] as const);
-  const alerts = new AlertDraw(random, startMs, options.dialect, kinds).draw(options.signals);
+  const isHedged = options.dialect === 'live' && options.seed % seedsPerHedge === 0;
+  const alerts = new AlertDraw(random, startMs, { dialect: options.dialect, kinds, isHedged }).draw(
+    options.signals,
+  );
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
@@ -71,6 +78,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
+  if (isHedged) world.exchange.hedge(hedgedAccount, startMs);
   perhapsStartAhead(world, deployment, calmFromMs);
   if (rollChance(random, 0.02)) storeOldOrders(world, startMs);
   if (rollChance(random, 0.5)) await leaveOldCopy(world);
