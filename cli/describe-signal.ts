@@ -24,8 +24,14 @@ export function describeSignal(signal: Signal): string {
     case 'cancel':
       return `cancel ${describeTarget(signal)} of ${signal.market}`;
     case 'cancel_all':
-      return `cancel every open order of ${signal.market}${scopeNotes[signal.scope ?? 'own']}`;
+      return `cancel ${openOrders(signal.scope ?? 'own', signal.market)}`;
   }
+}
+
+function openOrders(scope: CancelScope, market: string): string {
+  return scope === 'own'
+    ? `the open orders of ${market} that this relay placed`
+    : `every open order of ${market}, whoever placed it`;
 }
 
 function describeOrder(signal: OrderSignal): string {

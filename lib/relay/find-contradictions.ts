@@ -4,7 +4,7 @@ import { type ComparedField, comparedFields } from '../orders/order-types.ts';
 
 /** The fields of a reported order that are compared with the request; lists report fewer than responses. */
 export type ReportedOrder = Pick<Order, 'clientOrderId' | 'side' | 'amount' | 'price'> &
-  Partial<Pick<Order, 'market' | 'activationPrice' | 'reduceOnly'>>;
+  Partial<Pick<Order, 'market' | 'activationPrice' | 'reduceOnly' | 'positionSide'>>;
 
 /** The ids of the order that a cancellation names. */
 export interface CancelledName {

@@ -43,7 +43,11 @@ test('an order signal is described with its share, its bound and its flags', () 
 });
 
 test.each<[CancelAllSignal, string, string]>([
-  [{ ...common, action: 'cancel_all' }, 'cancel every open order of BTC_USDT', 'cancel all'],
+  [
+    { ...common, action: 'cancel_all' },
+    'cancel the open orders of BTC_USDT that this relay placed',
+    'cancel all',
+  ],
   [
     { ...common, action: 'cancel_all', scope: 'market' },
     'cancel every open order of BTC_USDT, whoever placed it',

@@ -176,7 +176,7 @@ describe('signal', () => {
       'nothing: the alert was refused',
       'cancel order 42 of BTC_USDT',
       'cancel signal demo-1 of BTC_USDT',
-      'cancel every open order of BTC_USDT',
+      'cancel the open orders of BTC_USDT that this relay placed',
     ]);
   });
 
@@ -259,7 +259,7 @@ describe('pause and resume', () => {
         head,
         ...['main', 'rehearsal'].map(
           (account) =>
-            `${account} is paused from the next signal on; cancellations are still sent: paused by the operator\n`,
+            `${account} is paused from the next signal on (paused by the operator); cancellations are still sent\n`,
         ),
       ].join(''),
     );
