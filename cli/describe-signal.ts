@@ -1,4 +1,5 @@
-import type { CancelScope, OrderSignal, OrderSize, Signal } from '../lib/model/signal.ts';
+import { quoteInName } from '../lib/model/market.ts';
+import type { CancelScope, OrderSignal, Signal } from '../lib/model/signal.ts';
 import { kindNamed } from '../lib/orders/order-kinds.ts';
 
 const scopeNotes: Readonly<Record<CancelScope, string>> = { own: '', market: ', whoever placed it' };
@@ -7,7 +8,7 @@ const scopeNotes: Readonly<Record<CancelScope, string>> = { own: '', market: ', 
 export function summariseSignal(signal: Signal): string {
   switch (signal.action) {
     case 'order':
-      return `${signal.side} ${describeSize(signal.size)} ${kindNamed(signal.orderType).summarise(signal)}`;
+      return `${signal.side} ${describeSize(signal)} ${kindNamed(signal.orderType).summarise(signal)}`;
     case 'cancel':
       return `cancel ${describeTarget(signal)}`;
     case 'cancel_all':
@@ -23,14 +24,20 @@ export function describeSignal(signal: Signal): string {
     case 'cancel':
       return `cancel ${describeTarget(signal)} of ${signal.market}`;
     case 'cancel_all':
-      return `cancel every open order of ${signal.market}${scopeNotes[signal.scope ?? 'own']}`;
+      return `cancel ${openOrders(signal.scope ?? 'own', signal.market)}`;
   }
+}
+
+function openOrders(scope: CancelScope, market: string): string {
+  return scope === 'own'
+    ? `the open orders of ${market} that this relay placed`
+    : `every open order of ${market}, whoever placed it`;
 }
 
 function describeOrder(signal: OrderSignal): string {
   const { side, size, market, stopLoss, takeProfit, positionSide, reduceOnly, stp } = signal;
   const parts = [
-    `${side} ${describeSize(size)}${size.unit === 'percent' ? ' on' : ' of'} ${market}`,
+    `${side} ${describeSize(signal)}${size.unit === 'percent' ? ' on' : ' of'} ${market}`,
     ...kindNamed(signal.orderType).describePrices(signal),
     ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
     ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
@@ -41,13 +48,13 @@ function describeOrder(signal: OrderSignal): string {
   return parts.join(', ');
 }
 
-/** `for 100` is an amount in the quote currency of the market, `5% of the balance` a share. */
-function describeSize(size: OrderSize): string {
+/** `for 100 USDT` is an amount in the quote currency of the market, `5% of the balance` a share. */
+function describeSize({ size, market }: OrderSignal): string {
   switch (size.unit) {
     case 'base':
       return size.quantity;
     case 'quote':
-      return `for ${size.quoteQuantity}`;
+      return `for ${size.quoteQuantity} ${quoteInName(market) ?? 'of the quote currency'}`;
     case 'percent':
       return `${size.quantityPercent} of the ${size.of}`;
   }

@@ -89,7 +89,9 @@ function createUnknown(typed: string, accounts: readonly string[]): CommandFailu
   return new CommandFailure(
     'unknown_signal',
     `the ledger has no signal "${typed}" of ${accounts.join(' or ')}`,
-    '`npx relay signals` lists the ids.',
+    readTypedId(typed).beginning.length < leastTyped
+      ? `\`npx relay signals\` lists the ids. A beginning needs ${leastTyped} characters or more.`
+      : '`npx relay signals` lists the ids.',
   );
 }
 

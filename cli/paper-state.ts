@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { quoteInName } from '../lib/model/market.ts';
+import { isQuoteSized, orderTypes, sides } from '../lib/model/order.ts';
 import { formatSecond } from './print.ts';
 import { renderTable } from './table.ts';
 import type { Screen } from './terminal.ts';
@@ -30,8 +32,8 @@ const StateField = z.object({
       orderId: z.int(),
       account: z.string(),
       market: z.string(),
-      side: z.string(),
-      type: z.string(),
+      side: z.enum(sides),
+      type: z.enum(orderTypes),
       status: z.string(),
       activated: z.boolean(),
       amount: z.string(),
@@ -122,6 +124,11 @@ function renderPositions({ accounts }: ShownState, screen: Width): string {
   );
 }
 
+/** An amount of an order, with its currency where the order is sized in the quote currency. */
+function amountOf({ type, side, market }: ShownState['orders'][number], amount: string): string {
+  return isQuoteSized({ type, side }) ? `${amount} ${quoteInName(market) ?? 'quote'}` : amount;
+}
+
 function renderOrders({ orders }: ShownState, screen: Width): string {
   const isOpen = ({ status }: ShownState['orders'][number]) =>
     status === 'open' || status === 'partially_filled';
@@ -149,10 +156,10 @@ function renderOrders({ orders }: ShownState, screen: Width): string {
       order.market,
       order.type,
       order.side,
-      order.amount,
-      order.remaining,
+      amountOf(order, order.amount),
+      amountOf(order, order.remaining),
       order.activationPrice ?? '–',
-      order.price ?? '–',
+      order.price ?? 'market',
       order.status,
     ]),
     screen,

@@ -1,4 +1,5 @@
-import { formatDecimal } from '../lib/base/decimal.ts';
+import { formatDecimal, zero } from '../lib/base/decimal.ts';
+import { quoteInName } from '../lib/model/market.ts';
 import type { ConditionalOrder, Order } from '../lib/model/order.ts';
 import type { Cell } from './print.ts';
 import { type Column, renderTable } from './table.ts';
@@ -92,12 +93,23 @@ function orderRow(kind: string, order: Order, { timeZone }: Screen): readonly Ce
     String(order.orderId),
     order.market,
     order.side,
-    formatDecimal(order.remaining),
+    describeRemaining(order),
     describeTrigger(order),
-    formatDecimal(order.price),
+    // An order without a limit price is reported with the price 0.
+    order.price.eq(zero) ? 'market' : formatDecimal(order.price),
     order.status.replaceAll('_', ' '),
     formatLocal(order.createdAtMs, timeZone).slice(0, -'.123'.length),
   ];
+}
+
+/**
+ * A spot buy that waits without a limit price is sized in the quote currency. Only orders on the collateral account
+ * have a position side.
+ */
+function describeRemaining({ side, market, positionSide, remaining, price }: Order): string {
+  const isQuote = side === 'buy' && positionSide === undefined && price.eq(zero);
+  const currency = isQuote ? ` ${quoteInName(market) ?? 'quote'}` : '';
+  return `${formatDecimal(remaining)}${currency}`;
 }
 
 const conditionSigns: Readonly<Record<string, string>> = { gte: '≥ ', lte: '≤ ' };

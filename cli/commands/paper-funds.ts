@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { leverages } from '../../lib/paper/positions.ts';
-import { type FundsOwner, fundsOwners } from '../../lib/paper/set-funds.ts';
+import { type AccountType, accountTypes } from '../../lib/paper/set-funds.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askControl } from '../paper-control.ts';
 import { paint } from '../print.ts';
@@ -12,13 +12,13 @@ export function addFundsCommands(paper: Command): void {
     .command('funds')
     .description('set a balance that orders trade with, funds reserved for open orders included')
     .addArgument(
-      new Argument('<account-type>', 'spot, or collateral for margin and futures').choices(fundsOwners),
+      new Argument('<account-type>', 'spot, or collateral for margin and futures').choices(accountTypes),
     )
     .argument('<ticker>', 'for example USDT', readTicker)
     .argument('<amount>', 'the new balance', readAmount)
     .addOption(createAccountOption())
     .action(
-      (of: FundsOwner, ticker: string, amount: string, { account }: { account: string }, command: Command) =>
+      (of: AccountType, ticker: string, amount: string, { account }: { account: string }, command: Command) =>
         runCommand(command, (context) => setFunds(context, { account, of, ticker, amount })),
     );
   paper
@@ -37,7 +37,7 @@ export function addFundsCommands(paper: Command): void {
 
 interface Funds {
   readonly account: string;
-  readonly of: FundsOwner;
+  readonly of: AccountType;
   readonly ticker: string;
   readonly amount: string;
 }

@@ -37,7 +37,7 @@ async function pauseAccounts(
     paused
       .map((account) =>
         paint({
-          text: `${account} is paused from the next signal on; cancellations are still sent: ${reason}`,
+          text: `${account} is paused from the next signal on (${reason}); cancellations are still sent`,
           style: 'alarm',
         }),
       )

@@ -71,7 +71,7 @@ async function showWebhook(
           ['tickers', tickersOf(session.settings.tickers, account)],
         ]),
         '',
-        ...describeTemplate(template),
+        ...describeTemplate(template, templatesOf(session.locateExchange().dialect, account)),
         '',
         'Anyone who has the URL can trade: keep it secret, and do not put its token into the message.',
         session.reachHint,
@@ -81,18 +81,23 @@ async function showWebhook(
 
 function chooseTemplate(session: Session, account: Account, name: TemplateName | undefined): MessageTemplate {
   const { dialect } = session.locateExchange();
-  const names = templatesOf(dialect);
+  const names = templatesOf(dialect, account);
   const chosen = name ?? names[0] ?? 'breakout';
   if (!names.includes(chosen))
     throw createUsageFailure(
-      `a message for ${chosen} needs orders that the dialect "${dialect}" does not have`,
+      templatesOf(dialect, { region: null }).includes(chosen)
+        ? `a message for ${chosen} needs orders that the exchange does not take from account ${account.name}, whose region is "${account.region}"`
+        : `a message for ${chosen} needs orders that the dialect "${dialect}" does not have`,
       `Use --for ${names.join(' or --for ')}.`,
     );
   return createTemplate(chosen, account, dialect);
 }
 
-function describeTemplate({ name, purpose, message, edits }: MessageTemplate): readonly string[] {
-  const others = templateNames.filter((other) => other !== name);
+function describeTemplate(
+  { name, purpose, message, edits }: MessageTemplate,
+  names: readonly TemplateName[],
+): readonly string[] {
+  const others = names.filter((other) => other !== name);
   return [
     purpose,
     ...(edits.length === 0

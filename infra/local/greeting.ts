@@ -24,7 +24,7 @@ export interface GreetingFacts {
 /** The text that a local run prints when it is ready. Its last line is `ready`. */
 export function writeGreeting(facts: GreetingFacts): string {
   const { account, dialect, webhookUrl } = facts;
-  const [templateName = 'breakout'] = templatesOf(dialect);
+  const [templateName = 'breakout'] = templatesOf(dialect, account);
   const template = createTemplate(templateName, account, dialect);
   return `
   relay           ${facts.relayUrl}
@@ -40,10 +40,15 @@ ${template.message.replace(/^/gm, '    ')}
   Try it here, from another terminal:
 
     curl --data-binary @examples/buy-stop-limit.json '${webhookUrl}'
-    npx relay signals
+    npx relay signals${writeFolder(facts)}
 
 ready
 `;
+}
+
+/** The option that a command needs to find this relay. */
+function writeFolder({ data }: Pick<GreetingFacts, 'data'>): string {
+  return data === '.relay' ? '' : ` --data ${data}`;
 }
 
 function writeEdits({ edits }: MessageTemplate): string {
@@ -51,7 +56,7 @@ function writeEdits({ edits }: MessageTemplate): string {
 }
 
 function writeNotes({ paused, regionNotes, data, wasPaperEmptied }: GreetingFacts): string {
-  const folder = data === '.relay' ? '' : ` --data ${data}`;
+  const folder = writeFolder({ data });
   return [
     ...(wasPaperEmptied
       ? [

@@ -30,7 +30,7 @@ interface StartOptions {
 
 const program = new Command('npm start --')
   .description(
-    'Runs the relay and a paper exchange on this machine until Ctrl-C. Prints `ready` as its last line when both are running, and `stopped` when both have stopped. No order leaves this machine.',
+    'Runs the relay and a paper exchange on this machine until Ctrl-C. Prints `ready` when both are running, and `stopped` when both have stopped. No order leaves this machine.',
   )
   .addOption(
     portOption('--port <number>', 'port of the relay, for the webhook; 0 takes any free one').default(8080),

@@ -176,7 +176,7 @@ export function statusWord(dialect: Dialect, status: OrderStatus, endReason?: st
   return dialect === 'live' && endReason !== undefined ? endReason : statusWords[dialect][status];
 }
 
-/** The live service's word for each order type. H: seen in public captures and in its socket's documents. */
+/** The live service's word for each order type, as in public captures and in its socket's documents. */
 const liveTypeWords: Readonly<Record<OrderType, string>> = {
   stop_limit: 'margin stop limit',
   limit: 'margin limit',

@@ -23,3 +23,9 @@ export interface Market {
   /** A perpetual. It has no spot trading. */
   readonly isFutures: boolean;
 }
+
+/** The quote currency that the name of a spot pair ends with; null for a perpetual, whose name has none. */
+export function quoteInName(market: string): string | null {
+  const last = market.split('_').at(-1) ?? '';
+  return last === 'PERP' || last === market ? null : last;
+}

@@ -113,5 +113,4 @@ export interface CancelAllSignal extends SignalBase {
   readonly scope?: CancelScope;
 }
 
-export const cancelScopes = ['own', 'market'] as const;
-export type CancelScope = (typeof cancelScopes)[number];
+export type CancelScope = 'own' | 'market';

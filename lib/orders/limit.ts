@@ -35,8 +35,6 @@ export const limitKind: OrderKind<'limit'> = {
       },
     },
   },
-  takesFromBook: false,
-  mustNotRest: false,
 
   checkAccount: () => null,
   createSignal(values) {
@@ -50,7 +48,7 @@ export const limitKind: OrderKind<'limit'> = {
       ...(ioc === undefined ? {} : { ioc }),
     };
   },
-  draftOrder({ limitPrice, postOnly, ioc }, { tradesOn, roundPrice }) {
+  draftOrder({ limitPrice, postOnly, ioc }, { tradesOn, oppositePrice, roundPrice }) {
     const price = roundPrice(parseDecimal(limitPrice));
     return {
       ok: true,
@@ -59,14 +57,18 @@ export const limitKind: OrderKind<'limit'> = {
         price,
         ...(postOnly === true ? { postOnly } : {}),
         ...(ioc === true ? { ioc } : {}),
-        unitPrice: price,
+        unitPrice: oppositePrice?.gt(price) === true ? oppositePrice : price,
         entryPrice: price,
       },
     };
   },
-  // The relay does not read the book for it, and the order has no other price to compare with.
+  // There is no other price to compare with: the book is read for some sells only.
   limitDistance: () => null,
   trigger: () => null,
+  // It fills at what buyers offer, if that is more than its limit price. A post-only order never does.
+  takesFromBook: ({ side, size, postOnly }, { maxNotional }) =>
+    side === 'sell' && postOnly !== true && (size.unit !== 'base' || maxNotional !== null),
+  mustNotRest: ({ ioc }) => ioc === true,
 
   summarise: ({ limitPrice }) => `limit ${limitPrice}`,
   describePrices: ({ limitPrice, postOnly, ioc }) => [

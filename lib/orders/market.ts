@@ -54,8 +54,6 @@ export const marketKind: OrderKind<'market'> = {
       },
     },
   },
-  takesFromBook: true,
-  mustNotRest: true,
 
   checkAccount: () => null,
   createSignal(values) {
@@ -81,8 +79,10 @@ export const marketKind: OrderKind<'market'> = {
   },
   limitDistance: () => null,
   trigger: () => null,
+  takesFromBook: () => true,
+  mustNotRest: () => true,
 
-  summarise: () => 'market',
+  summarise: () => 'at market',
   describePrices: ({ maxSlippage }) => [
     maxSlippage === undefined
       ? "at market, within the account's maxSlippage if it has one"

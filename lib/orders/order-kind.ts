@@ -1,5 +1,5 @@
 import type { Decimal } from '../base/decimal.ts';
-import type { Account, TradingGround } from '../model/account.ts';
+import type { Account, MarketLimits, TradingGround } from '../model/account.ts';
 import type {
   OrderKindName,
   OrderRequest,
@@ -155,10 +155,6 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   readonly words: readonly string[];
   /** Which fields its alerts must, may and must not have, of those that not every kind takes. */
   readonly fields: Readonly<Record<KindFieldName, FieldRule>>;
-  /** Whether its prices depend on the best prices of the order book. */
-  readonly takesFromBook: boolean;
-  /** Whether a part that does not fill at once must not rest in the book. */
-  readonly mustNotRest: boolean;
 
   /** Why the account's settings refuse every order of this kind; null when they do not. */
   checkAccount(account: Account): Complaint | null;
@@ -170,6 +166,10 @@ export interface OrderKind<Name extends OrderKindName = OrderKindName> {
   limitDistance(order: OrderRequest): LimitDistance | null;
   /** What the order waits for; null where it waits for no price. */
   trigger(signal: SignalOf<Name>): Trigger | null;
+  /** Whether its prices, its size or its worth depend on the best prices of the order book. */
+  takesFromBook(signal: SignalOf<Name>, limits: Pick<MarketLimits, 'maxNotional'>): boolean;
+  /** Whether a part that does not fill at once must not rest in the book. */
+  mustNotRest(signal: SignalOf<Name>): boolean;
 
   /** The prices of a signal in short, for a table: `at 60000`. */
   summarise(signal: SignalOf<Name>): string;

@@ -1,4 +1,5 @@
 import { formatDecimal } from '../base/decimal.ts';
+import { quoteInName } from '../model/market.ts';
 import { isQuoteSized, kindOfType, type OrderKindName, type OrderRequest } from '../model/order.ts';
 import { limitKind } from './limit.ts';
 import { marketKind } from './market.ts';
@@ -28,7 +29,7 @@ export function kindNamed(name: OrderKindName): OrderKind {
 export function describeOrder(order: OrderRequest, kind: OrderKindName = kindOfType[order.type]): string {
   const { side, amount, market, reduceOnly } = order;
   const size = isQuoteSized(order)
-    ? `${market} for ${formatDecimal(amount)}`
+    ? `${market} for ${formatDecimal(amount)} ${quoteInName(market) ?? 'of the quote currency'}`
     : `${formatDecimal(amount)} ${market}`;
   const only = reduceOnly ? ', reduce-only' : '';
   return `${side} ${size} ${kinds[kind].describeOrderPrices(order)}${only}`;

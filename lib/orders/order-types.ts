@@ -65,7 +65,7 @@ export function prepareOrder(
   return client.prepare(rows[type].endpoint, fields);
 }
 
-/** The fields that requests and responses share, but `positionSide`, which depends on the account's mode. */
+/** The fields that requests and responses share. Only what was asked for is compared. */
 const comparable = [
   'market',
   'side',
@@ -73,6 +73,7 @@ const comparable = [
   'price',
   'activationPrice',
   'reduceOnly',
+  'positionSide',
   'clientOrderId',
 ] as const satisfies readonly (keyof OrderRequest & keyof Order)[];
 export type ComparedField = (typeof comparable)[number];

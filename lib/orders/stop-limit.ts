@@ -50,8 +50,6 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     },
     expectTrigger: { use: 'optional' },
   },
-  takesFromBook: false,
-  mustNotRest: false,
 
   checkAccount: () => null,
   createSignal(values) {
@@ -79,6 +77,8 @@ export const stopLimitKind: OrderKind<'stop_limit'> = {
     referenceName: 'stop price',
   }),
   trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
+  takesFromBook: () => false,
+  mustNotRest: () => false,
 
   summarise: ({ stopPrice }) => `at ${stopPrice}`,
   describePrices: ({ stopPrice, limitPrice, expectTrigger }) => [

@@ -47,8 +47,6 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
     },
     expectTrigger: { use: 'optional' },
   },
-  takesFromBook: false,
-  mustNotRest: false,
 
   checkAccount: (account) => (account.allowUnguardedMarket ? null : complainUnguarded(account)),
   createSignal(values) {
@@ -79,8 +77,10 @@ export const stopMarketKind: OrderKind<'stop_market'> = {
   },
   limitDistance: () => null,
   trigger: ({ stopPrice, expectTrigger = null }) => ({ stopPrice, expected: expectTrigger }),
+  takesFromBook: () => false,
+  mustNotRest: () => false,
 
-  summarise: ({ stopPrice }) => `market at ${stopPrice}`,
+  summarise: ({ stopPrice }) => `at market from ${stopPrice}`,
   describePrices: ({ stopPrice, expectTrigger }) => [
     `stop ${stopPrice}, then at market`,
     ...(expectTrigger === undefined ? [] : [`stop price expected ${expectTrigger} the last price`]),

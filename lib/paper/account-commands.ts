@@ -1,13 +1,14 @@
 import { cancelAll } from '../exchange/endpoints/cancel-all.ts';
+import { type TradingGround, tradingGrounds } from '../model/account.ts';
 import { type PositionSide, positionSides } from '../model/order.ts';
-import { type TradedAccount, tradedAccounts } from './cancelling.ts';
 import type { Command } from './engine.ts';
 import { collateralAccountOf } from './exchange-state.ts';
 import { leverages } from './positions.ts';
 import type { RefusalName } from './refusals.ts';
 import { reportPair } from './reports.ts';
 import {
-  type PaperEndpoint,
+  createReadRoute,
+  createTradeRoute,
   type Reply,
   type RequestContext,
   type Route,
@@ -15,21 +16,8 @@ import {
   serveChecked,
   succeed,
 } from './request-context.ts';
-import { pairFields } from './served-endpoint.ts';
+import { commandEndpoint, pairFields, readingEndpoint } from './served-endpoint.ts';
 import { type Checked, checkCancel, checkMarket, type FieldReader, fail } from './validation.ts';
-
-/** An endpoint that the relay does not call. Other clients of the live service do. */
-function endpoint(name: string, path: string, requestsPer10s: number): PaperEndpoint {
-  return {
-    name,
-    method: 'POST',
-    path: { documented: `/api/v4/${path}`, live: `/api/v4/${path}` },
-    access: 'private',
-    availability: 'live-only',
-    repeatable: false,
-    requestsPer10s,
-  };
-}
 
 /**
  * The commands of the live service that change an account or end several orders.
@@ -37,28 +25,31 @@ function endpoint(name: string, path: string, requestsPer10s: number): PaperEndp
  * @see https://docs.whitebit.com/api-reference/collateral-trading/overview
  */
 export const accountCommands: readonly Route[] = [
-  command(cancelAll, serveCancelAll),
-  command(endpoint('cancel-conditional', 'order/conditional-cancel', 10_000), (context) =>
+  createTradeRoute(cancelAll, serveCancelAll),
+  createTradeRoute(commandEndpoint('cancel-conditional', '/v4/order/conditional-cancel', 10_000), (context) =>
     serveCancelConditional(context, 'id', 'conditional_id_not_integer', 'conditional_not_found'),
   ),
-  command(endpoint('cancel-oto', 'order/oto-cancel', 10_000), (context) =>
+  createTradeRoute(commandEndpoint('cancel-oto', '/v4/order/oto-cancel', 10_000), (context) =>
     serveCancelConditional(context, 'otoId', 'oto_id_not_integer', 'oto_not_found'),
   ),
-  command({ ...endpoint('cancel-oco', 'order/oco-cancel', 10_000), fields: pairFields }, serveCancelOco),
-  command(endpoint('close-position', 'collateral-account/position/close', 10_000), serveClosePosition),
-  command(endpoint('leverage', 'collateral-account/leverage', 1000), serveLeverage),
-  command(endpoint('set-hedge-mode', 'collateral-account/hedge-mode/update', 1000), serveSetHedgeMode),
-  {
-    endpoint: { ...endpoint('hedge-mode', 'collateral-account/hedge-mode', 1000), repeatable: true },
-    trades: false,
-    serve: ({ account, trading }) =>
-      succeed({ hedgeMode: collateralAccountOf(trading.state, account).isHedged }),
-  },
+  createTradeRoute(
+    { ...commandEndpoint('cancel-oco', '/v4/order/oco-cancel', 10_000), fields: pairFields },
+    serveCancelOco,
+  ),
+  createTradeRoute(
+    commandEndpoint('close-position', '/v4/collateral-account/position/close', 10_000),
+    serveClosePosition,
+  ),
+  createTradeRoute(commandEndpoint('leverage', '/v4/collateral-account/leverage', 1000), serveLeverage),
+  createTradeRoute(
+    commandEndpoint('set-hedge-mode', '/v4/collateral-account/hedge-mode/update', 1000),
+    serveSetHedgeMode,
+  ),
+  createReadRoute(
+    { ...readingEndpoint('hedge-mode', '/v4/collateral-account/hedge-mode'), requestsPer10s: 1000 },
+    ({ account, trading }) => succeed({ hedgeMode: collateralAccountOf(trading.state, account).isHedged }),
+  ),
 ];
-
-function command(route: PaperEndpoint, serve: Route['serve']): Route {
-  return { endpoint: route, trades: true, serve };
-}
 
 /** @param refusal takes the place of the command's own */
 function execute(context: RequestContext, command: Command, result: unknown, refusal?: RefusalName): Reply {
@@ -76,16 +67,16 @@ function serveCancelAll(context: RequestContext): Reply {
 
 interface CancelScope {
   readonly market: string | null;
-  readonly types: readonly TradedAccount[];
+  readonly types: readonly TradingGround[];
   readonly positionSide: PositionSide | null;
 }
 
 function checkCancelAll(read: FieldReader): Checked<CancelScope> {
   const market = read('market') === undefined ? null : checkMarket(read);
   if (market?.valid === false) return market;
-  const types = read('type') ?? tradedAccounts;
+  const types = read('type') ?? tradingGrounds;
   if (!Array.isArray(types)) return fail('types_not_array');
-  if (!types.every((type) => tradedAccounts.includes(type))) return fail('types_unknown');
+  if (!types.every((type) => tradingGrounds.includes(type))) return fail('types_unknown');
   // Unlike in orders, the sides are in lower case here.
   const word = read('positionSide') ?? null;
   const positionSide = positionSides.find((side) => side.toLowerCase() === word) ?? null;

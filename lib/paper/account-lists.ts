@@ -7,7 +7,14 @@ import { type Balance, collateralAccountOf, tradingAccountOf } from './exchange-
 import { tradedTickers } from './markets.ts';
 import type { RefusalName } from './refusals.ts';
 import { reportCollateral } from './reports.ts';
-import { type Reply, type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
+import {
+  createReadRoute,
+  type Reply,
+  type RequestContext,
+  type Route,
+  serveChecked,
+  succeed,
+} from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
 import { type Checked, type FieldReader, fail } from './validation.ts';
 
@@ -18,14 +25,13 @@ import { type Checked, type FieldReader, fail } from './validation.ts';
  * @see https://docs.whitebit.com/api-reference/collateral-trading/collateral-account-balance
  */
 export const accountLists: readonly Route[] = [
-  { endpoint: tradeBalance, trades: false, serve: serveTradeBalance },
-  {
-    endpoint: readingEndpoint('collateral-amounts', '/v4/collateral-account/balance'),
-    trades: false,
-    serve: serveCollateralAmounts,
-  },
-  { endpoint: collateralBalance, trades: false, serve: serveCollateralBalance },
-  { endpoint: collateralSummary, trades: false, serve: serveSummary },
+  createReadRoute(tradeBalance, serveTradeBalance),
+  createReadRoute(
+    readingEndpoint('collateral-amounts', '/v4/collateral-account/balance'),
+    serveCollateralAmounts,
+  ),
+  createReadRoute(collateralBalance, serveCollateralBalance),
+  createReadRoute(collateralSummary, serveSummary),
 ];
 
 /** All balances above zero by ticker; for one ticker, its balance alone. */
@@ -43,7 +49,7 @@ function describeBalance({ available, reserved }: Balance = { available: zero, r
   return { available: formatDecimal(available), freeze: formatDecimal(reserved) };
 }
 
-/** JSON numbers, which may lose digits. M: so the documents say; captures of earlier years show texts. */
+/** JSON numbers, which may lose digits. So the documents say; captures of earlier years show texts. */
 function serveCollateralAmounts({ account, read, trading }: RequestContext): Reply {
   const { balances } = collateralAccountOf(trading.state, account);
   return serveChecked(checkTicker(read, 'collateral_ticker_invalid'), (ticker) => {
@@ -61,6 +67,7 @@ function serveCollateralBalance({ account, read, trading }: RequestContext): Rep
   });
 }
 
+/** The exchange does not say how its figures for futures differ. Here they are those of the whole account. */
 function serveSummary({ account, trading }: RequestContext): Reply {
   const summary = summaryOf(trading.state, account);
   return succeed({
@@ -71,8 +78,8 @@ function serveSummary({ account, trading }: RequestContext): Reply {
     pnl: formatDecimal(summary.pnl),
     leverage: summary.leverage,
     marginFraction: formatDecimal(summary.marginFraction),
-    futuresEquity: formatDecimal(summary.futuresEquity),
-    futuresFreeMargin: formatDecimal(summary.futuresFreeMargin),
+    futuresEquity: formatDecimal(summary.equity),
+    futuresFreeMargin: formatDecimal(summary.freeMargin),
   });
 }
 

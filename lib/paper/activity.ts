@@ -1,9 +1,9 @@
 import { type Decimal, zero } from '../base/decimal.ts';
-import type { ExchangeState } from './exchange-state.ts';
+import { type ExchangeState, lastPriceOf } from './exchange-state.ts';
 import { marketNamed } from './markets.ts';
 import type { HourOfTrades, PublicTrade } from './trade-records.ts';
 
-/** The trades of the last 24 hours, counted from the start of an hour. Without a trade, the volumes are zero. */
+/** What the trades of a market add up to. Prices are in the quote currency. */
 export type Activity = Omit<HourOfTrades, 'hour'>;
 
 const msPerHour = 3_600_000;
@@ -37,10 +37,10 @@ function createHour(hour: number, open: Decimal): HourOfTrades {
   return { hour, open, high: open, low: open, close: open, baseVolume: zero, quoteVolume: zero };
 }
 
+/** The trades of the last 24 hours, counted from the start of an hour. Without a trade, the volumes are zero. */
 export function activityOf(state: ExchangeState, market: string, atMs: number): Activity {
-  const price = state.prices.get(market) ?? marketNamed(market).startPrice;
   const [first, ...others] = recentHours(state, market, Math.floor(atMs / msPerHour));
-  if (first === undefined) return createHour(0, price);
+  if (first === undefined) return createHour(0, lastPriceOf(state, market));
   return others.reduce<Activity>(
     (sum, hour) => ({
       open: sum.open,

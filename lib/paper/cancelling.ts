@@ -1,3 +1,4 @@
+import type { TradingGround } from '../model/account.ts';
 import type { PositionSide } from '../model/order.ts';
 import { type CommandResult, refused } from './command-result.ts';
 import { type ExchangeState, isSpotOrder, type PaperOrder } from './exchange-state.ts';
@@ -12,17 +13,14 @@ export interface CancelCommand {
   readonly orderId: number;
 }
 
-/** What an order trades: the spot balance, a margin pair or a perpetual. */
-export const tradedAccounts = ['spot', 'margin', 'futures'] as const;
-export type TradedAccount = (typeof tradedAccounts)[number];
-
 export interface CancelAllCommand {
   readonly kind: 'cancel_all';
   readonly atMs: number;
   readonly account: string;
   /** Null: all markets. */
   readonly market: string | null;
-  readonly types: readonly TradedAccount[];
+  /** Where the orders trade that are meant. */
+  readonly types: readonly TradingGround[];
   /** Null: every side. */
   readonly positionSide: PositionSide | null;
 }
@@ -63,13 +61,12 @@ function isMeant(order: PaperOrder, { account, market, types, positionSide }: Ca
   return (
     order.account === account &&
     (market === null || order.market === market) &&
-    types.includes(tradedAccountOf(order)) &&
+    types.includes(groundOf(order)) &&
     (positionSide === null || order.positionSide === positionSide)
   );
 }
 
-/** What an order trades. */
-export function tradedAccountOf(order: PaperOrder): TradedAccount {
+function groundOf(order: PaperOrder): TradingGround {
   if (isSpotOrder(order)) return 'spot';
   return marketNamed(order.market).settlement === 'perpetual' ? 'futures' : 'margin';
 }

@@ -9,7 +9,7 @@ import {
 import { marginOf, unrealizedPnlOf } from './positions.ts';
 
 /** The currency in which an account's funds are summed up. */
-export const settlementTicker = 'USDT';
+const settlementTicker = 'USDT';
 
 /** What a collateral account is worth and what is free, in USDT. */
 export interface CollateralSummary {
@@ -21,8 +21,6 @@ export interface CollateralSummary {
   readonly margin: Decimal;
   /** Equity + pnl − margin. There is no funding on the paper exchange. */
   readonly freeMargin: Decimal;
-  readonly futuresEquity: Decimal;
-  readonly futuresFreeMargin: Decimal;
   readonly leverage: number;
   /** Margin by equity; zero without equity. */
   readonly marginFraction: Decimal;
@@ -33,8 +31,7 @@ const fractionPlaces = 8;
 /**
  * Sums up a collateral account.
  *
- * The exchange does not say how its figures for futures differ; here they are those of the whole account. Funding and
- * liquidation are left out: a loss can make the free margin, and even a balance, negative.
+ * Funding and liquidation are left out: a loss can make the free margin, and even a balance, negative.
  *
  * @see https://docs.whitebit.com/api-reference/collateral-trading/collateral-account-summary
  */
@@ -54,8 +51,6 @@ export function summaryOf(state: ExchangeState, account: string): CollateralSumm
     pnl,
     margin,
     freeMargin,
-    futuresEquity: equity,
-    futuresFreeMargin: freeMargin,
     leverage: collateral.leverage,
     marginFraction: equity.gt(zero) ? margin.div(equity).round(fractionPlaces) : zero,
   };

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
 import { readJson } from '../base/json.ts';
-import { fundsOwners } from './set-funds.ts';
+import { accountTypes } from './set-funds.ts';
 
 const DecimalText = z
   .string()
@@ -24,7 +24,7 @@ export const BalanceRequestSchema = z.strictObject({
 
 export const FundsRequestSchema = z.strictObject({
   account: z.string(),
-  of: z.enum(fundsOwners),
+  of: z.enum(accountTypes),
   ticker: z.string().min(1),
   amount: AmountText,
 });

@@ -18,7 +18,7 @@ import { marketNamed } from './markets.ts';
 import { leverages } from './positions.ts';
 import { type RefusalName, refusalTable } from './refusals.ts';
 import { endpointNames } from './routes.ts';
-import type { FundsOwner } from './set-funds.ts';
+import type { AccountType } from './set-funds.ts';
 import { describeState, type PaperState } from './state.ts';
 import type { Trading } from './trading.ts';
 
@@ -42,7 +42,7 @@ export interface PaperControl {
    * @param amount what it holds afterwards, with the funds reserved for orders; not below those
    * @throws as `setPrice` does
    */
-  setFunds(account: string, of: FundsOwner, ticker: string, amount: Decimal): void;
+  setFunds(account: string, of: AccountType, ticker: string, amount: Decimal): void;
   /**
    * Changes the leverage of an account: 1, 2, 3, 5, 10, 20, 50 or 100.
    *
@@ -79,29 +79,21 @@ export interface Controlled {
 
 export function createControl(controlled: Controlled): PaperControl {
   const { trading, faults } = controlled;
+  // The controls cannot report a failed write. The next order fails because of it.
+  const forget = (stored: Promise<void>): void => void stored.catch(() => {});
   return {
-    setPrice(market, price, volume) {
-      // This function cannot report a failed write. The next order fails because of it.
-      trade(controlled, { market, price, volume: volume ?? null }).catch(() => {});
-    },
-    setBalance(account, ticker, amount) {
-      execute(controlled, { kind: 'set_balance', account, ticker, amount }).catch(() => {});
-    },
-    setFunds(account, of, ticker, amount) {
-      execute(controlled, { kind: 'set_funds', account, of, ticker, amount }).catch(() => {});
-    },
-    setLeverage(account, leverage) {
-      execute(controlled, { kind: 'set_leverage', account, leverage }).catch(() => {});
-    },
-    setHedgeMode(account, isHedged) {
-      execute(controlled, { kind: 'set_hedge_mode', account, isHedged }).catch(() => {});
-    },
-    setFee(ticker, change) {
-      execute(controlled, { kind: 'set_fee', ticker, change }).catch(() => {});
-    },
-    payInterest(account, payment) {
-      execute(controlled, { kind: 'pay_interest', account, payment }).catch(() => {});
-    },
+    setPrice: (market, price, volume) => forget(trade(controlled, { market, price, volume: volume ?? null })),
+    setBalance: (account, ticker, amount) =>
+      forget(execute(controlled, { kind: 'set_balance', account, ticker, amount })),
+    setFunds: (account, of, ticker, amount) =>
+      forget(execute(controlled, { kind: 'set_funds', account, of, ticker, amount })),
+    setLeverage: (account, leverage) =>
+      forget(execute(controlled, { kind: 'set_leverage', account, leverage })),
+    setHedgeMode: (account, isHedged) =>
+      forget(execute(controlled, { kind: 'set_hedge_mode', account, isHedged })),
+    setFee: (ticker, change) => forget(execute(controlled, { kind: 'set_fee', ticker, change })),
+    payInterest: (account, payment) =>
+      forget(execute(controlled, { kind: 'pay_interest', account, payment })),
     addFault(request) {
       const view = faults.add(parseFaultRequest(request, endpointNames));
       if (view.fault === 'down') controlled.beginOutage(view);

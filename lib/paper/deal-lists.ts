@@ -1,8 +1,10 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
-import { checkDealsQuery, checkOrderDealsQuery } from './history-query.ts';
+import { checkDealsQuery, checkOrderDealsQuery, isWithin } from './history-query.ts';
 import { hasComeThrough } from './list-lag.ts';
+import { pageOf } from './paging.ts';
 import {
+  createReadRoute,
   type Reply,
   type RequestContext,
   type Route,
@@ -20,29 +22,24 @@ import type { Deal } from './trade-records.ts';
  * @see https://docs.whitebit.com/api-reference/spot-trading/query-executed-order-deals
  */
 export const dealLists: readonly Route[] = [
-  { endpoint: executedHistory, trades: false, serve: serveExecutedHistory },
-  {
-    endpoint: readingEndpoint('order-deals', '/v4/trade-account/order'),
-    trades: false,
-    serve: serveOrderDeals,
-  },
+  createReadRoute(executedHistory, serveExecutedHistory),
+  createReadRoute(readingEndpoint('order-deals', '/v4/trade-account/order'), serveOrderDeals),
 ];
 
 /** One market's fills are an array, those of all markets an object by market. */
 function serveExecutedHistory(context: RequestContext): Reply {
   const { read, atMs } = context;
   return serveChecked(checkDealsQuery(read, atMs), (query) => {
-    const { market, clientOrderId, fromMs, untilMs, limit, offset } = query;
+    const { market, clientOrderId } = query;
     if (clientOrderId !== null && !hasOrder(context, market, clientOrderId))
       return refuse('history_not_found');
     const deals = listDeals(context).filter(
       (deal) =>
         (market === null || deal.market === market) &&
         (clientOrderId === null || deal.clientOrderId === clientOrderId) &&
-        deal.atMs >= fromMs &&
-        deal.atMs <= untilMs,
+        isWithin(query, deal.atMs),
     );
-    const page = deals.slice(offset, offset + limit);
+    const page = pageOf(deals, query);
     if (market !== null) return succeed(page.map(describeDeal));
     const byMarket = Map.groupBy(page, (deal) => deal.market);
     return succeed(Object.fromEntries([...byMarket].map(([key, listed]) => [key, listed.map(describeDeal)])));
@@ -62,10 +59,10 @@ function hasOrder(context: RequestContext, market: string | null, clientOrderId:
 
 /** An unknown order, and one of another account, have no fills. */
 function serveOrderDeals(context: RequestContext): Reply {
-  return serveChecked(checkOrderDealsQuery(context.read), ({ orderId, limit, offset }) => {
+  return serveChecked(checkOrderDealsQuery(context.read), ({ orderId, ...page }) => {
     const deals = listDeals(context).filter((deal) => deal.orderId === orderId);
-    const records = deals.slice(offset, offset + limit).map(describeOrderDeal);
-    return succeed({ records, offset, limit });
+    const records = pageOf(deals, page).map(describeOrderDeal);
+    return succeed({ records, ...page });
   });
 }
 
@@ -82,7 +79,7 @@ function describeDeal({ orderId, side, ...deal }: Deal) {
 }
 
 /**
- * M: two open clients read `dealOrderId` as the order's own id; the documents call it that of the counterparty, which
+ * Likely, not certain: two open clients read `dealOrderId` as the order's own id; the documents call it that of the counterparty, which
  * has none here.
  */
 function describeOrderDeal({ orderId, ...deal }: Deal) {

@@ -1,4 +1,3 @@
-import type { Decimal } from '../base/decimal.ts';
 import {
   type CancelAllCommand,
   type CancelCommand,
@@ -14,18 +13,8 @@ import type { ExchangeState } from './exchange-state.ts';
 import { type SetHedgeModeCommand, setHedgeMode } from './hedge-mode.ts';
 import { type SetLeverageCommand, setLeverage } from './leverage.ts';
 import { applyMainAccountCommand, type MainAccountCommand } from './main-account.ts';
-import { matchTrade } from './matching.ts';
+import { matchTrade, type TradeCommand } from './matching.ts';
 import { type SetFundsCommand, setFunds } from './set-funds.ts';
-
-/** One trade in the market, between others. */
-export interface TradeCommand {
-  readonly kind: 'trade';
-  readonly atMs: number;
-  readonly market: string;
-  readonly price: Decimal;
-  /** How much of the resting orders it can fill, in base units; null means unlimited. */
-  readonly volume: Decimal | null;
-}
 
 /**
  * Every change of the exchange state. Replaying the same commands on a new state always gives the same state.

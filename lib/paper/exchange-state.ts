@@ -1,12 +1,17 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import type { OrderStatus, OrderType, PositionSide, Side } from '../model/order.ts';
+import {
+  isSpotType,
+  type OrderStatus,
+  type OrderType,
+  type PositionSide,
+  type Side,
+  type StpMode,
+} from '../model/order.ts';
 import { type PaperAccount, paperAccounts } from './accounts.ts';
 import { createMainAccountState, type MainAccountState } from './main-account.ts';
 import { paperMarkets } from './markets.ts';
 import type { ClosedPosition, Position, PositionEvent } from './position-records.ts';
 import type { Deal, HourOfTrades, PublicTrade } from './trade-records.ts';
-
-export type ActivationCondition = 'gte' | 'lte';
 
 /** The stop-loss and take-profit prices of an order, which are placed when it fills. */
 export interface PlannedPrices {
@@ -29,12 +34,13 @@ export interface PaperOrder {
   /** The limit price; null for an order without one. */
   readonly price: Decimal | null;
   readonly activationPrice: Decimal | null;
-  readonly activationCondition: ActivationCondition | null;
+  /** Whether the trigger waits for a price at or above it (`gte`), or at or below it (`lte`). */
+  readonly activationCondition: 'gte' | 'lte' | null;
   readonly postOnly: boolean;
   readonly ioc: boolean;
   /** Never opens or enlarges a position. */
   readonly reduceOnly: boolean;
-  readonly stp: string;
+  readonly stp: StpMode;
   /** The position that it changes. `BOTH` except on a perpetual market in hedge mode. */
   readonly positionSide: PositionSide;
   readonly createdAtMs: number;
@@ -220,7 +226,7 @@ export function balanceToChange(balances: Map<string, Balance>, ticker: string):
 
 /** Whether an order trades the spot balance instead of the collateral account. */
 export function isSpotOrder({ type }: Pick<PaperOrder, 'type'>): boolean {
-  return type.startsWith('spot_');
+  return isSpotType(type);
 }
 
 export interface ClientOrderKey {

@@ -2,7 +2,6 @@ import { type Decimal, floorToStep, minimum, zero } from '../base/decimal.ts';
 import { isQuoteSized } from '../model/order.ts';
 import { recordDeal } from './deals.ts';
 import { type ExchangeState, isSpotOrder, type PaperOrder } from './exchange-state.ts';
-import type { Fill } from './fill.ts';
 import { marketNamed } from './markets.ts';
 import { moveOrder } from './order-life.ts';
 import { closablePart, positionAmountOf } from './positions.ts';
@@ -14,6 +13,7 @@ import {
   keepOneLeg,
   placeStopLossAndTakeProfit,
 } from './stop-loss-take-profit.ts';
+import type { Fill } from './trade-records.ts';
 
 /** A fill that is offered to an order. */
 export interface OfferedFill {

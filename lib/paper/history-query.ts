@@ -8,8 +8,7 @@ import {
   type PageRules,
   readOrderId,
 } from './paging.ts';
-import type { RefusalName } from './refusals.ts';
-import type { Checked, FieldReader } from './validation.ts';
+import { type Checked, type FieldReader, fail } from './validation.ts';
 
 const historyRules: PageRules = { ...openRules, maximumLimit: 500 };
 
@@ -18,6 +17,10 @@ export interface Period {
   readonly fromMs: number;
   /** Infinity when the query names no end: what a clock that was set back left in the future is listed, too. */
   readonly untilMs: number;
+}
+
+export function isWithin({ fromMs, untilMs }: Period, atMs: number): boolean {
+  return atMs >= fromMs && atMs <= untilMs;
 }
 
 /** How ended orders can be filtered. */
@@ -36,7 +39,7 @@ export function checkHistoryQuery(read: FieldReader, atMs: number): Checked<Hist
   if (query.value.orderId !== null || query.value.clientOrderId !== null)
     return { valid: true, value: { ...query.value, status: 'ALL', ...always } };
   const status = statusFilters.find((filter) => filter === (read('status') ?? 'ALL'));
-  if (status === undefined) return refuse('history_status_unknown');
+  if (status === undefined) return fail('history_status_unknown');
   const period = checkPeriod(read, atMs);
   return period.valid ? { valid: true, value: { ...query.value, status, ...period.value } } : period;
 }
@@ -51,9 +54,9 @@ function checkPeriod(read: FieldReader, atMs: number): Checked<Period> {
   const { startMs, endMs } = dates.value;
   const fromMs = startMs ?? atMs - longestMs;
   const untilMs = Math.min(endMs ?? atMs, atMs);
-  if (fromMs < startOfDay(atMs, monthsBack)) return refuse('start_date_too_old');
-  if (untilMs < fromMs) return refuse('end_date_before_start');
-  if (untilMs - fromMs > longestMs) return refuse('dates_too_far_apart');
+  if (fromMs < startOfDay(atMs, monthsBack)) return fail('start_date_too_old');
+  if (untilMs < fromMs) return fail('end_date_before_start');
+  if (untilMs - fromMs > longestMs) return fail('dates_too_far_apart');
   return { valid: true, value: periodOf(fromMs, endMs) };
 }
 
@@ -61,8 +64,8 @@ function checkPeriod(read: FieldReader, atMs: number): Checked<Period> {
 function readDates(read: FieldReader): Checked<{ startMs: number | null; endMs: number | null }> {
   const startMs = toMs(read('startDate'));
   const endMs = toMs(read('endDate'));
-  if (startMs === undefined) return refuse('start_date_not_integer');
-  if (endMs === undefined) return refuse('end_date_not_integer');
+  if (startMs === undefined) return fail('start_date_not_integer');
+  if (endMs === undefined) return fail('end_date_not_integer');
   return { valid: true, value: { startMs, endMs } };
 }
 
@@ -97,7 +100,7 @@ export function checkDealsQuery(read: FieldReader, atMs: number): Checked<DealsQ
   const dates = readDates(read);
   if (!dates.valid) return dates;
   const clientOrderId = read('clientOrderId') ?? null;
-  if (clientOrderId !== null && typeof clientOrderId !== 'string') return refuse('client_order_id_not_text');
+  if (clientOrderId !== null && typeof clientOrderId !== 'string') return fail('client_order_id_not_text');
   const { startMs, endMs } = dates.value;
   const asked = periodOf(startMs ?? Number.NEGATIVE_INFINITY, endMs);
   const period = clientOrderId === null ? asked : always;
@@ -112,8 +115,8 @@ export interface OrderDealsQuery extends Page {
 
 export function checkOrderDealsQuery(read: FieldReader): Checked<OrderDealsQuery> {
   const orderId = readOrderId(read('orderId'));
-  if (orderId === null) return refuse('order_id_required');
-  if (orderId === undefined) return refuse('order_id_not_integer');
+  if (orderId === null) return fail('order_id_required');
+  if (orderId === undefined) return fail('order_id_not_integer');
   const page = checkPage(read, historyRules);
   return page.valid ? { valid: true, value: { orderId, ...page.value } } : page;
 }
@@ -135,10 +138,10 @@ export function checkPositionsQuery(read: FieldReader, atMs: number): Checked<Po
   const dates = readDates(read);
   if (!dates.valid) return dates;
   const positionId = readOrderId(read('positionId'));
-  if (positionId === undefined) return refuse('position_id_not_integer');
+  if (positionId === undefined) return fail('position_id_not_integer');
   const { startMs, endMs } = dates.value;
-  if (endMs !== null && endMs > atMs + aheadMs) return refuse('end_date_in_future');
-  if ((startMs ?? 0) > (endMs ?? Number.POSITIVE_INFINITY)) return refuse('end_date_before_start');
+  if (endMs !== null && endMs > atMs + aheadMs) return fail('end_date_in_future');
+  if ((startMs ?? 0) > (endMs ?? Number.POSITIVE_INFINITY)) return fail('end_date_before_start');
   const period = periodOf(startMs ?? Number.NEGATIVE_INFINITY, endMs);
   return { valid: true, value: { market: market.value, positionId, ...page.value, ...period } };
 }
@@ -147,8 +150,4 @@ export function checkPositionsQuery(read: FieldReader, atMs: number): Checked<Po
 export function checkFundingQuery(read: FieldReader): Checked<Page> {
   const market = checkAnyMarket(read);
   return market.valid ? checkPage(read, { ...openRules, defaultLimit: 100 }) : market;
-}
-
-function refuse(name: RefusalName): Checked<never> {
-  return { valid: false, refusals: [{ name }] };
 }

@@ -7,7 +7,17 @@ import { enterBook } from './order-life.ts';
 import { endedForBand, endOrder } from './stop-loss-take-profit.ts';
 import { takeOffers } from './taking.ts';
 
-/** One trade in the market, and the volume left for the resting orders; null means unlimited. */
+/** One trade in the market, between others. */
+export interface TradeCommand {
+  readonly kind: 'trade';
+  readonly atMs: number;
+  readonly market: string;
+  readonly price: Decimal;
+  /** How much of the resting orders it can fill, in base units; null means unlimited. */
+  readonly volume: Decimal | null;
+}
+
+/** A trade, and the volume left for the resting orders; null means unlimited. */
 interface Print {
   readonly market: string;
   readonly price: Decimal;
@@ -26,14 +36,8 @@ interface Print {
  */
 export function matchTrade(
   state: ExchangeState,
-  trade: {
-    readonly market: string;
-    readonly price: Decimal;
-    readonly atMs: number;
-    readonly volume: Decimal | null;
-  },
+  { market, price, atMs, volume }: Omit<TradeCommand, 'kind'>,
 ): boolean {
-  const { market, price, atMs, volume } = trade;
   const print: Print = { market, price, atMs, volumeLeft: volume, touched: false };
   const side = price.lt(lastPriceOf(state, market)) ? 'sell' : 'buy';
   recordPublicTrade(state, market, { price, amount: volume ?? marketNamed(market).minAmount, side, atMs });

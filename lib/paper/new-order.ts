@@ -1,7 +1,14 @@
 import { type Decimal, formatDecimal, isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
-import { isQuoteSized, type OrderType, positionSides, type Side, sides, stpModes } from '../model/order.ts';
+import {
+  isQuoteSized,
+  isSpotType,
+  type OrderType,
+  positionSides,
+  type Side,
+  sides,
+  stpModes,
+} from '../model/order.ts';
 import type { NewOrder } from './creating.ts';
-import { isSpotOrder } from './exchange-state.ts';
 import type { PaperMarket } from './markets.ts';
 import { type DecimalName, isDecimalField, orderFieldsOf, type RequiredName } from './order-fields.ts';
 import type { Refusal, RefusalName } from './refusals.ts';
@@ -60,7 +67,7 @@ function findMissing(read: FieldReader, type: OrderType): readonly Refusal[] {
 function checkWords(read: FieldReader, type: OrderType): RefusalName | null {
   const positionSide = read('positionSide') ?? 'BOTH';
   if (!(sides as readonly unknown[]).includes(read('side'))) return 'side_unknown';
-  if (!isSpotOrder({ type }) && !(positionSides as readonly unknown[]).includes(positionSide))
+  if (!isSpotType(type) && !(positionSides as readonly unknown[]).includes(positionSide))
     return 'position_side_unknown';
   return (stpModes as readonly unknown[]).includes(read('stp') ?? 'no') ? null : 'stp_unknown';
 }
@@ -86,7 +93,7 @@ function checkTradedMarket(read: FieldReader, type: OrderType): Checked<PaperMar
   const market = checkMarket(read);
   if (!market.valid) return market;
   const { settlement, isCollateral } = market.value;
-  const isTraded = isSpotOrder({ type }) ? settlement === 'spot' : isCollateral;
+  const isTraded = isSpotType(type) ? settlement === 'spot' : isCollateral;
   return isTraded ? market : fail('market_unknown');
 }
 

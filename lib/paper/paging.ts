@@ -1,6 +1,6 @@
 import type { PaperInterestPayment } from './accounts.ts';
 import type { Refusal, RefusalName } from './refusals.ts';
-import { type Checked, checkMarket, type FieldReader } from './validation.ts';
+import { type Checked, checkMarket, type FieldReader, fail } from './validation.ts';
 
 /** One page of a list. */
 export interface Page {
@@ -36,6 +36,11 @@ function checkRange(
   if (typeof value !== 'number' || !Number.isInteger(value)) return { name: notInteger };
   if (value < least) return { name: tooSmall };
   return value > most ? { name: tooBig, value: String(most) } : null;
+}
+
+/** The items of a list that stand on a page. */
+export function pageOf<T>(items: readonly T[], { limit, offset }: Page): readonly T[] {
+  return items.slice(offset, offset + limit);
 }
 
 const interestRules: PageRules = {
@@ -116,7 +121,7 @@ export function checkOpenQuery(read: FieldReader): Checked<OrdersQuery> {
   if (!query.valid) return query;
   const { market, orderId, clientOrderId } = query.value;
   const isSearch = orderId !== null || clientOrderId !== null;
-  return isSearch && market === null ? refuse('market_required') : query;
+  return isSearch && market === null ? fail('market_required') : query;
 }
 
 export function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<OrdersQuery> {
@@ -126,14 +131,14 @@ export function checkOrdersQuery(read: FieldReader, rules: PageRules): Checked<O
   if (!market.valid) return market;
   const clientOrderId = read('clientOrderId') ?? null;
   const orderId = readOrderId(read('orderId'));
-  if (orderId === undefined) return refuse('order_id_not_integer');
-  if (clientOrderId !== null && typeof clientOrderId !== 'string') return refuse('client_order_id_not_text');
+  if (orderId === undefined) return fail('order_id_not_integer');
+  if (clientOrderId !== null && typeof clientOrderId !== 'string') return fail('client_order_id_not_text');
   return { valid: true, value: { market: market.value, orderId, clientOrderId, ...page.value } };
 }
 
 /**
- * The order id of a query: null if it names none, undefined if that is no integer. M: an independent client asks the
- * lists for order ids in text.
+ * The order id of a query: null if it names none, undefined if that is no integer. It may be text: an
+ * independent client asks the lists so.
  */
 export function readOrderId(value: unknown): number | null | undefined {
   if (value === undefined) return null;
@@ -146,9 +151,5 @@ export function checkBalanceQuery(read: FieldReader): Checked<string | null> {
   const ticker = read('ticker') ?? null;
   return ticker === null || typeof ticker === 'string'
     ? { valid: true, value: ticker }
-    : refuse('balance_ticker_not_text');
-}
-
-function refuse(name: RefusalName): Checked<never> {
-  return { valid: false, refusals: [{ name }] };
+    : fail('balance_ticker_not_text');
 }

@@ -1,13 +1,6 @@
 import { type Decimal, zero } from '../base/decimal.ts';
-import {
-  balanceToChange,
-  collateralAccountOf,
-  type ExchangeState,
-  type PaperOrder,
-} from './exchange-state.ts';
-import type { Fill } from './fill.ts';
+import { collateralAccountOf, type ExchangeState, type PaperOrder } from './exchange-state.ts';
 import { canPay, freedBy, heldAfter } from './funds.ts';
-import { marketNamed } from './markets.ts';
 import type { Position } from './position-records.ts';
 import {
   closablePart,
@@ -17,6 +10,7 @@ import {
   positionKeyOf,
   positionOf,
 } from './positions.ts';
+import type { Fill } from './trade-records.ts';
 
 /** Decimal places of a base price, which is a quotient. What is rounded off is lost to nobody: only profits are paid. */
 const basePricePlaces = 8;
@@ -84,7 +78,7 @@ function closePart(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal
     notional: position.exited.notional.plus(amount.times(price)),
   };
   recordChange(state, order, position, fill, profit);
-  if (position.amount.eq(zero)) archive(state, order, position, signed.gt(zero));
+  if (position.amount.eq(zero)) archive(state, order, position);
   return profit;
 }
 
@@ -149,7 +143,7 @@ function recordChange(
   });
 }
 
-function archive(state: ExchangeState, order: PaperOrder, position: Position, wasLong: boolean): void {
+function archive(state: ExchangeState, order: PaperOrder, position: Position): void {
   const { positions, isHedged } = collateralAccountOf(state, order.account);
   positions.delete(positionKeyOf(position.market, position.side));
   state.closedPositions.push({
@@ -158,7 +152,6 @@ function archive(state: ExchangeState, order: PaperOrder, position: Position, wa
     market: position.market,
     side: position.side,
     isHedged,
-    wasLong,
     entered: position.entered,
     exited: position.exited,
     realizedPnl: position.realizedPnl,
@@ -166,9 +159,4 @@ function archive(state: ExchangeState, order: PaperOrder, position: Position, wa
     openedAtMs: position.openedAtMs,
     closedAtMs: position.modifiedAtMs,
   });
-}
-
-/** The quote balance of the collateral account that an order trades on. */
-export function quoteBalanceOf(state: ExchangeState, { account, market }: PaperOrder) {
-  return balanceToChange(collateralAccountOf(state, account).balances, marketNamed(market).quote);
 }

@@ -1,13 +1,20 @@
-import { type Decimal, floorToStep, formatDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, formatDecimal, hundred, zero } from '../base/decimal.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { summaryOf } from './collateral.ts';
 import { collateralAccountOf, type ExchangeState } from './exchange-state.ts';
-import { checkFundingQuery, checkPositionsQuery } from './history-query.ts';
-import { hundred, marketNamed } from './markets.ts';
-import { checkAnyMarket } from './paging.ts';
+import { checkFundingQuery, checkPositionsQuery, isWithin } from './history-query.ts';
+import { marketNamed } from './markets.ts';
+import { checkAnyMarket, pageOf } from './paging.ts';
 import type { ClosedPosition, Position, PositionEvent, Turnover } from './position-records.ts';
 import { marginOf, unrealizedPnlOf } from './positions.ts';
-import { type Reply, type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
+import {
+  createReadRoute,
+  type Reply,
+  type RequestContext,
+  type Route,
+  serveChecked,
+  succeed,
+} from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
 
 /**
@@ -20,22 +27,18 @@ import { readingEndpoint } from './served-endpoint.ts';
  * @see https://docs.whitebit.com/api-reference/collateral-trading/funding-history
  */
 export const positionLists: readonly Route[] = [
-  { endpoint: openPositions, trades: false, serve: serveOpenPositions },
-  {
-    endpoint: readingEndpoint('positions-history', '/v4/collateral-account/positions/history'),
-    trades: false,
-    serve: servePositionEvents,
-  },
-  {
-    endpoint: readingEndpoint('closed-pnl', '/v4/collateral-account/positions/closed-pnl'),
-    trades: false,
-    serve: serveClosedPositions,
-  },
-  {
-    endpoint: readingEndpoint('funding-history', '/v4/collateral-account/funding-history'),
-    trades: false,
-    serve: ({ read }) => serveChecked(checkFundingQuery(read), (page) => succeed({ records: [], ...page })),
-  },
+  createReadRoute(openPositions, serveOpenPositions),
+  createReadRoute(
+    readingEndpoint('positions-history', '/v4/collateral-account/positions/history'),
+    servePositionEvents,
+  ),
+  createReadRoute(
+    readingEndpoint('closed-pnl', '/v4/collateral-account/positions/closed-pnl'),
+    serveClosedPositions,
+  ),
+  createReadRoute(readingEndpoint('funding-history', '/v4/collateral-account/funding-history'), ({ read }) =>
+    serveChecked(checkFundingQuery(read), (page) => succeed({ records: [], ...page })),
+  ),
 ];
 
 /** Prices that are averages are cut to these decimals. */
@@ -82,11 +85,9 @@ function servePositionEvents({ account, read, atMs, trading }: RequestContext): 
         event.account === account &&
         (query.market === null || event.market === query.market) &&
         (query.positionId === null || event.positionId === query.positionId) &&
-        event.atMs >= query.fromMs &&
-        event.atMs <= query.untilMs,
+        isWithin(query, event.atMs),
     );
-    const page = events.reverse().slice(query.offset, query.offset + query.limit);
-    return succeed(page.map(describeEvent));
+    return succeed(pageOf(events.reverse(), query).map(describeEvent));
   });
 }
 
@@ -121,13 +122,10 @@ function serveClosedPositions({ account, read, atMs, trading }: RequestContext):
   const ofAllMarkets = (name: string) => (eventFilters.has(name) ? undefined : read(name));
   return serveChecked(checkPositionsQuery(ofAllMarkets, atMs), (query) => {
     const closed = trading.state.closedPositions.filter(
-      (position) =>
-        position.account === account &&
-        position.closedAtMs >= query.fromMs &&
-        position.closedAtMs <= query.untilMs,
+      (position) => position.account === account && isWithin(query, position.closedAtMs),
     );
     closed.sort((a, b) => b.closedAtMs - a.closedAtMs || b.positionId - a.positionId);
-    return succeed(closed.slice(query.offset, query.offset + query.limit).map(describeClosed));
+    return succeed(pageOf(closed, query).map(describeClosed));
   });
 }
 

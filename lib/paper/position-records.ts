@@ -35,8 +35,6 @@ export interface ClosedPosition {
   readonly market: string;
   readonly side: PositionSide;
   readonly isHedged: boolean;
-  /** Whether it was long. */
-  readonly wasLong: boolean;
   readonly entered: Turnover;
   readonly exited: Turnover;
   /** In quote units; fees are not deducted. */

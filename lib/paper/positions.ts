@@ -50,7 +50,7 @@ export function leverageOf({ leverage }: Pick<CollateralAccount, 'leverage'>, ma
   return parseDecimal(String(Math.min(leverage, marketNamed(market).maxLeverage)));
 }
 
-/** The margin of a position in quote units, rounded up to the price step. H: seen in two captures. */
+/** The margin of a position in quote units, rounded up to the price step, as in two captures. */
 export function marginOf(
   account: Pick<CollateralAccount, 'leverage'>,
   { market, amount, basePrice }: Pick<Position, 'market' | 'amount' | 'basePrice'>,

@@ -103,7 +103,7 @@ export const refusalTable = {
     'PositionSide field is available for futures markets only.',
   ),
   position_side_mismatch: validation(114, 'hedgeMode', "Order's position side does not match user's setting"),
-  // M: published for one-way mode. For hedge mode, the response to closing more than the position is not
+  // Likely, not certain: published for one-way mode. For hedge mode, the response to closing more than the position is not
   // published.
   position_opposite: validation(
     115,

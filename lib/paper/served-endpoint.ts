@@ -27,6 +27,11 @@ export function readingEndpoint(name: string, path: string, fields?: PaperEndpoi
   };
 }
 
+/** A private endpoint that changes something and that the relay does not call. */
+export function commandEndpoint(name: string, path: string, requestsPer10s: number): PaperEndpoint {
+  return { ...readingEndpoint(name, path), repeatable: false, requestsPer10s };
+}
+
 /** Reports of pairs have more snake case than other reports. */
 export const pairFields: NonNullable<PaperEndpoint['fields']> = {
   live: {

@@ -1,17 +1,18 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import { isQuoteSized } from '../model/order.ts';
 import {
+  type Balance,
   balanceToChange,
   type ExchangeState,
   isSpotOrder,
   type PaperOrder,
   tradingAccountOf,
 } from './exchange-state.ts';
-import type { Fill } from './fill.ts';
 import { balanceOf, heldAfter, setHold } from './funds.ts';
 import { marketNamed } from './markets.ts';
-import { affordableOnCollateral, quoteBalanceOf, settlePosition } from './position-fills.ts';
+import { affordableOnCollateral, settlePosition } from './position-fills.ts';
 import { closablePart, positionAmountOf } from './positions.ts';
+import type { Fill } from './trade-records.ts';
 
 /** The part of a fill, in base units, that the account can pay for. A spot fill is paid whole or not at all. */
 export function affordableAmount(state: ExchangeState, order: PaperOrder, fill: Fill): Decimal {
@@ -60,13 +61,13 @@ function settleCollateral(state: ExchangeState, order: PaperOrder, fill: Fill): 
   setHold(state, order, heldAfter(order, amount, opening));
   const profit = settlePosition(state, order, fill);
   const fee = amount.times(price).times(feeRate);
-  const balance = quoteBalanceOf(state, order);
+  const balance = balanceOf(state, order);
   balance.available = balance.available.plus(profit).minus(fee);
   add(state.counterparty, marketNamed(order.market).quote, profit.neg());
   return fee;
 }
 
-function change(balances: Parameters<typeof balanceToChange>[0], ticker: string, amount: Decimal): void {
+function change(balances: Map<string, Balance>, ticker: string, amount: Decimal): void {
   const balance = balanceToChange(balances, ticker);
   balance.available = balance.available.plus(amount);
 }

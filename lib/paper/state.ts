@@ -1,5 +1,4 @@
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
-
 import type { OrderStatus, OrderType, PositionSide, Side } from '../model/order.ts';
 import { type PaperFeeRecord, type PaperInterestPayment, paperAccounts } from './accounts.ts';
 import {

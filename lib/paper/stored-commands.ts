@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
+import { tradingGrounds } from '../model/account.ts';
 import { DecimalValue, type OrderType, orderTypes, positionSides, stpModes } from '../model/order.ts';
-import { tradedAccounts } from './cancelling.ts';
 import type { NewOrder } from './creating.ts';
 import type { Command } from './engine.ts';
 import { isDecimalField, orderFieldsOf } from './order-fields.ts';
-import { fundsOwners } from './set-funds.ts';
+import { accountTypes } from './set-funds.ts';
 
 /** A decimal that is stored as text. */
 export const DecimalText = z.codec(z.string(), DecimalValue, { decode: parseDecimal, encode: formatDecimal });
@@ -65,7 +65,7 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     atMs: z.number(),
     account: z.string(),
     market: z.string().nullable(),
-    types: z.array(z.enum(tradedAccounts)),
+    types: z.array(z.enum(tradingGrounds)),
     positionSide: z.enum(positionSides).nullable(),
   }),
   z.object({
@@ -105,7 +105,7 @@ export const CommandSchema: z.ZodType<Command> = z.discriminatedUnion('kind', [
     kind: z.literal('set_funds'),
     atMs: z.number(),
     account: z.string(),
-    of: z.enum(fundsOwners),
+    of: z.enum(accountTypes),
     ticker: z.string(),
     amount: DecimalText,
   }),

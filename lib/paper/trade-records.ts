@@ -1,6 +1,16 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { Side } from '../model/order.ts';
 
+/** One fill of an order, before it is settled. */
+export interface Fill {
+  /** In base units. */
+  readonly amount: Decimal;
+  readonly price: Decimal;
+  readonly role: 'maker' | 'taker';
+  readonly feeRate: Decimal;
+  readonly atMs: number;
+}
+
 /** One fill of an account's order. */
 export interface Deal {
   readonly dealId: number;

@@ -23,8 +23,8 @@ export interface Action {
   readonly requests: readonly Json[];
   /** Stored with the `sending` step, for the reconciler's lookups and the operator. */
   readonly evidence?: Json;
-  /** The request is not sent at this time or later: what it was sized on would be too old. */
-  readonly notAfterMs?: number;
+  /** When the reading of what it was sized on began. The request is not sent when that is too long ago. */
+  readonly readAtMs?: number;
   /** Sends the requests and returns the outcome; failures of the exchange are outcomes too. */
   send(options: SendOptions): Promise<Outcome>;
 }

@@ -5,6 +5,7 @@ import type { Denial, Status } from '../model/outcome.ts';
 import { checkPause, denyOrderRate } from '../risk/check-order.ts';
 import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
 import type { Action, Outcome } from './action.ts';
+import { longestReadingMs } from './read-market.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
 import { denialOutcome, settleEntry } from './settle-entry.ts';
 import { settleSent } from './settle-sent.ts';
@@ -30,8 +31,10 @@ export async function carryOut(
   const arrival = arrivalOf(services, entry.createdAtMs);
   const denial = checkStaleness(signal, arrival, atMs) ?? isPaused;
   if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
-  const { notAfterMs: freshUntilMs = Number.POSITIVE_INFINITY } = action;
-  if (atMs >= freshUntilMs) return null;
+  const { readAtMs = atMs } = action;
+  const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;
+  // A reading in the future was made before the clock was set back: how old it is is not known.
+  if (atMs >= freshUntilMs || atMs < readAtMs) return null;
   const rehearsalReason = findRehearsalReason(account.mode, services.isPaperExchange);
   if (rehearsalReason !== null)
     return await settleEntry(services, entry, {

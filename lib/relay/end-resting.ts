@@ -7,8 +7,8 @@ import { kindNamed } from '../orders/order-kinds.ts';
 import { findCancelContradictions } from './find-contradictions.ts';
 
 /** Whether an order of this signal that is still open must be cancelled: it was to fill at once or not at all. */
-export function mustNotRest({ orderType }: OrderSignal): boolean {
-  return kindNamed(orderType).mustNotRest;
+export function mustNotRest(signal: OrderSignal): boolean {
+  return kindNamed(signal.orderType).mustNotRest(signal);
 }
 
 /**

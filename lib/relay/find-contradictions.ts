@@ -1,10 +1,10 @@
-import { type Decimal, formatDecimal } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { Order, OrderRequest } from '../model/order.ts';
 import { type ComparedField, comparedFields } from '../orders/order-types.ts';
 
 /** The fields of a reported order that are compared with the request; lists report fewer than responses. */
 export type ReportedOrder = Pick<Order, 'clientOrderId' | 'side' | 'amount' | 'price'> &
-  Partial<Pick<Order, 'market' | 'activationPrice' | 'reduceOnly'>>;
+  Partial<Pick<Order, 'market' | 'activationPrice' | 'reduceOnly' | 'positionSide'>>;
 
 /** The ids of the order that a cancellation names. */
 export interface CancelledName {
@@ -20,22 +20,37 @@ export interface CancelledName {
  *
  * A field that is absent or empty does not count as different: the exchange may leave out the trigger price,
  * and the client order id when it has dropped it. Numbers are compared by value, because "3.00" comes back as
- * "3". The exchange trims a reduce-only order to its position, so such an order may be smaller than asked.
+ * "3". The exchange cuts an order that only reduces to the size of the position, so a smaller one is the same order.
  */
 export function findOrderContradictions(asked: OrderRequest, reported: ReportedOrder): readonly string[] {
   const fields: Partial<Readonly<Record<ComparedField, Decimal | string | boolean | undefined>>> = asked;
   return comparedFields(asked.type)
-    .filter((field) => field !== 'amount' || !isTrimmed(asked, reported))
+    .filter((field) => field !== 'amount' || !isCut(asked, reported))
     .map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(reported[field])))
     .filter((text) => text !== null);
 }
 
-/** Whether the exchange made a reduce-only order as small as its position. */
-export function isTrimmed(
-  asked: Pick<OrderRequest, 'reduceOnly' | 'amount'>,
+/** Whether the exchange has cut an order that only reduces to the size of the position. */
+export function isCut(
+  { reduceOnly, amount }: Pick<OrderRequest, 'reduceOnly' | 'amount'>,
   reported: Pick<ReportedOrder, 'amount'>,
 ): boolean {
-  return asked.reduceOnly === true && reported.amount.lt(asked.amount);
+  return reduceOnly === true && reported.amount.gt(zero) && reported.amount.lt(amount);
+}
+
+/**
+ * Compares the stop-loss and the take-profit that the exchange reports for a new order with those that were asked for.
+ * One that the exchange leaves out counts as different: the position would be without it.
+ */
+export function findProtectionGaps(
+  asked: Pick<OrderRequest, 'stopLoss' | 'takeProfit'>,
+  reported: Pick<Order, 'oto'>,
+): readonly string[] {
+  return (['stopLoss', 'takeProfit'] as const)
+    .map((field) =>
+      differ(wordsOf(field), textOf(asked[field]) ?? null, textOf(reported.oto?.[field]) ?? 'none'),
+    )
+    .filter((text) => text !== null);
 }
 
 /** A field name in words: `clientOrderId` becomes `client order id`. */

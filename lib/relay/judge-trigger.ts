@@ -1,5 +1,5 @@
 import type { Alarm } from '../base/alarms.ts';
-import { type Decimal, formatDecimal, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ticker } from '../exchange/endpoints/ticker.ts';
 import { ExchangeError } from '../exchange/errors.ts';
@@ -65,14 +65,15 @@ export async function checkTrigger(
   return deny(limit, actual, `the alert expects ${limit}, but it is ${actual}; ${advice}`);
 }
 
-/** Null when the exchange reports none, or cannot be asked. */
+/** Null when the exchange reports none, or cannot be asked. A market without a trade yet may report 0. */
 async function readLastPrice(
   client: ExchangeClient,
   market: string,
   options: SendOptions,
 ): Promise<Decimal | null> {
   try {
-    return (await client.call(ticker, {}, options))[market] ?? null;
+    const lastPrice = (await client.call(ticker, {}, options))[market];
+    return lastPrice?.gt(zero) === true ? lastPrice : null;
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;

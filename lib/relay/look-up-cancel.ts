@@ -10,8 +10,11 @@ import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
 import { longestLagMs } from './close-ended.ts';
 import { type LookupResult, type LookupServices, notListed } from './lookup-result.ts';
 
-/** The present state of an order that was to be cancelled; `gone`: it has ended, but no list shows how. */
-type TargetState = 'cancelled' | 'executed' | 'gone' | 'open' | 'not_found' | 'not_listed';
+/**
+ * The present state of an order that was to be cancelled. `gone`: it has ended, but no list shows how. `filled`: only
+ * fills of it are listed, and a list of open orders may lag behind them.
+ */
+type TargetState = 'cancelled' | 'executed' | 'gone' | 'filled' | 'open' | 'not_found' | 'not_listed';
 
 /** The states that prove that an order is no longer open. */
 const endStates: ReadonlySet<TargetState> = new Set(['cancelled', 'executed', 'gone']);
@@ -49,10 +52,14 @@ function stateOf(place: OrderPlace, placedBy: Entry | null, nowMs: number): Targ
   // months. So an order that was placed long ago and is in no list is no longer open.
   const wasThere =
     placedBy !== null && placedBy.orderId !== null && placedBy.updatedAtMs <= nowMs - longestLagMs;
-  if (place.kind === 'filled') return 'gone';
-  return place.kind === 'not_found' && wasThere ? 'gone' : place.kind;
+  return place.kind !== 'not_listed' && wasThere ? 'gone' : place.kind;
 }
 
+/**
+ * Looks up what became of the order that a cancellation names, and closes its ledger entry once it has ended.
+ *
+ * @throws ExchangeError when the lists cannot be read; RelayError `store_unavailable`
+ */
 export async function lookUpCancel(
   services: LookupServices,
   client: ExchangeClient,
@@ -68,17 +75,21 @@ export async function lookUpCancel(
     };
   const target = await lookUpTarget(services, client, signal.market, named, options);
   const evidence = toJson({ target });
+  const gone: Outcome = {
+    status: 'cancelled',
+    note: 'the order is no longer open; no list shows how it ended',
+    evidence,
+  };
   switch (target.state) {
     case 'cancelled':
       return { kind: 'found', outcome: { status: 'cancelled', note: 'the order is cancelled', evidence } };
     case 'gone':
+      return { kind: 'found', outcome: gone };
+    case 'filled':
       return {
-        kind: 'found',
-        outcome: {
-          status: 'cancelled',
-          note: 'the order is no longer open; no list shows how it ended',
-          evidence,
-        },
+        kind: 'not_found',
+        finding: 'fills of the order are listed, and it is in no list',
+        outcome: gone,
       };
     case 'executed':
       return { kind: 'found', outcome: refused('the order was filled before it could be cancelled') };
@@ -123,9 +134,15 @@ async function nameTarget(
  * the ledger, so the next lookup has fewer.
  */
 const mostTargets = 25;
-const mostBelieved = 200;
+/** The most orders that are read from the ledger for one lookup, to know how many are left. */
+const mostRead = 200;
 
-/** It has succeeded when none of the orders is open that the ledger counted as open when it was sent. */
+/**
+ * Looks up what became of a `cancel_all`. It has succeeded when none of the orders is open that the ledger counted as
+ * open when it was sent, and with the scope `market` no other order of the market from before it either.
+ *
+ * @throws as `lookUpCancel` does
+ */
 export async function lookUpCancelAll(
   services: LookupServices,
   client: ExchangeClient,
@@ -133,9 +150,9 @@ export async function lookUpCancelAll(
   { market, scope = 'own' }: CancelAllSignal,
   options: SendOptions,
 ): Promise<LookupResult> {
-  const foreign = scope !== 'own' ? await lookUpForeign(client, market, entry, options) : null;
+  const foreign = scope !== 'own' ? await lookUpForeign(services, client, market, entry, options) : null;
   if (foreign !== null) return foreign;
-  const open = await services.ledger.openOrders(entry.account, market, mostBelieved);
+  const open = await services.ledger.openOrders(entry.account, market, mostRead);
   const named = allPlacedByOf(entry.steps);
   // Times alone do not decide it: the clock may have been set back in between.
   const isAbout = (order: Entry) => named.has(order.signalId) || sentAtMs(order) <= sentAtMs(entry);
@@ -150,8 +167,15 @@ export async function lookUpCancelAll(
   return judgeTargets(targets, believed.length - targets.length);
 }
 
-/** Null when none of the orders that were open in the market before the cancellation is still open. */
+/** The exchange refuses requests of a clock that is further away from its own than this. */
+const mostSkewMs = 5_000;
+
+/**
+ * Null when none of the orders that were open in the market before the cancellation is still open. The exchange's clock
+ * tells when an order was placed and the relay's when the cancellation was sent, and they differ.
+ */
 async function lookUpForeign(
+  { ledger }: LookupServices,
   client: ExchangeClient,
   market: string,
   entry: Entry,
@@ -160,8 +184,12 @@ async function lookUpForeign(
   if (client.dialect !== 'live') return { kind: 'inconclusive', finding: notListed };
   const { orders, isWhole } = await listOpenOrders(client, market, options);
   if (!isWhole) return { kind: 'inconclusive', finding: notListed };
+  const own = await ledger.openOrders(entry.account, market, mostRead);
+  const later = own.filter((order) => sentAtMs(order) > sentAtMs(entry));
+  const laterIds = new Set(later.map(({ clientOrderId }) => clientOrderId));
   const left = orders
-    .filter(({ createdAtMs }) => createdAtMs <= sentAtMs(entry))
+    .filter(({ createdAtMs }) => createdAtMs <= sentAtMs(entry) + mostSkewMs)
+    .filter(({ clientOrderId }) => !laterIds.has(clientOrderId))
     .map(({ orderId }) => orderId);
   if (left.length === 0) return null;
   return {

@@ -1,9 +1,10 @@
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
-import { formatDecimal } from '../base/decimal.ts';
+import { formatDecimal, parseDecimal } from '../base/decimal.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../exchange/find-order.ts';
 import type { Entry } from '../ledger/entry.ts';
+import type { Order } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
 import { endResting, mustNotRest } from './end-resting.ts';
@@ -32,16 +33,12 @@ export async function lookUp(
   const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
+      if (isOtherOrder(place.order, signal)) return otherOrder(place.order);
       return place.isOpen && mustNotRest(signal)
         ? await lookUpRest(client, place, signal, options)
         : { kind: 'found', outcome: foundOutcome(place, signal) };
     case 'filled':
-      return place.side === signal.side
-        ? { kind: 'found', outcome: filledOutcome(place) }
-        : {
-            kind: 'inconclusive',
-            finding: `its fills are fills of a ${place.side}; check the order on the exchange`,
-          };
+      return await lookUpFilled(client, place, signal, options);
     case 'not_found':
       return { kind: 'not_found', finding: 'the order is neither open nor in the history', outcome: noOrder };
     case 'not_listed':
@@ -49,24 +46,64 @@ export async function lookUp(
   }
 }
 
-/** Cancels what rests of an order that must not rest, and looks it up again. */
+/** Whether a listed order cannot be the one that the signal asked for, although it has its client order id. */
+function isOtherOrder({ side, amount }: ListedOrder, { side: askedSide, size }: OrderSignal): boolean {
+  return side !== askedSide || (size.unit === 'base' && amount.gt(parseDecimal(size.quantity)));
+}
+
+function otherOrder({ orderId, side, amount }: ListedOrder): LookupResult {
+  return {
+    kind: 'inconclusive',
+    finding: `order ${orderId} is a ${side} of ${formatDecimal(amount)}, which the alert does not ask for; check it on the exchange`,
+  };
+}
+
+/** Cancels what rests of an order that must not rest. */
 async function lookUpRest(
   client: ExchangeClient,
-  { order: { orderId, clientOrderId } }: FoundOrder,
+  found: FoundOrder,
   signal: OrderSignal,
   options: SendOptions,
 ): Promise<LookupResult> {
+  const { orderId, clientOrderId } = found.order;
   const { market } = signal;
   const ended = await endResting(client, { market, orderId }, options);
-  if (!ended.isEnded)
+  if (!ended.isEnded) return stillRests(orderId, ended.reason);
+  if (ended.order !== null) return { kind: 'found', outcome: cancelledRestOutcome(ended.order) };
+  const place = await findOrder(client, { market, clientOrderId }, options);
+  // It was listed, so it existed; a partner's lists may never show how it ended.
+  const listed = place.kind === 'found' && !place.isOpen ? place : found;
+  return { kind: 'found', outcome: { ...foundOutcome(listed, signal), orderOpen: false } };
+}
+
+/**
+ * The fills of an order prove that it was there. A list of open orders may lag behind them, so what may rest counts as
+ * open, and what must not rest is cancelled.
+ */
+async function lookUpFilled(
+  client: ExchangeClient,
+  place: FilledOrder,
+  signal: OrderSignal,
+  options: SendOptions,
+): Promise<LookupResult> {
+  const { orderId, side } = place;
+  if (side !== signal.side)
     return {
       kind: 'inconclusive',
-      finding: `order ${orderId} must not rest and could not be cancelled: ${ended.reason}`,
+      finding: `its fills are fills of a ${side}; check the order on the exchange`,
     };
-  const place = await findOrder(client, { market, clientOrderId }, options);
-  return place.kind === 'found' && !place.isOpen
-    ? { kind: 'found', outcome: foundOutcome(place, signal) }
-    : { kind: 'inconclusive', finding: `order ${orderId} was cancelled, and no list shows its end yet` };
+  if (!mustNotRest(signal)) return { kind: 'found', outcome: filledOutcome(place, true) };
+  const ended = await endResting(client, { market: signal.market, orderId }, options);
+  if (!ended.isEnded) return stillRests(orderId, ended.reason);
+  const outcome = ended.order === null ? filledOutcome(place, false) : cancelledRestOutcome(ended.order);
+  return { kind: 'found', outcome };
+}
+
+function stillRests(orderId: number, reason: string): LookupResult {
+  return {
+    kind: 'inconclusive',
+    finding: `order ${orderId} must not rest and could not be cancelled: ${reason}`,
+  };
 }
 
 const noOrder: Outcome = {
@@ -76,12 +113,29 @@ const noOrder: Outcome = {
   orderOpen: false,
 };
 
-/** The lists of a partner's account omit cancelled orders, so only the fills prove that the order was there. */
-function filledOutcome({ orderId, filled, filledNotional }: FilledOrder): Outcome {
+/**
+ * The lists of a partner's account omit cancelled orders, so only the fills prove that the order was there.
+ *
+ * @param mayRest whether a part of it may still be open
+ */
+function filledOutcome({ orderId, filled, filledNotional }: FilledOrder, mayRest: boolean): Outcome {
+  const state = mayRest ? 'which no list shows' : 'which is not open';
   return {
     status: 'placed',
-    note: `found at the exchange as order ${orderId}, which is not open; ${formatDecimal(filled)} of it filled`,
+    note: `found at the exchange as order ${orderId}, ${state}; ${formatDecimal(filled)} of it filled`,
     evidence: toJson({ orderId, filled, filledNotional }),
+    orderId,
+    orderOpen: mayRest,
+  };
+}
+
+/** @param order as the response to the cancellation reports it */
+function cancelledRestOutcome(order: Order): Outcome {
+  const { orderId, filled } = order;
+  return {
+    status: 'placed',
+    note: `found at the exchange as order ${orderId}; what did not fill at once was cancelled (${formatDecimal(filled)} filled)`,
+    evidence: toJson({ order }),
     orderId,
     orderOpen: false,
   };

@@ -11,7 +11,12 @@ import { describeOrder } from '../orders/order-kinds.ts';
 import { mayFillAtOnce, prepareOrder } from '../orders/order-types.ts';
 import type { Outcome } from './action.ts';
 import { endResting, mustNotRest, refusesIoc, withoutIoc } from './end-resting.ts';
-import { findOrderContradictions, isTrimmed, type ReportedOrder } from './find-contradictions.ts';
+import {
+  findOrderContradictions,
+  findProtectionGaps,
+  isCut,
+  type ReportedOrder,
+} from './find-contradictions.ts';
 import { judgeTrigger } from './judge-trigger.ts';
 import { foundOutcome } from './look-up.ts';
 
@@ -137,19 +142,25 @@ function placed(order: Order, asked: Asked): Outcome {
   const contradicted = contradictedOutcome(asked, order);
   if (contradicted !== null) return contradicted;
   const trigger = judgeTrigger(asked.signal, order);
-  const alarm = joinAlarms([alarmOfMissingId(order, asked.order), trigger.alarm]);
-  const trimmed = isTrimmed(asked.order, order)
-    ? `, trimmed by the exchange to ${formatDecimal(order.amount)}`
-    : '';
-  const note = `${describeOrder(asked.order, asked.signal.orderType)}${trimmed}, ${describeState(order)} as order ${order.orderId}`;
+  const protection = alarmOfOtherProtection(order, asked.order);
+  const alarm = joinAlarms([alarmOfMissingId(order, asked.order), trigger.alarm, protection]);
+  const note = `${describeOrder(asked.order, asked.signal.orderType)}, ${describeState(order)} as order ${order.orderId}`;
   return {
     status: 'placed',
-    note: trigger.note === null ? note : `${note}; ${trigger.note}`,
+    note: [note, cutNote(order, asked.order), trigger.note, protection?.message]
+      .filter((text) => typeof text === 'string')
+      .join('; '),
     evidence: toJson({ order, alarm: alarm?.message }),
     orderId: order.orderId,
     orderOpen: !isOrderEnd(order.status),
     ...(alarm === undefined ? {} : { alarm }),
   };
+}
+
+function cutNote(order: Order, asked: OrderRequest): string | null {
+  return isCut(asked, order)
+    ? `cut to ${formatDecimal(order.amount)} by the exchange, the size of the position`
+    : null;
 }
 
 /** The state of the order in the exchange's response: it may have filled, or ended, at once. */
@@ -189,6 +200,14 @@ function contradictedOutcome({ order: asked, signal }: Asked, answered: Reported
 function alarmOfMissingId(order: Order, asked: OrderRequest): Alarm | undefined {
   if (order.clientOrderId === asked.clientOrderId) return undefined;
   const message = `the exchange reports client order id "${order.clientOrderId}" instead of "${asked.clientOrderId}": check that relay.config.ts names the dialect of this exchange`;
+  return { name: 'order_contradicted', message };
+}
+
+/** The order itself is the requested one, so it stays placed. */
+function alarmOfOtherProtection(order: Order, asked: OrderRequest): Alarm | undefined {
+  const gaps = findProtectionGaps(asked, order);
+  if (gaps.length === 0) return undefined;
+  const message = `the response to order ${order.orderId} reports another protection (${gaps.join(', ')}): check the order and its position at once`;
   return { name: 'order_contradicted', message };
 }
 

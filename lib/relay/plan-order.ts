@@ -10,7 +10,7 @@ import { sizeOrder } from '../signals/sizing.ts';
 import { deny, type Plan } from './action.ts';
 import { checkTrigger } from './judge-trigger.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
-import { type DatedReadings, describeReadings, longestReadingMs, readForOrder } from './read-market.ts';
+import { type DatedReadings, describeReadings, readForOrder } from './read-market.ts';
 import type { ExecuteServices } from './services.ts';
 
 /**
@@ -41,7 +41,7 @@ export async function planOrder(
   if (unsupported !== null) return { verdict: 'denied', denial: unsupported };
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reader = { client, clock: services.clock, limits };
-  const readings = await readForOrder(reader, signal, market, tradesOn);
+  const readings = await readForOrder(reader, signal, market, traded);
   const sized = sizeOrder(signal, { market, account, tradesOn, readings, clientOrderId });
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
   const denial =
@@ -56,7 +56,7 @@ export async function planOrder(
       isOrder: true,
       requests: [describeRequest(request)],
       ...evidenceFor(services, readings, sized),
-      ...(readings.readAtMs === null ? {} : { notAfterMs: readings.readAtMs + longestReadingMs }),
+      ...(readings.readAtMs === null ? {} : { readAtMs: readings.readAtMs }),
       send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
     },
   };

@@ -3,6 +3,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelAll } from '../exchange/endpoints/cancel-all.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import { tradingGrounds } from '../model/account.ts';
 import type { CancelScope } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
 import { leftOpenAlarm } from './cancel-outcomes.ts';
@@ -31,7 +32,7 @@ export function createReadBack(
   return async (outcome, confirmed, options) => {
     if (client.dialect !== 'live' || outcome.status === 'unknown') return outcome;
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
-    const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
+    const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...deadlinesOf(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
     if (cancelled.scope !== 'own' && left?.length !== 0) {
       await cancelRest(client, cancelled.market, limits);
@@ -41,7 +42,7 @@ export function createReadBack(
   };
 }
 
-function pick({ notAfterMs, endByMs }: SendOptions): SendOptions {
+function deadlinesOf({ notAfterMs, endByMs }: SendOptions): SendOptions {
   return {
     ...(notAfterMs === undefined ? {} : { notAfterMs }),
     ...(endByMs === undefined ? {} : { endByMs }),
@@ -77,7 +78,7 @@ async function listLeft(
 
 async function cancelRest(client: ExchangeClient, market: string, options: SendOptions): Promise<void> {
   try {
-    await client.call(cancelAll, { market, type: ['spot', 'margin', 'futures'] }, options);
+    await client.call(cancelAll, { market, type: [...tradingGrounds] }, options);
   } catch (error) {
     // What is left is read again in any case, and reported.
     if (!(error instanceof ExchangeError)) throw error;

@@ -7,7 +7,7 @@ import { futures } from '../exchange/endpoints/futures.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { orderBook } from '../exchange/endpoints/order-book.ts';
 import { tradeBalance } from '../exchange/endpoints/trade-balance.ts';
-import type { TradingGround } from '../model/account.ts';
+import type { MarketLimits } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
@@ -45,9 +45,10 @@ export async function readForOrder(
   options: ReadOptions,
   signal: OrderSignal,
   market: Market,
-  tradesOn: TradingGround,
+  limits: MarketLimits,
 ): Promise<DatedReadings> {
-  const needsBook = kindNamed(signal.orderType).takesFromBook;
+  const { tradesOn } = limits;
+  const needsBook = kindNamed(signal.orderType).takesFromBook(signal, limits);
   const of = holdingToRead(signal, tradesOn);
   if (!needsBook && of === null) return { oppositePrice: null, holding: null, readAtMs: null };
   const readAtMs = options.clock.nowMs();

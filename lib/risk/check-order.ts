@@ -27,7 +27,7 @@ export function checkPause(
     rule: 'paused',
     limit: 'running',
     actual: `paused since ${since}`,
-    message: `the account is paused since ${since}, not running: ${pause.reason}; resume it to trade again`,
+    message: `the account is paused since ${since}: ${pause.reason}; resume it to trade again (npx relay resume)`,
   };
 }
 

@@ -20,7 +20,7 @@ const noFillOrKill =
 
 const fieldMeanings: readonly Meaning[] = [
   [
-    /(?:position|pos)size|(?:target)?position/,
+    /.*(?:position|pos)size|(?:target)?position/,
     `it is the size of a position; here every order states its own size: ${size}`,
   ],
   [
@@ -28,11 +28,15 @@ const fieldMeanings: readonly Meaning[] = [
     'it describes a position; here "action" says what to do, and "sentiment" is the position after the order',
   ],
   [
+    /.*slippage.*|deviation/,
+    '"maxSlippage" is how far beyond the best price a market order may fill: "maxSlippage": "0.5%"',
+  ],
+  [
     /(?:sl|stoploss)(?:limit|stop)(?:price)?/,
     'the exchange sets the limit price of a stop-loss; "stopLoss" is its trigger price',
   ],
   [
-    /(?:sl|tp|stoploss|takeprofit).*(?:perc|percent|pct|percentage|type|ticks|pips|points|offset|distance)/,
+    /(?:sl|tp|stoploss|takeprofit).*(?:perc|percent|pct|percentage|type|unit|mode|ticks|pips|points|offset|distance)/,
     priceOrDistance,
   ],
   [
@@ -45,14 +49,15 @@ const fieldMeanings: readonly Meaning[] = [
     '"quantityPercent" is a share of what the account holds; any other share must be calculated by the script',
   ],
   [
-    /(?:qty|quantity|amount|ordersize|size|volume|currency)(?:type|unit|currency)|currency|units?/,
+    /(?:qty|quantity|amount|ordersize|size|volume|currency|investment)(?:type|unit|mode|currency)|currency|units?|marketunit|tgtccy/,
     `it names the unit of the size; here ${size}`,
   ],
   [
-    /(?:order)?size|volume|lots?(?:size)?|contract|(?:amount|size)?usdt?(?:amount|size)?|cost|notional|funds|cash/,
+    /(?:order)?size|volume|lots?(?:size)?|contract|(?:amount|size)?usdt?(?:amount|size)?|sz|stake(?:amount)?|quoteorderqty|cost|notional|funds|cash/,
     `use the field for the unit of your size: ${size}`,
   ],
-  [/(?:is)?(?:reduce|close|exit|flat)(?:only|all|position|long|short|ten)?/, closing],
+  [/close/, `${closing}; the price of a bar belongs into "extras"`],
+  [/(?:is)?(?:reduce|close|exit|flat)(?:only|all|position|long|short|ten|ontrigger)?/, closing],
   [
     /reverse|reversal|flip|cancel(?:.*(?:previous|orders|first))?/,
     'one signal does one thing: send an array of signals',
@@ -73,10 +78,6 @@ const fieldMeanings: readonly Meaning[] = [
   [
     /gt[cdx]|expir.*|goodtill.*|cancelafter|timetolive|ttl|validity/,
     'orders stay open until they are filled or cancelled: send a "cancel" when an order is no longer wanted',
-  ],
-  [
-    /slippage(?:percent)?|deviation/,
-    '"maxSlippage" is how far beyond the best price a market order may fill: "maxSlippage": "0.5%"',
   ],
   [
     /(?:entry|open|close|last|current|spot|market|mark|reference|order|signal)price|entry/,
@@ -101,6 +102,14 @@ const fieldMeanings: readonly Meaning[] = [
   [
     /product(?:type)?|(?:disclosed|visible|hidden)(?:quantity|qty)|iceberg|rpi|retail|bborole/,
     'the relay does not send it; relay.config.ts says on which account a market trades',
+  ],
+  [
+    /posside|positionidx/,
+    'in hedge mode "positionSide" is the position that the order belongs to: "LONG" or "SHORT"; otherwise remove it',
+  ],
+  [
+    /(?:new|orig)?clientorderid|clordid|orderlinkid/,
+    'in an order "id" is your own name for the signal; every signal needs another one',
   ],
   [/ticket/, '"orderId" names an order, "ticker" the market'],
 ];

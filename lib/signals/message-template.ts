@@ -1,5 +1,7 @@
 import type { Dialect } from '../exchange/dialect.ts';
 import type { Account } from '../model/account.ts';
+import type { OrderType } from '../model/order.ts';
+import { regionOrderTypes } from '../model/region.ts';
 import { isCarried } from '../orders/order-types.ts';
 
 /** What a template is made for. */
@@ -22,9 +24,19 @@ export interface TemplateEdit {
   readonly what: string;
 }
 
-/** The templates whose order kinds exist in a dialect, the usual one first. */
-export function templatesOf(dialect: Dialect): readonly TemplateName[] {
-  return isCarried('market', dialect) ? templateNames : ['breakout', 'indicator'];
+/** What the order of a template is on a spot market, which is all that a region leaves. */
+const spotTypes: Readonly<Record<TemplateName, OrderType>> = {
+  strategy: 'spot_market',
+  limit: 'spot_limit',
+  breakout: 'spot_stop_limit',
+  indicator: 'spot_market',
+};
+
+/** The templates whose orders exist in a dialect and in the region of the account, the usual one first. */
+export function templatesOf(dialect: Dialect, { region }: Pick<Account, 'region'>): readonly TemplateName[] {
+  if (!isCarried('market', dialect)) return ['breakout', 'indicator'];
+  if (region === null) return templateNames;
+  return templateNames.filter((name) => regionOrderTypes[region].includes(spotTypes[name]));
 }
 
 /**
@@ -45,8 +57,7 @@ type Unnamed = Omit<MessageTemplate, 'name'>;
 
 const creators: Readonly<Record<TemplateName, (account: Account, dialect: Dialect) => Unnamed>> = {
   strategy: (account) => ({
-    purpose:
-      'For any strategy: a market order whenever the strategy places one. It fills at once, at most maxSlippage beyond the best price, or not at all.',
+    purpose: `For any strategy: a market order whenever the strategy places one. ${describeBound(account)}`,
     message: write({ ...strategyStart, ...atMarket(account), ...strategyEnd }),
     edits: [],
   }),
@@ -102,6 +113,16 @@ const indicatorEdits: readonly TemplateEdit[] = [
   { field: 'quantity', what: 'Write the amount of one order, for example 0.01.' },
   { field: 'comment', what: 'Write a name: it distinguishes two alerts of the same second.' },
 ];
+
+function describeBound(account: Account): string {
+  return isUnguarded(account)
+    ? `It fills at once, at any price: account ${account.name} has no maxSlippage.`
+    : 'It fills at once, at most maxSlippage beyond the best price. What does not fill within that is cancelled.';
+}
+
+function isUnguarded({ maxSlippageRate, allowUnguardedMarket }: Account): boolean {
+  return maxSlippageRate === null && allowUnguardedMarket;
+}
 
 /** The alert needs a bound of its own if the account has none and does not allow orders without one. */
 function atMarket({ maxSlippageRate, allowUnguardedMarket }: Account): Readonly<Record<string, string>> {

@@ -1,4 +1,12 @@
-import { type Decimal, formatDecimal, isDecimalText, one, parseDecimal, zero } from '../base/decimal.ts';
+import {
+  type Decimal,
+  formatDecimal,
+  hundred,
+  isDecimalText,
+  one,
+  parseDecimal,
+  zero,
+} from '../base/decimal.ts';
 import type { DecimalText, PercentText } from '../model/signal.ts';
 import type { Field } from './fields.ts';
 import { type Issues, quoteText, shortenText } from './issues.ts';
@@ -36,7 +44,7 @@ const misuses: readonly Misuse[] = [
   {
     pattern: /%[%a-z]$/i,
     message: 'is a per cent in the notation of another relay',
-    hint: 'write "quantityPercent": "50%" with "of": "balance" or "of": "position"',
+    hint: 'a per cent has one sign, for example "2%", and may stand in "quantity", "quantityPercent", "maxSlippage", "stopLoss" and "takeProfit"; "of" says what a size is a share of: "balance" or "position"',
   },
   {
     pattern: /%$/,
@@ -78,8 +86,6 @@ export function isPercent({ node }: Field): boolean {
  * `above one`: a per cent, if it is too large to be meant as a ratio. `nothing`: it is refused.
  */
 export type BareNumber = 'percent' | 'above one' | 'nothing';
-
-const hundred = parseDecimal('100');
 
 /** Reads a per cent, more than 0 and at most 100. */
 export function readPercent(field: Field, bare: BareNumber, issues: Issues): PercentText | undefined {
@@ -125,7 +131,9 @@ export function readOrderId(field: Field, issues: Issues): number | undefined {
   return issues.add(
     field.path,
     `${describe(field.node)} is not an order id of the exchange`,
-    'write the order id that the exchange assigned, a whole number, for example 3686033640',
+    isPlaceholder(text ?? '')
+      ? placeholderHint
+      : 'write the order id that the exchange assigned, a whole number, for example 3686033640',
   );
 }
 

@@ -1,5 +1,5 @@
 import type { TradingGround } from '../model/account.ts';
-import type { PositionSide } from '../model/order.ts';
+import type { PositionSide, Side } from '../model/order.ts';
 import type { OrderSize } from '../model/signal.ts';
 import type { OrderAction, PositionName } from './actions.ts';
 import type { Fields } from './fields.ts';
@@ -21,6 +21,8 @@ const positionSides: Vocabulary<PositionSide> = {
 };
 /** The position that each side opens. */
 const openedBy = { buy: 'long', sell: 'short' } as const;
+type NamedSide = Exclude<PositionSide, 'BOTH'>;
+const nameOfSide: Readonly<Record<NamedSide, PositionName>> = { LONG: 'long', SHORT: 'short' };
 
 /** What an alert says about the position that its order meets. */
 export interface Stance {
@@ -56,7 +58,11 @@ export function readStance(source: StanceSource, issues: Issues): Stance {
     issues.add(fields.reduceOnly.path, `it is false, but ${reason}`, 'remove "reduceOnly"');
   refuseContradictions(fields, action, { reduces, sentiment, positionSide }, issues);
   if (tradesOn === 'spot') refuseShortOnSpot(source, sentiment, issues);
-  if (reduces) refuseBesideReduction(source, issues);
+  const closesNamed =
+    positionSide !== undefined &&
+    positionSide !== 'BOTH' &&
+    nameOfSide[positionSide] !== openedBy[action.side];
+  if (reduces || closesNamed) refuseBesideReduction(source, issues);
   return { reduceOnly: reduces, positionSide };
 }
 
@@ -100,14 +106,31 @@ function refuseContradictions(
       `after a ${side} that only reduces, the position is not ${sentiment}`,
       'remove it, or what makes the order reduce',
     );
-  const named = enters ?? exits;
-  if (named === null || positionSide === undefined || positionSide === 'BOTH') return;
-  if (positionSide.toLowerCase() !== named)
+  if (positionSide === undefined || positionSide === 'BOTH') return;
+  const complaint = findSideConflict({ side, named: enters ?? exits }, positionSide, { reduces, sentiment });
+  if (complaint !== null)
     issues.add(
       fields.positionSide?.path ?? '',
-      `it is ${positionSide}, but the action names a ${named} position`,
+      `it is ${positionSide}, but ${complaint}`,
       'correct one of them',
     );
+}
+
+/** What contradicts a position side: in hedge mode each side opens one position and only reduces the other. */
+function findSideConflict(
+  { side, named }: { readonly side: Side; readonly named: PositionName | null },
+  positionSide: NamedSide,
+  { reduces, sentiment }: Pick<Statements, 'reduces' | 'sentiment'>,
+): string | null {
+  const opened = openedBy[side];
+  const isOpened = nameOfSide[positionSide] === opened;
+  if (named !== null)
+    return named === nameOfSide[positionSide] ? null : `the action names a ${named} position`;
+  if (reduces && isOpened)
+    return `a ${side} that only reduces meets a ${opened === 'long' ? 'short' : 'long'} position`;
+  return sentiment === opened && !isOpened
+    ? `after the ${side} the position is said to be ${sentiment}`
+    : null;
 }
 
 /** The exchange refuses stop-loss and take-profit beside reduce-only (code 30). */

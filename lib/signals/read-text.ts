@@ -83,7 +83,10 @@ export function readExplicitId(field: Field, issues: Issues): string | undefined
   return issues.add(
     field.path,
     `${describe(field.node)} cannot be the id of a signal`,
-    'write 1 to 64 of A-Z a-z 0-9 . _ : - that do not begin with h- or refused-; every signal needs its own id',
+    hintFor(
+      text,
+      'write 1 to 64 of A-Z a-z 0-9 . _ : - that do not begin with h- or refused-; every signal needs its own id',
+    ),
   );
 }
 
@@ -94,7 +97,10 @@ export function readSignalId(field: Field, issues: Issues): string | undefined {
   return issues.add(
     field.path,
     `${describe(field.node)} is not the id of a signal`,
-    'write the id in the alert that placed the order, or the signalId in the response of the relay',
+    hintFor(
+      text,
+      'write the id in the alert that placed the order, or the signalId in the response of the relay',
+    ),
   );
 }
 
@@ -104,8 +110,12 @@ export function readClientOrderId(field: Field, issues: Issues): string | undefi
   return issues.add(
     field.path,
     `${describe(field.node)} is not a client order id`,
-    'write the id the order was placed with: 1 to 64 of A-Z a-z 0-9 . _ -',
+    hintFor(text, 'write the id the order was placed with: 1 to 64 of A-Z a-z 0-9 . _ -'),
   );
+}
+
+function hintFor(text: string | undefined, hint: string): string {
+  return text !== undefined && isPlaceholder(text) ? placeholderHint : hint;
 }
 
 /** Reads further values that are stored with the signal. */

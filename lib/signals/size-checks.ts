@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { TradingGround } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
@@ -31,6 +31,20 @@ export function checkTradable(
     limit: 'collateral',
     actual: 'spot',
     message: `${name} is a spot market without margin trading; write tradesOn: 'spot' in relay.config.ts, or map the ticker to another market`,
+  };
+}
+
+/** The exchange states the free collateral in this currency, whatever the market. */
+const collateralCurrency = 'USDT';
+
+/** Denies a share of the free collateral in a market that is not priced in its currency. */
+export function checkCollateralShare({ size }: OrderSignal, { name, quote }: Market): Denial | null {
+  if (size.unit !== 'percent' || size.of !== 'balance' || quote === collateralCurrency) return null;
+  return {
+    rule: 'collateral_currency',
+    limit: collateralCurrency,
+    actual: quote,
+    message: `the free collateral is in ${collateralCurrency}, and ${name} is priced in ${quote}, so no share of it can be computed; write "quantity" or "quoteQuantity"`,
   };
 }
 
@@ -73,6 +87,33 @@ export function checkPrices(
     const actual = formatDecimal(price);
     const message = `${what} is ${actual} after rounding to steps of ${least} ${quote}; write a higher price for ${name}`;
     return { rule: 'price_rounds_to_zero', limit: least, actual, message };
+  }
+  return null;
+}
+
+const half = parseDecimal('0.5');
+
+/**
+ * Denies a stop-loss or take-profit at a price below half of the entry price. It is most likely a per cent without its
+ * sign, and would leave the position without its protection.
+ *
+ * @param entryPrice of a stop-limit order the trigger price, if that is lower than the limit price
+ */
+export function checkExitPrices(
+  { stopLoss, takeProfit }: OrderSignal,
+  entryPrice: Decimal,
+  { quote }: Market,
+): Denial | null {
+  const least = entryPrice.times(half);
+  for (const [field, text] of Object.entries({ stopLoss, takeProfit })) {
+    if (text === undefined || text.endsWith('%') || parseDecimal(text).gte(least)) continue;
+    const entry = formatDecimal(entryPrice);
+    return {
+      rule: 'exit_too_far',
+      limit: formatDecimal(least),
+      actual: text,
+      message: `"${field}" is a price of ${text} ${quote}, less than half of the entry price of ${entry}; write a distance with its per cent sign, for example "2%", and a price so far away as its distance, for example "60%"`,
+    };
   }
   return null;
 }

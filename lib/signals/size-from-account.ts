@@ -9,7 +9,8 @@ import {
 } from '../base/decimal.ts';
 import type { Json } from '../base/json.ts';
 import type { TradingGround } from '../model/account.ts';
-import type { PositionSide, Side } from '../model/order.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import type { Side } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal, OrderSize } from '../model/signal.ts';
 
@@ -19,7 +20,7 @@ export type Holding =
   | { readonly of: 'spot'; readonly currency: string; readonly available: Decimal }
   | FreeCollateral
   /** Empty without an open position. */
-  | { readonly of: 'position'; readonly positions: readonly OpenPosition[] };
+  | { readonly of: 'position'; readonly positions: readonly HeldPosition[] };
 
 export interface FreeCollateral {
   readonly of: 'collateral';
@@ -31,11 +32,8 @@ export interface FreeCollateral {
   readonly bracket: Decimal | null;
 }
 
-export interface OpenPosition {
-  /** In base units; below zero for a short. */
-  readonly amount: Decimal;
-  readonly positionSide: PositionSide;
-}
+/** An open position, as far as its size concerns. */
+export type HeldPosition = Pick<OpenPosition, 'amount' | 'positionSide'>;
 
 /** A size that was computed from a holding, or the reason why there is none. */
 export type AccountSize =
@@ -45,7 +43,7 @@ export type AccountSize =
       readonly asked: Decimal;
       readonly isQuote: boolean;
       /** The position that the order reduces; absent when it is sized on a balance. */
-      readonly reduces?: OpenPosition;
+      readonly reduces?: HeldPosition;
     }
   | { readonly ok: false; readonly denial: Denial };
 
@@ -80,7 +78,7 @@ export function sizeFromAccount(
   }
 }
 
-const lowestLeverage = parseDecimal('10');
+const leverageBeyondBracket = parseDecimal('10');
 
 /**
  * The notional that a share of the free collateral pays for: its margin and the taker fee. Up to the bracket the margin
@@ -95,13 +93,13 @@ function notionalFor({ free, leverage, bracket }: FreeCollateral, rate: Decimal,
   const notional = budget.div(costRate);
   if (bracket === null || notional.lte(bracket)) return notional;
   const rest = budget.minus(bracket.times(costRate));
-  return bracket.plus(rest.div(one.div(minimum(leverage, lowestLeverage)).plus(feeRate)));
+  return bracket.plus(rest.div(one.div(minimum(leverage, leverageBeyondBracket)).plus(feeRate)));
 }
 
 /** A share of the position that the order reduces: a sell a long one, a buy a short one. */
 function shareOfPosition(
   { side, positionSide, market }: OrderSignal,
-  positions: readonly OpenPosition[],
+  positions: readonly HeldPosition[],
   rate: Decimal,
 ): AccountSize {
   const named = positions.filter(

@@ -1,4 +1,12 @@
-import { ceilToStep, type Decimal, floorToStep, one, parseDecimal, rateOfPercent } from '../base/decimal.ts';
+import {
+  ceilToStep,
+  type Decimal,
+  floorToStep,
+  minimum,
+  one,
+  parseDecimal,
+  rateOfPercent,
+} from '../base/decimal.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import {
@@ -12,7 +20,15 @@ import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal, PriceOrDistance } from '../model/signal.ts';
 import type { Draft } from '../orders/order-kind.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
-import { checkAmount, checkPrices, checkSpotFields, checkTotal, checkTradable } from './size-checks.ts';
+import {
+  checkAmount,
+  checkCollateralShare,
+  checkExitPrices,
+  checkPrices,
+  checkSpotFields,
+  checkTotal,
+  checkTradable,
+} from './size-checks.ts';
 import { type AccountSize, type Holding, sizeFromAccount } from './size-from-account.ts';
 
 /** What was read from the exchange to price and size an order; null: not needed. */
@@ -51,7 +67,8 @@ export function sizeOrder(signal: OrderSignal, context: SizeContext): Sized {
   const { market, account, tradesOn, readings } = context;
   const { side } = signal;
   const misplaced =
-    checkTradable(market, tradesOn) ?? (tradesOn === 'spot' ? checkSpotFields(signal, market.name) : null);
+    checkTradable(market, tradesOn) ??
+    (tradesOn === 'spot' ? checkSpotFields(signal, market.name) : checkCollateralShare(signal, market));
   if (misplaced !== null) return denied(misplaced);
   const drafted = kindNamed(signal.orderType).draftOrder(signal, {
     account,
@@ -98,7 +115,9 @@ function completeOrder(
   const { side, stp } = signal;
   const stopLossAndTakeProfit = roundStopLossAndTakeProfit(signal, entryPrice, market.priceStep);
   const { price, activationPrice } = draft;
-  const badPrice = checkPrices({ price, activationPrice, ...stopLossAndTakeProfit }, market);
+  const badPrice =
+    checkPrices({ price, activationPrice, ...stopLossAndTakeProfit }, market) ??
+    checkExitPrices(signal, minimum(entryPrice, activationPrice ?? entryPrice), market);
   if (badPrice !== null) return denied(badPrice);
   const isSizedInQuote = isQuoteSized({ type: draft.type, side });
   const askedBase = isQuote ? asked.div(unitPrice) : asked;
@@ -106,8 +125,8 @@ function completeOrder(
     ? floorToStep(asked, market.priceStep)
     : floorToStep(askedBase, market.amountStep);
   const baseAmount = isSizedInQuote ? amount.div(unitPrice) : amount;
-  const notional = isSizedInQuote ? amount : amount.times(unitPrice);
-  const badSize = checkAmount(askedBase, baseAmount, market) ?? checkTotal(notional, market);
+  const total = isSizedInQuote ? amount : amount.times(unitPrice);
+  const badSize = checkAmount(askedBase, baseAmount, market) ?? checkTotal(total, market);
   if (badSize !== null) return denied(badSize);
   const positionSide = positionSideOf(signal, reduces?.positionSide);
   const order: OrderRequest = {
@@ -124,7 +143,14 @@ function completeOrder(
     ...(stp === undefined ? {} : { stp }),
     clientOrderId,
   };
+  const fillsAt = bestFillOf(order);
+  const notional = fillsAt?.gt(unitPrice) === true ? amount.times(fillsAt) : total;
   return { ok: true, order, baseAmount, notional };
+}
+
+/** A sell that waits for a trigger price can fill at it, above its limit price. */
+function bestFillOf({ side, activationPrice }: OrderRequest): Decimal | undefined {
+  return side === 'sell' ? activationPrice : undefined;
 }
 
 /** An account in one-way mode must not name a side, so `BOTH` is left out. */

@@ -24,9 +24,12 @@ export function checkStaleness(signal: Signal, arrival: Arrival, nowMs: number):
     rule: 'stale',
     limit,
     actual,
-    message: `the alert is ${actual} old, and at most ${limit} is allowed; raise maxLag if that delay is acceptable`,
+    message: `the alert is ${actual} old, and at most ${limit} is allowed; raise maxLag if that delay is acceptable${signal.timeMs === null ? '' : barTime}`,
   };
 }
+
+/** TradingView's `{{time}}` is older than the alert by a whole bar. */
+const barTime = ', or send {{timenow}} if the time was {{time}}, which is the beginning of the bar';
 
 /** The clocks of two machines, or of one machine before and after a correction, normally differ by less. */
 const clockToleranceMs = 60_000;

@@ -100,7 +100,8 @@ export async function followRelay(process: BenchProcess, secretsPath: string): P
 /** Anything but an order on its way or placed would make this a measurement of something else. */
 function hearLine(line: string, waiting: Map<string, PromiseWithResolvers<number>>): void {
   const { message, signalId = '' } = JSON.parse(line) as { message: string; signalId?: string };
-  if (message === 'signal accepted') return;
+  // The reconciler runs each minute, beside the orders.
+  if (message === 'signal accepted' || message === 'scheduled run done') return;
   if (message === 'signal placed') waiting.get(signalId)?.resolve(performance.now());
   else for (const { reject } of waiting.values()) reject(new Error(`the relay placed no order: ${line}`));
   waiting.delete(signalId);

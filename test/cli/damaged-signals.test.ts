@@ -27,7 +27,7 @@ test('signals marks a damaged row as damaged, and shows the others as usual', as
   expect(rowOf('demo-1')).toEqual(['–', '–', 'placed', '10000000001']);
   expect(rowOf('cancel-1')).toEqual(['–', '–', 'unknown', '–']);
   expect(stdout.match(/^ {4}damaged in the store/gm)).toHaveLength(2);
-  expect(rowOf('demo-2')).toEqual(['BTC_USDT', 'buy for 500 at 60500', 'denied', '–']);
+  expect(rowOf('demo-2')).toEqual(['BTC_USDT', 'buy for 500 USDT at 60500', 'denied', '–']);
 });
 
 test('signals --json prints what is readable of a damaged row', async () => {

@@ -151,8 +151,8 @@ test('a failure and a response keep to the width of the screen', async () => {
   );
   expect(paused.stdout.split('\n').slice(-4)).toEqual([
     'rehearsal is paused from the next signal',
-    'on; cancellations are still sent: paused',
-    'by the operator',
+    'on (paused by the operator);',
+    'cancellations are still sent',
     '',
   ]);
 });

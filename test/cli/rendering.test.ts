@@ -5,7 +5,10 @@ import { describeSignal, summariseSignal } from '../../cli/describe-signal.ts';
 import { reportFailure } from '../../cli/failure.ts';
 import { renderPaperState } from '../../cli/paper-state.ts';
 import { renderFailure } from '../../cli/print.ts';
+import { renderOrders } from '../../cli/render-orders.ts';
+import { parseDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import type { Order } from '../../lib/model/order.ts';
 import type { CancelAllSignal, OrderSignal } from '../../lib/model/signal.ts';
 import { buySignal } from './stored-signals.ts';
 
@@ -40,7 +43,11 @@ test('an order signal is described with its share, its bound and its flags', () 
 });
 
 test.each<[CancelAllSignal, string, string]>([
-  [{ ...common, action: 'cancel_all' }, 'cancel every open order of BTC_USDT', 'cancel all'],
+  [
+    { ...common, action: 'cancel_all' },
+    'cancel the open orders of BTC_USDT that this relay placed',
+    'cancel all',
+  ],
   [
     { ...common, action: 'cancel_all', scope: 'market' },
     'cancel every open order of BTC_USDT, whoever placed it',
@@ -48,6 +55,50 @@ test.each<[CancelAllSignal, string, string]>([
   ],
 ])('a cancellation of everything is described with its scope: %j', (signal, full, short) => {
   expect([describeSignal(signal), summariseSignal(signal)]).toEqual([full, short]);
+});
+
+describe('open orders', () => {
+  const stopMarketBuy: Order = {
+    orderId: 5,
+    clientOrderId: '',
+    market: 'DBTC_DUSDT',
+    side: 'buy',
+    type: 'stop_market',
+    status: 'open',
+    createdAtMs: 0,
+    amount: parseDecimal('500'),
+    remaining: parseDecimal('500'),
+    price: parseDecimal('0'),
+    filledNotional: parseDecimal('0'),
+    filled: parseDecimal('0'),
+    fee: parseDecimal('0'),
+    activationPrice: parseDecimal('65000'),
+  };
+  const rowOf = (order: Order) =>
+    linesOf(renderOrders({ groups: [], open: [order] }, { width: null, timeZone: 'UTC' })).at(-1);
+
+  test('that are sized in the quote currency name it, and have no price of 0', () => {
+    expect(rowOf(stopMarketBuy)).toMatch(/ DBTC_DUSDT +buy +500 DUSDT +65000 +market +open /);
+  });
+
+  test('on the collateral account are sized in base units', () => {
+    const onMargin = { ...stopMarketBuy, market: 'BTC_USDT', amount: parseDecimal('0.01') };
+    const row = rowOf({ ...onMargin, remaining: parseDecimal('0.01'), positionSide: 'BOTH' });
+
+    expect(row).toMatch(/ BTC_USDT +buy +0\.01 +65000 +market +open /);
+  });
+});
+
+test.each([
+  ['BTC_USDT', 'buy for 500 USDT at market'],
+  // The name of a perpetual does not say its quote currency.
+  ['BTC_PERP', 'buy for 500 of the quote currency at market'],
+])('an amount of money in %s names its currency', (market, described) => {
+  const size = { unit: 'quote', quoteQuantity: '500' } as const;
+
+  expect(
+    summariseSignal({ ...common, market, action: 'order', orderType: 'market', side: 'buy', size }),
+  ).toBe(described);
 });
 
 describe('a failure', () => {
@@ -137,6 +188,17 @@ describe('the state of the paper exchange', () => {
       .filter((id) => id !== undefined);
     expect(ids).toEqual(['7', '102', '103', '104', '105', '106', '107', '108', '109', '110', '111']);
     expect(lines.at(-1)).toBe('2 older ended orders are not shown; --json contains all.');
+  });
+
+  test('shows an amount of the quote currency with its name, and a market order without a price', () => {
+    const spotBuy = { ...order, market: 'BTC_USDT', type: 'spot_market', side: 'buy', price: null };
+    const orders = [{ ...spotBuy, amount: '500', remaining: '0.02' }];
+
+    const lines = linesOf(
+      renderPaperState({ prices: {}, accounts: { main: account }, orders }, { width: null }),
+    );
+
+    expect(lines.at(-1)).toMatch(/ BTC_USDT +spot_market +buy +500 USDT +0\.02 USDT +\S+ +market +filled$/);
   });
 
   test('of a fresh exchange has no orders and no positions', () => {

@@ -92,7 +92,7 @@ describe('signals', () => {
         'cancel signal demo-1',
         'cancel order tr-1',
         'cancel order 42',
-        'buy for 500 at 60500',
+        'buy for 500 USDT at 60500',
       ]),
     );
   });
@@ -162,7 +162,9 @@ describe('signal', () => {
 
     expect(stdout).toContain('too much \\u001b[31m');
     expect(stdout).not.toContain('\u001b');
-    expect(stdout).toMatch(/^asked +buy for 500 of BTC_USDT, stop 60500, limit at the account's offset, /m);
+    expect(stdout).toMatch(
+      /^asked +buy for 500 USDT of BTC_USDT, stop 60500, limit at the account's offset, /m,
+    );
   });
 
   test('shows a refused alert, and a cancellation of each kind', async () => {
@@ -174,7 +176,7 @@ describe('signal', () => {
       'nothing: the alert was refused',
       'cancel order 42 of BTC_USDT',
       'cancel signal demo-1 of BTC_USDT',
-      'cancel every open order of BTC_USDT',
+      'cancel the open orders of BTC_USDT that this relay placed',
     ]);
   });
 
@@ -257,7 +259,7 @@ describe('pause and resume', () => {
         head,
         ...['main', 'rehearsal'].map(
           (account) =>
-            `${account} is paused from the next signal on; cancellations are still sent: paused by the operator\n`,
+            `${account} is paused from the next signal on (paused by the operator); cancellations are still sent\n`,
         ),
       ].join(''),
     );

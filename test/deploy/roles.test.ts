@@ -298,7 +298,13 @@ describe('With its roles enforced, a relay', () => {
       (copy) => copy !== null,
     );
 
-    expect(kept?.markets.map(({ name }) => name).toSorted()).toEqual(['BTC_USDT', 'ETH_USDT', 'SOL_USDT']);
+    expect(kept?.markets.map(({ name }) => name).toSorted()).toEqual([
+      'BTC_PERP',
+      'BTC_USDT',
+      'DBTC_DUSDT',
+      'ETH_USDT',
+      'SOL_USDT',
+    ]);
     client.destroy();
   });
 

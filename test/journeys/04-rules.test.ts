@@ -28,7 +28,13 @@ describe("the owner's rules", () => {
     ['max_amount', { quantity: '2.5' }, { limit: '2', actual: '2.5' }],
     [
       'max_notional',
-      { stopPrice: '150000', limitPrice: '150000', quantity: '1.5', stopLoss: '1', takeProfit: '990000' },
+      {
+        stopPrice: '150000',
+        limitPrice: '150000',
+        quantity: '1.5',
+        stopLoss: '140000',
+        takeProfit: '990000',
+      },
       { limit: '200000', actual: '225000' },
     ],
     [
@@ -37,6 +43,7 @@ describe("the owner's rules", () => {
       { limit: 'buy', actual: 'sell' },
     ],
     ['market_not_allowed', { ticker: 'SOLUSDT' }, { actual: 'SOL_USDT' }],
+    ['exit_too_far', { stopLoss: '2', takeProfit: undefined }, { limit: '25050', actual: '2' }],
     ['max_limit_distance', { stopPrice: '60500', limitPrice: '99999' }, { limit: '62315', actual: '99999' }],
   ])('a breach of %s is denied with the rule and both values', async (rule, changes, values) => {
     await world.post(buyAlert(changes));

@@ -129,7 +129,7 @@ describe('a market order without a bound', () => {
 test('a market order is described in words', () => {
   const kind = kindNamed('market');
 
-  expect(kind.summarise(buy)).toBe('market');
+  expect(kind.summarise(buy)).toBe('at market');
   expect(kind.describePrices({ ...buy, maxSlippage: '0.5%' })).toEqual([
     'at market, at most 0.5% beyond the best price',
   ]);

@@ -59,7 +59,7 @@ describe('a stop-market order', () => {
   test('is described in words', () => {
     const kind = kindNamed('stop_market');
 
-    expect(kind.summarise(buy)).toBe('market at 50000.3');
+    expect(kind.summarise(buy)).toBe('at market from 50000.3');
     expect(kind.describePrices({ ...buy, expectTrigger: 'above' })).toEqual([
       'stop 50000.3, then at market',
       'stop price expected above the last price',

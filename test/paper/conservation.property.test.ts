@@ -144,10 +144,13 @@ function checkReduceOnly(state: ExchangeState): void {
 
 /** The profit of a closed position is the difference of what was paid and received, but for rounded base prices. */
 function checkProfits(state: ExchangeState): void {
-  for (const { entered, exited, wasLong, realizedPnl } of state.closedPositions) {
+  const longs = new Set(
+    state.positionEvents.filter(({ amount }) => amount.gt(zero)).map(({ positionId }) => positionId),
+  );
+  for (const { positionId, entered, exited, realizedPnl } of state.closedPositions) {
     const gained = exited.notional.minus(entered.notional);
     expect(formatDecimal(exited.amount)).toBe(formatDecimal(entered.amount));
-    const difference = realizedPnl.minus(wasLong ? gained : gained.neg());
+    const difference = realizedPnl.minus(longs.has(positionId) ? gained : gained.neg());
     expect(difference.abs().lt(parseDecimal('0.001'))).toBe(true);
   }
 }

@@ -66,6 +66,16 @@ describe('a response to a create', () => {
     ]);
   });
 
+  test('that names the other position contradicts the request', () => {
+    const long: OrderRequest = { ...asked, positionSide: 'LONG' };
+
+    expect(findOrderContradictions(long, { ...answered, positionSide: 'LONG' })).toEqual([]);
+    expect(findOrderContradictions(long, { ...answered, positionSide: 'SHORT' })).toEqual([
+      'position side SHORT instead of LONG',
+    ]);
+    expect(findOrderContradictions(asked, { ...answered, positionSide: 'BOTH' })).toEqual([]);
+  });
+
   test('that drops reduce-only contradicts the request', () => {
     const reducing: OrderRequest = { ...asked, reduceOnly: true };
 

@@ -67,7 +67,7 @@ describe('checkPause', () => {
       limit: 'running',
       actual: 'paused since 2026-01-31T12:00:00.000Z',
       message:
-        'the account is paused since 2026-01-31T12:00:00.000Z, not running: news at two; resume it to trade again',
+        'the account is paused since 2026-01-31T12:00:00.000Z: news at two; resume it to trade again (npx relay resume)',
     });
   });
 });

@@ -21,7 +21,7 @@ describe('checkRegion', () => {
       limit: 'market, stop_market',
       actual: 'spot_limit',
       message:
-        'account main is in the region "eu", where the exchange takes market, stop_market orders on spot alone, and not spot_limit (a market order with a maxSlippage is sent as a limit order); write "orderType": "market" without "maxSlippage", or "stop_market"',
+        'account main is in the region "eu", where the exchange takes only market and stop_market orders, on spot; this one is sent as a limit order (every market order with a maxSlippage is sent as a limit order); write "orderType": "market" without "maxSlippage", or "stop_market"',
     });
   });
 });

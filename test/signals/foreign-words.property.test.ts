@@ -52,6 +52,55 @@ describe('a word of other relays', () => {
     ],
     ['leverage', 'it is a setting of the exchange account: set it at the exchange'],
     [
+      'investmentType',
+      'it names the unit of the size; here "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
+    ],
+    [
+      'marketUnit',
+      'it names the unit of the size; here "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
+    ],
+    [
+      'tgtCcy',
+      'it names the unit of the size; here "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
+    ],
+    [
+      'amount_mode',
+      'it names the unit of the size; here "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
+    ],
+    [
+      'sl_mode',
+      '"stopLoss" and "takeProfit" take a price, or a distance from the entry price: "stopLoss": "2%"',
+    ],
+    [
+      'stop_loss_unit',
+      '"stopLoss" and "takeProfit" take a price, or a distance from the entry price: "stopLoss": "2%"',
+    ],
+    [
+      'slippagePct',
+      '"maxSlippage" is how far beyond the best price a market order may fill: "maxSlippage": "0.5%"',
+    ],
+    [
+      'maxSlippagePercent',
+      '"maxSlippage" is how far beyond the best price a market order may fill: "maxSlippage": "0.5%"',
+    ],
+    [
+      'close',
+      'to close a position, write "action": "exit_long" (or "exit_short") with "quantityPercent": "100%" and "of": "position"; the price of a bar belongs into "extras"',
+    ],
+    [
+      'market_position_size',
+      'it is the size of a position; here every order states its own size: "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
+    ],
+    [
+      'sz',
+      'use the field for the unit of your size: "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
+    ],
+    [
+      'posSide',
+      'in hedge mode "positionSide" is the position that the order belongs to: "LONG" or "SHORT"; otherwise remove it',
+    ],
+    ['orderLinkId', 'in an order "id" is your own name for the signal; every signal needs another one'],
+    [
       'dryRun',
       "the account's mode in relay.config.ts decides what is sent: this field would not make the alert a test",
     ],

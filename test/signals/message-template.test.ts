@@ -59,8 +59,19 @@ describe('the message for a strategy', () => {
   });
 
   test('is not offered in the documented dialect, which has no market orders', () => {
-    expect(templatesOf('live')).toEqual(['strategy', 'limit', 'breakout', 'indicator']);
-    expect(templatesOf('documented')).toEqual(['breakout', 'indicator']);
+    expect(templatesOf('live', account)).toEqual(['strategy', 'limit', 'breakout', 'indicator']);
+    expect(templatesOf('documented', account)).toEqual(['breakout', 'indicator']);
+  });
+
+  test('is the only one besides that for an indicator in the EU, which has market orders alone', () => {
+    expect(templatesOf('live', { region: 'eu' })).toEqual(['strategy', 'indicator']);
+  });
+
+  test('says whether the order has a bound', () => {
+    const unguarded = { ...account, maxSlippageRate: null, allowUnguardedMarket: true };
+
+    expect(createTemplate('strategy', account, 'live').purpose).toContain('at most maxSlippage beyond');
+    expect(createTemplate('strategy', unguarded, 'live').purpose).toContain('at any price');
   });
 });
 
@@ -105,12 +116,11 @@ describe.each(dialects)('the message for an indicator, in the %s dialect', (dial
   });
 });
 
-test.each(dialects.flatMap((dialect) => templatesOf(dialect).map((name) => [name, dialect] as const)))(
-  'The message for %s in the %s dialect is an order once it is edited and filled in',
-  (name, dialect) => {
-    const { message } = createTemplate(name, account, dialect);
-    const edited = message.replace('EDIT: buy or sell', 'buy').replace(/EDIT: how much[^"]*/, '0.01');
+test.each(
+  dialects.flatMap((dialect) => templatesOf(dialect, account).map((name) => [name, dialect] as const)),
+)('The message for %s in the %s dialect is an order once it is edited and filled in', (name, dialect) => {
+  const { message } = createTemplate(name, account, dialect);
+  const edited = message.replace('EDIT: buy or sell', 'buy').replace(/EDIT: how much[^"]*/, '0.01');
 
-    expect(readSignal(fillIn(edited)).action).toBe('order');
-  },
-);
+  expect(readSignal(fillIn(edited)).action).toBe('order');
+});

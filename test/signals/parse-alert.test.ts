@@ -92,6 +92,12 @@ describe('the identity of an alert', () => {
   });
 });
 
+test('an id that TradingView did not fill is told so', () => {
+  expect(issueOf(orderWith('"id":"{{strategy.order.id}}"')).hint).toMatch(
+    /^TradingView did not fill the placeholder/,
+  );
+});
+
 describe('an array of alerts', () => {
   test('names the signal that has an issue', () => {
     const body = `[{${orderText}},{${orderText.replace(':0.5', ':"NaN"')},"foo":1},7]`;

@@ -66,6 +66,15 @@ describe('a cancel', () => {
     },
   );
 
+  test.each(['signalId', 'clientOrderId', 'orderId'])(
+    'says that TradingView did not fill the placeholder in %s',
+    (name) => {
+      expect(issueOf(`{${cancel},"${name}":"{{strategy.order.id}}"}`).hint).toMatch(
+        /^TradingView did not fill the placeholder/,
+      );
+    },
+  );
+
   test('does not accept the id of a refusal as the id of a signal', () => {
     const body = `{${cancel},"signalId":"refused-ba7816bf8f01cfea414140de5dae2223"}`;
 

@@ -64,7 +64,7 @@ describe('a number that must be no per cent', () => {
     [
       '"50%p"',
       '"50%p" is a per cent in the notation of another relay',
-      'write "quantityPercent": "50%" with "of": "balance" or "of": "position"',
+      'a per cent has one sign, for example "2%", and may stand in "quantity", "quantityPercent", "maxSlippage", "stopLoss" and "takeProfit"; "of" says what a size is a share of: "balance" or "position"',
     ],
     ['{"value":90}', 'an object is not a number', 'this field takes one number: let the script calculate it'],
   ])('is not %s', (price, message, hint) => {

@@ -46,6 +46,57 @@ describe('an action that names a position', () => {
   });
 });
 
+describe('a position side', () => {
+  test.each([
+    [{ sentiment: 'long', positionSide: 'SHORT' }, 'after the buy the position is said to be long'],
+    [
+      { action: 'sell', sentiment: 'short', positionSide: 'LONG' },
+      'after the sell the position is said to be short',
+    ],
+    [{ sentiment: 'short', positionSide: 'LONG' }, 'a buy that only reduces meets a short position'],
+    [{ reduceOnly: true, positionSide: 'LONG' }, 'a buy that only reduces meets a short position'],
+    [
+      { action: 'sell', quantityPercent: '50%', of: 'position', positionSide: 'SHORT' },
+      'a sell that only reduces meets a long position',
+    ],
+  ])('that the rest of the alert contradicts is refused: %j', (members, reason) => {
+    expect(issueOf(marketOrder(members))).toEqual({
+      path: 'positionSide',
+      message: `it is ${members.positionSide}, but ${reason}`,
+      hint: 'correct one of them',
+    });
+  });
+
+  test.each([
+    [
+      { action: 'sell', positionSide: 'LONG' },
+      { side: 'sell', positionSide: 'LONG' },
+    ],
+    [
+      { reduceOnly: true, sentiment: 'short', positionSide: 'SHORT' },
+      { positionSide: 'SHORT', reduceOnly: true },
+    ],
+    [{ sentiment: 'long', positionSide: 'LONG' }, { positionSide: 'LONG' }],
+  ])('that agrees with the rest is taken: %j', (members, order) => {
+    expect(readSignal(marketOrder(members))).toEqual({ ...marketSignal, ...order });
+  });
+
+  test.each([
+    [
+      'stopLoss',
+      { stopLoss: '2%' },
+      'the exchange takes no stop-loss or take-profit with an order that only reduces a position',
+    ],
+    [
+      'quantity',
+      { quantity: '50%' },
+      'the order only reduces a position, and the alert does not say what the per cent is a share of',
+    ],
+  ])('that the order only reduces takes no %s of an entry', (path, members, message) => {
+    expect(issueOf(marketOrder({ positionSide: 'SHORT', ...members }))).toMatchObject({ path, message });
+  });
+});
+
 describe('reduceOnly', () => {
   test.each([true, 'true', ' True', 1, '1'])('is set by %j', (reduceOnly) => {
     expect(readSignal(marketOrder({ reduceOnly }))).toEqual({ ...marketSignal, reduceOnly: true });

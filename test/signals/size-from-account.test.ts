@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { one, parseDecimal } from '../../lib/base/decimal.ts';
+import type { Market } from '../../lib/model/market.ts';
 import type { LimitSignal, OrderSize } from '../../lib/model/signal.ts';
 import { type FreeCollateral, type Holding, sizeFromAccount } from '../../lib/signals/size-from-account.ts';
 import { account, size, buy as stopBuy } from './sized.ts';
@@ -39,6 +40,14 @@ describe('a share of the free collateral', () => {
     expect(size(all, {}, account, { holding: collateral({ leverage: '1' }) })).toMatchObject({
       order: { amount: '0.019' },
     });
+  });
+
+  test('is in USDT, so in a market with another quote currency it is denied', () => {
+    const inBtc: Partial<Market> = { name: 'ETH_BTC', base: 'ETH', quote: 'BTC', isFutures: false };
+
+    expect(
+      size(buy, inBtc, account, { holding: collateral({ free: '10000' }), tradesOn: 'margin' }),
+    ).toMatchObject({ denial: { rule: 'collateral_currency', limit: 'USDT', actual: 'BTC' } });
   });
 
   test('beyond the bracket of the leverage counts with a leverage of 10', () => {

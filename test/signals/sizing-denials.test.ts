@@ -42,6 +42,30 @@ describe('sizeOrder denies', () => {
       },
     ],
     [
+      'a stop-loss that is a per cent without its sign',
+      { ...buy, stopLoss: '2' },
+      {},
+      {
+        rule: 'exit_too_far',
+        limit: '25000',
+        actual: '2',
+        message:
+          '"stopLoss" is a price of 2 USDT, less than half of the entry price of 50000; write a distance with its per cent sign, for example "2%", and a price so far away as its distance, for example "60%"',
+      },
+    ],
+    [
+      'a take-profit that is a per cent without its sign',
+      { ...sell, stopLoss: '51000', takeProfit: '4' },
+      {},
+      {
+        rule: 'exit_too_far',
+        limit: '24950.25',
+        actual: '4',
+        message:
+          '"takeProfit" is a price of 4 USDT, less than half of the entry price of 49900.5; write a distance with its per cent sign, for example "2%", and a price so far away as its distance, for example "60%"',
+      },
+    ],
+    [
       'a stop-loss below one step',
       { ...sell, takeProfit: '60000', stopLoss: '0.2' },
       {},

@@ -38,6 +38,15 @@ const step = fc
   .record({ units: fc.constantFrom(1n, 1n, 5n, 25n, 3n, 7n), places: fc.integer({ min: 0, max: 8 }) })
   .map(textOf);
 
+/** Above half of the entry price, below which an exit is denied. An account's limit offset at most doubles the entry. */
+function raiseExit(
+  exit: string,
+  { stopPrice, limitPrice }: Pick<StopLimitSignal, 'stopPrice' | 'limitPrice'>,
+): string {
+  const least = limitPrice === null ? parseDecimal(stopPrice) : parseDecimal(limitPrice).times('0.5');
+  return parseDecimal(exit).plus(least).toFixed();
+}
+
 const signal: fc.Arbitrary<StopLimitSignal> = fc
   .record(
     {
@@ -54,8 +63,10 @@ const signal: fc.Arbitrary<StopLimitSignal> = fc
     },
     { requiredKeys: ['side', 'size', 'stopPrice', 'limitPrice'] },
   )
-  .map((own) => ({
+  .map(({ stopLoss, takeProfit, ...own }) => ({
     ...own,
+    ...(stopLoss === undefined ? {} : { stopLoss: raiseExit(stopLoss, own) }),
+    ...(takeProfit === undefined ? {} : { takeProfit: raiseExit(takeProfit, own) }),
     ticker: 'T',
     market: 'M',
     timeMs: null,

@@ -18,8 +18,16 @@ describe('checkStaleness', () => {
       limit: '60 s',
       actual: '60.001 s',
       message:
-        'the alert is 60.001 s old, and at most 60 s is allowed; raise maxLag if that delay is acceptable',
+        'the alert is 60.001 s old, and at most 60 s is allowed; raise maxLag if that delay is acceptable, or send {{timenow}} if the time was {{time}}, which is the beginning of the bar',
     });
+  });
+
+  test('an alert without a time is not told of the time of the bar', () => {
+    const untimed = { ...timed, timeMs: null, maxLagMs: null };
+
+    expect(checkStaleness(untimed, arrival, 1_995_001)?.message).toBe(
+      'the alert is 5.001 s old, and at most 5 s is allowed; raise maxLag if that delay is acceptable',
+    );
   });
 
   test('an alert from a clock that runs ahead is fresh', () => {

@@ -150,7 +150,7 @@ describe('a body seen in the wild', () => {
       [
         '"5 %%"',
         '"5 %%" is a per cent in the notation of another relay',
-        'write "quantityPercent": "50%" with "of": "balance" or "of": "position"',
+        'a per cent has one sign, for example "2%", and may stand in "quantity", "quantityPercent", "maxSlippage", "stopLoss" and "takeProfit"; "of" says what a size is a share of: "balance" or "position"',
       ],
       [
         '"{{plot_0}}"',

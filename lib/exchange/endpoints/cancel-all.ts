@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { tradingGrounds } from '../../model/account.ts';
 import { defineEndpoint } from '../endpoint.ts';
 
 /**
@@ -16,10 +17,7 @@ export const cancelAll = defineEndpoint({
   requestsPer10s: 10_000,
   params: z.strictObject({
     market: z.string(),
-    type: z
-      .array(z.enum(['spot', 'margin', 'futures']))
-      .min(1)
-      .optional(),
+    type: z.array(z.enum(tradingGrounds)).min(1).optional(),
   }),
   result: z.tuple([]),
   source: {

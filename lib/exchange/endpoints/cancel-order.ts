@@ -19,7 +19,7 @@ export const cancelOrder = defineEndpoint({
     z.strictObject({ market: z.string(), clientOrderId: z.string() }),
   ]),
   result: OrderField,
-  // M: the live service documents one shape of an order for creating, cancelling and listing.
+  // Likely, not certain: the live service documents one shape of an order for creating, cancelling and listing.
   fields: { live: { activationPrice: 'activation_price' } },
   source: {
     url: 'https://docs.whitebit.com/api-reference/spot-trading/cancel-order',

@@ -22,7 +22,7 @@ export const openOrder = defineEndpoint({
     offset: z.int().min(0).max(4_294_967_295).optional(),
   }),
   result: z.array(OrderField),
-  // M: the live service documents one shape of an order for creating, cancelling and listing.
+  // Likely, not certain: the live service documents one shape of an order for creating, cancelling and listing.
   fields: { live: { activationPrice: 'activation_price' } },
   source: {
     url: 'https://docs.whitebit.com/api-reference/spot-trading/query-unexecuted-orders',

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
+import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { override } from '../support/override.ts';
+
+let relay: Aftermath;
+beforeEach(async () => {
+  relay = await openAftermath();
+});
+afterEach(() => relay.close());
+
+/** More than the book offers up to 50,025, so that a part is left. */
+const order = { id: 'buy-1', ticker: 'BTCUSDT', action: 'buy', quantity: '2' };
+const immediateLimit = JSON.stringify({ ...order, orderType: 'limit', limitPrice: '50025', ioc: true });
+const guarded = JSON.stringify({ ...order, orderType: 'market', maxSlippage: '0.05%' });
+const orders = () => relay.paper.control.state().orders;
+const refuseIoc = () =>
+  relay.paper.control.addFault({ fault: 'refuse_ioc', endpoint: 'limit', probability: 1 });
+
+describe('a limit order that is to fill at once or not at all', () => {
+  test('leaves nothing in the book where the exchange refuses "immediate or cancel"', async () => {
+    refuseIoc();
+
+    const entry = await relay.send(immediateLimit);
+
+    expect(orders()).toMatchObject([{ status: 'cancelled', filled: '1' }]);
+    expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
+  });
+
+  test('is cancelled by the reconciler when it rests and its response was lost', async () => {
+    refuseIoc();
+    await relay.send(immediateLimit, { fault: 'drop_after', endpoint: 'limit' });
+
+    relay.clock.advance(minuteMs);
+    await reconcileSignals(relay.services);
+
+    expect(orders()).toMatchObject([{ status: 'cancelled', filled: '1' }]);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
+  });
+});
+
+describe('an order whose fills are listed before the order itself is', () => {
+  const lag = () => relay.paper.control.addFault({ fault: 'read_lag', delayMs: minuteMs, probability: 1 });
+
+  test('is cancelled when it must not rest, although no list shows its rest yet', async () => {
+    refuseIoc();
+    await relay.send(guarded, { fault: 'drop_after', endpoint: 'limit' });
+    lag();
+
+    relay.clock.advance(10_000);
+    await reconcileSignals(relay.services);
+
+    expect(orders()).toMatchObject([{ status: 'cancelled', filled: '1' }]);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
+  });
+
+  test('counts as open when it may rest, until a list of open orders proves that it is not', async () => {
+    const resting = JSON.stringify({ ...order, orderType: 'limit', limitPrice: '50025' });
+    await relay.send(resting, { fault: 'drop_after', endpoint: 'limit' });
+    lag();
+
+    relay.clock.advance(10_000);
+    await relay.reconcile();
+
+    expect(orders()).toMatchObject([{ status: 'partially_filled' }]);
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: true });
+  });
+
+  test('is not taken for cancelled by a cancellation whose response was lost', async () => {
+    await relay.send(JSON.stringify({ ...order, orderType: 'limit', limitPrice: '50025' }));
+    const undo = JSON.stringify({ id: 'undo', ticker: 'BTCUSDT', action: 'cancel', signalId: 'buy-1' });
+    await relay.send(undo, { fault: 'error_before', endpoint: 'cancel-order', probability: 1 });
+    relay.paper.control.clearFaults();
+    lag();
+
+    relay.clock.advance(10_000);
+    await relay.reconcile();
+
+    expect(await relay.entry('undo')).toMatchObject({ status: 'unknown' });
+    expect(await relay.entry('buy-1')).toMatchObject({ orderOpen: true });
+
+    relay.paper.control.clearFaults();
+    await relay.reconcileFor(8);
+
+    expect(await relay.entry('undo')).toMatchObject({ status: 'rejected' });
+  });
+});
+
+test('an order that the relay itself cancelled existed, although the history of a partner does not hold it', async () => {
+  refuseIoc();
+  // It rests as a whole: the best offer is beyond its price.
+  await relay.send(JSON.stringify({ ...order, orderType: 'limit', limitPrice: '49000', ioc: true }), {
+    fault: 'drop_after',
+    endpoint: 'limit',
+  });
+  const client = await relay.services.exchangeFor('main');
+  const call: typeof client.call = async (endpoint, params, options) => {
+    const result = await client.call(endpoint, params, options);
+    if (endpoint.name === 'ended-order')
+      for (const ended of Object.values(result as Record<string, unknown[]>)) ended.length = 0;
+    return result;
+  };
+  const partner = { ...relay.services, exchangeFor: async () => override(client, { call }) };
+
+  for (let minute = 0; minute < 9; minute += 1) {
+    relay.clock.advance(minuteMs);
+    await reconcileSignals(partner);
+  }
+
+  expect(orders()).toMatchObject([{ status: 'cancelled', filled: '0' }]);
+  expect(await relay.entry('buy-1')).toMatchObject({
+    status: 'placed',
+    orderOpen: false,
+    orderId: 10_000_000_001,
+  });
+});
