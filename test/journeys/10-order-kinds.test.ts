@@ -136,7 +136,7 @@ describe('flags of an order', () => {
     expect(orders()).toEqual([]);
   });
 
-  test('a reduce-only order that is larger than the position is trimmed to it, and the ledger says so', async () => {
+  test('a reduce-only order that is larger than the position is cut to it, and the ledger says so', async () => {
     await send('futures', { orderType: 'market', quantity: '0.01' });
     const exit = {
       id: 'exit',
@@ -149,9 +149,7 @@ describe('flags of an order', () => {
     const entry = await world.settled('exit', 'futures');
 
     expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
-    expect(entry.steps.at(-1)?.note).toContain(
-      'reduce-only, trimmed by the exchange to 0.01, filled at once',
-    );
+    expect(entry.steps.at(-1)?.note).toContain('; cut to 0.01 by the exchange, the size of the position');
     expect(orders()[1]).toMatchObject({ side: 'sell', amount: '0.01', status: 'filled', reduceOnly: true });
   });
 

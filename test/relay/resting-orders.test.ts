@@ -40,7 +40,10 @@ describe('a limit order that is to fill at once or not at all', () => {
 });
 
 describe('an order whose fills are listed before the order itself is', () => {
-  const lag = () => relay.paper.control.addFault({ fault: 'read_lag', delayMs: minuteMs, probability: 1 });
+  const lag = () => {
+    for (const endpoint of ['open-order', 'ended-order'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: minuteMs, probability: 1 });
+  };
 
   test('is cancelled when it must not rest, although no list shows its rest yet', async () => {
     refuseIoc();
