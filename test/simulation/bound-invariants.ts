@@ -6,7 +6,10 @@ import type { Facts, Violation } from './invariants.ts';
 import { matchOrders, type OwnOrders } from './own-orders.ts';
 import { describeSent, listSentOrders, type SentOrder } from './sent-orders.ts';
 
-/** Finds guarded market orders that could fill, or have filled, beyond their bound, and market orders that rest. */
+/**
+ * Finds guarded market orders that could fill, or have filled, beyond their bound, and orders that rest although they were
+ * to fill at once or not at all.
+ */
 export function findUnboundOrders(facts: Facts): readonly Violation[] {
   const orders = matchOrders(facts.exchange, facts.entries);
   return [
@@ -41,9 +44,9 @@ function findBeyond(facts: Facts, orders: OwnOrders, sent: SentOrder): readonly 
   ];
 }
 
-/** Finds market orders that were still open after the ledger had said that they are placed and ended. */
+/** Finds such orders that were still open after the ledger had said that they are placed and ended. */
 function findResting({ entries, exchange, history }: Facts, orders: OwnOrders): readonly Violation[] {
-  return entries.filter(isMarketOrder).flatMap((entry) => {
+  return entries.filter(mayNotRest).flatMap((entry) => {
     const seen = history.statuses.get(keyText(entry)) ?? [];
     const placedAtMs = seen.find(({ status }) => status === 'placed')?.atMs ?? Number.POSITIVE_INFINITY;
     return orders
@@ -51,20 +54,22 @@ function findResting({ entries, exchange, history }: Facts, orders: OwnOrders): 
       .filter(({ orderId, updatedAtMs }) =>
         exchange.open.has(orderId) ? entry.status !== 'unknown' : updatedAtMs > placedAtMs,
       )
-      .map(({ orderId }) => broken(`order ${orderId} of ${keyText(entry)} rested, and is a market order`));
+      .map(({ orderId }) =>
+        broken(`order ${orderId} of ${keyText(entry)} rested, and was to fill at once or not at all`),
+      );
   });
 }
 
-function isMarketOrder({ signal }: Pick<Facts['entries'][number], 'signal'>): boolean {
-  return signal?.action === 'order' && signal.orderType === 'market';
+/** Market orders, and limit orders that are immediate or cancel. */
+export function mayNotRest({ signal }: Pick<Facts['entries'][number], 'signal'>): boolean {
+  if (signal?.action !== 'order') return false;
+  return signal.orderType === 'market' || (signal.orderType === 'limit' && signal.ioc === true);
 }
 
 /** Finds lookups that cancelled an order which may rest. */
 function findMeddling({ history, entries }: Facts, orders: OwnOrders): readonly Violation[] {
   const mayEnd = new Set(
-    entries
-      .filter(isMarketOrder)
-      .flatMap((entry) => orders.of(entry).map((order: PaperOrder) => order.orderId)),
+    entries.filter(mayNotRest).flatMap((entry) => orders.of(entry).map((order: PaperOrder) => order.orderId)),
   );
   return history.sends
     .filter(({ path, invocation }) => isCancel(path) && invocation?.handlerName === 'reconcile')

@@ -9,6 +9,7 @@ import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { lastFreshMs } from '../../lib/signals/staleness.ts';
 import { findWrongAlarms } from './alarm-invariants.ts';
 import { bodyMarker } from './alerts.ts';
+import { mayNotRest } from './bound-invariants.ts';
 import { type History, isCreate, isTrade, keyText, type WireSend } from './history.ts';
 import type { Facts, InvariantName, Violation } from './invariants.ts';
 import { slowestStepMs } from './process.ts';
@@ -133,7 +134,7 @@ function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly
     return [broken('I5', `${send.path} was sent for no signal of the ledger`)];
   // What must not rest is ended however late it is.
   const endsRest = entry.signal.action === 'order' && !isCreate(send.path);
-  if (endsRest && entry.signal.orderType !== 'market')
+  if (endsRest && !mayNotRest(entry))
     return [broken('I5', `${send.path} was sent for ${keyText(entry)}, an order that may rest`)];
   const arrival = { receivedAtMs: entry.createdAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };
   const lateMs = send.relayNowMs - lastFreshMs(entry.signal, arrival);

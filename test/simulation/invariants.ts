@@ -31,7 +31,7 @@ export const invariants = {
   I15: 'no order waits or fails for lack of the market list while a copy of it is stored',
   I16: 'an order that may only reduce a position never opens or enlarges one',
   I17: 'every order has the size and price that its signal asks for, on readings of its own account of the last 5 s',
-  I18: 'a guarded market order never fills beyond its bound, and no market order rests',
+  I18: 'a guarded market order never fills beyond its bound, and what must fill at once never rests',
 } as const;
 export type InvariantName = keyof typeof invariants;
 

@@ -61,6 +61,11 @@ function broken(sent: SentOrder, what: string): Violation {
 
 function listPricings(history: History, sent: SentOrder): readonly Pricing[] {
   const { signal, price, stopPrice, side } = sent;
+  if (isSoldAtBest(sent))
+    return oppositePrices(history, sent).map((best) => ({
+      price: null,
+      unitPrice: price?.gt(best) === true ? price : best,
+    }));
   if (signal.orderType !== 'market') return [{ price: null, unitPrice: price ?? stopPrice ?? zero }];
   const rate = allowanceOf(sent);
   return oppositePrices(history, sent).map((opposite) => {
@@ -68,6 +73,12 @@ function listPricings(history: History, sent: SentOrder): readonly Pricing[] {
     const bound = boundAt(opposite, rate, sent);
     return { price: bound, unitPrice: side === 'buy' ? bound : opposite };
   });
+}
+
+/** A limit sell below the best bid fetches that bid, so a quote amount buys fewer base units of it. */
+function isSoldAtBest({ signal, side }: SentOrder): boolean {
+  if (signal.orderType !== 'limit' || side !== 'sell' || signal.postOnly === true) return false;
+  return signal.size.unit !== 'base';
 }
 
 /** The amounts that the order may have, not rounded: one for each reading that it may have been sized on. */
