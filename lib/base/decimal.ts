@@ -49,7 +49,7 @@ function decimalOrUndefined(text: string): Decimal | undefined {
 
 export const zero: Decimal = new Exact('0');
 export const one: Decimal = new Exact('1');
-const hundred: Decimal = new Exact('100');
+export const hundred: Decimal = new Exact('100');
 
 /** Plain notation, without an exponent and without trailing zeros. */
 export function formatDecimal(value: Decimal): string {

@@ -1,7 +1,8 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
-import { checkDealsQuery, checkOrderDealsQuery } from './history-query.ts';
+import { checkDealsQuery, checkOrderDealsQuery, isWithin } from './history-query.ts';
 import { hasComeThrough } from './list-lag.ts';
+import { pageOf } from './paging.ts';
 import {
   type Reply,
   type RequestContext,
@@ -32,17 +33,16 @@ export const dealLists: readonly Route[] = [
 function serveExecutedHistory(context: RequestContext): Reply {
   const { read, atMs } = context;
   return serveChecked(checkDealsQuery(read, atMs), (query) => {
-    const { market, clientOrderId, fromMs, untilMs, limit, offset } = query;
+    const { market, clientOrderId } = query;
     if (clientOrderId !== null && !hasOrder(context, market, clientOrderId))
       return refuse('history_not_found');
     const deals = listDeals(context).filter(
       (deal) =>
         (market === null || deal.market === market) &&
         (clientOrderId === null || deal.clientOrderId === clientOrderId) &&
-        deal.atMs >= fromMs &&
-        deal.atMs <= untilMs,
+        isWithin(query, deal.atMs),
     );
-    const page = deals.slice(offset, offset + limit);
+    const page = pageOf(deals, query);
     if (market !== null) return succeed(page.map(describeDeal));
     const byMarket = Map.groupBy(page, (deal) => deal.market);
     return succeed(Object.fromEntries([...byMarket].map(([key, listed]) => [key, listed.map(describeDeal)])));
@@ -62,10 +62,10 @@ function hasOrder(context: RequestContext, market: string | null, clientOrderId:
 
 /** An unknown order, and one of another account, have no fills. */
 function serveOrderDeals(context: RequestContext): Reply {
-  return serveChecked(checkOrderDealsQuery(context.read), ({ orderId, limit, offset }) => {
+  return serveChecked(checkOrderDealsQuery(context.read), ({ orderId, ...page }) => {
     const deals = listDeals(context).filter((deal) => deal.orderId === orderId);
-    const records = deals.slice(offset, offset + limit).map(describeOrderDeal);
-    return succeed({ records, offset, limit });
+    const records = pageOf(deals, page).map(describeOrderDeal);
+    return succeed({ records, ...page });
   });
 }
 

@@ -19,6 +19,10 @@ export interface Period {
   readonly untilMs: number;
 }
 
+export function isWithin({ fromMs, untilMs }: Period, atMs: number): boolean {
+  return atMs >= fromMs && atMs <= untilMs;
+}
+
 /** How ended orders can be filtered. */
 const statusFilters = ['ALL', 'FILLED', 'CANCELED', 'PARTIALLY_FILLED'] as const;
 export type StatusFilter = (typeof statusFilters)[number];

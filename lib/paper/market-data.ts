@@ -1,10 +1,10 @@
-import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, formatDecimal, hundred, zero } from '../base/decimal.ts';
 import { futures } from '../exchange/endpoints/futures.ts';
 import { ticker } from '../exchange/endpoints/ticker.ts';
 import { activityOf } from './activity.ts';
 import { type ExchangeState, lastPriceOf } from './exchange-state.ts';
-import { hundred, leverageBrackets, type PaperMarket, paperMarkets } from './markets.ts';
-import { bookOf } from './order-book.ts';
+import { leverageBrackets, type PaperMarket, paperMarkets } from './markets.ts';
+import { type BookLevel, bookOf } from './order-book.ts';
 import { type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
 import { publicEndpoint } from './served-endpoint.ts';
 import { checkMarket } from './validation.ts';
@@ -68,7 +68,7 @@ function changeOf(open: Decimal, lastPrice: Decimal): string {
 
 function bestPricesOf(state: ExchangeState, market: string) {
   const { asks, bids } = bookOf(state, market);
-  const priceOf = (level: (typeof asks)[number] | undefined) => formatDecimal(level?.[0] ?? zero);
+  const priceOf = (level: BookLevel | undefined) => formatDecimal(level?.[0] ?? zero);
   return { bid: priceOf(bids[0]), ask: priceOf(asks[0]) };
 }
 

@@ -1,4 +1,4 @@
-import { type Decimal, decimalPlaces, formatDecimal, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, decimalPlaces, formatDecimal, hundred, parseDecimal } from '../base/decimal.ts';
 import type { Market } from '../model/market.ts';
 
 /** A market of the paper exchange: the fields of every market, how its trades settle, and its first price. */
@@ -157,9 +157,6 @@ export const leverageBrackets: Readonly<Record<string, number>> = {
   50: 5_000_000,
   100: 1_000_000,
 };
-
-/** Fees and changes are percentages on the wire. */
-export const hundred = parseDecimal('100');
 
 /** The market as the public list shows it: precisions are decimal counts as text, fees are percentages. */
 export function listMarket(market: PaperMarket): Readonly<Record<string, string | boolean | null>> {

@@ -2,9 +2,9 @@ import { zero } from '../base/decimal.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { isOrderEnd } from '../model/order.ts';
 import type { PaperOrder } from './exchange-state.ts';
-import { checkHistoryQuery, type HistoryQuery, type StatusFilter } from './history-query.ts';
+import { checkHistoryQuery, type HistoryQuery, isWithin, type StatusFilter } from './history-query.ts';
 import { hasComeThrough } from './list-lag.ts';
-import { checkConditionalQuery, checkOpenQuery } from './paging.ts';
+import { checkConditionalQuery, checkOpenQuery, pageOf } from './paging.ts';
 import { reportConditional, reportEnded, reportOpen } from './reports.ts';
 import { type Reply, type RequestContext, refuse, serveChecked, succeed } from './request-context.ts';
 
@@ -17,9 +17,9 @@ export function serveConditionalOrders(context: RequestContext): Reply {
   const { account, read, dialect, trading } = context;
   const isListed = ({ createdAtMs }: PaperOrder) => hasComeThrough(context, createdAtMs);
   const query = checkConditionalQuery(read, defaultConditionalLimits[dialect]);
-  return serveChecked(query, ({ market, limit, offset }) => {
+  return serveChecked(query, ({ market, ...page }) => {
     const records = reportConditional(trading.state, { account, market, isListed }, dialect);
-    return succeed({ limit, offset, total: records.length, records: records.slice(offset, offset + limit) });
+    return succeed({ ...page, total: records.length, records: pageOf(records, page) });
   });
 }
 
@@ -27,16 +27,16 @@ export function serveConditionalOrders(context: RequestContext): Reply {
 export function serveOcoOrders(context: RequestContext): Reply {
   const { account, read, dialect, trading } = context;
   const isListed = ({ createdAtMs }: PaperOrder) => hasComeThrough(context, createdAtMs);
-  return serveChecked(checkConditionalQuery(read, defaultOcoLimit), ({ market, limit, offset }) => {
+  return serveChecked(checkConditionalQuery(read, defaultOcoLimit), ({ market, ...page }) => {
     const records = reportConditional(trading.state, { account, market, isListed }, dialect);
     const pairs = records.flatMap(({ type, ...record }) => (type === 'oco' ? [record] : []));
-    return succeed(pairs.slice(offset, offset + limit));
+    return succeed(pageOf(pairs, page));
   });
 }
 
 export function serveOpenOrders(context: RequestContext): Reply {
   const { account, read, trading } = context;
-  return serveChecked(checkOpenQuery(read), ({ market, orderId, clientOrderId, limit, offset }) => {
+  return serveChecked(checkOpenQuery(read), ({ market, orderId, clientOrderId, ...page }) => {
     const listed = [...trading.state.open.values()].filter(
       (order) =>
         order.account === account &&
@@ -47,12 +47,7 @@ export function serveOpenOrders(context: RequestContext): Reply {
     );
     // Newest first: an order that is added while a client reads pages moves others to later pages, so none is
     // skipped.
-    return succeed(
-      listed
-        .toReversed()
-        .slice(offset, offset + limit)
-        .map(reportOpen),
-    );
+    return succeed(pageOf(listed.toReversed(), page).map(reportOpen));
   });
 }
 
@@ -62,7 +57,7 @@ export function serveEndedOrders(context: RequestContext): Reply {
     // An unknown order id gets an empty response, an unknown client order id a refusal.
     if (ended.length === 0 && query.orderId === null && query.clientOrderId !== null)
       return refuse('history_not_found');
-    const page = ended.slice(query.offset, query.offset + query.limit);
+    const page = pageOf(ended, query);
     const byMarket = Map.groupBy(page, ({ market }) => market);
     return succeed(
       Object.fromEntries([...byMarket].map(([market, orders]) => [market, orders.map(reportEnded)])),
@@ -74,10 +69,8 @@ export function serveEndedOrders(context: RequestContext): Reply {
  * The ended orders that match a query, the last ended first. With an order id, the client order id is
  * ignored.
  */
-function listEnded(
-  context: RequestContext,
-  { market, orderId, clientOrderId, status, fromMs, untilMs }: HistoryQuery,
-): readonly PaperOrder[] {
+function listEnded(context: RequestContext, query: HistoryQuery): readonly PaperOrder[] {
+  const { market, orderId, clientOrderId, status } = query;
   return [...context.trading.state.orders.values()]
     .filter(
       (order) =>
@@ -87,8 +80,7 @@ function listEnded(
         (orderId === null || order.orderId === orderId) &&
         (orderId !== null || clientOrderId === null || order.clientOrderId === clientOrderId) &&
         hasStatus(order, status) &&
-        order.updatedAtMs >= fromMs &&
-        order.updatedAtMs <= untilMs &&
+        isWithin(query, order.updatedAtMs) &&
         hasComeThrough(context, order.updatedAtMs),
     )
     .sort((a, b) => b.updatedAtMs - a.updatedAtMs || b.orderId - a.orderId);

@@ -38,6 +38,11 @@ function checkRange(
   return value > most ? { name: tooBig, value: String(most) } : null;
 }
 
+/** The items of a list that stand on a page. */
+export function pageOf<T>(items: readonly T[], { limit, offset }: Page): readonly T[] {
+  return items.slice(offset, offset + limit);
+}
+
 const interestRules: PageRules = {
   defaultLimit: 100,
   maximumLimit: 100,

@@ -1,10 +1,10 @@
-import { type Decimal, floorToStep, formatDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, formatDecimal, hundred, zero } from '../base/decimal.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { summaryOf } from './collateral.ts';
 import { collateralAccountOf, type ExchangeState } from './exchange-state.ts';
-import { checkFundingQuery, checkPositionsQuery } from './history-query.ts';
-import { hundred, marketNamed } from './markets.ts';
-import { checkAnyMarket } from './paging.ts';
+import { checkFundingQuery, checkPositionsQuery, isWithin } from './history-query.ts';
+import { marketNamed } from './markets.ts';
+import { checkAnyMarket, pageOf } from './paging.ts';
 import type { ClosedPosition, Position, PositionEvent, Turnover } from './position-records.ts';
 import { marginOf, unrealizedPnlOf } from './positions.ts';
 import { type Reply, type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
@@ -82,11 +82,9 @@ function servePositionEvents({ account, read, atMs, trading }: RequestContext): 
         event.account === account &&
         (query.market === null || event.market === query.market) &&
         (query.positionId === null || event.positionId === query.positionId) &&
-        event.atMs >= query.fromMs &&
-        event.atMs <= query.untilMs,
+        isWithin(query, event.atMs),
     );
-    const page = events.reverse().slice(query.offset, query.offset + query.limit);
-    return succeed(page.map(describeEvent));
+    return succeed(pageOf(events.reverse(), query).map(describeEvent));
   });
 }
 
@@ -121,13 +119,10 @@ function serveClosedPositions({ account, read, atMs, trading }: RequestContext):
   const ofAllMarkets = (name: string) => (eventFilters.has(name) ? undefined : read(name));
   return serveChecked(checkPositionsQuery(ofAllMarkets, atMs), (query) => {
     const closed = trading.state.closedPositions.filter(
-      (position) =>
-        position.account === account &&
-        position.closedAtMs >= query.fromMs &&
-        position.closedAtMs <= query.untilMs,
+      (position) => position.account === account && isWithin(query, position.closedAtMs),
     );
     closed.sort((a, b) => b.closedAtMs - a.closedAtMs || b.positionId - a.positionId);
-    return succeed(closed.slice(query.offset, query.offset + query.limit).map(describeClosed));
+    return succeed(pageOf(closed, query).map(describeClosed));
   });
 }
 

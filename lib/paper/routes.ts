@@ -23,7 +23,7 @@ import { listMarket, paperMarkets } from './markets.ts';
 import { checkNewOrder } from './new-order.ts';
 import { bestPriceFor } from './order-book.ts';
 import { serveConditionalOrders, serveEndedOrders, serveOcoOrders, serveOpenOrders } from './order-lists.ts';
-import { checkBalanceQuery, checkInterestQuery } from './paging.ts';
+import { checkBalanceQuery, checkInterestQuery, pageOf } from './paging.ts';
 import { positionLists } from './position-lists.ts';
 import { publicLists } from './public-lists.ts';
 import { reportCancelled, reportCreated } from './reports.ts';
@@ -99,12 +99,12 @@ function serveMainBalance({ account, read, dialect, trading }: RequestContext): 
 function serveInterestPayments({ account, read, trading }: RequestContext): Reply {
   const payments = trading.state.mainAccount.payments.get(account);
   if (payments === undefined) return refuse('not_a_partner');
-  return serveChecked(checkInterestQuery(read, payments), ({ planId, ticker, limit, offset }) => {
+  return serveChecked(checkInterestQuery(read, payments), ({ planId, ticker, ...page }) => {
     const asked = payments.filter(
       (payment) =>
         (planId === null || payment.planId === planId) && (ticker === null || payment.ticker === ticker),
     );
-    return succeed({ offset, limit, records: asked.slice(offset, offset + limit) });
+    return succeed({ ...page, records: pageOf(asked, page) });
   });
 }
 

@@ -1,5 +1,5 @@
-import { type Decimal, formatDecimal } from '../base/decimal.ts';
-import { hundred, marketNamed } from './markets.ts';
+import { type Decimal, formatDecimal, hundred } from '../base/decimal.ts';
+import { marketNamed } from './markets.ts';
 import { type Route, succeed } from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
 

@@ -1,4 +1,12 @@
-import { type Decimal, formatDecimal, isDecimalText, one, parseDecimal, zero } from '../base/decimal.ts';
+import {
+  type Decimal,
+  formatDecimal,
+  hundred,
+  isDecimalText,
+  one,
+  parseDecimal,
+  zero,
+} from '../base/decimal.ts';
 import type { DecimalText, PercentText } from '../model/signal.ts';
 import type { Field } from './fields.ts';
 import { type Issues, quoteText, shortenText } from './issues.ts';
@@ -78,8 +86,6 @@ export function isPercent({ node }: Field): boolean {
  * `above one`: a per cent, if it is too large to be meant as a ratio. `nothing`: it is refused.
  */
 export type BareNumber = 'percent' | 'above one' | 'nothing';
-
-const hundred = parseDecimal('100');
 
 /** Reads a per cent, more than 0 and at most 100. */
 export function readPercent(field: Field, bare: BareNumber, issues: Issues): PercentText | undefined {
