@@ -4,7 +4,7 @@ import { summaryOf } from '../../lib/paper/collateral.ts';
 import { createExchangeState } from '../../lib/paper/exchange-state.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, type Post, type Received } from './paper-client.ts';
+import { createPost, type Post, refusal } from './paper-client.ts';
 
 const clock = createManualClock(1_790_000_000_000);
 let paper: PaperExchange;
@@ -23,11 +23,6 @@ const openIds = () =>
     .state()
     .orders.filter(({ status }) => status === 'open')
     .map(({ clientOrderId }) => clientOrderId);
-
-const refusal = (code: number, key: string, text: string): Received => ({
-  status: 422,
-  body: { code, message: 'Validation failed', errors: { [key]: [text] } },
-});
 
 const futures = { market: 'BTC_PERP', side: 'buy', amount: '1' };
 const marketPath = '/api/v4/order/collateral/market';
@@ -52,7 +47,7 @@ describe('the leverage', () => {
   test('is one of eight', async () => {
     for (const leverage of [0, 4, 101, '5', 2.5])
       expect(await post(leveragePath, { leverage })).toEqual(
-        refusal(30, 'leverage', 'Leverage field should be one of 1, 2, 3, 5, 10, 20, 50, 100.'),
+        refusal('leverage', 'Leverage field should be one of 1, 2, 3, 5, 10, 20, 50, 100.'),
       );
   });
 
@@ -60,7 +55,7 @@ describe('the leverage', () => {
     await post(leveragePath, { leverage: 10 });
     await post(marketPath, { ...futures, amount: '60' });
 
-    expect(await post(leveragePath, { leverage: 1 })).toEqual(refusal(17, 'leverage', 'Not enough balance.'));
+    expect(await post(leveragePath, { leverage: 1 })).toEqual(refusal('leverage', 'Not enough balance.', 17));
     expect(account()).toMatchObject({ leverage: 10 });
     expect((await post(leveragePath, { leverage: 5 })).status).toBe(200);
   });
@@ -119,7 +114,7 @@ describe('closing a position', () => {
   ])('finds none %s', async (_, fields) => {
     await placeProtected();
 
-    expect(await post(closePath, fields)).toEqual(refusal(104, 'positionId', "position doesn't exist"));
+    expect(await post(closePath, fields)).toEqual(refusal('positionId', "position doesn't exist", 104));
     expect(account()?.positions).toHaveProperty('BTC_PERP');
   });
 });
@@ -162,7 +157,7 @@ describe('cancelling all orders', () => {
       "PositionSide field should contain only 'both', 'long' or 'short' values.",
     ],
   ])('is refused with %j', async (fields, code, key, text) => {
-    expect(await post(cancelAllPath, fields)).toEqual(refusal(code, key, text));
+    expect(await post(cancelAllPath, fields)).toEqual(refusal(key, text, code));
     expect(openIds()).toHaveLength(4);
   });
 });
@@ -235,13 +230,13 @@ describe('the hedge mode', () => {
 
     expect(await post(`${hedgePath}/update`, { hedgeMode: true })).toEqual(
       refusal(
-        113,
         'hedgeMode',
         'Position side cannot be changed if there exists futures positions or orders',
+        113,
       ),
     );
     expect(await post(`${hedgePath}/update`, { hedgeMode: 'on' })).toEqual(
-      refusal(30, 'hedgeMode', 'HedgeMode field should be a boolean.'),
+      refusal('hedgeMode', 'HedgeMode field should be a boolean.'),
     );
   });
 });
@@ -259,6 +254,9 @@ describe('a balance set by the control', () => {
     });
     expect(() => paper.control.setFunds('main', 'spot', 'USDT', parseDecimal('49999'))).toThrow(
       'the spot balance of account "main" cannot be 49999 USDT: open orders reserve 50000; cancel them first',
+    );
+    expect(() => paper.control.setFunds('second', 'spot', 'USDT', parseDecimal('-1'))).toThrow(
+      'a balance must not be below 0; -1 is',
     );
   });
 });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, moveTo, type Post, secondKey } from './paper-client.ts';
+import { createPost, moveTo, type Post, refusal, secondKey } from './paper-client.ts';
 
 const startMs = 1_790_000_000_000;
 const start = startMs / 1000;
@@ -18,10 +18,6 @@ beforeEach(async () => {
 });
 
 afterEach(() => paper.close());
-
-function refusal(key: string, text: string, code = 30) {
-  return { status: 422, body: { code, message: 'Validation failed', errors: { [key]: [text] } } };
-}
 
 describe('the spot balances', () => {
   const path = '/api/v4/trade-account/balance';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, type Post, type Received } from './paper-client.ts';
+import { createPost, type Post, refusal } from './paper-client.ts';
 
 const clock = createManualClock(1_790_000_000_000);
 let paper: PaperExchange;
@@ -39,11 +39,6 @@ const stop = { activation_price: '61000', activationCondition: 'gte', activated:
 const flags = { postOnly: false, ioc: false, rpi: false };
 const position = { positionSide: 'BOTH', reduceOnly: false };
 const spot = { feeAsset: 'BTC' };
-
-const refusal = (code: number, key: string, text: string): Received => ({
-  status: 422,
-  body: { code, message: 'Validation failed', errors: { [key]: [text] } },
-});
 
 describe('the answer to a create', () => {
   test.each([
@@ -160,7 +155,7 @@ describe('a create is refused', () => {
     ['new', { ...limit, market: 'BTC_PERP' }, 31, 'market', 'Market is not available.'],
     ['collateral/limit', { ...limit, market: 'DBTC_DUSDT' }, 31, 'market', 'Market is not available.'],
   ])('at order/%s with %j', async (path, fields, code, key, text) => {
-    expect(await post(`/api/v4/order/${path}`, fields)).toEqual(refusal(code, key, text));
+    expect(await post(`/api/v4/order/${path}`, fields)).toEqual(refusal(key, text, code));
     expect(paper.control.state().orders).toEqual([]);
   });
 
@@ -168,7 +163,7 @@ describe('a create is refused', () => {
     await post('/api/v4/order/new', limit);
 
     expect(await post('/api/v4/order/collateral/market', base)).toEqual(
-      refusal(36, 'clientOrderId', 'This client order id is already used by the current account.'),
+      refusal('clientOrderId', 'This client order id is already used by the current account.', 36),
     );
     expect((await post('/api/v4/order/collateral/market', { ...base, market: 'BTC_PERP' })).status).toBe(200);
   });
@@ -179,7 +174,7 @@ describe('the fault refuse_ioc', () => {
 
   test('refuses ioc on collateral limit orders, and nothing else, until it is cleared', async () => {
     paper.control.addFault({ fault: 'refuse_ioc', probability: 1 });
-    const refused = refusal(30, 'ioc', 'Ioc field is not available for this order type.');
+    const refused = refusal('ioc', 'Ioc field is not available for this order type.');
 
     expect(await post('/api/v4/order/collateral/limit', taking)).toEqual(refused);
     expect(await post('/api/v4/order/collateral/limit', taking)).toEqual(refused);

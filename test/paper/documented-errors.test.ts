@@ -7,7 +7,7 @@ import { createPaperCore } from '../../lib/paper/exchange.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { openTrading } from '../../lib/paper/trading.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, get, mainKey, type Post, receive, signBody } from './paper-client.ts';
+import { createPost, get, mainKey, type Post, receive, refusal, signBody } from './paper-client.ts';
 
 const clock = createManualClock(1_790_000_000_000);
 const createPath = '/api/v4/order/collateral/stop-limit';
@@ -25,10 +25,6 @@ beforeEach(async () => {
 afterEach(() => paper.close());
 
 const order = { market: 'BTC_USDT', side: 'buy', amount: '0.01', price: '61500', activation_price: '61000' };
-
-function refusal(key: string, text: string) {
-  return { status: 422, body: { code: 30, message: 'Validation failed', errors: { [key]: [text] } } };
-}
 
 describe('a refused order has code 30 and the documented parameter names', () => {
   test.each<[Record<string, unknown>, string, string]>([

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, moveTo, type Post, secondKey } from './paper-client.ts';
+import { createPost, moveTo, type Post, refusal, secondKey } from './paper-client.ts';
 
 /** 2026-09-21, 14:13:20 UTC. */
 const startMs = 1_790_000_000_000;
@@ -31,10 +31,6 @@ beforeEach(async () => {
 afterEach(() => paper.close());
 
 const bitcoin = { market: 'BTC_USDT', side: 'buy', amount: '0.01' };
-
-function refusal(key: string, text: string) {
-  return { status: 422, body: { code: 30, message: 'Validation failed', errors: { [key]: [text] } } };
-}
 
 describe('the history of orders', () => {
   async function idsOf(query: object): Promise<readonly number[]> {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, get, moveTo, type Post, secondKey } from './paper-client.ts';
+import { createPost, get, moveTo, type Post, refusal, secondKey } from './paper-client.ts';
 
 const startMs = 1_790_000_000_000;
 const clock = createManualClock(startMs);
@@ -25,10 +25,6 @@ afterEach(() => paper.close());
 
 const order = { market: 'BTC_USDT', side: 'buy', amount: '0.01', price: '61500', activation_price: '61000' };
 const ofEther = { ...order, market: 'ETH_USDT', amount: '1', price: '3100', activation_price: '3050' };
-
-function refusal(key: string, text: string, code = 30) {
-  return { status: 422, body: { code, message: 'Validation failed', errors: { [key]: [text] } } };
-}
 
 describe('open orders', () => {
   beforeEach(async () => {

@@ -55,3 +55,8 @@ export function createPost(url: string): Post {
 export async function get(url: string, path: string): Promise<Received> {
   return receive(await fetch(`${url}${path}`));
 }
+
+/** The response that refuses a request because of one parameter. */
+export function refusal(key: string, text: string, code = 30): Received {
+  return { status: 422, body: { code, message: 'Validation failed', errors: { [key]: [text] } } };
+}

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { createPost, type Post } from './paper-client.ts';
+import { createPost, type Post, refusal } from './paper-client.ts';
 
 let paper: PaperExchange;
 let post: Post;
@@ -22,10 +22,6 @@ const order = {
   price: '61500',
   activation_price: '61000',
 };
-
-function refusal(code: number, key: string, text: string) {
-  return { status: 422, body: { code, message: 'Validation failed', errors: { [key]: [text] } } };
-}
 
 describe('a stop-limit order is refused', () => {
   test('with every missing field at once', async () => {
@@ -205,7 +201,7 @@ describe('a stop-limit order is refused', () => {
       "Stp field should contain only 'no', 'cb', 'cn' or 'co' values.",
     ],
   ])('for %s', async (_, fields, code, key, text) => {
-    expect(await post(createPath, { ...order, ...fields })).toEqual(refusal(code, key, text));
+    expect(await post(createPath, { ...order, ...fields })).toEqual(refusal(key, text, code));
     expect(paper.control.state().acceptedCreates).toBe(0);
   });
 });
@@ -220,7 +216,7 @@ describe('a stop-limit order is accepted', () => {
 
     expect(created).toMatchObject({ status: 200, body: { amount: '0.01', price: '61500', clientOrderId } });
     expect(again).toEqual(
-      refusal(36, 'clientOrderId', 'This client order id is already used by the current account.'),
+      refusal('clientOrderId', 'This client order id is already used by the current account.', 36),
     );
   });
 });
@@ -248,7 +244,7 @@ describe('a cancellation is refused', () => {
       'Only one of OrderId and ClientOrderId should be set.',
     ],
   ])('%s', async (_, fields, key, text) => {
-    expect(await post('/api/v4/order/cancel', fields)).toEqual(refusal(30, key, text));
+    expect(await post('/api/v4/order/cancel', fields)).toEqual(refusal(key, text));
   });
 
   test.each<[string, Record<string, unknown>]>([
@@ -268,9 +264,9 @@ describe('a cancellation is refused', () => {
   test('for an invalid client order id', async () => {
     expect(await post('/api/v4/order/cancel', { market: 'BTC_USDT', clientOrderId: '?' })).toEqual(
       refusal(
-        36,
         'clientOrderId',
         'ClientOrderId field should contain only latin letters, numbers and dashes.',
+        36,
       ),
     );
   });
@@ -284,12 +280,12 @@ describe('a query is refused', () => {
     [{ offset: -1 }, 'offset', 'Offset should be at least 0.'],
     [{ offset: '1' }, 'offset', 'Offset field should be an integer.'],
   ])('for conditional orders with %j', async (fields, key, text) => {
-    expect(await post('/api/v4/conditional-orders', fields)).toEqual(refusal(30, key, text));
+    expect(await post('/api/v4/conditional-orders', fields)).toEqual(refusal(key, text));
   });
 
   test('for conditional orders of an unknown market', async () => {
     expect(await post('/api/v4/conditional-orders', { market: 'XYZ_USDT' })).toEqual(
-      refusal(31, 'market', 'Market is not available.'),
+      refusal('market', 'Market is not available.', 31),
     );
   });
 
@@ -322,7 +318,7 @@ describe('a query is refused', () => {
 
   test('for an open order by its client order id without a market', async () => {
     expect(await post('/api/v4/orders', { clientOrderId: 'a' })).toEqual(
-      refusal(30, 'market', 'Market field is required.'),
+      refusal('market', 'Market field is required.'),
     );
   });
 
@@ -330,7 +326,7 @@ describe('a query is refused', () => {
     'at %s for a client order id that is no text',
     async (path) => {
       expect(await post(path, { market: 'BTC_USDT', clientOrderId: 1 })).toEqual(
-        refusal(36, 'clientOrderId', 'ClientOrderId field should be a string.'),
+        refusal('clientOrderId', 'ClientOrderId field should be a string.', 36),
       );
     },
   );
@@ -339,6 +335,6 @@ describe('a query is refused', () => {
     [{ limit: 101 }, 'limit', 'Limit should not be greater than 100.'],
     [{ offset: -1 }, 'offset', 'Offset should be at least 0.'],
   ])('for open orders with %j', async (page, key, text) => {
-    expect(await post('/api/v4/orders', { market: 'BTC_USDT', ...page })).toEqual(refusal(30, key, text));
+    expect(await post('/api/v4/orders', { market: 'BTC_USDT', ...page })).toEqual(refusal(key, text));
   });
 });
