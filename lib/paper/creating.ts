@@ -12,7 +12,7 @@ import {
 import { amountToHold, setHold } from './funds.ts';
 import { checkPositionSide } from './hedge-mode.ts';
 import { meetBook } from './matching.ts';
-import { addOrder, draftOrder } from './order-life.ts';
+import { addOrder, draftOrder, type ExitPrices } from './order-life.ts';
 import { closablePart, positionAmountOf } from './positions.ts';
 import type { RefusalName } from './refusals.ts';
 import { canFund, wouldTake } from './taking.ts';
@@ -45,10 +45,8 @@ export function createOrder(state: ExchangeState, command: CreateCommand): Comma
   return { result: 'order', order };
 }
 
-type Planned = Parameters<typeof addOrder>[2];
-
 /** Adds an order that passed its checks, reserves its funds and lets it take what the book offers. */
-export function placeOrder(state: ExchangeState, draft: PaperOrder, planned?: Planned): PaperOrder {
+export function placeOrder(state: ExchangeState, draft: PaperOrder, planned?: ExitPrices): PaperOrder {
   // An order without a limit or trigger price ends at once and reserves nothing.
   const rests = draft.price !== null || draft.activationPrice !== null;
   const order = addOrder(state, draft, planned);

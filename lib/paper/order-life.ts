@@ -1,6 +1,12 @@
-import { type Decimal, zero } from '../base/decimal.ts';
+import { zero } from '../base/decimal.ts';
 import { isOrderEnd, type OrderStatus, orderTransitions } from '../model/order.ts';
-import { clientOrderKeyOf, type ExchangeState, type PaperOrder, takeId } from './exchange-state.ts';
+import {
+  clientOrderKeyOf,
+  type ExchangeState,
+  type PaperOrder,
+  type PlannedPrices,
+  takeId,
+} from './exchange-state.ts';
 import { setHold } from './funds.ts';
 
 /** The fields that differ between new orders. All other fields start with the same values. */
@@ -45,11 +51,14 @@ export function draftOrder(draft: OrderDraft): PaperOrder {
   };
 }
 
+/** The stop-loss and take-profit that an order asks for. */
+export type ExitPrices = Omit<PlannedPrices, 'otoId'>;
+
 /** Places a drafted order, with its planned stop-loss and take-profit if it has any. */
 export function addOrder(
   state: ExchangeState,
   draft: PaperOrder,
-  planned: { readonly stopLoss: Decimal | null; readonly takeProfit: Decimal | null } = nothingPlanned,
+  planned: ExitPrices = nothingPlanned,
 ): PaperOrder {
   const orderId = takeId(state);
   const hasPlanned = planned.stopLoss !== null || planned.takeProfit !== null;

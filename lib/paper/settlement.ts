@@ -1,6 +1,7 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import { isQuoteSized } from '../model/order.ts';
 import {
+  type Balance,
   balanceToChange,
   type ExchangeState,
   isSpotOrder,
@@ -66,7 +67,7 @@ function settleCollateral(state: ExchangeState, order: PaperOrder, fill: Fill): 
   return fee;
 }
 
-function change(balances: Parameters<typeof balanceToChange>[0], ticker: string, amount: Decimal): void {
+function change(balances: Map<string, Balance>, ticker: string, amount: Decimal): void {
   const balance = balanceToChange(balances, ticker);
   balance.available = balance.available.plus(amount);
 }

@@ -32,7 +32,7 @@ export function createReadBack(
   return async (outcome, confirmed, options) => {
     if (client.dialect !== 'live' || outcome.status === 'unknown') return outcome;
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
-    const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...pick(options) };
+    const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...deadlinesOf(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
     if (cancelled.scope !== 'own' && left?.length !== 0) {
       await cancelRest(client, cancelled.market, limits);
@@ -42,7 +42,7 @@ export function createReadBack(
   };
 }
 
-function pick({ notAfterMs, endByMs }: SendOptions): SendOptions {
+function deadlinesOf({ notAfterMs, endByMs }: SendOptions): SendOptions {
   return {
     ...(notAfterMs === undefined ? {} : { notAfterMs }),
     ...(endByMs === undefined ? {} : { endByMs }),
