@@ -7,7 +7,8 @@ import { leverages } from './positions.ts';
 import type { RefusalName } from './refusals.ts';
 import { reportPair } from './reports.ts';
 import {
-  type PaperEndpoint,
+  createReadRoute,
+  createTradeRoute,
   type Reply,
   type RequestContext,
   type Route,
@@ -15,7 +16,7 @@ import {
   serveChecked,
   succeed,
 } from './request-context.ts';
-import { commandEndpoint, pairFields } from './served-endpoint.ts';
+import { commandEndpoint, pairFields, readingEndpoint } from './served-endpoint.ts';
 import { type Checked, checkCancel, checkMarket, type FieldReader, fail } from './validation.ts';
 
 /**
@@ -24,40 +25,31 @@ import { type Checked, checkCancel, checkMarket, type FieldReader, fail } from '
  * @see https://docs.whitebit.com/api-reference/collateral-trading/overview
  */
 export const accountCommands: readonly Route[] = [
-  command(cancelAll, serveCancelAll),
-  command(commandEndpoint('cancel-conditional', '/v4/order/conditional-cancel', 10_000), (context) =>
+  createTradeRoute(cancelAll, serveCancelAll),
+  createTradeRoute(commandEndpoint('cancel-conditional', '/v4/order/conditional-cancel', 10_000), (context) =>
     serveCancelConditional(context, 'id', 'conditional_id_not_integer', 'conditional_not_found'),
   ),
-  command(commandEndpoint('cancel-oto', '/v4/order/oto-cancel', 10_000), (context) =>
+  createTradeRoute(commandEndpoint('cancel-oto', '/v4/order/oto-cancel', 10_000), (context) =>
     serveCancelConditional(context, 'otoId', 'oto_id_not_integer', 'oto_not_found'),
   ),
-  command(
+  createTradeRoute(
     { ...commandEndpoint('cancel-oco', '/v4/order/oco-cancel', 10_000), fields: pairFields },
     serveCancelOco,
   ),
-  command(
+  createTradeRoute(
     commandEndpoint('close-position', '/v4/collateral-account/position/close', 10_000),
     serveClosePosition,
   ),
-  command(commandEndpoint('leverage', '/v4/collateral-account/leverage', 1000), serveLeverage),
-  command(
+  createTradeRoute(commandEndpoint('leverage', '/v4/collateral-account/leverage', 1000), serveLeverage),
+  createTradeRoute(
     commandEndpoint('set-hedge-mode', '/v4/collateral-account/hedge-mode/update', 1000),
     serveSetHedgeMode,
   ),
-  {
-    endpoint: {
-      ...commandEndpoint('hedge-mode', '/v4/collateral-account/hedge-mode', 1000),
-      repeatable: true,
-    },
-    trades: false,
-    serve: ({ account, trading }) =>
-      succeed({ hedgeMode: collateralAccountOf(trading.state, account).isHedged }),
-  },
+  createReadRoute(
+    { ...readingEndpoint('hedge-mode', '/v4/collateral-account/hedge-mode'), requestsPer10s: 1000 },
+    ({ account, trading }) => succeed({ hedgeMode: collateralAccountOf(trading.state, account).isHedged }),
+  ),
 ];
-
-function command(route: PaperEndpoint, serve: Route['serve']): Route {
-  return { endpoint: route, trades: true, serve };
-}
 
 /** @param refusal takes the place of the command's own */
 function execute(context: RequestContext, command: Command, result: unknown, refusal?: RefusalName): Reply {

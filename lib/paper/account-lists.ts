@@ -7,7 +7,14 @@ import { type Balance, collateralAccountOf, tradingAccountOf } from './exchange-
 import { tradedTickers } from './markets.ts';
 import type { RefusalName } from './refusals.ts';
 import { reportCollateral } from './reports.ts';
-import { type Reply, type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
+import {
+  createReadRoute,
+  type Reply,
+  type RequestContext,
+  type Route,
+  serveChecked,
+  succeed,
+} from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
 import { type Checked, type FieldReader, fail } from './validation.ts';
 
@@ -18,14 +25,13 @@ import { type Checked, type FieldReader, fail } from './validation.ts';
  * @see https://docs.whitebit.com/api-reference/collateral-trading/collateral-account-balance
  */
 export const accountLists: readonly Route[] = [
-  { endpoint: tradeBalance, trades: false, serve: serveTradeBalance },
-  {
-    endpoint: readingEndpoint('collateral-amounts', '/v4/collateral-account/balance'),
-    trades: false,
-    serve: serveCollateralAmounts,
-  },
-  { endpoint: collateralBalance, trades: false, serve: serveCollateralBalance },
-  { endpoint: collateralSummary, trades: false, serve: serveSummary },
+  createReadRoute(tradeBalance, serveTradeBalance),
+  createReadRoute(
+    readingEndpoint('collateral-amounts', '/v4/collateral-account/balance'),
+    serveCollateralAmounts,
+  ),
+  createReadRoute(collateralBalance, serveCollateralBalance),
+  createReadRoute(collateralSummary, serveSummary),
 ];
 
 /** All balances above zero by ticker; for one ticker, its balance alone. */

@@ -6,6 +6,7 @@ import type { PaperMarket } from './markets.ts';
 import { type BookLevel, bookOf, mergeLevels } from './order-book.ts';
 import type { RefusalName } from './refusals.ts';
 import {
+  createReadRoute,
   type Reply,
   type RequestContext,
   type Route,
@@ -24,12 +25,8 @@ import { checkMarket } from './validation.ts';
  * @see https://docs.whitebit.com/api-reference/market-data/recent-trades
  */
 export const bookLists: readonly Route[] = [
-  { endpoint: orderBook, trades: false, serve: serveOrderBook },
-  {
-    endpoint: publicEndpoint('trades', '/v4/public/trades/{market}'),
-    trades: false,
-    serve: serveTrades,
-  },
+  createReadRoute(orderBook, serveOrderBook),
+  createReadRoute(publicEndpoint('trades', '/v4/public/trades/{market}'), serveTrades),
 ];
 
 const mostLevels = 100;

@@ -4,6 +4,7 @@ import { checkDealsQuery, checkOrderDealsQuery, isWithin } from './history-query
 import { hasComeThrough } from './list-lag.ts';
 import { pageOf } from './paging.ts';
 import {
+  createReadRoute,
   type Reply,
   type RequestContext,
   type Route,
@@ -21,12 +22,8 @@ import type { Deal } from './trade-records.ts';
  * @see https://docs.whitebit.com/api-reference/spot-trading/query-executed-order-deals
  */
 export const dealLists: readonly Route[] = [
-  { endpoint: executedHistory, trades: false, serve: serveExecutedHistory },
-  {
-    endpoint: readingEndpoint('order-deals', '/v4/trade-account/order'),
-    trades: false,
-    serve: serveOrderDeals,
-  },
+  createReadRoute(executedHistory, serveExecutedHistory),
+  createReadRoute(readingEndpoint('order-deals', '/v4/trade-account/order'), serveOrderDeals),
 ];
 
 /** One market's fills are an array, those of all markets an object by market. */

@@ -5,7 +5,13 @@ import { activityOf } from './activity.ts';
 import { type ExchangeState, lastPriceOf } from './exchange-state.ts';
 import { leverageBrackets, type PaperMarket, paperMarkets } from './markets.ts';
 import { type BookLevel, bookOf } from './order-book.ts';
-import { type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
+import {
+  createReadRoute,
+  type RequestContext,
+  type Route,
+  serveChecked,
+  succeed,
+} from './request-context.ts';
 import { publicEndpoint } from './served-endpoint.ts';
 import { checkMarket } from './validation.ts';
 
@@ -16,35 +22,24 @@ import { checkMarket } from './validation.ts';
  * @see https://docs.whitebit.com/api-reference/market-data/available-futures-markets-list
  */
 export const marketData: readonly Route[] = [
-  {
-    endpoint: ticker,
-    trades: false,
-    serve: (context) => {
-      const records = [...paperMarkets.values()].map((market) => [
-        market.name,
-        describeActivity(context, market),
-      ]);
-      return succeed(Object.fromEntries(records));
-    },
-  },
-  {
-    endpoint: futures,
-    trades: false,
-    serve: (context) => {
-      const perpetuals = [...paperMarkets.values()].filter(({ isFutures }) => isFutures);
-      const result = perpetuals.map((market) => describeFutures(context, market));
-      return succeed({ success: true, message: null, result });
-    },
-  },
-  {
-    // The only endpoint with the best prices of one market. Independent clients read it.
-    endpoint: publicEndpoint('v1-ticker', '/v1/public/ticker'),
-    trades: false,
-    serve: (context) =>
-      serveChecked(checkMarket(context.read), (market) =>
-        succeed({ success: true, message: '', result: describeOlder(context, market) }),
-      ),
-  },
+  createReadRoute(ticker, (context) => {
+    const records = [...paperMarkets.values()].map((market) => [
+      market.name,
+      describeActivity(context, market),
+    ]);
+    return succeed(Object.fromEntries(records));
+  }),
+  createReadRoute(futures, (context) => {
+    const perpetuals = [...paperMarkets.values()].filter(({ isFutures }) => isFutures);
+    const result = perpetuals.map((market) => describeFutures(context, market));
+    return succeed({ success: true, message: null, result });
+  }),
+  // The only endpoint with the best prices of one market. Independent clients read it.
+  createReadRoute(publicEndpoint('v1-ticker', '/v1/public/ticker'), (context) =>
+    serveChecked(checkMarket(context.read), (market) =>
+      succeed({ success: true, message: '', result: describeOlder(context, market) }),
+    ),
+  ),
 ];
 
 function describeActivity({ trading, atMs }: RequestContext, { name }: PaperMarket) {

@@ -7,7 +7,14 @@ import { marketNamed } from './markets.ts';
 import { checkAnyMarket, pageOf } from './paging.ts';
 import type { ClosedPosition, Position, PositionEvent, Turnover } from './position-records.ts';
 import { marginOf, unrealizedPnlOf } from './positions.ts';
-import { type Reply, type RequestContext, type Route, serveChecked, succeed } from './request-context.ts';
+import {
+  createReadRoute,
+  type Reply,
+  type RequestContext,
+  type Route,
+  serveChecked,
+  succeed,
+} from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
 
 /**
@@ -20,22 +27,18 @@ import { readingEndpoint } from './served-endpoint.ts';
  * @see https://docs.whitebit.com/api-reference/collateral-trading/funding-history
  */
 export const positionLists: readonly Route[] = [
-  { endpoint: openPositions, trades: false, serve: serveOpenPositions },
-  {
-    endpoint: readingEndpoint('positions-history', '/v4/collateral-account/positions/history'),
-    trades: false,
-    serve: servePositionEvents,
-  },
-  {
-    endpoint: readingEndpoint('closed-pnl', '/v4/collateral-account/positions/closed-pnl'),
-    trades: false,
-    serve: serveClosedPositions,
-  },
-  {
-    endpoint: readingEndpoint('funding-history', '/v4/collateral-account/funding-history'),
-    trades: false,
-    serve: ({ read }) => serveChecked(checkFundingQuery(read), (page) => succeed({ records: [], ...page })),
-  },
+  createReadRoute(openPositions, serveOpenPositions),
+  createReadRoute(
+    readingEndpoint('positions-history', '/v4/collateral-account/positions/history'),
+    servePositionEvents,
+  ),
+  createReadRoute(
+    readingEndpoint('closed-pnl', '/v4/collateral-account/positions/closed-pnl'),
+    serveClosedPositions,
+  ),
+  createReadRoute(readingEndpoint('funding-history', '/v4/collateral-account/funding-history'), ({ read }) =>
+    serveChecked(checkFundingQuery(read), (page) => succeed({ records: [], ...page })),
+  ),
 ];
 
 /** Prices that are averages are cut to these decimals. */

@@ -1,6 +1,6 @@
 import type { PaperFeeRecord, PaperFeeTerms } from './accounts.ts';
 import { paperMarkets, tradedTickers } from './markets.ts';
-import { type Route, succeed } from './request-context.ts';
+import { createReadRoute, type Route, succeed } from './request-context.ts';
 import { publicEndpoint } from './served-endpoint.ts';
 
 /**
@@ -12,42 +12,28 @@ import { publicEndpoint } from './served-endpoint.ts';
  * @see https://docs.whitebit.com/api-reference/market-data/maintenance-status
  */
 export const publicLists: readonly Route[] = [
-  {
-    endpoint: publicEndpoint('assets', '/v4/public/assets'),
-    trades: false,
-    serve: ({ trading }) => {
-      const records = trading.state.mainAccount.transferFees;
-      const named = [...records.values()].map((record) => [record.ticker, describeAsset(record)]);
-      const demo = [...tradedTickers].filter((ticker) => !records.has(ticker));
-      return succeed({
-        ...Object.fromEntries(named),
-        ...Object.fromEntries(demo.map((ticker) => [ticker, describeDemoAsset(ticker)])),
-      });
-    },
-  },
-  {
-    endpoint: publicEndpoint('public-fee', '/v4/public/fee'),
-    trades: false,
-    serve: ({ trading }) => {
-      const records = [...trading.state.mainAccount.transferFees.values()];
-      return succeed(Object.fromEntries(records.map((record) => [record.ticker, describeFees(record)])));
-    },
-  },
-  {
-    endpoint: publicEndpoint('collateral-markets', '/v4/public/collateral/markets'),
-    trades: false,
-    serve: () => {
-      const margin = [...paperMarkets.values()].filter(
-        ({ isCollateral, isFutures }) => isCollateral && !isFutures,
-      );
-      return succeed({ success: true, message: null, result: margin.map(({ name }) => name).sort() });
-    },
-  },
-  {
-    endpoint: publicEndpoint('platform-status', '/v4/public/platform/status'),
-    trades: false,
-    serve: () => succeed({ status: 'system operational' }),
-  },
+  createReadRoute(publicEndpoint('assets', '/v4/public/assets'), ({ trading }) => {
+    const records = trading.state.mainAccount.transferFees;
+    const named = [...records.values()].map((record) => [record.ticker, describeAsset(record)]);
+    const demo = [...tradedTickers].filter((ticker) => !records.has(ticker));
+    return succeed({
+      ...Object.fromEntries(named),
+      ...Object.fromEntries(demo.map((ticker) => [ticker, describeDemoAsset(ticker)])),
+    });
+  }),
+  createReadRoute(publicEndpoint('public-fee', '/v4/public/fee'), ({ trading }) => {
+    const records = [...trading.state.mainAccount.transferFees.values()];
+    return succeed(Object.fromEntries(records.map((record) => [record.ticker, describeFees(record)])));
+  }),
+  createReadRoute(publicEndpoint('collateral-markets', '/v4/public/collateral/markets'), () => {
+    const margin = [...paperMarkets.values()].filter(
+      ({ isCollateral, isFutures }) => isCollateral && !isFutures,
+    );
+    return succeed({ success: true, message: null, result: margin.map(({ name }) => name).sort() });
+  }),
+  createReadRoute(publicEndpoint('platform-status', '/v4/public/platform/status'), () =>
+    succeed({ status: 'system operational' }),
+  ),
 ];
 
 const tradingFees = { maker_fee: '0.1', taker_fee: '0.1' } as const;

@@ -33,9 +33,19 @@ export type PaperEndpoint = Omit<Endpoint, 'params' | 'result' | 'source'>;
 /** How one endpoint is served. */
 export interface Route {
   readonly endpoint: PaperEndpoint;
-  /** Whether it places or cancels orders. */
+  /** Whether it places or cancels orders, or changes an account: a key may lack the permission. */
   readonly trades: boolean;
   readonly serve: (context: RequestContext) => Reply;
+}
+
+/** The route of an endpoint that only reads. */
+export function createReadRoute(endpoint: PaperEndpoint, serve: Route['serve']): Route {
+  return { endpoint, trades: false, serve };
+}
+
+/** The route of an endpoint that places or cancels orders, or changes an account. */
+export function createTradeRoute(endpoint: PaperEndpoint, serve: Route['serve']): Route {
+  return { endpoint, trades: true, serve };
 }
 
 export function succeed(result: unknown): Reply {

@@ -28,7 +28,8 @@ import { positionLists } from './position-lists.ts';
 import { publicLists } from './public-lists.ts';
 import { reportCancelled, reportCreated } from './reports.ts';
 import {
-  type PaperEndpoint,
+  createReadRoute,
+  createTradeRoute,
   type Reply,
   type RequestContext,
   type Route,
@@ -40,17 +41,6 @@ import { pairFields, readingEndpoint } from './served-endpoint.ts';
 import { tradingFees } from './trading-fees.ts';
 import { checkCancel } from './validation.ts';
 
-const reading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
-  endpoint,
-  trades: false,
-  serve,
-});
-const trading = (endpoint: PaperEndpoint, serve: Route['serve']): Route => ({
-  endpoint,
-  trades: true,
-  serve,
-});
-
 /**
  * Only other clients read this list.
  *
@@ -60,20 +50,20 @@ const ocoOrders = readingEndpoint('oco-orders', '/v4/oco-orders', pairFields);
 
 /** The routes of all endpoints. */
 export const routes: readonly Route[] = [
-  reading(ping, () => succeed(['pong'])),
-  reading(serverTime, ({ atMs }) => succeed({ time: Math.floor(atMs / 1000) })),
-  reading(markets, () => succeed([...paperMarkets.values()].map(listMarket))),
-  reading(mainBalance, serveMainBalance),
-  reading(fees, ({ trading }) => succeed([...trading.state.mainAccount.transferFees.values()])),
-  reading(interestPayments, serveInterestPayments),
-  ...orderTypes.map((type) => trading(endpointOf(type), (context) => serveCreate(context, type))),
-  reading(conditionalOrders, serveConditionalOrders),
-  trading(cancelOrder, serveCancelOrder),
-  reading(openOrder, serveOpenOrders),
-  reading(endedOrder, serveEndedOrders),
+  createReadRoute(ping, () => succeed(['pong'])),
+  createReadRoute(serverTime, ({ atMs }) => succeed({ time: Math.floor(atMs / 1000) })),
+  createReadRoute(markets, () => succeed([...paperMarkets.values()].map(listMarket))),
+  createReadRoute(mainBalance, serveMainBalance),
+  createReadRoute(fees, ({ trading }) => succeed([...trading.state.mainAccount.transferFees.values()])),
+  createReadRoute(interestPayments, serveInterestPayments),
+  ...orderTypes.map((type) => createTradeRoute(endpointOf(type), (context) => serveCreate(context, type))),
+  createReadRoute(conditionalOrders, serveConditionalOrders),
+  createTradeRoute(cancelOrder, serveCancelOrder),
+  createReadRoute(openOrder, serveOpenOrders),
+  createReadRoute(endedOrder, serveEndedOrders),
   ...accountLists,
   ...positionLists,
-  reading(ocoOrders, serveOcoOrders),
+  createReadRoute(ocoOrders, serveOcoOrders),
   ...dealLists,
   tradingFees,
   ...marketData,

@@ -1,6 +1,6 @@
 import { type Decimal, formatDecimal, hundred } from '../base/decimal.ts';
 import { marketNamed } from './markets.ts';
-import { type Route, succeed } from './request-context.ts';
+import { createReadRoute, type Route, succeed } from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
 
 /** All markets of a sort have the same fees. */
@@ -13,21 +13,18 @@ const perpetual = marketNamed('BTC_PERP');
  *
  * @see https://docs.whitebit.com/api-reference/account-wallet/query-market-fees
  */
-export const tradingFees: Route = {
-  endpoint: readingEndpoint('market-fee', '/v4/market/fee'),
-  trades: false,
-  serve: () =>
-    succeed({
-      error: null,
-      taker: formatRate(spot.takerFeeRate),
-      maker: formatRate(spot.makerFeeRate),
-      futures_taker: formatRate(perpetual.takerFeeRate),
-      futures_maker: formatRate(perpetual.makerFeeRate),
-      rpi_maker_fee_premium: null,
-      futures_rpi_maker_fee_premium: null,
-      custom_fee: {},
-    }),
-};
+export const tradingFees: Route = createReadRoute(readingEndpoint('market-fee', '/v4/market/fee'), () =>
+  succeed({
+    error: null,
+    taker: formatRate(spot.takerFeeRate),
+    maker: formatRate(spot.makerFeeRate),
+    futures_taker: formatRate(perpetual.takerFeeRate),
+    futures_maker: formatRate(perpetual.makerFeeRate),
+    rpi_maker_fee_premium: null,
+    futures_rpi_maker_fee_premium: null,
+    custom_fee: {},
+  }),
+);
 
 function formatRate(rate: Decimal): string {
   return formatDecimal(rate.times(hundred));
