@@ -7,6 +7,9 @@ export type Side = (typeof sides)[number];
 /** On which side of the last price a stop price lies: above it the order wakes on a rise, below it on a fall. */
 export type TriggerSide = 'above' | 'below';
 
+/** The usual trigger side: a stop order follows a move of the price. */
+export const usualTriggerSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'below' };
+
 export const positionSides = ['LONG', 'SHORT', 'BOTH'] as const;
 export type PositionSide = (typeof positionSides)[number];
 

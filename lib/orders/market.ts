@@ -3,7 +3,13 @@ import type { Account } from '../model/account.ts';
 import type { OrderType } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { MarketSignal } from '../model/signal.ts';
-import { type DraftContext, type Drafted, type OrderKind, sharedValues } from './order-kind.ts';
+import {
+  type Complaint,
+  type DraftContext,
+  type Drafted,
+  type OrderKind,
+  sharedValues,
+} from './order-kind.ts';
 
 /**
  * Fills at once. With a bound (`maxSlippage`) it goes out as a limit order at the bound that takes at once and cancels
@@ -98,7 +104,7 @@ function isAllowed({ maxSlippageRate, allowUnguardedMarket }: Account, asked: De
   return asked !== null || maxSlippageRate !== null || allowUnguardedMarket;
 }
 
-function complainUnguarded({ name }: Account) {
+function complainUnguarded({ name }: Account): Complaint {
   return {
     message: `the market order has no "maxSlippage", and account ${name} has none either: it could fill at any price`,
     hint: 'add "maxSlippage": "0.5%" to the alert or to the account in relay.config.ts; allowUnguardedMarket: true in the account allows orders without a bound',

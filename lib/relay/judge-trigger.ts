@@ -3,7 +3,7 @@ import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ticker } from '../exchange/endpoints/ticker.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import type { Order, Side, TriggerSide } from '../model/order.ts';
+import { type Order, type TriggerSide, usualTriggerSides } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import { kindNamed } from '../orders/order-kinds.ts';
@@ -21,7 +21,6 @@ const sidesByCondition: ReadonlyMap<string, TriggerSide> = new Map([
   ['gte', 'above'],
   ['lte', 'below'],
 ]);
-const usualSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'below' };
 const moves: Readonly<Record<TriggerSide, string>> = { above: 'rises', below: 'falls' };
 
 /**
@@ -95,7 +94,7 @@ export function judgeTrigger(
       : alarming(
           `the alert expects the stop price ${stopPrice} of order ${orderId} ${expected} the last price, and the exchange does not report where it lies: check the order`,
         );
-  const usual = usualSides[signal.side];
+  const usual = usualTriggerSides[signal.side];
   const wakes = `its stop price ${stopPrice} is ${side} the last price, so it wakes when the price ${moves[side]} to it`;
   if (expected !== null && expected !== side)
     return alarming(

@@ -1,4 +1,4 @@
-import type { Side, StpMode, TriggerSide } from '../model/order.ts';
+import { type Side, type StpMode, type TriggerSide, usualTriggerSides } from '../model/order.ts';
 import type { Fields } from './fields.ts';
 import { hintForForeignTimeInForce } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
@@ -27,7 +27,6 @@ const triggerSides: Vocabulary<TriggerSide | 'breakout'> = {
   words: { above: 'above', below: 'below', breakout: 'breakout' },
   known: ['above', 'below', 'breakout'],
 };
-const breakoutSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'below' };
 
 /** How an order meets the book: the paths of the fields that say so, where they say so. */
 export interface BookFlags {
@@ -67,5 +66,5 @@ export function readExpectTrigger(
   issues: Issues,
 ): TriggerSide | undefined {
   const word = expectTrigger && readWord(expectTrigger, triggerSides, issues);
-  return word === 'breakout' ? breakoutSides[side] : word;
+  return word === 'breakout' ? usualTriggerSides[side] : word;
 }
