@@ -51,7 +51,8 @@ export function sizeOrder(signal: OrderSignal, context: SizeContext): Sized {
   const { market, account, tradesOn, readings } = context;
   const { side } = signal;
   const misplaced =
-    checkTradable(market, tradesOn) ?? (tradesOn === 'spot' ? checkSpotFields(signal, market.name) : null);
+    checkTradable(market, tradesOn) ??
+    (tradesOn === 'spot' ? checkSpotFields(signal, market.name, account) : null);
   if (misplaced !== null) return denied(misplaced);
   const drafted = kindNamed(signal.orderType).draftOrder(signal, {
     account,
