@@ -58,7 +58,9 @@ export function addMainAccountCommands(paper: Command): void {
   for (const { way } of ways) addFeeOptions(fee, way);
   paper
     .command('interest')
-    .description('pay interest to the partner account; repeating the command makes another payment')
+    .description(
+      'pay interest to the account main, which is a business partner; repeating the command makes another payment',
+    )
     .argument('<ticker>', 'for example USDT', readTicker)
     .argument('<amount>', 'amount of the payment', readAmount)
     .option('--plan <id>', 'id of the plan', 'paper-plan')

@@ -182,6 +182,8 @@ function explainError(error: unknown): string {
   if (code === 'EADDRINUSE')
     return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port and --paper-port`;
   if (!(error instanceof RelayError)) return describeError(error);
-  const issues = error.issues.map(({ path, message, hint }) => `  ${path}: ${message} (${hint})`);
+  const issues = error.issues.map(
+    ({ path, message, hint }) => `  ${path === '' ? '' : `${path}: `}${message} (${hint})`,
+  );
   return [error.message, ...issues, error.row.action].join('\n');
 }

@@ -135,7 +135,7 @@ async function nameTarget(
  */
 const mostTargets = 25;
 /** The most orders that are read from the ledger for one lookup, to know how many are left. */
-const mostRead = 200;
+const mostRead = 1000;
 
 /**
  * Looks up what became of a `cancel_all`. It has succeeded when none of the orders is open that the ledger counted as

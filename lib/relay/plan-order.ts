@@ -1,5 +1,6 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { type Json, toJson } from '../base/json.ts';
+import type { Dialect } from '../exchange/dialect.ts';
 import type { Account } from '../model/account.ts';
 import type { SizedOrder } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
@@ -39,6 +40,7 @@ export async function planOrder(
   const client = await services.exchangeFor(account.name);
   const unsupported = checkDialect(signal.orderType, tradesOn, client.dialect);
   if (unsupported !== null) return { verdict: 'denied', denial: unsupported };
+  if (signal.size.unit === 'percent' && client.dialect !== 'live') return denyShare(client.dialect);
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reader = { client, clock: services.clock, limits };
   const readings = await readForOrder(reader, signal, market, traded);
@@ -60,6 +62,16 @@ export async function planOrder(
       send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
     },
   };
+}
+
+/** The written API has no endpoint that shows what an account holds for trading. */
+function denyShare(dialect: Dialect): Plan {
+  return deny(
+    'size_not_in_dialect',
+    'quantity or quoteQuantity',
+    'a per cent',
+    `in the dialect "${dialect}" the exchange does not show what a per cent is a share of; nothing was sent. Write "quantity" or "quoteQuantity", or set the exchange's dialect in relay.config.ts to "live" if that is what it speaks`,
+  );
 }
 
 /** What the order was priced and sized on, and the result; nothing when nothing was read. */

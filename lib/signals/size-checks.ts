@@ -1,5 +1,5 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
-import type { TradingGround } from '../model/account.ts';
+import type { Account, TradingGround } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal } from '../model/signal.ts';
@@ -49,7 +49,11 @@ export function checkCollateralShare({ size }: OrderSignal, { name, quote }: Mar
 }
 
 /** Denies what spot trading does not have: dropped in silence, it would leave a holding without its protection. */
-export function checkSpotFields(signal: OrderSignal, market: string): Denial | null {
+export function checkSpotFields(
+  signal: OrderSignal,
+  market: string,
+  { region }: Pick<Account, 'region'>,
+): Denial | null {
   const deny = (field: string, reason: string): Denial => ({
     rule: 'not_on_spot',
     limit: 'spot trading',
@@ -59,7 +63,9 @@ export function checkSpotFields(signal: OrderSignal, market: string): Denial | n
   if (signal.stopLoss !== undefined || signal.takeProfit !== undefined)
     return deny(
       signal.stopLoss === undefined ? 'takeProfit' : 'stopLoss',
-      'where the exchange has no stop-loss and take-profit of an order; send a stop_limit or limit order of the other side after the entry, or trade the market on margin (tradesOn in relay.config.ts)',
+      region === null
+        ? 'where the exchange has no stop-loss and take-profit of an order; send a stop_limit or limit order of the other side after the entry, or trade the market on margin (tradesOn in relay.config.ts)'
+        : 'where the exchange has no stop-loss and take-profit of an order; send a stop_market order of the other side after the entry',
     );
   if (signal.positionSide !== undefined && signal.positionSide !== 'BOTH')
     return deny('positionSide', 'where there are no positions; remove "positionSide"');

@@ -111,6 +111,8 @@ function shareOfPosition(
   if (position !== undefined && reduced.length === 1)
     return { ok: true, asked: position.amount.abs().times(rate), isQuote: false, reduces: position };
   const actual = named.map(({ amount }) => formatDecimal(amount)).join(' and ') || 'none';
+  const held =
+    actual === 'none' ? `${market} has no open position` : `the open position in ${market} is ${actual}`;
   const limit = `a ${side === 'sell' ? 'long' : 'short'} position`;
   return {
     ok: false,
@@ -118,7 +120,7 @@ function shareOfPosition(
       rule: 'no_position',
       limit,
       actual,
-      message: `the size is a share of the position, a ${side} reduces ${limit}, and the open position in ${market} is ${actual}; nothing was sent`,
+      message: `the size is a share of the position, a ${side} reduces ${limit}, and ${held}; nothing was sent`,
     },
   };
 }

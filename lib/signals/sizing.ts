@@ -68,7 +68,9 @@ export function sizeOrder(signal: OrderSignal, context: SizeContext): Sized {
   const { side } = signal;
   const misplaced =
     checkTradable(market, tradesOn) ??
-    (tradesOn === 'spot' ? checkSpotFields(signal, market.name) : checkCollateralShare(signal, market));
+    (tradesOn === 'spot'
+      ? checkSpotFields(signal, market.name, account)
+      : checkCollateralShare(signal, market));
   if (misplaced !== null) return denied(misplaced);
   const drafted = kindNamed(signal.orderType).draftOrder(signal, {
     account,

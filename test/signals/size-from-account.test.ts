@@ -159,11 +159,16 @@ describe('a share of the position', () => {
   });
 
   test.each([
-    ['no position', [], 'none'],
-    ['a short one', [position('-0.02')], '-0.02'],
-  ])('is denied to a sell with %s', (_, positions, actual) => {
+    ['no position', [], 'none', 'BTC_PERP has no open position'],
+    ['a short one', [position('-0.02')], '-0.02', 'the open position in BTC_PERP is -0.02'],
+  ])('is denied to a sell with %s', (_, positions, actual, held) => {
     expect(size(half, {}, account, holding(...positions))).toMatchObject({
-      denial: { rule: 'no_position', limit: 'a long position', actual },
+      denial: {
+        rule: 'no_position',
+        limit: 'a long position',
+        actual,
+        message: expect.stringContaining(held),
+      },
     });
   });
 
@@ -193,6 +198,15 @@ describe('what spot trading does not have is denied by name', () => {
   ] as const)('%j', (changes, actual) => {
     expect(size({ ...plain, ...changes }, market, account, onSpot)).toMatchObject({
       denial: { rule: 'not_on_spot', actual },
+    });
+  });
+
+  test.each([
+    [null, /send a stop_limit or limit order of the other side .* on margin/],
+    ['eu', /send a stop_market order of the other side after the entry$/],
+  ] as const)('and in the region %s the message names what the exchange takes there', (region, message) => {
+    expect(size({ ...plain, stopLoss: '2%' }, market, { ...account, region }, onSpot)).toMatchObject({
+      denial: { message: expect.stringMatching(message) },
     });
   });
 
