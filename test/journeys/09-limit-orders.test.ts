@@ -47,6 +47,17 @@ describe('a limit order', () => {
     ]);
   });
 
+  test('of another kind, but sized as a share in the documented dialect, is denied before anything is asked', async () => {
+    await open('documented');
+
+    await world.post(buyAlert({ quantity: '5%' }));
+    const { status, steps } = await world.settled('buy-1');
+
+    expect(status).toBe('denied');
+    expect(steps.at(-1)?.evidence).toMatchObject({ rule: 'size_not_in_dialect', actual: 'a per cent' });
+    expect(orders()).toEqual([]);
+  });
+
   test('in the documented dialect is denied with its kind named, and nothing is sent', async () => {
     await open('documented');
 
