@@ -216,7 +216,13 @@ const runs: Readonly<Record<string, ExampleRun>> = {
     tradesOn: 'futures',
     ticker: 'BTCUSDT.P',
     orders: [{ action: 'sell' }],
-    placed: ['buy limit 0.03 filled', 'sell limit 0.03 filled'],
+    // The stop-loss and take-profit of the entry go with the position.
+    placed: [
+      'buy limit 0.03 filled',
+      'sell stop_limit 0.03 cancelled',
+      'sell limit 0.03 cancelled',
+      'sell limit 0.03 filled',
+    ],
   },
 };
 
@@ -245,7 +251,10 @@ describe('an example for TradingView, filled in and sent to a relay', () => {
       for (const message of [...before, ...messages]) {
         const { status, body } = await world.post(message);
         expect(status).toBe(202);
-        expect(await world.settled(body.signalId ?? '')).toMatchObject({ status: 'placed' });
+        for (const { signalId = '' } of body.signals ?? [body]) {
+          const { status: outcome, signal } = await world.settled(signalId);
+          expect(outcome).toBe(signal?.action === 'order' ? 'placed' : 'cancelled');
+        }
       }
 
       const held = world.paper.control.state().orders;
@@ -259,5 +268,13 @@ describe('an example for TradingView, filled in and sent to a relay', () => {
 });
 
 function openAPosition(ticker: string): string {
-  return JSON.stringify({ id: 'entry', ticker, action: 'buy', orderType: 'market', quantity: '0.03' });
+  const protection = { stopLoss: '2%', takeProfit: '4%' };
+  return JSON.stringify({
+    id: 'entry',
+    ticker,
+    action: 'buy',
+    orderType: 'market',
+    quantity: '0.03',
+    ...protection,
+  });
 }
