@@ -38,7 +38,7 @@ export async function lookUp(
         ? await lookUpRest(client, place, signal, options)
         : { kind: 'found', outcome: foundOutcome(place, signal) };
     case 'filled':
-      return await lookUpFilled(client, place, signal, options);
+      return await lookUpFilled(client, { ...place, clientOrderId }, signal, options);
     case 'not_found':
       return {
         kind: 'not_found',
@@ -92,18 +92,19 @@ async function lookUpRest(
  */
 async function lookUpFilled(
   client: ExchangeClient,
-  place: FilledOrder,
+  place: FilledOrder & { readonly clientOrderId: string },
   signal: OrderSignal,
   options: SendOptions,
 ): Promise<LookupResult> {
-  const { orderId, side } = place;
+  const { orderId, clientOrderId, side } = place;
   if (side !== signal.side)
     return {
       kind: 'inconclusive',
       finding: `its fills are fills of a ${side}; check the order on the exchange`,
     };
   if (!mustNotRest(signal)) return { kind: 'found', outcome: filledOutcome(place, true) };
-  const ended = await endResting(client, { market: signal.market, orderId }, options);
+  // Fills may leave out the client order id. An order that another program placed must not be cancelled for them.
+  const ended = await endResting(client, { market: signal.market, orderId, clientOrderId }, options);
   if (!ended.isEnded) return stillRests(orderId, ended.reason);
   const outcome = ended.order === null ? filledOutcome(place, false) : cancelledRestOutcome(ended.order);
   return { kind: 'found', outcome };
