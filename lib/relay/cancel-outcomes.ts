@@ -9,6 +9,8 @@ export interface TargetOutcome {
   readonly status: Status;
   /** Whether the exchange reported that no such order is open. */
   readonly wasGone: boolean;
+  /** The id of the order that the exchange has confirmed as cancelled. */
+  readonly confirmedId?: number;
   readonly note: string;
   readonly evidence: Json;
   readonly alarm?: Alarm;
@@ -75,7 +77,7 @@ function joinStatuses(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }
   };
 }
 
-function evidenceOf({ alarm, ...outcome }: TargetOutcome): Json {
+function evidenceOf({ alarm, confirmedId: _, ...outcome }: TargetOutcome): Json {
   return { ...outcome, ...(alarm === undefined ? {} : { alarm: alarm.message }) };
 }
 

@@ -30,15 +30,25 @@ export type Ended =
   | { readonly isEnded: true; readonly order: Order | null }
   | { readonly isEnded: false; readonly reason: string };
 
+/** Names the order whose rest is to be cancelled. */
+interface RestingName {
+  readonly market: string;
+  readonly orderId: number;
+  /** Given where nothing but fills tells the order id: the cancellation then names the order by this id. */
+  readonly clientOrderId?: string;
+}
+
 /** Cancels what rests of an order. Cancelling twice does no harm. */
 export async function endResting(
   client: ExchangeClient,
-  { market, orderId }: { readonly market: string; readonly orderId: number },
+  { market, orderId, clientOrderId }: RestingName,
   options: SendOptions,
 ): Promise<Ended> {
+  const name = clientOrderId === undefined ? { market, orderId } : { market, clientOrderId };
   try {
-    const order = await client.call(cancelOrder, { market, orderId }, options);
-    const contradictions = findCancelContradictions({ market, orderId, clientOrderId: null }, order);
+    const order = await client.call(cancelOrder, name, options);
+    const asked = { market, orderId, clientOrderId: clientOrderId ?? null };
+    const contradictions = findCancelContradictions(asked, order);
     if (contradictions.length === 0) return { isEnded: true, order };
     return {
       isEnded: false,

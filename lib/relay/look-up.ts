@@ -38,9 +38,13 @@ export async function lookUp(
         ? await lookUpRest(client, place, signal, options)
         : { kind: 'found', outcome: foundOutcome(place, signal) };
     case 'filled':
-      return await lookUpFilled(client, place, signal, options);
+      return await lookUpFilled(client, { ...place, clientOrderId }, signal, options);
     case 'not_found':
-      return { kind: 'not_found', finding: 'the order is neither open nor in the history', outcome: noOrder };
+      return {
+        kind: 'not_found',
+        finding: 'the order is neither open nor in the history',
+        outcome: entry.orderId === null ? noOrder : unlistedOutcome(entry.orderId),
+      };
     case 'not_listed':
       return { kind: 'inconclusive', finding: notListed };
   }
@@ -69,6 +73,12 @@ async function lookUpRest(
   const { market } = signal;
   const ended = await endResting(client, { market, orderId }, options);
   if (!ended.isEnded) return stillRests(orderId, ended.reason);
+  // The next lookup cancels the next one.
+  if (found.others > 0)
+    return {
+      kind: 'inconclusive',
+      finding: `order ${orderId} is no longer open; the exchange lists ${found.others} more with its client order id`,
+    };
   if (ended.order !== null) return { kind: 'found', outcome: cancelledRestOutcome(ended.order) };
   const place = await findOrder(client, { market, clientOrderId }, options);
   // It was listed, so it existed; a partner's lists may never show how it ended.
@@ -82,18 +92,19 @@ async function lookUpRest(
  */
 async function lookUpFilled(
   client: ExchangeClient,
-  place: FilledOrder,
+  place: FilledOrder & { readonly clientOrderId: string },
   signal: OrderSignal,
   options: SendOptions,
 ): Promise<LookupResult> {
-  const { orderId, side } = place;
+  const { orderId, clientOrderId, side } = place;
   if (side !== signal.side)
     return {
       kind: 'inconclusive',
       finding: `its fills are fills of a ${side}; check the order on the exchange`,
     };
   if (!mustNotRest(signal)) return { kind: 'found', outcome: filledOutcome(place, true) };
-  const ended = await endResting(client, { market: signal.market, orderId }, options);
+  // Fills may leave out the client order id. An order that another program placed must not be cancelled for them.
+  const ended = await endResting(client, { market: signal.market, orderId, clientOrderId }, options);
   if (!ended.isEnded) return stillRests(orderId, ended.reason);
   const outcome = ended.order === null ? filledOutcome(place, false) : cancelledRestOutcome(ended.order);
   return { kind: 'found', outcome };
@@ -112,6 +123,17 @@ const noOrder: Outcome = {
   evidence: null,
   orderOpen: false,
 };
+
+/** Of an order that a response has confirmed. The lists may omit orders that were cancelled before any fill. */
+function unlistedOutcome(orderId: number): Outcome {
+  return {
+    status: 'placed',
+    note: `the exchange had confirmed order ${orderId}; repeated lookups found it neither open nor in the history, and no fill of it`,
+    evidence: null,
+    orderId,
+    orderOpen: false,
+  };
+}
 
 /**
  * The lists of a partner's account omit cancelled orders, so only the fills prove that the order was there.

@@ -49,7 +49,11 @@ export async function placeOrder(
   const order = withoutIoc(asked.order);
   const plain = { ...asked, order };
   const { outcome } = await sendOrder(client, prepareOrder(client, order), plain, sending);
-  const note = `the exchange refuses "immediate or cancel" here, so a plain limit order was sent: ${outcome.note}`;
+  const plainly =
+    outcome.status === 'not_sent'
+      ? 'and a plain limit order could not be sent'
+      : 'so a plain limit order was sent';
+  const note = `the exchange refuses "immediate or cancel" here, ${plainly}: ${outcome.note}`;
   return await endRest(client, plain, { ...outcome, note }, options);
 }
 

@@ -139,7 +139,7 @@ export function ready(
       requests: targets.map(({ request }) => describeRequest(request)),
       async send(options) {
         const outcomes = await cancelTargets(services, goneStatus, targets, options);
-        return await readBack(joinOutcomes(outcomes, beside), confirmedIds(targets, outcomes), options);
+        return await readBack(joinOutcomes(outcomes, beside), confirmedIds(outcomes), options);
       },
     },
   };
@@ -160,9 +160,9 @@ async function cancelTargets(
   return outcomes;
 }
 
-function confirmedIds(targets: readonly Target[], outcomes: readonly TargetOutcome[]): ReadonlySet<number> {
-  const confirmed = targets.filter((_, place) => outcomes[place]?.status === 'cancelled');
-  return new Set(confirmed.flatMap(({ name }) => name.orderId ?? []));
+/** From the responses: of an order whose own response was lost, only the client order id was known before. */
+function confirmedIds(outcomes: readonly TargetOutcome[]): ReadonlySet<number> {
+  return new Set(outcomes.flatMap(({ confirmedId }) => confirmedId ?? []));
 }
 
 async function cancelTarget(
@@ -179,6 +179,7 @@ async function cancelTarget(
     return {
       status: 'cancelled',
       wasGone: false,
+      confirmedId: order.orderId,
       note: `order ${order.orderId} is cancelled`,
       evidence: { order: toJson(order) },
     };

@@ -20,6 +20,7 @@ export function mayPlanAgain(startedAtMs: number, nowMs: number, timeoutMs: numb
  * @param timeoutMs of one request
  */
 export function sendingTimeMs(plannedMs: number, timeoutMs: number): number {
-  // A process that was frozen while it planned has the time that it did not use.
-  return Math.max(timeoutMs, signalTimeouts * timeoutMs - plannedMs);
+  // A process that was frozen while it planned has the time that it did not use. A negative time means that the clock
+  // was set back meanwhile.
+  return Math.max(timeoutMs, signalTimeouts * timeoutMs - Math.max(0, plannedMs));
 }

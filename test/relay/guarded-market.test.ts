@@ -3,6 +3,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { override } from '../support/override.ts';
 
 const create = '/api/v4/order/collateral/limit';
 const cancel = '/api/v4/order/cancel';
@@ -81,6 +82,30 @@ describe('where the exchange refuses "immediate or cancel" on collateral', () =>
       /^the exchange refuses "immediate or cancel" here, so a plain limit order was sent: .*; what did not fill at once was cancelled \(.* filled\)$/,
     );
     expect(orders()).toMatchObject([{ status: 'cancelled', ioc: false }]);
+  });
+
+  test('the ledger does not say that a plain limit order was sent when its time was up', async () => {
+    relay.paper.control.addFault(refuseIoc);
+    await relay.receive(alert());
+    const client = await relay.services.exchangeFor('main');
+    let creates = 0;
+    const prepare: typeof client.prepare = (endpoint, params) => {
+      const prepared = client.prepare(endpoint, params);
+      if (endpoint.name === 'limit') creates += 1;
+      return creates < 2
+        ? prepared
+        : { ...prepared, send: (late) => prepared.send({ ...late, notAfterMs: 0 }) };
+    };
+
+    await relay.executeWith(
+      { ...relay.services, exchangeFor: async () => override(client, { prepare }) },
+      'buy-1',
+    );
+
+    expect(await relay.entry('buy-1')).toMatchObject({ status: 'not_sent' });
+    expect(await lastNote()).toMatch(
+      /^the exchange refuses "immediate or cancel" here, and a plain limit order could not be sent: /,
+    );
   });
 
   test('an order that fills at once needs no cancellation', async () => {

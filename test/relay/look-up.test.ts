@@ -31,7 +31,7 @@ describe('looking up the outcome of an entry', () => {
   });
 
   test('does not find an order under another client order id', async () => {
-    expect(await lookUpNow({ clientOrderId: 'tr-of-nobody' })).toMatchObject({
+    expect(await lookUpNow({ clientOrderId: 'tr-of-nobody', orderId: null })).toMatchObject({
       kind: 'not_found',
       outcome: { status: 'not_placed', orderOpen: false },
     });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { limit } from '../../lib/exchange/endpoints/limit.ts';
 import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
@@ -63,6 +64,31 @@ describe('a listed order with the client order id of the signal', () => {
     expect(orders()).toMatchObject([{ status: 'partially_filled' }]);
     expect(await relay.entry('buy-1')).toMatchObject({ status: 'unknown' });
   });
+});
+
+test('fills without a client order id never cancel an order that the relay did not place', async () => {
+  const client = await relay.services.exchangeFor('main');
+  // It takes what the book offers up to its price, and the rest of it stays.
+  await client.call(limit, {
+    market: 'BTC_USDT',
+    side: 'buy',
+    amount: parseDecimal('2'),
+    price: parseDecimal('50025'),
+    clientOrderId: 'by-hand',
+  });
+  const market = { orderType: 'market', maxSlippage: '0.05%' };
+  await relay.send(alert(market), { fault: 'drop_before', endpoint: 'limit' });
+  const call: ExchangeClient['call'] = async (endpoint, params, options) => {
+    if (endpoint.name !== 'executed-history') return await client.call(endpoint, params, options);
+    const others = { ...(params as object), clientOrderId: 'by-hand' } as typeof params;
+    const fills = (await client.call(endpoint, others, options)) as object[];
+    return fills.map((fill) => ({ ...fill, clientOrderId: undefined })) as never;
+  };
+
+  relay.clock.advance(minuteMs);
+  await reconcileSignals({ ...relay.services, exchangeFor: async () => override(client, { call }) });
+
+  expect(orders()).toMatchObject([{ clientOrderId: 'by-hand', status: 'partially_filled' }]);
 });
 
 test('a last price of zero is no price: what the alert expects of its trigger cannot be checked', async () => {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { limit } from '../../lib/exchange/endpoints/limit.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { override } from '../support/override.ts';
 
 let relay: Aftermath;
 
@@ -49,4 +51,23 @@ describe('a cancel_all of the whole market, whose open orders cannot be read', (
     expect(await relay.entry('all')).toMatchObject({ status: 'rejected' });
     expect(statuses()).toEqual(['open']);
   });
+});
+
+test('an order whose response was lost is not reported as left open by a list that lags behind its cancellation', async () => {
+  await relay.send(buyAlert(), { fault: 'drop_after', endpoint: 'stop-limit' });
+  const client = await relay.services.exchangeFor('main');
+  let before: unknown;
+  const call: typeof client.call = async (endpoint, params, options) => {
+    const result = await client.call(endpoint, params, options);
+    if (endpoint.name !== 'open-order') return result;
+    before ??= result;
+    return before as typeof result;
+  };
+  await relay.receive(JSON.stringify({ id: 'own', ticker: 'BTCUSDT', action: 'cancel_all' }));
+
+  await relay.executeWith({ ...relay.services, exchangeFor: async () => override(client, { call }) }, 'own');
+
+  expect(statuses()).toEqual(['open', 'cancelled']);
+  expect(await relay.entry('own')).toMatchObject({ status: 'cancelled' });
+  expect(relay.alarms.map(({ name }) => name)).not.toContain('orders_left_open');
 });

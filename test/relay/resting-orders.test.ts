@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import { limit } from '../../lib/exchange/endpoints/limit.ts';
 import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
 import { type Aftermath, minuteMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
@@ -16,6 +18,18 @@ const guarded = JSON.stringify({ ...order, orderType: 'market', maxSlippage: '0.
 const orders = () => relay.paper.control.state().orders;
 const refuseIoc = () =>
   relay.paper.control.addFault({ fault: 'refuse_ioc', endpoint: 'limit', probability: 1 });
+
+/** A partner's account, whose history does not hold its cancelled orders. */
+async function openPartner() {
+  const client = await relay.services.exchangeFor('main');
+  const call: typeof client.call = async (endpoint, params, options) => {
+    const result = await client.call(endpoint, params, options);
+    if (endpoint.name === 'ended-order')
+      for (const ended of Object.values(result as Record<string, unknown[]>)) ended.length = 0;
+    return result;
+  };
+  return { ...relay.services, exchangeFor: async () => override(client, { call }) };
+}
 
 describe('a limit order that is to fill at once or not at all', () => {
   test('leaves nothing in the book where the exchange refuses "immediate or cancel"', async () => {
@@ -96,14 +110,7 @@ test('an order that the relay itself cancelled existed, although the history of 
     fault: 'drop_after',
     endpoint: 'limit',
   });
-  const client = await relay.services.exchangeFor('main');
-  const call: typeof client.call = async (endpoint, params, options) => {
-    const result = await client.call(endpoint, params, options);
-    if (endpoint.name === 'ended-order')
-      for (const ended of Object.values(result as Record<string, unknown[]>)) ended.length = 0;
-    return result;
-  };
-  const partner = { ...relay.services, exchangeFor: async () => override(client, { call }) };
+  const partner = await openPartner();
 
   for (let minute = 0; minute < 9; minute += 1) {
     relay.clock.advance(minuteMs);
@@ -116,4 +123,55 @@ test('an order that the relay itself cancelled existed, although the history of 
     orderOpen: false,
     orderId: 10_000_000_001,
   });
+});
+
+test('an order that the exchange confirmed was placed, although the cancellation of its rest was lost and no list holds it', async () => {
+  refuseIoc();
+  const lost = { fault: 'drop_after', endpoint: 'cancel-order', probability: 1 } as const;
+  await relay.send(JSON.stringify({ ...order, orderType: 'limit', limitPrice: '49000', ioc: true }), lost);
+  expect(orders()).toMatchObject([{ status: 'cancelled', filled: '0' }]);
+  const partner = await openPartner();
+
+  for (let minute = 0; minute < 9; minute += 1) {
+    relay.clock.advance(minuteMs);
+    await reconcileSignals(partner);
+  }
+
+  const entry = await relay.entry('buy-1');
+  expect(entry).toMatchObject({ status: 'placed', orderOpen: false, orderId: 10_000_000_001 });
+});
+
+test('of two orders with one client order id neither is left to rest, and an alarm names them', async () => {
+  refuseIoc();
+  const resting = { market: 'BTC_USDT', side: 'buy', amount: parseDecimal('2') } as const;
+  const lost = { fault: 'drop_after', endpoint: 'limit' } as const;
+  const { clientOrderId } = await relay.send(
+    JSON.stringify({ ...order, orderType: 'limit', limitPrice: '49000', ioc: true }),
+    lost,
+  );
+  const client = await relay.services.exchangeFor('main');
+  await client.call(limit, { ...resting, price: parseDecimal('48000'), clientOrderId: 'other' });
+  // The lists show the other one under the same client order id, but under no other.
+  // The lists show the other one under the same client order id.
+  const call: typeof client.call = async (endpoint, params, options) => {
+    if (endpoint.name !== 'open-order' && endpoint.name !== 'ended-order')
+      return await client.call(endpoint, params, options);
+    const other = { ...(params as object), clientOrderId: 'other' } as typeof params;
+    const lists = [params, other].map((named) => client.call(endpoint, named, options).catch(() => []));
+    const listed = (await Promise.all(lists)).flatMap((list): object[] =>
+      Object.values(list as object).flat(),
+    );
+    const named = listed.map((one) => ({ ...one, clientOrderId }));
+    return (endpoint.name === 'open-order' ? named : { BTC_USDT: named }) as never;
+  };
+  const doubled = { ...relay.services, exchangeFor: async () => override(client, { call }) };
+
+  for (let minute = 0; minute < 9; minute += 1) {
+    relay.clock.advance(minuteMs);
+    await reconcileSignals(doubled);
+  }
+
+  expect(orders()).toMatchObject([{ status: 'cancelled' }, { status: 'cancelled' }]);
+  expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
+  expect(relay.alarms.map(({ name }) => name)).toContain('order_contradicted');
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
+import { sendingTimeMs } from '../../lib/relay/signal-time.ts';
 import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
 import { override } from '../support/override.ts';
 
@@ -66,6 +67,10 @@ test('the creates of a guarded market order leave time to cancel what rests of i
   expect(await relay.entry('buy-1')).toMatchObject({ status: 'placed', orderOpen: false });
   // Planning took 14.5 of 25 s. Both creates end 5 s before that, and the cancellation half of its time at most.
   expect(timeoutsMs).toEqual([5500, 5100, 4850]);
+});
+
+test('a clock that was set back while an order was planned does not prolong sending', () => {
+  expect(sendingTimeMs(-3_600_000, exchangeTimeoutMs)).toBe(longestMs);
 });
 
 test('a cancel_all at a slow exchange ends within its time, reads back what is open, and says so', async () => {
