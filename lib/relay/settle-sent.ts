@@ -41,6 +41,8 @@ async function settleOver(services: SettleServices, sent: Entry, outcome: Outcom
     if (found.status === outcome.status) return logOutcome(services, found, outcome);
     if (statusTransitions[found.status].includes(outcome.status))
       return await settleEntry(services, found, outcome);
+    // A worker that was frozen, and does not know what became of its request, contradicts nobody.
+    if (outcome.status === 'unknown' && outcome.orderId === undefined) return found.status;
     alarmContradiction(services, found, outcome);
     throw error;
   }
