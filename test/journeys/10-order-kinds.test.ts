@@ -33,12 +33,18 @@ afterEach(() => world.close());
 
 const orders = (): readonly OrderState[] => world.paper.control.state().orders;
 
-async function send(ground: Ground, fields: object, account: string = ground) {
+/** Fields of an alert; without an id of its own it is `order-1`. */
+type Fields = Readonly<Record<string, unknown>> & { readonly id?: string };
+
+async function send(ground: Ground, fields: Fields, account: string = ground) {
   const alert = { id: 'order-1', ticker: tickerOf[ground], action: 'buy', quantity: '0.01', ...fields };
   const { status } = await world.post(JSON.stringify(alert), { account });
   expect(status).toBe(202);
-  return await world.settled('order-1', account);
+  return await world.settled(alert.id, account);
 }
+
+/** The fields of an alert that names no quantity. */
+const noQuantity = { quantity: undefined };
 
 describe.each(grounds)('on %s', (ground) => {
   const prefix = ground === 'spot' ? 'spot_' : '';
@@ -95,7 +101,7 @@ describe.each(grounds)('on %s', (ground) => {
   });
 
   test('a stop-market order fills when its trigger price is reached', async () => {
-    const size = ground === 'spot' ? { quantity: undefined, quoteQuantity: '500' } : {};
+    const size = ground === 'spot' ? { ...noQuantity, quoteQuantity: '500' } : {};
     const entry = await send(ground, { orderType: 'stop_market', stopPrice: '51000', ...size }, open);
     world.setPrice(marketOf[ground], '51000');
 
@@ -105,10 +111,9 @@ describe.each(grounds)('on %s', (ground) => {
 
   test('an order of every kind is cancelled by the id of its signal', async () => {
     await send(ground, { orderType: 'limit', limitPrice: '49000' });
-    const cancel = { id: 'undo', ticker: tickerOf[ground], action: 'cancel', signalId: 'order-1' };
-    await world.post(JSON.stringify(cancel), { account: ground });
+    const cancel = { id: 'undo', action: 'cancel', signalId: 'order-1', ...noQuantity };
 
-    expect(await world.settled('undo', ground)).toMatchObject({ status: 'cancelled' });
+    expect(await send(ground, cancel)).toMatchObject({ status: 'cancelled' });
     expect(orders()).toMatchObject([{ status: 'cancelled' }]);
   });
 });
@@ -138,15 +143,8 @@ describe('flags of an order', () => {
 
   test('a reduce-only order that is larger than the position is cut to it, and the ledger says so', async () => {
     await send('futures', { orderType: 'market', quantity: '0.01' });
-    const exit = {
-      id: 'exit',
-      ticker: 'BTCUSDT.P',
-      action: 'exit_long',
-      orderType: 'market',
-      quantity: '0.03',
-    };
-    await world.post(JSON.stringify(exit), { account: 'futures' });
-    const entry = await world.settled('exit', 'futures');
+    const exit = { id: 'exit', action: 'exit_long', orderType: 'market', quantity: '0.03' };
+    const entry = await send('futures', exit);
 
     expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
     expect(entry.steps.at(-1)?.note).toContain('; cut to 0.01 by the exchange, the size of the position');
@@ -169,7 +167,7 @@ describe('flags of an order', () => {
 
 describe('sizes', () => {
   test('quote money on spot without a bound goes to the endpoint that is sized in it', async () => {
-    const money = { quantity: undefined, quoteQuantity: '500' };
+    const money = { ...noQuantity, quoteQuantity: '500' };
     await send('spot', { orderType: 'market', ...money }, 'spot-open');
 
     expect(orders()).toMatchObject([{ type: 'spot_market', amount: '500', status: 'filled' }]);
@@ -177,23 +175,15 @@ describe('sizes', () => {
 
   test('a share of the position only reduces it', async () => {
     await send('futures', { orderType: 'market', quantity: '0.02' });
-    const half = {
-      id: 'half',
-      ticker: 'BTCUSDT.P',
-      action: 'sell',
-      orderType: 'market',
-      quantityPercent: '50%',
-      of: 'position',
-    };
-    await world.post(JSON.stringify(half), { account: 'futures' });
-    const entry = await world.settled('half', 'futures');
+    const half = { id: 'half', action: 'sell', orderType: 'market', quantityPercent: '50%', of: 'position' };
+    const entry = await send('futures', { ...half, ...noQuantity });
 
     expect(entry).toMatchObject({ status: 'placed', orderOpen: false });
     expect(orders()[1]).toMatchObject({ side: 'sell', amount: '0.01', status: 'filled' });
   });
 
   test('a share of the free collateral is denied above the limits of the account', async () => {
-    const all = { orderType: 'market', quantity: undefined, quantityPercent: '100%' };
+    const all = { orderType: 'market', ...noQuantity, quantityPercent: '100%' };
     const entry = await send('margin', all);
 
     expect(entry.status).toBe('denied');
@@ -217,21 +207,9 @@ describe('sizes', () => {
 describe('cancel_all with the scope of the market', () => {
   test('cancels what this relay did not place, too, and reads back that nothing is left', async () => {
     await send('margin', { orderType: 'limit', limitPrice: '49000' });
-    await world.post(
-      JSON.stringify({
-        id: 'other',
-        ticker: 'BTCUSDT',
-        action: 'buy',
-        orderType: 'limit',
-        limitPrice: '48000',
-        quantity: '0.01',
-      }),
-      { account: 'margin-open' },
-    );
-    await world.settled('other', 'margin-open');
-    const all = { id: 'all', ticker: 'BTCUSDT', action: 'cancel_all', scope: 'market' };
-    await world.post(JSON.stringify(all), { account: 'margin' });
-    const entry = await world.settled('all', 'margin');
+    await send('margin', { id: 'other', orderType: 'limit', limitPrice: '48000' }, 'margin-open');
+    const all = { id: 'all', action: 'cancel_all', scope: 'market', ...noQuantity };
+    const entry = await send('margin', all);
 
     expect(entry).toMatchObject({ status: 'cancelled' });
     expect(entry.steps.at(-1)).toMatchObject({
