@@ -158,6 +158,11 @@ export const leverageBrackets: Readonly<Record<string, number>> = {
   100: 1_000_000,
 };
 
+/** A rate as the wire writes it: 0.001 is `0.1`. */
+export function formatAsPercentage(rate: Decimal): string {
+  return formatDecimal(rate.times(hundred));
+}
+
 /** The market as the public list shows it: precisions are decimal counts as text, fees are percentages. */
 export function listMarket(market: PaperMarket): Readonly<Record<string, string | boolean | null>> {
   return {
@@ -167,8 +172,8 @@ export function listMarket(market: PaperMarket): Readonly<Record<string, string 
     stockPrec: String(decimalPlaces(market.amountStep)),
     moneyPrec: String(decimalPlaces(market.priceStep)),
     feePrec: '6',
-    makerFee: formatDecimal(market.makerFeeRate.times(hundred)),
-    takerFee: formatDecimal(market.takerFeeRate.times(hundred)),
+    makerFee: formatAsPercentage(market.makerFeeRate),
+    takerFee: formatAsPercentage(market.takerFeeRate),
     minAmount: formatDecimal(market.minAmount),
     minTotal: formatDecimal(market.minTotal),
     maxTotal: market.maxTotal === null ? '0' : formatDecimal(market.maxTotal),

@@ -1,5 +1,5 @@
 import type { PaperFeeRecord, PaperFeeTerms } from './accounts.ts';
-import { paperMarkets, tradedTickers } from './markets.ts';
+import { formatAsPercentage, marketNamed, paperMarkets, tradedTickers } from './markets.ts';
 import { createReadRoute, type Route, succeed } from './request-context.ts';
 import { publicEndpoint } from './served-endpoint.ts';
 
@@ -36,7 +36,12 @@ export const publicLists: readonly Route[] = [
   ),
 ];
 
-const tradingFees = { maker_fee: '0.1', taker_fee: '0.1' } as const;
+/** All spot markets have the same fees. */
+const spot = marketNamed('BTC_USDT');
+const spotFees = {
+  maker_fee: formatAsPercentage(spot.makerFeeRate),
+  taker_fee: formatAsPercentage(spot.takerFeeRate),
+};
 const withoutMemo = { is_memo: false, memo: { deposit: false, withdraw: false } } as const;
 
 /** Fees are percentages, zero means "no limit", and every currency has one network of its own name. */
@@ -51,7 +56,7 @@ function describeAsset({ ticker, name, canDeposit, canWithdraw, deposit, withdra
     can_deposit: canDeposit,
     min_withdraw: withdraw.minAmount,
     max_withdraw: withdraw.maxAmount,
-    ...tradingFees,
+    ...spotFees,
     min_deposit: deposit.minAmount,
     max_deposit: deposit.maxAmount,
     currency_precision: 8,
@@ -74,7 +79,7 @@ function describeDemoAsset(ticker: string) {
     can_deposit: false,
     min_withdraw: '0',
     max_withdraw: '0',
-    ...tradingFees,
+    ...spotFees,
     min_deposit: '0',
     max_deposit: '0',
     currency_precision: 8,

@@ -1,5 +1,4 @@
-import { type Decimal, formatDecimal, hundred } from '../base/decimal.ts';
-import { marketNamed } from './markets.ts';
+import { formatAsPercentage, marketNamed } from './markets.ts';
 import { createReadRoute, type Route, succeed } from './request-context.ts';
 import { readingEndpoint } from './served-endpoint.ts';
 
@@ -16,16 +15,12 @@ const perpetual = marketNamed('BTC_PERP');
 export const tradingFees: Route = createReadRoute(readingEndpoint('market-fee', '/v4/market/fee'), () =>
   succeed({
     error: null,
-    taker: formatRate(spot.takerFeeRate),
-    maker: formatRate(spot.makerFeeRate),
-    futures_taker: formatRate(perpetual.takerFeeRate),
-    futures_maker: formatRate(perpetual.makerFeeRate),
+    taker: formatAsPercentage(spot.takerFeeRate),
+    maker: formatAsPercentage(spot.makerFeeRate),
+    futures_taker: formatAsPercentage(perpetual.takerFeeRate),
+    futures_maker: formatAsPercentage(perpetual.makerFeeRate),
     rpi_maker_fee_premium: null,
     futures_rpi_maker_fee_premium: null,
     custom_fee: {},
   }),
 );
-
-function formatRate(rate: Decimal): string {
-  return formatDecimal(rate.times(hundred));
-}
