@@ -114,7 +114,7 @@ export function startKeeper(options: {
     if (endedWith === 'SIGKILL' || (endedWith === 'SIGTERM' && exitCode === 0)) return;
     if (signal === 'SIGKILL' && hasCutItself?.() === true) return;
     const diskWasFull = wasFullAtStart || isDiskFull();
-    ownEnds.push({ wasReady, diskWasFull, exitCode, lastWords: `${signal ?? ""} ${lastWords}` });
+    ownEnds.push({ wasReady, diskWasFull, exitCode, lastWords: `${signal ?? ''} ${lastWords}`.trim() });
     if (wasReady || diskWasFull) return;
     failedStarts += 1;
     if (failedStarts < mostFailedStarts) return;

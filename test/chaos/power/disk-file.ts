@@ -78,9 +78,11 @@ class Contents {
   }
 
   apply(change: FileChange): void {
-    if (change.does === 'truncate') return this.#resize(change.size);
-    this.#resize(Math.max(this.#size, change.offset + change.data.length));
-    change.data.copy(this.#room, change.offset);
+    if (change.does === 'truncate') this.#resize(change.size);
+    else {
+      this.#resize(Math.max(this.#size, change.offset + change.data.length));
+      change.data.copy(this.#room, change.offset);
+    }
   }
 
   /** The file gets its new size, and those sectors that `isKept` chooses. */

@@ -87,8 +87,8 @@ export class DiskImage {
   /** @throws Error when a call does not fit the files as they are */
   play(calls: readonly DiskCall[]): void {
     for (const call of calls) {
-      this.#lastNumber = call.number;
       this.#playOne(call);
+      this.#lastNumber = call.number;
     }
   }
 
@@ -130,29 +130,38 @@ export class DiskImage {
     const { number } = call;
     switch (call.does) {
       case 'start':
-        return this.#open.clear();
+        this.#open.clear();
+        break;
       case 'cut':
-        return;
+        break;
       case 'create':
-        return this.#name(number, call.path, new DiskFile());
+        this.#name(number, call.path, new DiskFile());
+        break;
       case 'make_folder':
-        return this.#name(number, call.path, new DiskFolder());
+        this.#name(number, call.path, new DiskFolder());
+        break;
       case 'remove':
-        return this.#name(number, call.path, null);
+        this.#name(number, call.path, null);
+        break;
       case 'rename':
-        return this.#rename(number, call.from, call.to);
+        this.#rename(number, call.from, call.to);
+        break;
       case 'open':
         this.#open.set(call.file, this.#find(call.path));
-        return;
+        break;
       case 'flush':
-        return this.#opened(call.file).flush(call.covered);
+        this.#opened(call.file).flush(call.covered);
+        break;
       case 'write':
-      case 'truncate': {
-        const file = this.#opened(call.file);
-        if (file instanceof DiskFile) return file.change(call);
-        throw new Error('a process wrote to a folder');
-      }
+      case 'truncate':
+        this.#changeFile(call);
     }
+  }
+
+  #changeFile(call: Extract<DiskCall, { does: 'write' | 'truncate' }>): void {
+    const file = this.#opened(call.file);
+    if (!(file instanceof DiskFile)) throw new Error('a process wrote to a folder');
+    file.change(call);
   }
 
   #rename(number: number, from: string, to: string): void {

@@ -1,7 +1,7 @@
 import { auditRun } from '../audit.ts';
 import type { Violation } from '../evidence.ts';
 import { print } from '../report.ts';
-import { powerMutants } from './mutants.ts';
+import { type PowerMutant, powerMutants } from './mutants.ts';
 import { printPowerRun } from './report.ts';
 import { type PowerPlan, type PowerRun, runPowerCuts } from './run.ts';
 
@@ -32,18 +32,24 @@ async function cutRelay(plan: Plan): Promise<boolean> {
 async function catchMutants(plan: Plan): Promise<boolean> {
   let areCaught = true;
   for (const mutant of powerMutants) {
-    let [runs, violations]: [number, readonly Violation[]] = [0, []];
-    for (; runs < mostRunsPerMutant && violations.length === 0; runs += 1)
-      violations = auditPowerRun(await runPowerCuts({ ...plan, seed: plan.seed + runs, mutant }));
-    const [first] = violations;
-    const result =
-      first === undefined
-        ? `NOT caught in ${runs} runs`
-        : `caught in run ${runs} by ${violations.length} violations, such as ${first.wrong}: ${first.what}`;
+    const caught = await catchMutant(plan, mutant);
+    if (caught === null) areCaught = false;
+    const result = caught === null ? `NOT caught in ${mostRunsPerMutant} runs` : `caught: ${caught}`;
     print(`${mutant.name}: ${mutant.breaks}`, `    ${result}`);
-    if (first === undefined) areCaught = false;
   }
   return areCaught;
+}
+
+/** @returns what it was caught by; null when it was not caught */
+async function catchMutant(plan: Plan, mutant: PowerMutant): Promise<string | null> {
+  for (let run = 1; run <= mostRunsPerMutant; run += 1) {
+    const violations = auditPowerRun(await runPowerCuts({ ...plan, seed: plan.seed + run - 1, mutant }));
+    const telling = violations.filter(({ wrong }) => mutant.shows.includes(wrong));
+    const [first] = telling;
+    if (first !== undefined)
+      return `${first.wrong}: ${first.what}; ${telling.length} such violations in run ${run}`;
+  }
+  return null;
 }
 
 function auditPowerRun({ facts, integrity, changes }: PowerRun): readonly Violation[] {

@@ -54,7 +54,9 @@ export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
   const stage = await openStage(plan);
   const { keeper, paper, folder, disk, power } = stage;
   try {
-    await cutFirstStarts(stage);
+    // No mutant needs a new folder to show its defect.
+    if (plan.mutant === null) await cutFirstStarts(stage);
+    power.mode = 'cuts';
     const alerts = await cutWhileAlertsArrive(stage, plan);
     power.mode = 'calm';
     paper.control.clearFaults();
@@ -101,13 +103,12 @@ async function openStage({ seed, mutant }: PowerPlan): Promise<Stage> {
 }
 
 /** Cuts the power while the data folder is made, or soon after. No alert has been sent yet. */
-async function cutFirstStarts({ keeper, power }: Stage): Promise<void> {
+async function cutFirstStarts({ keeper }: Stage): Promise<void> {
   for (let count = 0; count < firstStarts; count += 1) {
     const ended = keeper.waitUntilEnded();
     const hasEnded = await Promise.race([ended.then(() => true), keeper.waitUntilReady().then(() => false)]);
     if (!hasEnded) await keeper.kill();
   }
-  power.mode = 'cuts';
 }
 
 async function cutWhileAlertsArrive(stage: Stage, plan: PowerPlan): Promise<readonly SentAlert[]> {
