@@ -11,9 +11,9 @@ const defect = process.env['POWER_DEFECT'];
 const written = { accepted: false, sending: false };
 
 function leavesFlushOut(): boolean {
-  if (defect === 'accept-unflushed') return written.accepted;
-  // A flush that acknowledges an alert is that other defect.
-  return defect === 'send-unflushed' && written.sending && !written.accepted;
+  return (
+    (defect === 'accept-unflushed' && written.accepted) || (defect === 'send-unflushed' && written.sending)
+  );
 }
 
 /** The played disk reads this variable at each flush. */
@@ -27,9 +27,12 @@ function runUnflushed<T>(commit: () => T): T {
   }
 }
 
-function see(sql: string): void {
-  if (/INSERT INTO entries/i.test(sql)) written.accepted = true;
-  if (/SET status = 'sending'/i.test(sql)) written.sending = true;
+function see(sql: string, values: readonly unknown[] = []): void {
+  const isWrite = /^\s*(INSERT|UPDATE|REPLACE|WITH)\b/i.test(sql);
+  const isSending = values.some((value) => typeof value === 'string' && value.includes('"status":"sending"'));
+  if (/INSERT INTO entries\b/i.test(sql)) written.accepted = true;
+  if (isWrite && (isSending || /status = 'sending'/i.test(sql.split(/\bWHERE\b/i)[0] ?? '')))
+    written.sending = true;
 }
 
 const isCommit = (sql: string): boolean => /^\s*(COMMIT|END)\b/i.test(sql);
@@ -46,7 +49,7 @@ for (const name of ['run', 'get', 'all'] as const) {
   const original = StatementSync.prototype[name] as (this: StatementSync, ...values: unknown[]) => unknown;
   Object.assign(StatementSync.prototype, {
     [name](this: StatementSync, ...values: unknown[]) {
-      see(this.sourceSQL);
+      see(this.sourceSQL, values);
       const run = () => original.apply(this, values);
       return isCommit(this.sourceSQL) ? runUnflushed(run) : run();
     },

@@ -60,7 +60,8 @@ export function createPowerSupply(disk: PlayedDisk, random: Random, mutant: Powe
       planned = 'firstStarts';
       return `calls:${Math.ceil(between(random, 0, callsOfFirstStart))}`;
     }
-    const chance = random();
+    // A mutant shows its defect when the power is cut right after something left the relay.
+    const chance = mutant === null ? random() : 1;
     if (chance < 0.15) return null;
     const place: CutPlace = chance < 0.5 ? 'calls' : chance < 0.7 ? 'flushes' : 'sends';
     planned = place;

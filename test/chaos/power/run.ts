@@ -30,7 +30,7 @@ export interface PowerRun {
 
 export interface PowerPlan {
   readonly seed: number;
-  /** How often alerts arrive and the power is then cut. */
+  /** How often a share of the alerts arrives and the relay is then ended, if it has not ended itself by then. */
   readonly rounds: number;
   readonly signals: number;
   /** A defect of the relay; null: none. */
@@ -120,13 +120,13 @@ async function cutWhileAlertsArrive(stage: Stage, plan: PowerPlan): Promise<read
   const webhookUrlOf = (account: string) => `${keeper.url()}/signals/${account}/${tokens.get(account)}`;
   const sending: Promise<SentAlert>[] = [];
   for (let round = 0; round < plan.rounds; round += 1) {
-    await keeper.waitUntilReady();
-    const ended = keeper.waitUntilEnded();
     const share = Math.ceil(alerts.length / plan.rounds);
     for (const alert of alerts.slice(round * share, (round + 1) * share)) {
+      await keeper.waitUntilReady();
       sending.push(sendAlert(alert, webhookUrlOf));
       await sleep(between(random, 0, 20));
     }
+    const ended = keeper.waitUntilEnded();
     const hasEnded = await Promise.race([ended.then(() => true), waitForCut(stage).then(() => false)]);
     if (!hasEnded) await endNow(stage);
   }
@@ -149,6 +149,8 @@ async function waitForCut({ keeper, random }: Stage): Promise<void> {
 /** Ends a relay whose planned cut has not struck. */
 async function endNow({ keeper, power, random }: Stage): Promise<void> {
   const end = pick(random, ['anytime', 'stopped', 'killed'] as const);
+  // A relay that is starting does not yet know how to stop.
+  if (end === 'stopped') await keeper.waitUntilReady();
   power.announce(end);
   if (end === 'stopped') await keeper.restart();
   else await keeper.kill();
