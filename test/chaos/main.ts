@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { auditRun } from './audit.ts';
 import { createPlan } from './plan.ts';
 import { cutPower, signalsPerRound } from './power/main.ts';
+import { findObstacle } from './power/played-disk.ts';
 import { printPlan, printRun } from './report.ts';
 import { runChaos } from './run.ts';
 
@@ -57,7 +58,9 @@ function countOption(flags: string, description: string): Option {
 
 async function start({ seed = randomInt(1, 1_000_000), ...options }: ChaosOptions): Promise<void> {
   const { powerCuts, mutants } = options;
-  if (powerCuts === undefined && mutants) throw new Error('--mutants needs --power-cuts');
+  if (powerCuts === undefined && mutants) return program.error('error: --mutants needs --power-cuts');
+  const obstacle = powerCuts === undefined ? null : findObstacle();
+  if (obstacle !== null) return program.error(`error: ${obstacle}`);
   const isKept =
     powerCuts === undefined
       ? await runOnce(options.signals ?? defaultSignals, seed)

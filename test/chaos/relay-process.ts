@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { checkDataFolder } from '../../infra/local/check-data-folder.ts';
 import { lockFolder } from '../../infra/local/folder-lock.ts';
 import { startLocalRelay } from '../../infra/local/local-relay.ts';
 import { createLogOutput } from '../../infra/local/log-output.ts';
@@ -6,6 +7,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
+import { restrictDataFolder } from '../../lib/host/folder-access.ts';
 import { createLog } from '../../lib/host/log.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-config.ts';
@@ -19,7 +21,9 @@ import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-con
 const [exchangeUrl = '', dataPath = ''] = process.argv.slice(2);
 const { exchange, settings } = parseConfig(chaosConfig(exchangeUrl));
 const folder = createDataFolder(dataPath);
+checkDataFolder(folder);
 const lock = lockFolder(folder.lockPath);
+restrictDataFolder(folder);
 completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
 
 const logOutput = createLogOutput(folder.logPath, process.stdout, { maximumFileBytes: maximumLogFileBytes });

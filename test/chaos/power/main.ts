@@ -15,7 +15,6 @@ type Plan = Omit<PowerPlan, 'mutant'>;
  * Cuts the power of the relay, or of its mutants, and prints the result.
  *
  * @returns whether the relay kept its promises, or every mutant broke one
- * @throws Error where power cuts cannot be played
  */
 export async function cutPower(plan: Plan, ofMutants: boolean): Promise<boolean> {
   return ofMutants ? await catchMutants(plan) : await cutRelay(plan);

@@ -43,7 +43,14 @@ export interface PlayedDisk {
 
 const source = fileURLToPath(new URL('played-disk.c', import.meta.url));
 
-/** @throws Error on a system without a C compiler, and on other systems than Linux */
+/** Why no disk can be played here, and what to do about it; null when one can. */
+export function findObstacle(): string | null {
+  if (process.platform !== 'linux') return 'power cuts can be played on Linux only';
+  if (spawnSync('cc', ['--version']).status === 0) return null;
+  return 'power cuts need a C compiler, and `cc` cannot be run: install one, for example with `apt-get install gcc libc6-dev`';
+}
+
+/** @throws Error where there is an obstacle */
 export function createPlayedDisk(random: Random): PlayedDisk {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'relay-power-')));
   const [path, journalPath, libraryPath] = ['disk', 'journal', 'played-disk.so'].map((name) =>
@@ -92,21 +99,12 @@ export function createPlayedDisk(random: Random): PlayedDisk {
 }
 
 function compile(libraryPath: string): void {
-  if (process.platform !== 'linux') throw new Error('power cuts can only be played on Linux');
   const options = ['-O2', '-Wall', '-Wextra', '-Werror', '-fPIC', '-shared'];
   const { status, error, stderr } = spawnSync('cc', [
     ...options,
-    '-o',
-    libraryPath,
-    source,
-    '-ldl',
-    '-lpthread',
+    ...['-o', libraryPath, source, '-ldl', '-lpthread'],
   ]);
-  if (error !== undefined)
-    throw new Error(
-      `power cuts need a C compiler, and \`cc\` cannot be run (${error.message}): install one, for example with \`apt-get install gcc libc6-dev\``,
-    );
-  if (status !== 0) throw new Error(`${source} cannot be compiled: ${stderr}`);
+  if (status !== 0) throw new Error(`${source} cannot be compiled: ${error?.message ?? stderr}`);
 }
 
 function readFolder(path: string): FolderContents {
