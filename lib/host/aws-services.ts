@@ -17,6 +17,7 @@ import { createSqsPostpone } from '../queue/sqs-postpone.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
 import { createMarketCatalogue } from '../relay/market-catalogue.ts';
 import { createOverloadWatch } from '../relay/overload.ts';
+import { createQueuedEntrance } from '../relay/queued-entrance.ts';
 import type { ReconcileServices } from '../relay/reconcile-signals.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
@@ -63,8 +64,10 @@ export function openReceiveServices(config: unknown, environment: Environment): 
     clock: systemClock,
     ...logTo('receive-signal'),
     settings: host.settings,
-    ledger: createDynamodbEntrance(ledgerOptions(host, environment)),
-    queue: openQueue(environment),
+    ledger: createQueuedEntrance(
+      createDynamodbEntrance(ledgerOptions(host, environment)),
+      openQueue(environment),
+    ),
     webhookTokens: secrets.webhookTokens,
     // These are the webhook tokens only: this function has no grant on the exchange keys.
     heldSecrets: secrets.heldSecrets,
