@@ -34,11 +34,7 @@ export function checkDataFolder(folder: DataFolder): void {
   checkFileSecrets(folder.secretsPath);
 }
 
-function checkFile(
-  folder: DataFolder,
-  path: string,
-  stores: Readonly<Record<string, number>>,
-): void {
+function checkFile(folder: DataFolder, path: string, stores: Readonly<Record<string, number>>): void {
   for (const { store, version } of readVersions(path)) {
     const known = Object.hasOwn(stores, store) ? (stores[store] ?? 0) : 0;
     if (version > known)

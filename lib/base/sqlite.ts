@@ -57,13 +57,24 @@ const lockTimeoutMs = 250;
  * nor a power cut loses an acknowledged write.
  *
  * @param path a file path, `:memory:`, or a URI (`file:…`) as SQLite reads it
- * @param scheduleFlush absent: two turns of the event loop after the first operation of a transaction
  * @throws RelayError `store_unavailable` when the folder does not exist, or the file is not a database
  * @see https://www.sqlite.org/wal.html
  * @see https://www.sqlite.org/pragma.html#pragma_synchronous
  */
-export function openSqlite(path: string, scheduleFlush: ScheduleFlush = afterTwoTurns): SqliteFile {
-  return new TransactedFile(openDatabase(path), scheduleFlush);
+export function openSqlite(path: string): SqliteFile {
+  return createSqliteFile(openDatabase(path));
+}
+
+/**
+ * Takes over an open database.
+ *
+ * @param scheduleFlush absent: two turns of the event loop after the first operation of a transaction
+ */
+export function createSqliteFile(
+  database: DatabaseSync,
+  scheduleFlush: ScheduleFlush = afterTwoTurns,
+): SqliteFile {
+  return new TransactedFile(database, scheduleFlush);
 }
 
 class TransactedFile implements SqliteFile {

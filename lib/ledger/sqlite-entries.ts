@@ -138,7 +138,10 @@ export function listStatement({ status, account, oldestFirst = false }: EntryQue
     // The second term names the partial index that holds the status.
     ...(status === undefined
       ? []
-      : ['status = ?', isUnderWay ? "status IN ('accepted', 'sending')" : "status NOT IN ('accepted', 'sending')"]),
+      : [
+          'status = ?',
+          isUnderWay ? "status IN ('accepted', 'sending')" : "status NOT IN ('accepted', 'sending')",
+        ]),
     // The sign keeps SQLite from reading the whole account: few signals are under way.
     ...(account === undefined ? [] : [isUnderWay ? '+account = ?' : 'account = ?']),
     `(created_at_ms, seq) ${oldestFirst ? '>' : '<'} (?, ?)`,

@@ -13,7 +13,7 @@ export interface SqliteLineOptions {
   /** How long a group pauses after one of its signals was released; 2 seconds by default. */
   readonly retryDelayMs?: number;
   /** Called for every signal that becomes a dead letter: it now waits for the operator. */
-  readonly onDeadLetter?: (letter: { readonly group: string }) => void;
+  readonly onDeadLetter?: (letter: Delivery) => void;
 }
 
 /** A signal that was handed to a worker, until it is finished or released. */
@@ -130,7 +130,9 @@ class LineOfLedger implements SqliteLine {
     const { signal } = entry;
     if (signal === null) return;
     const { account, signalId } = entry;
-    this.#line.add(createWaiting({ account, signalId, market: signal.market }, seq, { ...entry, signal }, false));
+    this.#line.add(
+      createWaiting({ account, signalId, market: signal.market }, seq, { ...entry, signal }, false),
+    );
   }
 
   left(key: EntryKey): void {
@@ -230,7 +232,9 @@ function prepareStatements({ database }: SqliteFile) {
        WHERE status = 'accepted' AND market IS NOT NULL ORDER BY seq`,
     ),
     isWaiting: database.prepare(`SELECT 1 FROM entries WHERE seq = ? AND status = 'accepted'`),
-    setAside: database.prepare(`UPDATE entries SET set_aside_at_ms = ? WHERE seq = ? AND status = 'accepted'`),
+    setAside: database.prepare(
+      `UPDATE entries SET set_aside_at_ms = ? WHERE seq = ? AND status = 'accepted'`,
+    ),
     // Changes only when another connection has written.
     dataVersion: database.prepare('PRAGMA data_version'),
   };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
-import { migrateTables, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createSqliteFile, migrateTables, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 
 let folder: string;
 let path: string;
@@ -241,7 +241,7 @@ describe('execute', () => {
 
   test('asks its own schedule for the flush, once for each transaction', async () => {
     const flushes: (() => void)[] = [];
-    const own = openSqlite(path, (flush) => flushes.push(flush));
+    const own = createSqliteFile(new DatabaseSync(path), (flush) => flushes.push(flush));
     const first = own.execute(() => 1);
     own.execute(() => 2);
     expect(flushes).toHaveLength(1);

@@ -35,9 +35,10 @@ function writeAfterSend(ledger: Ledger): Ledger {
 /** A worker that finds `sending` continues as if no other worker had started. */
 function ignoreLease(ledger: Ledger): Ledger {
   return override(ledger, {
-    async read(key) {
-      const entry = await ledger.read(key);
-      return entry?.status === 'sending' ? { ...entry, status: 'accepted' } : entry;
+    async readDue(key, mostEarlier) {
+      const due = await ledger.readDue(key, mostEarlier);
+      const isSent = due.entry?.status === 'sending';
+      return isSent ? { ...due, entry: { ...due.entry, status: 'accepted' } as Entry } : due;
     },
     start: (key, step, limit) => startRegardless(ledger, key, step, limit),
   });
@@ -49,13 +50,12 @@ async function startRegardless(ledger: Ledger, key: EntryKey, step: Step, limit:
 }
 
 /** Writes the outcome whatever the status of the entry is. */
-function settleBlindly(ledger: Ledger, { file, bareLedger, process }: MutationTools): Ledger {
+function settleBlindly(ledger: Ledger, { file, process }: MutationTools): Ledger {
   return override(ledger, {
     move: (key, move) =>
       process.step('ledger.move', `${keyText(key)} → ${move.step.status}`, async () => {
         overwrite(file, key, move);
         process.stage.history.noteStatus(key, move.step.status, process.stage.loop.nowMs);
-        return await entryOf(bareLedger, key);
       }),
   });
 }
@@ -80,12 +80,6 @@ function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, mo
       orderOpen === null ? null : Number(orderOpen),
       isUnknown ? formatLookup(createFirstLookup(step.atMs)) : null,
     );
-}
-
-async function entryOf(ledger: Ledger, key: EntryKey): Promise<Entry> {
-  const entry = await ledger.read(key);
-  if (entry === null) throw new Error(`${keyText(key)} is not in the ledger`);
-  return entry;
 }
 
 /** Treats every signal as fresh, whatever its age. */
@@ -166,8 +160,42 @@ function stopCancels(ledger: Ledger): Ledger {
       if (!isStopped) return await ledger.start(key, step, limit);
       const evidence = { rule: 'paused' };
       const denied: Step = { status: 'denied', atMs: step.atMs, note: 'paused', evidence };
-      return { result: 'conflict', entry: await ledger.move(key, { from: 'accepted', step: denied }) };
+      await ledger.move(key, { from: 'accepted', step: denied });
+      return { result: 'conflict', entry: { ...entry, status: 'denied' } };
     },
+  });
+}
+
+/** Does not wait for the flush of those operations. */
+function acknowledgeUnflushed(file: SqliteFile, isHasty: (result: unknown) => boolean): SqliteFile {
+  return {
+    database: file.database,
+    execute(operation) {
+      const executed = file.execute(operation);
+      return isHasty(executed.result) ? { ...executed, durable: Promise.resolve() } : executed;
+    },
+    write: (operation) => file.write(operation),
+    read: (query) => file.read(query),
+    close: () => file.close(),
+  };
+}
+
+function isStarted(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && 'result' in result && result.result === 'started';
+}
+
+/** Signals that were stored before the one to be executed are not seen. */
+export function overlookEarlier(ledger: Ledger): Ledger {
+  return override(ledger, {
+    waiting: async () => [],
+    readDue: async (key, mostEarlier) => ({ ...(await ledger.readDue(key, mostEarlier)), earlier: [] }),
+  });
+}
+
+function overlookPause(ledger: Ledger): Ledger {
+  return override(ledger, {
+    readPause: async () => null,
+    readDue: async (key, mostEarlier) => ({ ...(await ledger.readDue(key, mostEarlier)), pause: null }),
   });
 }
 
@@ -246,7 +274,7 @@ export const ledgerMutants: readonly Mutant[] = [
     breaks: 'earlier signals that wait without a message are not executed first',
     seeds: 1500,
     dialect: 'live',
-    mutation: { ledger: (ledger) => override(ledger, { waiting: async () => [] }) },
+    mutation: { ledger: overlookEarlier },
   },
   {
     name: 'torn-array',
@@ -279,11 +307,26 @@ export const ledgerMutants: readonly Mutant[] = [
     mutation: { ledger: (ledger) => override(ledger, { openOrders: async () => [] }) },
   },
   {
+    name: 'acknowledge-before-flush',
+    breaks: 'an alert is acknowledged before its signals are on the disk',
+    seeds: 300,
+    dialect: 'live',
+    // The rows of a new alert.
+    mutation: { file: (file) => acknowledgeUnflushed(file, Array.isArray) },
+  },
+  {
+    name: 'send-before-flush',
+    breaks: 'an order is sent before "sending" is on the disk',
+    seeds: 300,
+    dialect: 'live',
+    mutation: { file: (file) => acknowledgeUnflushed(file, isStarted) },
+  },
+  {
     name: 'ignore-pause',
     breaks: 'the kill switch is not checked',
     seeds: 100,
     dialect: 'live',
-    mutation: { ledger: (ledger) => override(ledger, { readPause: async () => null }) },
+    mutation: { ledger: overlookPause },
   },
   {
     name: 'ignore-staleness',
