@@ -34,12 +34,10 @@ function writeAfterSend(ledger: Ledger): Ledger {
 
 /** A worker that finds `sending` continues as if no other worker had started. */
 function ignoreLease(ledger: Ledger): Ledger {
-  return override(ledger, {
-    async readDue(key, mostEarlier) {
-      const due = await ledger.readDue(key, mostEarlier);
-      const isSent = due.entry?.status === 'sending';
-      return isSent ? { ...due, entry: { ...due.entry, status: 'accepted' } as Entry } : due;
-    },
+  const misread = changeEntries(ledger, (entry) =>
+    entry.status === 'sending' ? { ...entry, status: 'accepted' } : entry,
+  );
+  return override(misread, {
     start: (key, step, limit) => startRegardless(ledger, key, step, limit),
   });
 }
@@ -84,11 +82,23 @@ function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, mo
 
 /** Treats every signal as fresh, whatever its age. */
 function ignoreStaleness(ledger: Ledger): Ledger {
+  return changeEntries(ledger, (entry) =>
+    entry.signal === null
+      ? entry
+      : { ...entry, signal: { ...entry.signal, maxLagMs: Number.MAX_SAFE_INTEGER / 2 } },
+  );
+}
+
+/** Changes what is read before a signal is executed. */
+export function changeEntries(ledger: Ledger, change: (entry: Entry) => Entry): Ledger {
   return override(ledger, {
     async read(key) {
       const entry = await ledger.read(key);
-      if (entry === null || entry.signal === null) return entry;
-      return { ...entry, signal: { ...entry.signal, maxLagMs: Number.MAX_SAFE_INTEGER / 2 } };
+      return entry === null ? null : change(entry);
+    },
+    async readDue(key, mostEarlier) {
+      const due = await ledger.readDue(key, mostEarlier);
+      return due.entry === null ? due : { ...due, entry: change(due.entry) };
     },
   });
 }
