@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import { createTransport, type Transport, type WireOutcome } from '../../lib/exchange/transport.ts';
+import { createTransport } from '../../lib/base/transport.ts';
+import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
 
@@ -14,14 +15,12 @@ export interface Line {
   ): Promise<ScriptedServer>;
   /** Starts a bare TCP server and returns its URL. */
   listen(server: Server, scheme: 'http' | 'https'): Promise<string>;
-  post(baseUrl: string, patience?: Patience): Promise<WireOutcome>;
+  post(baseUrl: string, change?: Change): Promise<WireOutcome>;
   close(): Promise<void>;
 }
 
-interface Patience {
-  readonly connectTimeoutMs?: number;
-  readonly timeoutMs?: number;
-}
+/** What a test may change about its request. */
+type Change = Partial<Omit<WireRequest, 'baseUrl'>>;
 
 export function openLine(): Line {
   const clock = createManualClock(1_594_297_865_000);
@@ -41,7 +40,7 @@ export function openLine(): Line {
       closers.push(() => server.close());
       return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
     },
-    post: (baseUrl, patience = {}) =>
+    post: (baseUrl, change = {}) =>
       transport.send({
         baseUrl,
         method: 'POST',
@@ -50,7 +49,7 @@ export function openLine(): Line {
         body: '{"a":1}',
         connectTimeoutMs: 10_000,
         timeoutMs: 10_000,
-        ...patience,
+        ...change,
       }),
     async close() {
       transport.close();

@@ -38,6 +38,22 @@ describe('a response', () => {
     expect(await line.post(server.url)).toEqual({ kind: 'answered', status: 200, body: '"€"' });
   });
 
+  test('comes with those of the wanted headers that it has', async () => {
+    const headers = { Date: 'Thu, 09 Jul 2020 12:17:45 GMT', 'x-amzn-RequestId': 'A1', 'set-cookie': 'b' };
+    const server = await line.serve([{ status: 200, body: '{}', headers }]);
+
+    const outcome = await line.post(server.url, {
+      wantedHeaders: ['date', 'x-amzn-requestid', 'x-amzn-errortype'],
+    });
+
+    expect(outcome).toEqual({
+      kind: 'answered',
+      status: 200,
+      body: '{}',
+      headers: { date: 'Thu, 09 Jul 2020 12:17:45 GMT', 'x-amzn-requestid': 'A1' },
+    });
+  });
+
   test('that redirects is not followed', async () => {
     const server = await line.serve([{ status: 307, body: '', headers: { location: '/elsewhere' } }, fine]);
 

@@ -1,41 +1,8 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import * as https from 'node:https';
 import type { Socket } from 'node:net';
-import { type Clock, systemClock } from '../base/clock.ts';
-import type { Failure } from './errors.ts';
-
-/** One request, ready for the wire. */
-export interface WireRequest {
-  /** Scheme, host and port. */
-  readonly baseUrl: string;
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | null;
-  /** From the call until the connection is made. */
-  readonly connectTimeoutMs: number;
-  /** From the call until the whole response has arrived. */
-  readonly timeoutMs: number;
-}
-
-export interface ExchangeResponse {
-  readonly kind: 'answered';
-  readonly status: number;
-  readonly body: string;
-}
-
-/**
- * The outcome of a request. `not_sent` proves that not one byte of the request was written to a connection.
- */
-export type WireOutcome = ExchangeResponse | Extract<Failure, { kind: 'not_sent' | 'ambiguous' }>;
-
-/** Sends requests to exchanges over connections that stay open between requests. */
-export interface Transport {
-  /** Network failures are outcomes, not exceptions. */
-  send(request: WireRequest): Promise<WireOutcome>;
-  /** Closes every connection. Requests in flight end as `not_sent` or `ambiguous`, whichever is proven. */
-  close(): void;
-}
+import { type Clock, systemClock } from './clock.ts';
+import type { Transport, WireOutcome, WireRequest, WireResponse } from './wire.ts';
 
 /** Connections per address. Further requests wait for a free connection. */
 const maximumSockets = 64;
@@ -81,7 +48,7 @@ export function createTransport(clock: Clock = systemClock): Transport {
 
   return {
     async send(request) {
-      if (isClosed) return { kind: 'not_sent', reason: 'the connections to the exchange were closed' };
+      if (isClosed) return { kind: 'not_sent', reason: 'the connections were closed' };
       const delivery = startDelivery(request);
       deliveries.add(delivery);
       const outcome = await delivery.outcome;
@@ -211,10 +178,24 @@ class Delivery {
       .on('end', () => {
         if (this.#socket !== null) this.#touch(this.#socket);
         const body = Buffer.concat(chunks).toString('utf8');
-        this.#settle({ kind: 'answered', status: response.statusCode ?? 0, body });
+        this.#settle(composeResponse(this.#wire, response, body));
       })
       .on('error', (error) => this.fail(describeBreak(error)));
   }
+}
+
+function composeResponse(
+  { wantedHeaders }: WireRequest,
+  response: IncomingMessage,
+  body: string,
+): WireResponse {
+  const { statusCode: status = 0, headers } = response;
+  if (wantedHeaders === undefined) return { kind: 'answered', status, body };
+  const wanted = wantedHeaders.flatMap((name) => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return { kind: 'answered', status, body, headers: Object.fromEntries(wanted) };
 }
 
 /** Only the code or name: the message of a network error may hold any text. */
