@@ -23,6 +23,8 @@ type Framing =
 
 export const maximumHeaderLines = 256;
 
+/** Names of fields and of chunk extensions consist of these. */
+export const token = /[!#$%&'*+.^_`|~\dA-Za-z-]+/;
 const statusLine = /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
 /**
  * A header or trailer field. White space before the colon and folded lines are refused, because programs on the way
@@ -30,7 +32,7 @@ const statusLine = /^HTTP\/1\.[01] [1-5]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n/;
  *
  * @see https://www.rfc-editor.org/rfc/rfc9112#section-5
  */
-export const fieldLine = /^[!#$%&'*+.^_`|~\dA-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n$/;
+export const fieldLine = new RegExp(`^${token.source}:[\\t\\x20-\\x7e\\x80-\\xff]*\r\n$`);
 const fieldLines = new RegExp(`^(?:${fieldLine.source.slice(1, -1)}){0,${maximumHeaderLines}}$`);
 /** The fields that say where the body ends and whether the connection stays open. */
 const framingFields = /\r\n(content-length|transfer-encoding|connection|keep-alive):([^\r]*)/gi;

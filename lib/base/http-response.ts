@@ -5,6 +5,7 @@ import {
   maximumHeaderLines,
   parseResponseHead,
   type ResponseHead,
+  token,
 } from './http-head.ts';
 
 /** A response that has arrived completely. */
@@ -23,8 +24,12 @@ const maximumInterimResponses = 16;
 
 const lineEnd = Buffer.from('\r\n');
 const headEnd = Buffer.from('\r\n\r\n');
-/** @see https://www.rfc-editor.org/rfc/rfc9112#section-7.1 extensions are ignored */
-const chunkSizeLine = /^([\dA-Fa-f]{1,8})(?:[\t ]*;[\t\x20-\x7e\x80-\xff]*)?$/;
+/** @see https://www.rfc-editor.org/rfc/rfc9112#section-7.1.1 a chunk's extensions mean nothing here */
+const extension = `;${token.source}(?:=(?:${token.source}|"(?:[\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\\t\\x20-\\x7e])*"))?`;
+const chunkSizeLine = new RegExp(`^([\\dA-Fa-f]{1,8})(?:${extension})*$`);
+
+/** A length that comes after the body contradicts the chunks. */
+const framingField = /^(?:content-length|transfer-encoding):/i;
 
 /** What the next bytes are. */
 type Phase =
@@ -189,7 +194,11 @@ export class ResponseReader {
     if (line === null) return null;
     this.#trailerLines += 1;
     if (line === '') this.#phase = 'complete';
-    else if (this.#trailerLines > maximumHeaderLines || !fieldLine.test(`${line}\r\n`))
+    else if (
+      this.#trailerLines > maximumHeaderLines ||
+      !fieldLine.test(`${line}\r\n`) ||
+      framingField.test(line)
+    )
       throw new MalformedResponse('a trailer line is not HTTP/1.1, or there are too many');
     return position + line.length + lineEnd.length;
   }
