@@ -10,6 +10,8 @@ export interface ResponseHead {
   /** The lines as they arrived, each ended by CR LF. */
   readonly lines: string;
   readonly framing: Framing;
+  /** No response follows this one. */
+  readonly isLast: boolean;
   /** How long the server keeps the connection open for another request, at least. 0: it may close it at once. */
   readonly reusableForMs: number;
 }
@@ -62,8 +64,9 @@ export function parseResponseHead(lines: string): ResponseHead {
   const isOld = lines.startsWith('HTTP/1.0');
   const fields = readFramingFields(lines);
   const framing = framingOf(fields, isOld);
-  const mayReuse = !isOld && !fields.isCloseAnnounced && framing.kind !== 'until_close';
-  return { status, lines, framing, reusableForMs: mayReuse ? fields.keepAliveMs : 0 };
+  const isLast = isOld || fields.isCloseAnnounced;
+  const mayReuse = !isLast && framing.kind !== 'until_close';
+  return { status, lines, framing, isLast, reusableForMs: mayReuse ? fields.keepAliveMs : 0 };
 }
 
 interface FramingFields {

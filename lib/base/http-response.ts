@@ -132,7 +132,7 @@ export class ResponseReader {
   #begin(head: ResponseHead): void {
     const { status, framing } = head;
     if (status < 200) {
-      this.#skipInterim(status);
+      this.#skipInterim(head);
       return;
     }
     this.#head = head;
@@ -144,8 +144,9 @@ export class ResponseReader {
   }
 
   /** @see https://www.rfc-editor.org/rfc/rfc9110#section-15.2 the response proper is still to come */
-  #skipInterim(status: number): void {
+  #skipInterim({ status, isLast }: ResponseHead): void {
     this.#interimResponses += 1;
+    if (isLast) throw new MalformedResponse('an interim response says that no other follows');
     if (status === 101) throw new MalformedResponse('the server switches to another protocol');
     if (this.#interimResponses > maximumInterimResponses)
       throw new MalformedResponse(`there are more than ${maximumInterimResponses} interim responses`);

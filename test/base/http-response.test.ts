@@ -64,6 +64,7 @@ describe('the reader of responses refuses', () => {
   const length = 'the content length of the response is not a number';
   const chunkSize = 'the size of a chunk is not a hexadecimal number';
   const trailer = 'a trailer line is not HTTP/1.1, or there are too many';
+  const lastInterim = 'an interim response says that no other follows';
   const within = 'the server closed the connection within the response';
 
   test.each([
@@ -125,6 +126,12 @@ describe('the reader of responses refuses', () => {
       'another protocol',
       'HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n',
       'the server switches to another protocol',
+    ],
+    ['an interim response in HTTP/1.0', `HTTP/1.0 100 Continue\r\n\r\n${sized}`, lastInterim],
+    [
+      'an interim response that closes',
+      `HTTP/1.1 100 Continue\r\nConnection: close\r\n\r\n${sized}`,
+      lastInterim,
     ],
     [
       '17 interim responses',
