@@ -1,8 +1,5 @@
-import { createServer as createHttpsServer } from 'node:https';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ScriptStep } from '../support/scripted-server.ts';
-import { createSelfSignedCertificate } from '../support/self-signed-certificate.ts';
 import { fine, type Line, openLine } from './line.ts';
 
 let line: Line;
@@ -120,37 +117,5 @@ describe('connections', () => {
     await line.post(server.url);
 
     expect([withinLimit, beyondLimit, server.connectionCount()]).toEqual([1, 2, 3]);
-  });
-});
-
-describe('over TLS', () => {
-  const certificate = createSelfSignedCertificate();
-
-  test('a server with an untrusted certificate receives no request', async () => {
-    const server = await line.serve([fine], createHttpsServer(certificate));
-
-    const outcome = await line.post(server.url.replace('http://127.0.0.1', 'https://localhost'));
-
-    expect(outcome).toMatchObject({
-      kind: 'not_sent',
-      reason: expect.stringMatching(
-        /^no connection to https:\/\/localhost:\d+: DEPTH_ZERO_SELF_SIGNED_CERT$/,
-      ),
-    });
-    expect(server.seen).toEqual([]);
-  });
-
-  test('a trusted server responds repeatedly over one connection', async () => {
-    const server = await line.serve([fine, fine], createHttpsServer(certificate));
-    const usual = getCACertificates('default');
-    setDefaultCACertificates([certificate.cert]);
-    const url = server.url.replace('http://127.0.0.1', 'https://localhost');
-
-    const outcomes = [await line.post(url), await line.post(url)];
-    setDefaultCACertificates(usual);
-
-    const answered = { kind: 'answered', status: 200, body: '{"ok":true}' };
-    expect(outcomes).toEqual([answered, answered]);
-    expect(server.connectionCount()).toBe(1);
   });
 });

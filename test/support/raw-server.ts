@@ -24,6 +24,7 @@ export async function startRawServer(
   steps: readonly RawStep[],
   server: Server = createServer(),
   connectionEvent: 'connection' | 'secureConnection' = 'connection',
+  host = '127.0.0.1',
 ): Promise<RawServer> {
   const sockets: Socket[] = [];
   const requests: string[] = [];
@@ -44,7 +45,7 @@ export async function startRawServer(
         }
       });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
