@@ -85,6 +85,11 @@ export class HttpConnection implements Holder {
   /** Runs once the connection is made: whatever fails earlier proves that nothing was sent. */
   #write(): void {
     if (this.#isClosed || this.#delivery === null) return;
+    // A process that stood still may learn of the connection before its timer has rung.
+    if (this.#delivery.isOverdue()) {
+      this.#delivery.expire();
+      return;
+    }
     const { request, text, encoding } = this.#delivery;
     this.#reader = new ResponseReader(request.method);
     this.#delivery.markWritten();

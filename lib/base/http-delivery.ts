@@ -35,8 +35,8 @@ export class Delivery implements Dated {
     return this.#startedAtMs + (this.#isWritten ? timeoutMs : Math.min(connectTimeoutMs, timeoutMs));
   }
 
-  get isWritten(): boolean {
-    return this.#isWritten;
+  isOverdue(): boolean {
+    return performance.now() > this.dueMs;
   }
 
   /** To be called before the first byte is handed to a connection, so that every later failure is `ambiguous`. */

@@ -44,6 +44,14 @@ describe('the reader of responses accepts', () => {
     expect(read('HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n', 'HEAD')).toMatchObject(answered(200, ''));
   });
 
+  test('a head just below its limit', () => {
+    const fields = `a: ${' \t'.repeat(15_000)}b\r\nconnection: ${', '.repeat(15_000)}keep-alive\r\n`;
+
+    expect(read(`HTTP/1.1 200 OK\r\n${fields}Content-Length: 2\r\n\r\n{}`)).toMatchObject(
+      answered(200, '{}'),
+    );
+  });
+
   test('a large body in many pieces', () => {
     const body = 'a€'.repeat(500_000);
     const bytes = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);

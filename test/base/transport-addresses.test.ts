@@ -5,7 +5,7 @@ import { networkInterfaces } from 'node:os';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { projectRoot } from '../support/project-files.ts';
-import { startRawServer } from '../support/raw-server.ts';
+import { type RawStep, startRawServer } from '../support/raw-server.ts';
 import { bytesOf, type Line, openLine } from './line.ts';
 
 let line: Line;
@@ -67,13 +67,15 @@ test('an address that is neither http nor https is an error of the program', asy
 });
 
 test('an idle connection does not keep the process alive, a request does', async () => {
-  const server = await line.serveRaw([(socket) => setTimeout(() => socket.write(ok), 0)]);
+  const later: RawStep = (socket) => setTimeout(() => socket.write(ok), 0);
+  const server = await line.serveRaw([later, later]);
   const module = pathToFileURL(`${projectRoot}/lib/base/transport.ts`);
   const program = `
     import { createTransport } from '${module}';
     const limits = { connectTimeoutMs: 60_000, timeoutMs: 60_000 };
     const request = { baseUrl: '${server.url}', method: 'GET', path: '/', headers: {}, body: null, ...limits };
-    createTransport().send(request).then((outcome) => console.log(JSON.stringify(outcome)));
+    const transport = createTransport();
+    console.log(JSON.stringify([await transport.send(request), await transport.send(request)]));
   `;
 
   // It ends by itself, although its connection stays open and its time-out lies ahead.
@@ -83,5 +85,6 @@ test('an idle connection does not keep the process alive, a request does', async
     );
   });
 
-  expect(JSON.parse(stdout)).toEqual(answered);
+  expect(JSON.parse(stdout)).toEqual([answered, answered]);
+  expect(server.sockets).toHaveLength(1);
 }, 50_000);

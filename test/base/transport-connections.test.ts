@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RawStep } from '../support/raw-server.ts';
+import { type RawStep, untilClosed } from '../support/raw-server.ts';
 import { bytesOf, type Line, openLine } from './line.ts';
 
 let line: Line;
@@ -22,11 +22,6 @@ function lost(reason: string) {
 /** By then, everything that had happened to the connections has been noticed. */
 async function turnEventLoop(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setTimeout(resolve, 0));
-}
-
-/** Resolves when the other side has closed the connection. */
-async function untilClosed(socket: Socket | undefined): Promise<void> {
-  if (socket !== undefined && !socket.closed) await once(socket, 'close');
 }
 
 describe('an idle connection', () => {

@@ -6,6 +6,7 @@ export type RawStep = string | ((socket: Socket) => void);
 
 /** A server on loopback that reads requests and writes bytes, whether they are HTTP or not. */
 export interface RawServer {
+  readonly listener: Server;
   readonly port: number;
   readonly url: string;
   /** Every connection, in the order of their arrival. */
@@ -49,6 +50,7 @@ export async function startRawServer(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
+    listener: server,
     port,
     url: `http://127.0.0.1:${port}`,
     sockets,
@@ -70,4 +72,9 @@ function endOfRequest(text: string): number {
   if (headEnd < 4) return 0;
   const end = headEnd + Number(contentLength.exec(text.slice(0, headEnd))?.[1] ?? 0);
   return end <= text.length ? end : 0;
+}
+
+/** Resolves once the connection is closed in both directions. */
+export async function untilClosed(socket: Socket | undefined): Promise<void> {
+  if (socket !== undefined && !socket.closed) await once(socket, 'close');
 }
