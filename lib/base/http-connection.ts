@@ -84,7 +84,7 @@ export class HttpConnection implements Holder {
 
   /** Runs once the connection is made: whatever fails earlier proves that nothing was sent. */
   #write(): void {
-    if (this.#isClosed || this.#delivery === null) return;
+    if (this.#delivery === null) return;
     // A process that stood still may learn of the connection before its timer has rung.
     if (this.#delivery.isOverdue()) {
       this.#delivery.expire();
