@@ -1,9 +1,9 @@
 import * as z from 'zod';
+import type { WireResponse } from '../base/wire.ts';
 import { type Dialect, fromWire, wireWord } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
 import { describeFailure, type Failure } from './errors.ts';
 import { parseRedacted } from './redaction.ts';
-import type { ExchangeResponse } from './transport.ts';
 
 /** What a response proves. */
 export type Verdict<Result> =
@@ -52,7 +52,7 @@ const ParameterRefusal = z
 export function readResponse<E extends Endpoint>(
   endpoint: E,
   dialect: Dialect,
-  { status, body }: ExchangeResponse,
+  { status, body }: WireResponse,
   redacted: readonly string[],
 ): Verdict<ResultOf<E>> {
   const content = parseBody(body, redacted);

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Transport } from '../../lib/base/wire.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { nonceFields, nonceSequenceOf } from '../../lib/exchange/nonce.ts';
 import { createSigner } from '../../lib/exchange/signing.ts';
-import type { Transport } from '../../lib/exchange/transport.ts';
 import type { OrderRequest } from '../../lib/model/order.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { type Spread, spreadOf } from './statistics.ts';

@@ -1,8 +1,8 @@
 import type { Alarms } from '../../lib/base/alarms.ts';
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
+import type { Transport } from '../../lib/base/wire.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import type { Transport } from '../../lib/exchange/transport.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';

@@ -1,7 +1,8 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
+import { createTransport } from '../../lib/base/transport.ts';
+import type { Transport } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import { createTransport, type Transport } from '../../lib/exchange/transport.ts';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';

@@ -1,9 +1,10 @@
 import type { Clock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createTransport } from '../../lib/base/transport.ts';
+import type { Transport } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import { createTransport, type Transport } from '../../lib/exchange/transport.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
