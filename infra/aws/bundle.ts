@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import type { HostConfig } from '../../lib/host/config.ts';
+import { shipConfig } from '../../lib/host/shipped-config.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..');
 
@@ -21,12 +23,12 @@ export type Bundles = Readonly<Record<FunctionName, string>>;
 /**
  * Bundles each function into one self-contained file that includes the configuration and the AWS SDK.
  *
- * @param options.configPath absolute path of the configuration to include
+ * @param options.config the configuration to include, as data: a function neither loads `relay.config.ts` nor checks it
  * @throws BuildFailure from esbuild, after esbuild printed the errors
  */
 export async function bundleFunctions(options: {
   readonly outputFolder: string;
-  readonly configPath: string;
+  readonly config: HostConfig;
 }): Promise<Bundles> {
   const folders = functionNames.map((name) => [name, join(options.outputFolder, name)] as const);
   await build({
@@ -47,7 +49,7 @@ export async function bundleFunctions(options: {
     logLevel: 'warning',
     alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
     plugins: [
-      includeConfiguration(options.configPath),
+      includeConfiguration(options.config),
       trimPackageFiles,
       leaveOutJsonSchema,
       leaveOutEndpointCache,
@@ -56,10 +58,11 @@ export async function bundleFunctions(options: {
   return Object.fromEntries(folders) as Bundles;
 }
 
-function includeConfiguration(path: string): Plugin {
+function includeConfiguration(config: HostConfig): Plugin {
+  const contents = `export const checkedConfig = ${JSON.stringify(shipConfig(config))};`;
   return {
     name: 'configuration',
-    setup: ({ onResolve }) => onResolve({ filter: /^\.\.\/relay\.config\.ts$/ }, () => ({ path })),
+    setup: ({ onLoad }) => onLoad({ filter: /[\\/]functions[\\/]checked-config\.ts$/ }, () => ({ contents })),
   };
 }
 

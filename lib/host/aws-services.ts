@@ -22,7 +22,7 @@ import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
 import type { ImportServices } from '../snapshots/import-interest.ts';
 import { createAwsSecrets, type SecretIds } from './aws-secrets.ts';
-import { type HostConfig, parseConfig } from './config.ts';
+import type { HostConfig } from './config.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
 import { createLog } from './log.ts';
 
@@ -49,10 +49,9 @@ const snapshotTimeoutMs = 10_000;
 /**
  * Opens the services of receive-signal on AWS.
  *
- * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ * @throws RelayError `config_invalid` when an environment variable is
  */
-export function openReceiveServices(config: unknown, environment: Environment): ReceiveServices {
-  const host = parseConfig(config);
+export function openReceiveServices(host: HostConfig, environment: Environment): ReceiveServices {
   const secrets = createAwsSecrets({
     client: new SecretsManagerClient(awsClientOptions),
     clock: systemClock,
@@ -75,13 +74,12 @@ export function openReceiveServices(config: unknown, environment: Environment): 
 /**
  * Opens the services of execute-signal on AWS.
  *
- * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ * @throws RelayError `config_invalid` when an environment variable is
  */
 export function openExecuteServices(
-  config: unknown,
+  host: HostConfig,
   environment: Environment,
 ): ExecuteServices & { readonly postponeMessage: PostponeMessage } {
-  const host = parseConfig(config);
   const clients = openExchangeClients(host, environment);
   const logging = logTo('execute-signal');
   return {
@@ -108,10 +106,9 @@ export function openExecuteServices(
 /**
  * Opens the services of reconcile-signals on AWS.
  *
- * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ * @throws RelayError `config_invalid` when an environment variable is
  */
-export function openReconcileServices(config: unknown, environment: Environment): ReconcileServices {
-  const host = parseConfig(config);
+export function openReconcileServices(host: HostConfig, environment: Environment): ReconcileServices {
   return {
     clock: systemClock,
     ...logTo('reconcile-signals'),
@@ -127,14 +124,13 @@ export function openReconcileServices(config: unknown, environment: Environment)
  * Opens the services of the snapshot functions on AWS; only import-interest needs all of them.
  *
  * @param functionName the name of the function, for its log
- * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ * @throws RelayError `config_invalid` when an environment variable is
  */
 export function openSnapshotServices(
   functionName: string,
-  config: unknown,
+  host: HostConfig,
   environment: Environment,
 ): ImportServices {
-  const host = parseConfig(config);
   const tableName = readVariable(environment, 'SNAPSHOT_TABLE');
   const clients = openExchangeClients(host, environment);
   return {

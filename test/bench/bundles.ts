@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
-import { projectRoot } from '../support/project-files.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import exampleConfig from '../../relay.config.example.ts';
 import { formatNumber, formatRatio, formatSpread, type Spread, spreadOf } from './statistics.ts';
 
 /** What a function's bundle weighs, and how long a fresh process takes to load it. */
@@ -33,6 +34,7 @@ const environment = {
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'a',
   AWS_SECRET_ACCESS_KEY: 'b',
+  AWS_SESSION_TOKEN: 'c',
   AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
   LEDGER_TABLE: 'ledger',
   SNAPSHOT_TABLE: 'snapshots',
@@ -48,8 +50,8 @@ export async function measureBundles(rounds: number): Promise<readonly BundleFig
     // As a package of Lambda's: without a package.json above it that calls everything an ES module.
     writeFileSync(join(folder, 'package.json'), '{}');
     writeFileSync(join(folder, 'empty.js'), 'exports.handler = async () => {};');
-    const configPath = join(projectRoot, 'relay.config.example.ts');
-    const bundles = Object.entries(await bundleFunctions({ outputFolder: folder, configPath }));
+    const config = parseConfig(exampleConfig);
+    const bundles = Object.entries(await bundleFunctions({ outputFolder: folder, config }));
     const paths = new Map(bundles.map(([name, path]) => [name, join(path, 'index.js')]));
     const times = await timeInTurns([join(folder, 'empty.js'), ...paths.values()], rounds);
     const empty = spreadOf(times.get(join(folder, 'empty.js')) ?? []);

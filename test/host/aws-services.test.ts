@@ -5,7 +5,10 @@ import {
   openReconcileServices,
   openSnapshotServices,
 } from '../../lib/host/aws-services.ts';
-import config from '../../relay.config.example.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import exampleConfig from '../../relay.config.example.ts';
+
+const config = parseConfig(exampleConfig);
 
 test('a stack never counts as a paper exchange, wherever its exchange is', () => {
   const environment = { EXCHANGE_KEYS: '{}', LEDGER_TABLE: 'a', SIGNAL_QUEUE_URL: 'b' };
@@ -39,12 +42,6 @@ describe('the environment of a function', () => {
   test.each(['{', '[]', '{"main":1}'])('must map accounts to secrets: %s does not', (WEBHOOK_TOKENS) => {
     expect(() => openReceiveServices(config, { WEBHOOK_TOKENS })).toThrow(
       expect.objectContaining({ code: 'config_invalid' }),
-    );
-  });
-
-  test('does not excuse an invalid configuration', () => {
-    expect(() => openReconcileServices({}, { LEDGER_TABLE: 'a', SIGNAL_QUEUE_URL: 'b' })).toThrow(
-      'relay.config.ts has',
     );
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { openExecuteServices, openReconcileServices } from '../../lib/host/aws-services.ts';
+import { parseConfig } from '../../lib/host/config.ts';
 import { latestStartMs } from '../../lib/relay/earlier-signals.ts';
 import { lastRequestMs } from '../../lib/relay/reconcile-signals.ts';
 import { signalTimeouts } from '../../lib/relay/signal-time.ts';
@@ -10,7 +11,7 @@ const { resources } = synthesize();
 const limitMsOf = (name: string) => Number(resources[name]?.Properties['Timeout']) * 1000;
 
 test('the time limit of execute-signal covers the last signal of a delivery at the slowest exchange', () => {
-  const { exchangeTimeoutMs } = openExecuteServices(infraConfig, environment);
+  const { exchangeTimeoutMs } = openExecuteServices(parseConfig(infraConfig), environment);
 
   const longestMs = latestStartMs + signalTimeouts * exchangeTimeoutMs;
 
@@ -19,7 +20,7 @@ test('the time limit of execute-signal covers the last signal of a delivery at t
 });
 
 test('the time limit of reconcile-signals covers the last request of a run', () => {
-  const { exchangeTimeoutMs } = openReconcileServices(infraConfig, environment);
+  const { exchangeTimeoutMs } = openReconcileServices(parseConfig(infraConfig), environment);
 
   expect(lastRequestMs + exchangeTimeoutMs).toBe(45_000);
   expect(limitMsOf('RelayReconcileFunction')).toBe(50_000);
