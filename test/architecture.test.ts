@@ -146,10 +146,10 @@ describe('the project', () => {
     const packages = imported.filter(({ external }) => external === true).map(({ path }) => path);
     expect([...new Set(packages)].filter((path) => !path.startsWith('node:')).sort()).toEqual([
       '@aws-lambda-powertools/logger',
-      '@aws-sdk/client-dynamodb',
       '@aws-sdk/client-secrets-manager',
-      '@aws-sdk/client-sqs',
       '@middy/core',
+      '@smithy/core/checksum',
+      '@smithy/signature-v4',
       'big.js',
       'jsonc-parser',
       'zod',

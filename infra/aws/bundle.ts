@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import type { HostConfig } from '../../lib/host/config.ts';
 import { shipConfig } from '../../lib/host/shipped-config.ts';
+import { leaveOut } from './left-out.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..');
 
@@ -48,12 +49,7 @@ export async function bundleFunctions(options: {
     legalComments: 'none',
     logLevel: 'warning',
     alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
-    plugins: [
-      includeConfiguration(options.config),
-      trimPackageFiles,
-      leaveOutJsonSchema,
-      leaveOutEndpointCache,
-    ],
+    plugins: [includeConfiguration(options.config), trimPackageFiles, leaveOut],
   });
   return Object.fromEntries(folders) as Bundles;
 }
@@ -74,26 +70,4 @@ const trimPackageFiles: Plugin = {
       const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };
       return { contents: JSON.stringify({ version }), loader: 'json' };
     }),
-};
-
-/** Every zod schema refers to the code that converts it to JSON Schema: 18 KB that no function calls. */
-const leaveOutJsonSchema: Plugin = {
-  name: 'json-schema',
-  setup: ({ onLoad }) =>
-    onLoad(
-      { filter: /zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/ },
-      async ({ path }) => {
-        const exported = (await readFile(path, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm);
-        return { contents: [...exported].map(([, name]) => `export const ${name} = () => {};`).join('\n') };
-      },
-    ),
-};
-
-/** The DynamoDB client makes a cache of discovered endpoints that none of its commands reads: 8 KB with its packages. */
-const leaveOutEndpointCache: Plugin = {
-  name: 'endpoint-cache',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /@aws-sdk[\\/]endpoint-cache[\\/]dist-es[\\/]index\.js$/ }, () => ({
-      contents: 'export class EndpointCache {}',
-    })),
 };

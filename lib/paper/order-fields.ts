@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Decimal } from '../base/decimal.ts';
-import { DecimalValue, type OrderType, orderSchemas } from '../model/order.ts';
+import type { OrderType } from '../model/order.ts';
+import { DecimalValue, orderSchemas } from '../model/order-schemas.ts';
 
 /** One field of an order, as defined by the schema of its type. */
 export interface OrderField {

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
 import { tradingGrounds } from '../model/account.ts';
-import { DecimalValue, type OrderType, orderTypes, positionSides, stpModes } from '../model/order.ts';
+import { type OrderType, orderTypes, positionSides, stpModes } from '../model/order.ts';
+import { DecimalValue } from '../model/order-schemas.ts';
 import type { NewOrder } from './creating.ts';
 import type { Command } from './engine.ts';
 import { isDecimalField, orderFieldsOf } from './order-fields.ts';

@@ -6,7 +6,12 @@ import { lastRequestMs } from '../../lib/relay/reconcile-signals.ts';
 import { signalTimeouts } from '../../lib/relay/signal-time.ts';
 import { infraConfig, synthesize } from './synthesized.ts';
 
-const environment = { EXCHANGE_KEYS: '{}', LEDGER_TABLE: 'a', SIGNAL_QUEUE_URL: 'b' };
+const environment = {
+  AWS_REGION: 'eu-central-1',
+  EXCHANGE_KEYS: '{}',
+  LEDGER_TABLE: 'a',
+  SIGNAL_QUEUE_URL: 'b',
+};
 const { resources } = synthesize();
 const limitMsOf = (name: string) => Number(resources[name]?.Properties['Timeout']) * 1000;
 

@@ -1,5 +1,5 @@
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
-import { parseSignalMessage } from '../../lib/queue/queue.ts';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
 import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
 import type { SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { keyText } from './history.ts';

@@ -1,10 +1,10 @@
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
 import {
   type Delivery,
   deduplicationIdOf,
-  parseSignalMessage,
   type SignalMessage,
   type SignalQueue,
 } from '../../lib/queue/queue.ts';

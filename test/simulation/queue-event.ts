@@ -1,6 +1,7 @@
 import type { SQSEvent } from 'aws-lambda';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
-import { type Delivery, parseSignalMessage } from '../../lib/queue/queue.ts';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
+import type { Delivery } from '../../lib/queue/queue.ts';
 import { type Invocation, type Process, runInvocation } from './process.ts';
 
 /** The parts of an SQS event that the worker reads. */
