@@ -18,6 +18,22 @@ const leftOut: readonly LeftOut[] = [
     contents:
       'export const NodeHttpHandler = { create: (handler) => handler }; export const streamCollector = null;',
   },
+  // The functions say at which address Secrets Manager is: these find it by rules, and hold a table of all regions.
+  {
+    modules: /@aws-sdk[\\/]client-secrets-manager[\\/]dist-es[\\/]endpoint[\\/]endpointResolver\.js$/,
+    contents:
+      'export const defaultEndpointResolver = ({ Endpoint }) => ({ url: new URL(Endpoint), properties: {}, headers: {} });',
+  },
+  {
+    modules: /@aws-sdk[\\/]core[\\/].*[\\/]util-endpoints[\\/]aws\.js$/,
+    contents: 'export const awsEndpointFunctions = {};',
+  },
+  {
+    modules: /@aws-sdk[\\/]core[\\/].*[\\/]util-endpoints[\\/]lib[\\/]aws[\\/]partition\.js$/,
+    contents: `
+      export const getUserAgentPrefix = () => '';
+      export const partition = null, setPartitionInfo = null, useDefaultPartitionInfo = null;`,
+  },
   // A function has no files of settings: the client would look for them at each start, and load two modules of Node for it.
   {
     modules: /@smithy[\\/]core[\\/].*[\\/]shared-ini-file-loader[\\/]loadSharedConfigFiles\.js$/,

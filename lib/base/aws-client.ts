@@ -120,7 +120,8 @@ const otherDomains: readonly (readonly [regions: string, domain: string])[] = [
   ['eusc-', 'amazonaws.eu'],
 ];
 
-function endpointOf(service: string, region: string): string {
+/** The address of a service: scheme and host. */
+export function endpointOf(service: string, region: string): string {
   const [, domain] = otherDomains.find(([regions]) => region.startsWith(regions)) ?? [];
   return `https://${service}.${region}.${domain ?? 'amazonaws.com'}`;
 }

@@ -1,6 +1,6 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { createLogAlarms } from '../base/alarms.ts';
-import type { AwsAccess } from '../base/aws-client.ts';
+import { type AwsAccess, endpointOf } from '../base/aws-client.ts';
 import { systemClock } from '../base/clock.ts';
 import { createDynamodbClient } from '../base/dynamodb.ts';
 import { RelayError } from '../base/errors.ts';
@@ -186,7 +186,8 @@ function openExchangeClients(connection: Connection): ExchangeClients {
 function openSecretsManager({ transport, region, endpoint }: Connection): SecretsManagerClient {
   return new SecretsManagerClient({
     region,
-    ...(endpoint === undefined ? {} : { endpoint }),
+    // Given in any case: a bundle holds nothing that finds it.
+    endpoint: endpoint ?? endpointOf('secretsmanager', region),
     maxAttempts: awsAttempts,
     requestHandler: createSdkRequestHandler(transport, awsTimes),
   });
