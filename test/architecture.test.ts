@@ -152,7 +152,8 @@ describe('the project', () => {
       '@smithy/signature-v4',
       'big.js',
       'jsonc-parser',
-      'zod',
+      'zod/mini',
+      'zod/v4/locales/en.js',
     ]);
     expect(bundled.filter((path) => /^(?:lib\/paper|cli|infra|test)\/|sqlite/.test(path))).toEqual([]);
   });

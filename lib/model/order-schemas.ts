@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Decimal } from '../base/decimal.ts';
 import { type OrderType, positionSides, sides, stpModes } from './order.ts';
 
@@ -22,21 +22,21 @@ const triggerPrice = { activationPrice: DecimalValue };
 /** How a limit order meets the book; at most one of them is true. */
 const limitFlags = {
   /** Only rests: an order that would take is cancelled. */
-  postOnly: z.boolean().optional(),
+  postOnly: z.optional(z.boolean()),
   /** Only takes: what does not fill at once is cancelled. */
-  ioc: z.boolean().optional(),
+  ioc: z.optional(z.boolean()),
 };
 
 /** The last fields of every order. */
-const ending = { stp: z.enum(stpModes).optional(), clientOrderId: z.string() };
+const ending = { stp: z.optional(z.enum(stpModes)), clientOrderId: z.string() };
 
 /** The last fields of every order on the collateral account. */
 const collateralEnding = {
-  stopLoss: DecimalValue.optional(),
-  takeProfit: DecimalValue.optional(),
-  positionSide: z.enum(positionSides).optional(),
+  stopLoss: z.optional(DecimalValue),
+  takeProfit: z.optional(DecimalValue),
+  positionSide: z.optional(z.enum(positionSides)),
   /** Only reduces the position. */
-  reduceOnly: z.boolean().optional(),
+  reduceOnly: z.optional(z.boolean()),
   ...ending,
 };
 
@@ -65,4 +65,4 @@ export const orderSchemas = {
   spot_stop_limit: z.strictObject({ ...placement, ...limitPrice, ...triggerPrice, ...ending }),
   /** A buy is sized in quote units. */
   spot_stop_market: z.strictObject({ ...placement, ...triggerPrice, ...ending }),
-} satisfies Record<OrderType, z.ZodType>;
+} satisfies Record<OrderType, z.ZodMiniType>;

@@ -15,7 +15,7 @@ export const DecimalText = z.codec(z.string(), DecimalValue, { decode: parseDeci
 function storedOrderOf(type: OrderType) {
   const fields = orderFieldsOf(type).map((field) => {
     const stored = isDecimalField(field) ? DecimalText : field.schema;
-    return [field.name, field.isOptional ? stored.optional() : stored] as const;
+    return [field.name, field.isOptional ? z.optional(stored) : stored] as const;
   });
   return z.strictObject({ ...Object.fromEntries(fields), type: z.literal(type), stp: z.enum(stpModes) });
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { RelayError } from '../base/errors.ts';
 import { readJson } from '../base/json.ts';
 import type { SignalMessage } from './queue.ts';
