@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type Item, textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, type Item, textOf } from '../base/dynamodb.ts';
 import { DynamodbTable } from '../base/dynamodb-table.ts';
 import { RelayError } from '../base/errors.ts';
 import { createAcceptedEntry, createRefusedEntry } from './create-entry.ts';
@@ -25,7 +24,7 @@ import {
 const maximumTries = 10;
 
 export interface DynamodbLedgerOptions {
-  readonly client: DynamoDBClient;
+  readonly client: DynamodbClient;
   readonly tableName: string;
   /** How many days an entry is kept once its status is final. */
   readonly keepDays: number;

@@ -1,29 +1,8 @@
-import * as z from 'zod';
-import { RelayError } from '../base/errors.ts';
-import { readJson } from '../base/json.ts';
-
 /** A pointer to a signal that the ledger stores. */
 export interface SignalMessage {
   readonly account: string;
   readonly signalId: string;
   readonly market: string;
-}
-
-const SignalMessageSchema = z.strictObject({
-  account: z.string(),
-  signalId: z.string(),
-  market: z.string(),
-});
-
-/**
- * Reads the body of a message.
- *
- * @throws RelayError `message_invalid` when the relay did not write it; it will become a dead letter
- */
-export function parseSignalMessage(body: string): SignalMessage {
-  const { data, error } = SignalMessageSchema.safeParse(readJson(body));
-  if (data !== undefined) return data;
-  throw new RelayError('message_invalid', 'the message is not a pointer to a signal', { cause: error });
 }
 
 /**

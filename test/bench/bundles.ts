@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
-import { projectRoot } from '../support/project-files.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import exampleConfig from '../../relay.config.example.ts';
 import { ratioOf, type Spread, spreadOf } from './statistics.ts';
 
 /** What a function's bundle weighs, and how long a fresh process takes to load it. */
@@ -36,6 +37,7 @@ const environment = {
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'a',
   AWS_SECRET_ACCESS_KEY: 'b',
+  AWS_SESSION_TOKEN: 'c',
   AWS_ENDPOINT_URL: 'http://127.0.0.1:9',
   LEDGER_TABLE: 'ledger',
   SNAPSHOT_TABLE: 'snapshots',
@@ -59,8 +61,8 @@ export async function measureBundles(rounds: number): Promise<readonly BundleFig
     writeFileSync(join(folder, 'package.json'), '{}');
     const emptyPath = join(folder, 'empty.js');
     writeFileSync(emptyPath, 'exports.handler = async () => {};');
-    const configPath = join(projectRoot, 'relay.config.example.ts');
-    const bundles = Object.entries(await bundleFunctions({ outputFolder: folder, configPath }));
+    const config = parseConfig(exampleConfig);
+    const bundles = Object.entries(await bundleFunctions({ outputFolder: folder, config }));
     const paths = new Map(bundles.map(([name, path]) => [name, join(path, 'index.js')]));
     const starts = await startInTurns([emptyPath, ...paths.values()], rounds);
     const valuesOf = (path: string, key: keyof Start) => (starts.get(path) ?? []).map((start) => start[key]);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { DynamodbClient } from '../../lib/base/dynamodb.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
@@ -16,14 +17,6 @@ beforeEach(async () => {
   asked = [];
   dynamodb = await startDynamodb();
   await createStackTable(dynamodb.client, 'ledger', 'ledger');
-  dynamodb.client.middlewareStack.add(
-    (next, { commandName = '' }) =>
-      (args) => {
-        asked.push(commandName.replace('Command', ''));
-        return next(args);
-      },
-    { step: 'initialize' },
-  );
 });
 afterEach(async () => {
   await functions?.close();
@@ -31,10 +24,19 @@ afterEach(async () => {
   await dynamodb.close();
 });
 
+function openWatched(): DynamodbClient {
+  return {
+    call(operation, input) {
+      asked.push(operation);
+      return dynamodb.relayClient.call(operation, input);
+    },
+  };
+}
+
 async function open(change: (settings: Settings) => Settings = (settings) => settings): Promise<Functions> {
   functions = await openFunctions(({ settings, queue, exchangeFor }) => ({
     settings: change(settings),
-    ledger: createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 400 }),
+    ledger: createDynamodbLedger({ client: openWatched(), tableName: 'ledger', keepDays: 400 }),
     queue: override(queue, {
       enqueue(message) {
         asked.push('SendMessage');

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { systemClock } from '../../lib/base/clock.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { parseSignalMessage } from '../../lib/queue/queue.ts';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { messagesOf } from '../../lib/relay/message-of.ts';
 

@@ -8,7 +8,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { createRandom } from '../../lib/base/random.ts';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { parseSignalMessage } from '../../lib/queue/queue.ts';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
 import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 
 const writerPath = join(import.meta.dirname, 'crash-writer.ts');

@@ -2,7 +2,7 @@ import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
 import { createExecuteSignal } from '../../lib/host/worker.ts';
-import { parseSignalMessage } from '../../lib/queue/queue.ts';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
 import type { Alert } from './alerts.ts';
 import { noteDeadLetter, noteRedrive } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';

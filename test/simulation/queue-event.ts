@@ -1,6 +1,6 @@
 import type { SQSEvent } from 'aws-lambda';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
-import { parseSignalMessage } from '../../lib/queue/queue.ts';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
 import { type Invocation, type Process, runInvocation } from './process.ts';
 import type { HeldMessage } from './queue-service.ts';
 
