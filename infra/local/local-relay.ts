@@ -8,9 +8,9 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createPlainReceiveSignal } from '../../lib/host/plain-webhook.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { readVersion } from '../../lib/host/version.ts';
-import { createReceiveSignal } from '../../lib/host/webhook.ts';
 import { createExecuteSignal } from '../../lib/host/worker.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
@@ -89,7 +89,7 @@ export async function startLocalRelay(options: {
   const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
   const shared = { clock, log, alarms, settings, ledger };
 
-  const receiveSignal = createReceiveSignal({
+  const receiveSignal = createPlainReceiveSignal({
     ...shared,
     queue,
     webhookTokens: secrets.webhookTokens,
