@@ -27,6 +27,14 @@ export function isDecimalText(text: string): boolean {
   return decimalOrUndefined(text) !== undefined;
 }
 
+/** What {@link parseDecimal} returns; undefined where it throws. */
+export function decimalOrUndefined(text: string): Decimal | undefined {
+  if (text.length > maximumTextLength || !decimalPattern.test(text)) return undefined;
+  const value = new Exact(text.startsWith('+') ? text.slice(1) : text);
+  // In plain notation, a huge exponent would become megabytes of zeros.
+  return Math.abs(value.e) > maximumExponent ? undefined : value;
+}
+
 /**
  * Reads a decimal exactly.
  *
@@ -38,13 +46,6 @@ export function parseDecimal(text: string): Decimal {
   if (value === undefined)
     throw new RangeError(`"${text.slice(0, maximumTextLength)}" is not a decimal number`);
   return value;
-}
-
-function decimalOrUndefined(text: string): Decimal | undefined {
-  if (text.length > maximumTextLength || !decimalPattern.test(text)) return undefined;
-  const value = new Exact(text.startsWith('+') ? text.slice(1) : text);
-  // In plain notation, a huge exponent would become megabytes of zeros.
-  return Math.abs(value.e) > maximumExponent ? undefined : value;
 }
 
 export const zero: Decimal = new Exact('0');
