@@ -80,9 +80,19 @@ export function rateOfPercent(text: string): Decimal {
  * @throws RangeError when the step is not positive
  */
 export function floorToStep(value: Decimal, step: Decimal): Decimal {
+  if (isMultipleOfPower(value, step)) return value;
   if (step.lte(zero)) throw new RangeError(`a step must be positive, not ${formatDecimal(step)}`);
   const rest = value.mod(step);
   return value.minus(rest.lt(zero) ? rest.plus(step) : rest);
+}
+
+/**
+ * Whether the step is a power of ten and the value has no digit below it. Almost every price and amount of an alert is
+ * such a multiple, as far as its digits show; the division takes 8 times as long.
+ */
+function isMultipleOfPower(value: Decimal, step: Decimal): boolean {
+  const isPower = step.s === 1 && step.c.length === 1 && step.c[0] === 1;
+  return isPower && value.e - (value.c.length - 1) >= step.e;
 }
 
 /** The next multiple of the step at or above the value. */

@@ -26,7 +26,7 @@ export function findOrderContradictions(asked: OrderRequest, reported: ReportedO
   const fields: Partial<Readonly<Record<ComparedField, Decimal | string | boolean | undefined>>> = asked;
   return comparedFields(asked.type)
     .filter((field) => field !== 'amount' || !isCut(asked, reported))
-    .map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(reported[field])))
+    .map((field) => differ(field, textOf(fields[field]) ?? null, textOf(reported[field])))
     .filter((text) => text !== null);
 }
 
@@ -47,9 +47,7 @@ export function findProtectionGaps(
   reported: Pick<Order, 'oto'>,
 ): readonly string[] {
   return (['stopLoss', 'takeProfit'] as const)
-    .map((field) =>
-      differ(wordsOf(field), textOf(asked[field]) ?? null, textOf(reported.oto?.[field]) ?? 'none'),
-    )
+    .map((field) => differ(field, textOf(asked[field]) ?? null, textOf(reported.oto?.[field]) ?? 'none'))
     .filter((text) => text !== null);
 }
 
@@ -67,8 +65,8 @@ export function findCancelContradictions(
 ): readonly string[] {
   return [
     differ('market', asked.market, reported.market),
-    differ('order id', asked.orderId?.toString() ?? null, reported.orderId.toString()),
-    differ('client order id', asked.clientOrderId, reported.clientOrderId),
+    differ('orderId', asked.orderId?.toString() ?? null, reported.orderId.toString()),
+    differ('clientOrderId', asked.clientOrderId, reported.clientOrderId),
   ].filter((text) => text !== null);
 }
 
@@ -80,5 +78,7 @@ const longestQuote = 64;
 
 function differ(field: string, asked: string | null, reported: string | undefined): string | null {
   if (asked === null || reported === undefined || reported === '') return null;
-  return asked === reported ? null : `${field} ${reported.slice(0, longestQuote)} instead of ${asked}`;
+  return asked === reported
+    ? null
+    : `${wordsOf(field)} ${reported.slice(0, longestQuote)} instead of ${asked}`;
 }

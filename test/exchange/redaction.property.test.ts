@@ -16,7 +16,7 @@ test('every signature and payload in a response is replaced, wherever it stands'
   fc.assert(
     fc.property(texts, (text) => {
       const expected = text.replaceAll(/[0-9a-f]{128}|eyJ[\w+/-]{24,}={0,2}/giu, '[redacted]');
-      expect(parseRedacted(JSON.stringify({ a: text }), ['another-secret'])).toEqual({ a: expected });
+      expect(parseRedacted(JSON.stringify(text), ['another-secret'])).toBe(expected);
     }),
     { numRuns: 1000 },
   );
