@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
-import { migrations as ledger } from '../../lib/ledger/sqlite-entries.ts';
+import { migrations as ledger } from '../../lib/ledger/sqlite-migrations.ts';
 import { migrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { migrations as paperJournal } from '../../lib/paper/journal.ts';
 import { migrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
@@ -34,11 +34,7 @@ export function checkDataFolder(folder: DataFolder): void {
   checkFileSecrets(folder.secretsPath);
 }
 
-function checkFile(
-  folder: DataFolder,
-  path: string,
-  stores: Readonly<Record<string, number>>,
-): void {
+function checkFile(folder: DataFolder, path: string, stores: Readonly<Record<string, number>>): void {
   for (const { store, version } of readVersions(path)) {
     const known = Object.hasOwn(stores, store) ? (stores[store] ?? 0) : 0;
     if (version > known)

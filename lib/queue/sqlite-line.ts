@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
 import type { KnownEntry, LedgerWatch } from '../ledger/ledger-watch.ts';
-import { migrateLedgerTables } from '../ledger/sqlite-entries.ts';
+import { migrateLedgerTables } from '../ledger/sqlite-migrations.ts';
 import { deduplicationIdOf, groupOf, type SignalMessage } from './queue.ts';
 import { type Waiting, WaitingLine } from './waiting-line.ts';
 
@@ -130,7 +130,9 @@ class LineOfLedger implements SqliteLine {
     const { signal } = entry;
     if (signal === null) return;
     const { account, signalId } = entry;
-    this.#line.add(createWaiting({ account, signalId, market: signal.market }, seq, { ...entry, signal }, false));
+    this.#line.add(
+      createWaiting({ account, signalId, market: signal.market }, seq, { ...entry, signal }, false),
+    );
   }
 
   left(key: EntryKey): void {
@@ -230,7 +232,9 @@ function prepareStatements({ database }: SqliteFile) {
        WHERE status = 'accepted' AND market IS NOT NULL ORDER BY seq`,
     ),
     isWaiting: database.prepare(`SELECT 1 FROM entries WHERE seq = ? AND status = 'accepted'`),
-    setAside: database.prepare(`UPDATE entries SET set_aside_at_ms = ? WHERE seq = ? AND status = 'accepted'`),
+    setAside: database.prepare(
+      `UPDATE entries SET set_aside_at_ms = ? WHERE seq = ? AND status = 'accepted'`,
+    ),
     // Changes only when another connection has written.
     dataVersion: database.prepare('PRAGMA data_version'),
   };

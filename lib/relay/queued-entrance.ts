@@ -18,7 +18,9 @@ export function createQueuedEntrance(entrance: LedgerEntrance, queue: SignalQueu
     async accept(entries, limit) {
       const accepted = await entrance.accept(entries, limit);
       if (accepted.result !== 'stored') return accepted;
-      const waiting = accepted.signals.map(({ entry }) => entry).filter(({ status }) => status === 'accepted');
+      const waiting = accepted.signals
+        .map(({ entry }) => entry)
+        .filter(({ status }) => status === 'accepted');
       for (const message of messagesOf(waiting)) await queue.enqueue(message);
       return accepted;
     },

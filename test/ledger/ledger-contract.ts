@@ -490,27 +490,27 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
   });
 
   describe(`${name}: move`, () => {
-    test('appends the step, stores the order id, and returns the stored entry', async () => {
+    test('appends the step and stores the order id', async () => {
       await bringTo(ledger, 'sending', 'a');
       const evidence = {
         order: { orderId: 9_007_199_254_740_991, note: 'it\'s "quoted" 🐢' },
         list: [null, 1.5],
       };
       const step = { status: 'placed', atMs: noonMs + 20, note: 'the exchange holds it', evidence } as const;
-      const moved = await ledger.move(keyOf('a'), {
+      await ledger.move(keyOf('a'), {
         from: 'sending',
         step,
         orderId: 9_007_199_254_740_991,
         orderOpen: true,
       });
+      const moved = await ledger.read(keyOf('a'));
       expect(moved).toMatchObject({
         status: 'placed',
         updatedAtMs: noonMs + 20,
         orderId: 9_007_199_254_740_991,
         orderOpen: true,
       });
-      expect(moved.steps.at(-1)).toStrictEqual(step);
-      expect(await ledger.read(keyOf('a'))).toStrictEqual(moved);
+      expect(moved?.steps.at(-1)).toStrictEqual(step);
     });
 
     test('leaves the order as it was when a move does not mention it', async () => {
@@ -518,7 +518,8 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
       const unknown = { status: 'unknown', atMs: noonMs, note: 'lost' } as const;
       await ledger.move(keyOf('a'), { from: 'sending', step: unknown, orderId: 5, orderOpen: true });
       const placed = { status: 'placed', atMs: noonMs, note: 'found' } as const;
-      expect(await ledger.move(keyOf('a'), { from: 'unknown', step: placed })).toMatchObject({
+      await ledger.move(keyOf('a'), { from: 'unknown', step: placed });
+      expect(await ledger.read(keyOf('a'))).toMatchObject({
         orderId: 5,
         orderOpen: true,
       });
@@ -619,15 +620,14 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         evidence: { orders },
       } as const;
 
-      const moved = await ledger.move(keyOf('a'), { from: 'sending', step });
+      await ledger.move(keyOf('a'), { from: 'sending', step });
 
-      const last = moved.steps.at(-1);
+      const last = (await ledger.read(keyOf('a')))?.steps.at(-1);
       expect(Buffer.byteLength(JSON.stringify(last))).toBeLessThan(24 * 1024);
       expect(last?.note).toMatch(/^ż{2048}… \(5904 more bytes\)$/);
       expect(last?.evidence).toMatchObject({
         orders: expect.arrayContaining([{ leftOut: '990 more of 1000' }]),
       });
-      expect(await ledger.read(keyOf('a'))).toStrictEqual(moved);
     });
 
     test('is cut in the step before an order is sent, too', async () => {

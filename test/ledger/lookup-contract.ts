@@ -113,9 +113,8 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       const lookup = addLookup(await lookupOf(key), noonMs + 60_000);
       await ledger.postpone(key, await lookupOf(key), lookup);
 
-      const moved = await ledger.move(key, { from: 'unknown', step: settled });
+      await ledger.move(key, { from: 'unknown', step: settled });
 
-      expect(moved.lookup).toStrictEqual(lookup);
       expect(await lookupOf(key)).toStrictEqual(lookup);
     });
   });

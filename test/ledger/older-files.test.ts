@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
-import { migrations } from '../../lib/ledger/sqlite-entries.ts';
+import { migrations } from '../../lib/ledger/sqlite-migrations.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';

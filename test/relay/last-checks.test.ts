@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { EntryKey } from '../../lib/ledger/entry.ts';
+import type { DueKey } from '../../lib/ledger/ledger.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
@@ -20,7 +20,7 @@ describe('the kill switch', () => {
   const pause = { sinceMs: noonMs, reason: 'news' };
 
   /** Executes the signal while an operator pauses its account between preparation and sending. */
-  async function executeWhilePausing(key: EntryKey): Promise<void> {
+  async function executeWhilePausing(key: DueKey): Promise<void> {
     const { services } = relay;
     const exchangeFor: RelayServices['exchangeFor'] = async (account) => {
       await services.ledger.writePause('main', pause);
@@ -63,7 +63,7 @@ describe('the kill switch', () => {
 });
 
 describe('a worker that is frozen after it wrote `sending`', () => {
-  async function executeFrozen(key: EntryKey, frozenMs: number): Promise<void> {
+  async function executeFrozen(key: DueKey, frozenMs: number): Promise<void> {
     const { services } = relay;
     const ledger = override(services.ledger, {
       start: async (...args) => {
