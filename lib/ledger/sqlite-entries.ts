@@ -20,20 +20,23 @@ const appended = (step: string) => `substr(steps, 1, length(steps) - 1) || ',' |
 /**
  * The statement that starts an order also counts the orders,
  * so that two orders cannot take the last free place.
+ *
+ * A row is found by its number. Its id is compared, too: if the write that stored a signal is lost, the next signal gets
+ * the same number.
  */
 export const sql = {
   insert: `INSERT INTO entries (${columns}) VALUES (${values}) ON CONFLICT (account, signal_id) DO NOTHING`,
   numberOf: 'SELECT seq FROM entries WHERE account = ? AND signal_id = ?',
   start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = iif(client_order_id IS NULL, NULL, ?3),
       order_open = client_order_id IS NOT NULL, steps = ${appended('?4')}
-    WHERE seq = ?2 AND status = 'accepted'
+    WHERE seq = ?2 AND account = ?1 AND signal_id = ?8 AND status = 'accepted'
       AND (?7 IS NULL OR (${ordersWithin('?5', '?6')}) < ?7)`,
   /** Damaged steps stay as they are; the status has the outcome all the same. */
   move: `UPDATE entries SET status = ?3, updated_at_ms = ?4,
       steps = iif(substr(steps, -2) = '}]', ${appended('?5')}, steps),
       order_id = coalesce(?6, order_id), order_open = coalesce(?7, order_open),
       look = coalesce(?8, look), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
-    WHERE seq = ?1 AND status = ?2`,
+    WHERE seq = ?1 AND account = ?9 AND signal_id = ?10 AND status = ?2`,
   closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
   /** From the prefix to the last text that begins with it: 1114111 is the last character of Unicode. */

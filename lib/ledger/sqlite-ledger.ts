@@ -122,7 +122,8 @@ class SqliteLedger implements Ledger {
       const seq = this.#numberOf(key);
       if (seq === null) throw createConflict(key, { from: 'accepted', step });
       const most = limit?.maxPerMinute ?? null;
-      const { changes } = this.#statements.start.run(key.account, seq, atMs, text, ...window, most);
+      const values = [key.account, seq, atMs, text, ...window, most, key.signalId];
+      const { changes } = this.#statements.start.run(...values);
       if (changes === 1) return { result: 'started' };
       const entry = this.#find(key);
       if (entry === null) throw createConflict(key, { from: 'accepted', step });
@@ -144,16 +145,8 @@ class SqliteLedger implements Ledger {
     const { durable } = this.#file.execute(() => {
       const seq = this.#numberOf(key);
       if (seq === null) throw createConflict(key, move);
-      const { changes } = this.#statements.move.run(
-        seq,
-        from,
-        step.status,
-        step.atMs,
-        text,
-        orderId,
-        open,
-        look,
-      );
+      const moved = [from, step.status, step.atMs, text, orderId, open, look];
+      const { changes } = this.#statements.move.run(seq, ...moved, key.account, key.signalId);
       // The actual status is read in the same transaction, so that the error is consistent.
       if (changes === 0) throw createConflict(key, move, this.#readRow(key));
     });
