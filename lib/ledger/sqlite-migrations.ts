@@ -46,13 +46,14 @@ export const migrations: readonly string[] = [
    CREATE INDEX entries_by_order ON entries (account, order_id) WHERE order_id IS NOT NULL;
    CREATE INDEX entries_by_account ON entries (account, created_at_ms);
    CREATE INDEX entries_by_account_and_status ON entries (account, status, created_at_ms);`,
-  // Earlier releases kept the waiting signals and the dead letters in tables of their own.
-  `CREATE TABLE IF NOT EXISTS messages (body TEXT);
+  // Earlier releases kept the waiting signals and the dead letters in tables of their own. A signal that is in both was
+  // enqueued again after it had become a dead letter.
+  `CREATE TABLE IF NOT EXISTS messages (body TEXT NOT NULL);
    CREATE TABLE IF NOT EXISTS dead_letters (body TEXT, died_at_ms INTEGER);
    ALTER TABLE entries ADD COLUMN set_aside_at_ms INTEGER;
    UPDATE entries SET set_aside_at_ms = letters.died_at_ms
      FROM (SELECT json_extract(body, '$.account') AS account, json_extract(body, '$.signalId') AS signal_id, died_at_ms
-       FROM dead_letters WHERE json_valid(body)) AS letters
+       FROM dead_letters WHERE json_valid(body) AND body NOT IN (SELECT body FROM messages)) AS letters
      WHERE entries.account = letters.account AND entries.signal_id = letters.signal_id AND entries.status = 'accepted';
    DROP TABLE messages;
    DROP TABLE dead_letters;

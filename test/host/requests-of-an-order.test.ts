@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
+import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
 import { type LocalDynamodb, startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';
@@ -32,15 +33,11 @@ afterEach(async () => {
 });
 
 async function open(change: (settings: Settings) => Settings = (settings) => settings): Promise<Functions> {
-  functions = await openFunctions(({ settings, queue, exchangeFor }) => ({
+  const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 400 });
+  const queue = { enqueue: async () => void asked.push('SendMessage') };
+  functions = await openFunctions(({ settings, exchangeFor }) => ({
     settings: change(settings),
-    ledger: createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 400 }),
-    queue: override(queue, {
-      enqueue(message) {
-        asked.push('SendMessage');
-        return queue.enqueue(message);
-      },
-    }),
+    ledger: override(ledger, createQueuedEntrance(ledger, queue)),
     exchangeFor: async (account) => tellWire(await exchangeFor(account)),
   }));
   return functions;
