@@ -20,10 +20,11 @@ describe('the kill switch', () => {
   const pause = { sinceMs: noonMs, reason: 'news' };
 
   /** Executes the signal while an operator pauses its account between preparation and sending. */
-  async function executeWhilePausing(key: DueKey): Promise<void> {
+  async function executeWhilePausing(key: DueKey, preparedMs = 1001): Promise<void> {
     const { services } = relay;
     const exchangeFor: RelayServices['exchangeFor'] = async (account) => {
       await services.ledger.writePause('main', pause);
+      relay.clock.advance(preparedMs);
       return await services.exchangeFor(account);
     };
     await executeSignal({ ...services, exchangeFor }, key);
@@ -40,6 +41,16 @@ describe('the kill switch', () => {
     expect((await relay.entry('buy-1')).steps.at(-1)?.evidence).toMatchObject({ rule: 'paused' });
     expect(relay.asked.slice(before)).not.toContain(createPath);
     expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['open']);
+  });
+
+  test('is not read again before sending when preparing took no longer than a second', async () => {
+    relay = await openAftermath();
+
+    await executeWhilePausing(await relay.receive(buyAlert()), 1000);
+
+    expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'placed']);
+    await executeWhilePausing(await relay.receive(buyAlert({ id: 'next' })), 0);
+    expect(await statuses('next')).toEqual(['accepted', 'denied']);
   });
 
   test.each([
