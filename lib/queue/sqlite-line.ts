@@ -2,8 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
 import type { KnownEntry, LedgerWatch } from '../ledger/ledger-watch.ts';
-import { migrateLedgerTables } from '../ledger/sqlite-entries.ts';
+import { migrateLedgerTables } from '../ledger/sqlite-migrations.ts';
 import { deduplicationIdOf, groupOf, type SignalMessage } from './queue.ts';
+import { prepareStatements, type WaitingRow } from './sqlite-line-statements.ts';
 import { type Waiting, WaitingLine } from './waiting-line.ts';
 
 export interface SqliteLineOptions {
@@ -56,12 +57,6 @@ interface WaitingSignal extends Waiting, Delivery {
   stored: SignalEntry | null;
   /** Whether this process has moved it on: it stays in line until its delivery ends. */
   hasLeft: boolean;
-}
-
-/** A row of the statement `waiting`. */
-interface WaitingRow extends SignalMessage {
-  readonly seq: number;
-  readonly isAside: number;
 }
 
 /**
@@ -166,9 +161,11 @@ class LineOfLedger implements SqliteLine {
   }
 
   /** Another process may have moved it on. Unless that is certain, it is delivered again, which does no harm. */
-  #isStillAccepted({ position }: WaitingSignal): boolean {
+  #isStillAccepted({ position, key }: WaitingSignal): boolean {
+    const { account, signalId } = key;
     try {
-      return this.#file.read(() => this.#statements.isWaiting.get(position)) !== undefined;
+      const row = this.#file.read(() => this.#statements.isWaiting.get(position, account, signalId));
+      return row !== undefined;
     } catch {
       return true;
     }
@@ -186,15 +183,30 @@ class LineOfLedger implements SqliteLine {
       this.#putBack(item);
       return;
     }
-    try {
-      await this.#file.write(() => this.#statements.setAside.run(this.#options.clock.nowMs(), item.position));
-    } catch (error) {
-      this.#putBack(item);
-      throw error;
+    if (!(await this.#setAside(item))) {
+      this.#line.remove(item);
+      return;
     }
     item.isAside = true;
     this.#line.putBack(item, Promise.resolve());
     this.#options.onDeadLetter(item);
+  }
+
+  /** Returns false when another process has moved it on. */
+  async #setAside(item: WaitingSignal): Promise<boolean> {
+    const { account, signalId } = item.key;
+    const nowMs = this.#options.clock.nowMs();
+    try {
+      const { changes } = await this.#file.write(() =>
+        this.#statements.setAside.run(nowMs, item.position, account, signalId),
+      );
+      return changes === 1;
+    } catch (error) {
+      // The line may have read the write that is lost.
+      this.#mustReload = true;
+      this.#putBack(item);
+      throw error;
+    }
   }
 
   #putBack(item: WaitingSignal): void {
@@ -222,20 +234,5 @@ function createWaiting(
     deliveries: 0,
     stored,
     hasLeft: false,
-  };
-}
-
-function prepareStatements({ database }: SqliteFile) {
-  return {
-    waiting: database.prepare(
-      `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside FROM entries
-       WHERE status = 'accepted' AND market IS NOT NULL ORDER BY seq`,
-    ),
-    isWaiting: database.prepare(`SELECT 1 FROM entries WHERE seq = ? AND status = 'accepted'`),
-    setAside: database.prepare(
-      `UPDATE entries SET set_aside_at_ms = ? WHERE seq = ? AND status = 'accepted'`,
-    ),
-    // Changes only when another connection has written.
-    dataVersion: database.prepare('PRAGMA data_version'),
   };
 }
