@@ -1,6 +1,5 @@
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
-import type { NewEntry } from '../../lib/ledger/ledger.ts';
-import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Ledger, NewEntry } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { createSqliteLine, type Delivery, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
