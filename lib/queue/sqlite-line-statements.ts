@@ -7,13 +7,15 @@ export interface WaitingRow extends SignalMessage {
   readonly isAside: number;
 }
 
+const listOf = (condition: string) =>
+  `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside FROM entries
+   WHERE ${condition} AND market IS NOT NULL ORDER BY seq`;
+
 /** Rows are found by their numbers. Their ids are compared, too: a number is given again when its write was lost. */
 export function prepareStatements({ database }: SqliteFile) {
   return {
-    waiting: database.prepare(
-      `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside FROM entries
-       WHERE status = 'accepted' AND market IS NOT NULL ORDER BY seq`,
-    ),
+    waiting: database.prepare(listOf("status = 'accepted'")),
+    unfinished: database.prepare(listOf("status IN ('accepted', 'sending')")),
     isWaiting: database.prepare(
       `SELECT 1 FROM entries WHERE seq = ? AND account = ? AND signal_id = ? AND status = 'accepted'`,
     ),

@@ -1,3 +1,4 @@
+import type { StatementSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
@@ -61,7 +62,8 @@ interface WaitingSignal extends Waiting, Delivery {
 
 /**
  * Creates the line of an embedded ledger that one process owns. What is delivered, and how often, is only in memory: after
- * a crash every waiting signal that is no dead letter is delivered again at once.
+ * a crash every waiting signal that is no dead letter is delivered again at once. So is every signal that the crashed process
+ * was sending: nobody else will record that its outcome is unknown before the reconciler does.
  *
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
@@ -82,7 +84,8 @@ class LineOfLedger implements SqliteLine {
     this.#file = file;
     this.#options = { retryDelayMs: 2000, onDeadLetter: () => undefined, ...options };
     this.#statements = prepareStatements(file);
-    this.takeInChanges();
+    this.#dataVersion = this.#readVersion();
+    this.#load(this.#statements.unfinished);
   }
 
   get length(): number {
@@ -90,15 +93,23 @@ class LineOfLedger implements SqliteLine {
   }
 
   takeInChanges(): void {
-    const version = this.#file.read(() => Number(this.#statements.dataVersion.get()?.['data_version']));
+    const version = this.#readVersion();
     if (version === this.#dataVersion && !this.#mustReload) return;
     this.reload();
     this.#dataVersion = version;
   }
 
+  #readVersion(): number {
+    return this.#file.read(() => Number(this.#statements.dataVersion.get()?.['data_version']));
+  }
+
   reload(): void {
     this.#mustReload = true;
-    const rows = this.#file.read(() => this.#statements.waiting.all()) as unknown as readonly WaitingRow[];
+    this.#load(this.#statements.waiting);
+  }
+
+  #load(statement: StatementSync): void {
+    const rows = this.#file.read(() => statement.all()) as unknown as readonly WaitingRow[];
     const left = new Set(this.#line.items.keys());
     for (const row of rows) {
       left.delete(deduplicationIdOf(row));

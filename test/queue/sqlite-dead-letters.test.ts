@@ -124,7 +124,7 @@ describe('dead letters on SQLite', () => {
 });
 
 describe('the line after a crash', () => {
-  test('has every signal that is still accepted, in the order of storing', async () => {
+  test('has every signal that is accepted or was being sent, in the order of storing', async () => {
     const relay = open();
     await accept(relay, 'done', 'in-flight', 'z', 'a');
     await relay.ledger.accept([orderIn('eth', 'ETH_USDT')], null);
@@ -133,12 +133,42 @@ describe('the line after a crash', () => {
     if (done !== undefined) relay.line.finish(done);
     takeAll(relay);
     await relay.ledger.start(keyOf('a'), { status: 'sending', atMs: noonMs, note: '' }, null);
+    relay.file.close();
 
     const next = open();
 
     expect(idsOf(takeAll(next))).toEqual(['in-flight', 'eth']);
-    expect(next.line.length).toBe(3);
+    expect(next.line.length).toBe(4);
     expect(next.line.find(keyOf('z'))).toMatchObject({ stored: null, isOldest: false });
+  });
+});
+
+describe('a signal that was being sent when the relay was killed', () => {
+  async function killWhileSending(): Promise<OpenStore> {
+    const relay = open();
+    await accept(relay, 'lost', 'next');
+    await relay.ledger.start(keyOf('lost'), { status: 'sending', atMs: noonMs, note: '' }, null);
+    relay.file.close();
+    return open();
+  }
+
+  test('is delivered first after the start, once', async () => {
+    const next = await killWhileSending();
+    const [lost, ...others] = takeAll(next);
+    expect([lost?.key.signalId, others]).toEqual(['lost', []]);
+    const { entry, earlier } = await next.ledger.readDue(keyOf('lost'), 10);
+    expect([entry?.status, earlier]).toEqual(['sending', []]);
+    const step = { status: 'unknown', atMs: noonMs, note: '' } as const;
+    await next.ledger.move(keyOf('lost'), { from: 'sending', step });
+    if (lost !== undefined) next.line.finish(lost);
+    expect(idsOf(takeAll(next))).toEqual(['next']);
+  });
+
+  test('never becomes a dead letter: the reconciler has it then', async () => {
+    const next = await killWhileSending();
+    await bury(next);
+    expect(next.buried).toEqual([]);
+    expect(idsOf(takeAll(next))).toEqual(['next']);
   });
 });
 
