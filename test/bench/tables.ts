@@ -12,22 +12,15 @@ import {
   writtenP99,
 } from './figures.ts';
 import { type Goal, judgeGoals } from './goals.ts';
+import { tabulateGrowth, tabulateWaiting } from './growth-tables.ts';
 import { type OrderFigures, type Server, servers } from './orders.ts';
 import { listTotals } from './parts.ts';
 import { formatNumber, formatRatio, formatRatios } from './statistics.ts';
-
-/** A table that is printed, and written into the document under its name. */
-export interface Table {
-  /** The name of its block in the document. */
-  readonly name: string;
-  readonly title: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
+import type { Table } from './table.ts';
 
 /** The tables of everything that was measured. */
 export function createTables(figures: BenchFigures): readonly Table[] {
-  const { signing, orders, kinds, parts, starts } = figures;
+  const { signing, orders, kinds, parts, starts, growth, waiting } = figures;
   const goals = judgeGoals(figures);
   return [
     ...(signing === undefined ? [] : [tabulateSigning(signing)]),
@@ -35,6 +28,8 @@ export function createTables(figures: BenchFigures): readonly Table[] {
     ...(kinds === undefined ? [] : [tabulateKinds(kinds)]),
     ...(parts === undefined ? [] : [tabulateParts(parts)]),
     ...(starts === undefined ? [] : [tabulateStarts(starts)]),
+    ...(growth === undefined ? [] : [tabulateGrowth(growth)]),
+    ...(waiting === undefined ? [] : [tabulateWaiting(waiting)]),
     ...(goals.length === 0 ? [] : [tabulateGoals(goals)]),
   ];
 }
