@@ -73,11 +73,14 @@ describe('growth', () => {
     // Less than 10 ms of a command counts as 10 ms.
     [true, 1, 9, true],
     [true, -2, 17, false],
-  ])('command %p, %d ms with 10 thousand signals and %d ms with 3 million: met is %p', (isCommand, small, large, isMet) => {
-    const [goal] = judgeGoals({ processors: [], growth: [growthOf(isCommand, small, large)] });
+  ])(
+    'command %p, %d ms with 10 thousand signals and %d ms with 3 million: met is %p',
+    (isCommand, small, large, isMet) => {
+      const [goal] = judgeGoals({ processors: [], growth: [growthOf(isCommand, small, large)] });
 
-    expect(goal).toMatchObject({ name: '`signals`: with 3 million signals, to 10 thousand', isMet });
-  });
+      expect(goal).toMatchObject({ name: '`signals`: with 3 million signals, to 10 thousand', isMet });
+    },
+  );
 
   test('of waiting signals is judged, too', () => {
     const waitingOf = (few: number, many: number) => ({

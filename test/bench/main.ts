@@ -13,7 +13,20 @@ import { measureSigning } from './signing.ts';
 import { createTables } from './tables.ts';
 import { measureWaiting } from './waiting.ts';
 
-/** What can be measured, in this order. */
+/**
+ * What can be measured, in this order.
+ *
+ * | part | measured by | programs under measurement |
+ * | --- | --- | --- |
+ * | signing | `signing.ts` | this one |
+ * | orders, kinds | `orders.ts`, `load.ts` | `relay-server.ts` and `bare-`, `floor-`, `ccxt-server.ts`, with `exchange-stub.ts` |
+ * | parts | `parts.ts`, `profile.ts` | `relay-server.ts` with `exchange-stub.ts` |
+ * | starts | `bundles.ts` | the bundles of the functions |
+ * | growth | `growth.ts`, `fill-ledger.ts` | `npx relay`, `npm start`, and `relay-server.ts` with `paper-server.ts` |
+ * | waiting | `waiting.ts` | `relay-server.ts` with `exchange-stub.ts` |
+ *
+ * `figures.ts` has what was measured, `goals.ts` judges it, `tables.ts` and `json.ts` write it down.
+ */
 const parts = ['signing', 'orders', 'kinds', 'parts', 'starts', 'growth', 'waiting'] as const;
 type Part = (typeof parts)[number];
 /** These take minutes each. */

@@ -13,7 +13,8 @@ import {
 } from './figures.ts';
 import { type Goal, judgeGoals } from './goals.ts';
 import { tabulateGrowth, tabulateWaiting } from './growth-tables.ts';
-import { type OrderFigures, type Server, servers } from './orders.ts';
+import type { Run } from './load.ts';
+import { type OrderFigures, type Rounds, type Server, servers } from './orders.ts';
 import { listTotals } from './parts.ts';
 import { formatNumber, formatRatio, formatRatios } from './statistics.ts';
 import type { Table } from './table.ts';
@@ -91,13 +92,14 @@ function tabulateOrders({ byLoad }: OrderFigures): Table {
     rows: rowsByLoad(byLoad, (rounds) =>
       orderMeasures.map((measure) => [
         measure.name,
-        ...servers.map((server) => {
-          const runs = rounds[server] ?? [];
-          return runs.length === 0 ? '–' : formatMeasured(spreadOfRuns(runs, measure).median, measure);
-        }),
+        ...servers.map((server) => describeMedian(rounds[server] ?? [], measure)),
       ]),
     ),
   };
+}
+
+function describeMedian(runs: readonly Run[], measure: Measure): string {
+  return runs.length === 0 ? '–' : formatMeasured(spreadOfRuns(runs, measure).median, measure);
 }
 
 const ratioMeasures = [cpuPerOrder, alertToOrderP50, writtenP50];
@@ -108,16 +110,25 @@ function tabulateRatios({ byLoad }: OrderFigures): Table {
     name: 'ratios',
     title: 'The same, to the bare server: the median of the rounds, and its bounds with a confidence of 95 %',
     head: ['in flight', 'to the bare server', ...compared.map((server) => serverNames[server])],
-    rows: rowsByLoad(byLoad, (rounds) =>
-      ratioMeasures.map((measure) => [
+    rows: rowsByLoad(byLoad, (rounds) => [
+      ...ratioMeasures.map((measure) => [
         measure.name,
         ...compared.map((server) => {
           const runs = rounds[server] ?? [];
           return runs.length === 0 ? '–' : formatRatios(ratioOfRuns(runs, rounds.bare, measure));
         }),
       ]),
-    ),
+      ['CPU per order beyond 2 flushes', ...compared.map((server) => describeBeyond(rounds, server))],
+    ]),
   };
+}
+
+/** What the server takes beyond the floor with two flushes: what is left to save. */
+function describeBeyond(rounds: Rounds, server: Server): string {
+  const runs = rounds[server] ?? [];
+  if (runs.length === 0) return '–';
+  const medianOf = (some: readonly Run[]) => spreadOfRuns(some, cpuPerOrder).median;
+  return formatMeasured(medianOf(runs) - medianOf(rounds.two_flushes), cpuPerOrder);
 }
 
 function tabulateKinds(kinds: NonNullable<BenchFigures['kinds']>): Table {
