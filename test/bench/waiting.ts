@@ -20,7 +20,7 @@ const fewTimes = 200;
 /** Posts side by side. */
 const postsInFlight = 64;
 /** Thousands of signals of one market take their time, one after the other. */
-const timeoutMs = 300_000;
+const timeoutMs = 1_800_000;
 /** The exchange takes this many orders in ten seconds. */
 const limitWindowMs = 10_500;
 

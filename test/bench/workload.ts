@@ -59,7 +59,8 @@ export function benchConfig(exchangeUrl: string, size = usualSize): RelayConfig 
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
     tickers: Object.fromEntries(names.map((base) => [`${base}USDT`, `${base}_USDT`])),
-    maxLagSeconds: 600,
+    // Longer than the last of thousands of signals waits.
+    maxLagSeconds: 3600,
     accounts: Object.fromEntries(
       nameAccounts(size.accounts).map((account) => [account, { mode: 'live', markets }]),
     ),
