@@ -20,7 +20,6 @@ test('a block that the document does not have is an error', () => {
 
 test.each([
   'machine',
-  'goals',
   'orders',
   'ratios',
   'signing',
@@ -29,6 +28,10 @@ test.each([
   'starts',
   'growth',
   'waiting',
+  'goals of orders',
+  'goals of starts',
+  'goals of growth',
+  'goals of waiting',
 ])('the document has the block %s', (name) => {
   expect(replaceBlock(readProjectFile(documentPath), name, ['x'])).toContain(`<!-- bench ${name} -->\nx\n`);
 });

@@ -19,7 +19,7 @@ const orders = { rounds: 1, byLoad: new Map([[1, rounds]]), ccxtAbsence: 'no net
 test('the relay stands beside its references, and one that could not be installed has no figures', () => {
   const tables = createTables({ processors: [], orders });
 
-  expect(tables.map(({ name }) => name)).toEqual(['orders', 'ratios', 'goals']);
+  expect(tables.map(({ name }) => name)).toEqual(['orders', 'ratios', 'goals of orders']);
   const [medians, ratios] = tables;
   expect(medians?.rows.slice(0, 3)).toEqual([
     ['1', 'CPU per order', '200 µs', '500 µs', '600 µs', '–', '760 µs'],

@@ -22,7 +22,6 @@ import type { Table } from './table.ts';
 /** The tables of everything that was measured. */
 export function createTables(figures: BenchFigures): readonly Table[] {
   const { signing, orders, kinds, parts, starts, growth, waiting } = figures;
-  const goals = judgeGoals(figures);
   return [
     ...(signing === undefined ? [] : [tabulateSigning(signing)]),
     ...(orders === undefined ? [] : [tabulateOrders(orders), tabulateRatios(orders)]),
@@ -31,7 +30,7 @@ export function createTables(figures: BenchFigures): readonly Table[] {
     ...(starts === undefined ? [] : [tabulateStarts(starts)]),
     ...(growth === undefined ? [] : [tabulateGrowth(growth)]),
     ...(waiting === undefined ? [] : [tabulateWaiting(waiting)]),
-    ...(goals.length === 0 ? [] : [tabulateGoals(goals)]),
+    ...tabulateGoals(figures),
   ];
 }
 
@@ -183,10 +182,20 @@ function tabulateStarts(starts: NonNullable<BenchFigures['starts']>): Table {
   };
 }
 
-function tabulateGoals(goals: readonly Goal[]): Table {
+const judgedParts = ['orders', 'starts', 'growth', 'waiting'] as const;
+
+/** One table for each part that was measured, so that another run of one part leaves the goals of the others alone. */
+function tabulateGoals({ processors, ...figures }: BenchFigures): readonly Table[] {
+  return judgedParts.flatMap((part) => {
+    const goals = judgeGoals({ processors, [part]: figures[part] });
+    return goals.length === 0 ? [] : [tabulateGoalsOf(part, goals)];
+  });
+}
+
+function tabulateGoalsOf(part: string, goals: readonly Goal[]): Table {
   return {
-    name: 'goals',
-    title: 'Goals',
+    name: `goals of ${part}`,
+    title: `Goals: ${part}`,
     head: ['goal', 'at most', 'measured', 'verdict'],
     rows: goals.map(({ name, unit, atMost, measured, isMet }) => {
       const digits = unit === 'KB' ? 0 : 2;
