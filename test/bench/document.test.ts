@@ -18,12 +18,23 @@ test('a block that the document does not have is an error', () => {
   expect(() => replaceBlock(text, 'three', [])).toThrow('has no block <!-- bench three -->');
 });
 
-test.each(['machine', 'goals', 'orders', 'ratios', 'signing', 'kinds', 'parts', 'starts'])(
-  'the document has the block %s',
-  (name) => {
-    expect(replaceBlock(readProjectFile(documentPath), name, ['x'])).toContain(`<!-- bench ${name} -->\nx\n`);
-  },
-);
+test.each([
+  'machine',
+  'orders',
+  'ratios',
+  'signing',
+  'kinds',
+  'parts',
+  'starts',
+  'growth',
+  'waiting',
+  'goals of orders',
+  'goals of starts',
+  'goals of growth',
+  'goals of waiting',
+])('the document has the block %s', (name) => {
+  expect(replaceBlock(readProjectFile(documentPath), name, ['x'])).toContain(`<!-- bench ${name} -->\nx\n`);
+});
 
 describe('a table', () => {
   const table = {

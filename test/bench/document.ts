@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { CpuInfo } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../support/project-files.ts';
-import type { Table } from './tables.ts';
+import type { Table } from './table.ts';
 
 /** The document that has the tables between markers, for example `<!-- bench orders -->` and `<!-- /bench -->`. */
 export const documentPath = 'docs/performance.md';

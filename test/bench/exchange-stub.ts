@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import { type Arrival, readMonotonicMs, serveParent } from './bench-process.ts';
 import { listenLocally } from './listen-locally.ts';
-import { bases } from './workload.ts';
+import { nameBases } from './workload.ts';
 
 /**
  * An exchange that takes every order at once and keeps none; what remains is what asking costs. A stop-limit order
  * waits, a limit order fills.
  */
 const markets = JSON.stringify(
-  bases.map((base) => ({
+  nameBases(Number(process.argv[2] ?? 8)).map((base) => ({
     name: `${base}_USDT`,
     stock: base,
     money: 'USDT',

@@ -1,10 +1,12 @@
 import type { CpuInfo } from 'node:os';
 import type { BundleFigures } from './bundles.ts';
+import type { GrowthFigures } from './growth.ts';
 import type { Run } from './load.ts';
 import type { KindFigures, OrderFigures } from './orders.ts';
 import type { PartFigures } from './parts.ts';
 import type { SigningRates } from './signing.ts';
 import { percentileOf, ratioOf, type Spread, spreadOf } from './statistics.ts';
+import type { WaitingFigures } from './waiting.ts';
 
 /** The figures of one run of the benchmark. A part that was not asked for is absent. */
 export interface BenchFigures {
@@ -15,6 +17,8 @@ export interface BenchFigures {
   /** By orders in flight. */
   readonly parts?: ReadonlyMap<number, PartFigures>;
   readonly starts?: readonly BundleFigures[];
+  readonly growth?: readonly GrowthFigures[];
+  readonly waiting?: readonly WaitingFigures[];
 }
 
 /** One figure of a run, with its unit and how many decimal places of it matter. */

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { judgeGoals } from './goals.ts';
 import type { Run } from './load.ts';
 
@@ -53,6 +53,48 @@ test('a missed goal is told, and ccxt is compared when it was there', () => {
     ['CPU per order with 64 in flight, to the bare server', false],
     ['CPU per order with 64 in flight, to ccxt in a web server', false],
   ]);
+});
+
+describe('growth', () => {
+  const growthOf = (isCommand: boolean, smallMs: number, largeMs: number) => ({
+    operation: '`signals`',
+    isCommand,
+    costs: new Map([
+      [10_000, [{ cpuMs: smallMs, tookMs: 1 }]],
+      [3_000_000, [{ cpuMs: largeMs, tookMs: 1 }]],
+    ]),
+  });
+
+  test.each([
+    [false, 1, 1.6, true],
+    [false, 1, 1.7, false],
+    [true, 20, 32, true],
+    [true, 20, 34, false],
+    // Less than 10 ms of a command counts as 10 ms.
+    [true, 1, 9, true],
+    [true, -2, 17, false],
+  ])(
+    'command %p, %d ms with 10 thousand signals and %d ms with 3 million: met is %p',
+    (isCommand, small, large, isMet) => {
+      const [goal] = judgeGoals({ processors: [], growth: [growthOf(isCommand, small, large)] });
+
+      expect(goal).toMatchObject({ name: '`signals`: with 3 million signals, to 10 thousand', isMet });
+    },
+  );
+
+  test('of waiting signals is judged, too', () => {
+    const waitingOf = (few: number, many: number) => ({
+      what: 'in one market',
+      cpuMs: new Map([
+        [10, [few]],
+        [10_000, [many]],
+      ]),
+    });
+
+    const goals = judgeGoals({ processors: [], waiting: [waitingOf(1, 1.2), waitingOf(1, 1.3)] });
+
+    expect(goals.map(({ isMet }) => isMet)).toEqual([true, false]);
+  });
 });
 
 test('what was not measured is not judged', () => {

@@ -1,6 +1,8 @@
 import { alertToOrderP50, type BenchFigures, cpuPerOrder, ratioOfRuns, spreadOfRuns } from './figures.ts';
+import { type GrowthFigures, ledgerSizes } from './growth.ts';
 import type { OrderFigures } from './orders.ts';
-import type { Spread } from './statistics.ts';
+import { ratioOf, type Spread } from './statistics.ts';
+import { fewWaiting, manyWaiting, type WaitingFigures } from './waiting.ts';
 
 /** A goal, and what was measured for it. */
 export interface Goal {
@@ -28,10 +30,25 @@ const startGoals = new Map([
   ['execute-signal', 2.5],
 ]);
 
+const [smallestLedger, , largestLedger] = ledgerSizes;
+/** As fast as the logarithm of the number of signals grows, and no faster: 1.62. */
+const growthLimit = Math.log(largestLedger) / Math.log(smallestLedger);
+/** CPU times of less count as this much: less is lost in how much the start of a process varies. */
+const leastCommandMs = 10;
+/** Signals that wait should cost the same, however many there are; measurements of the same differ by less. */
+const waitingLimit = 1.25;
+
 /** Judges all goals whose figures were measured. */
-export function judgeGoals({ orders, starts = [] }: BenchFigures): readonly Goal[] {
+export function judgeGoals({
+  orders,
+  starts = [],
+  growth = [],
+  waiting = [],
+}: BenchFigures): readonly Goal[] {
   return [
     ...(orders === undefined ? [] : [...judgeCpu(orders), ...judgeLatency(orders), ...judgeCcxt(orders)]),
+    ...growth.map(judgeGrowth),
+    ...waiting.map(judgeWaiting),
     ...starts.flatMap(({ name, bytes, startRatio }) => {
       const atMost = startGoals.get(name);
       if (atMost === undefined) return [];
@@ -77,4 +94,17 @@ function judgeCcxt({ byLoad }: OrderFigures): readonly Goal[] {
   if (ccxt.length === 0) return [];
   const ratio = ratioOfRuns(relay, ccxt, cpuPerOrder);
   return [judge('CPU per order with 64 in flight, to ccxt in a web server', '×', levelWithCcxt, ratio)];
+}
+
+/** By CPU time: a query that reads more rows costs more of it, and other programs disturb it less than the time. */
+function judgeGrowth({ operation, isCommand, costs }: GrowthFigures): Goal {
+  const valuesOf = (size: number) =>
+    (costs.get(size) ?? []).map(({ cpuMs }) => (isCommand ? Math.max(cpuMs, leastCommandMs) : cpuMs));
+  const ratio = ratioOf(valuesOf(largestLedger), valuesOf(smallestLedger));
+  return judge(`${operation}: with 3 million signals, to 10 thousand`, '×', growthLimit, ratio);
+}
+
+function judgeWaiting({ what, cpuMs }: WaitingFigures): Goal {
+  const ratio = ratioOf(cpuMs.get(manyWaiting) ?? [], cpuMs.get(fewWaiting) ?? []);
+  return judge(`a signal of 10,000 that wait ${what}, to one of 10`, '×', waitingLimit, ratio);
 }

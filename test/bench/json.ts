@@ -13,6 +13,7 @@ import {
 import { judgeGoals } from './goals.ts';
 import type { Run } from './load.ts';
 import { listTotals } from './parts.ts';
+import { spreadOf } from './statistics.ts';
 
 /** Names with their units, for programs. */
 const measures: Readonly<Record<string, Measure>> = {
@@ -29,7 +30,7 @@ const measures: Readonly<Record<string, Measure>> = {
  * `orders`, `kinds` and `parts` are orders in flight. A part that was not measured is absent.
  */
 export function writeJson(figures: BenchFigures): string {
-  const { processors, signing, orders, kinds, parts, starts } = figures;
+  const { processors, signing, orders, kinds, parts, starts, growth, waiting } = figures;
   const goals = judgeGoals(figures);
   const document = {
     node: process.version,
@@ -39,19 +40,28 @@ export function writeJson(figures: BenchFigures): string {
       rounds: orders.rounds,
       ccxtAbsence: orders.ccxtAbsence,
       asides: Object.fromEntries(orders.asides),
-      byLoad: mapLoads(orders.byLoad, (rounds) =>
+      byLoad: mapKeys(orders.byLoad, (rounds) =>
         mapValues(rounds, (runs) => summarise(runs ?? [], rounds.bare)),
       ),
     },
     kinds:
-      kinds && mapLoads(kinds, (rounds) => mapValues(rounds, (runs) => summarise(runs, rounds.stop_limit))),
+      kinds && mapKeys(kinds, (rounds) => mapValues(rounds, (runs) => summarise(runs, rounds.stop_limit))),
     parts:
       parts &&
-      mapLoads(parts, (figure) => ({
+      mapKeys(parts, (figure) => ({
         microsPerOrder: Object.fromEntries(figure.shares.map(({ part, micros }) => [part, micros])),
         totals: Object.fromEntries(listTotals(figure)),
       })),
     starts,
+    growth: growth?.map(({ operation, isCommand, costs }) => ({
+      operation,
+      isCommand,
+      bySignals: mapKeys(costs, (rounds) => ({
+        cpuMs: spreadOf(rounds.map(({ cpuMs }) => cpuMs)),
+        tookMs: spreadOf(rounds.map(({ tookMs }) => tookMs)),
+      })),
+    })),
+    waiting: waiting?.map(({ what, cpuMs }) => ({ what, cpuMsByWaiting: mapKeys(cpuMs, spreadOf) })),
     goals,
     missed: goals.filter(({ isMet }) => !isMet).map(({ name }) => name),
   };
@@ -71,6 +81,6 @@ function mapValues<T, R>(values: Readonly<Record<string, T>>, map: (value: T) =>
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(value)]));
 }
 
-function mapLoads<T, R>(byLoad: ReadonlyMap<number, T>, map: (value: T) => R): Record<string, R> {
-  return Object.fromEntries(Array.from(byLoad, ([load, value]) => [String(load), map(value)]));
+function mapKeys<T, R>(byNumber: ReadonlyMap<number, T>, map: (value: T) => R): Record<string, R> {
+  return Object.fromEntries(Array.from(byNumber, ([key, value]) => [String(key), map(value)]));
 }

@@ -116,9 +116,17 @@ export interface PostedSignal {
   readonly status: string;
 }
 
+/** A signal on its way. The promises resolve with the time. */
+export interface SentSignal extends Pick<Passage, 'clientOrderId' | 'postedAtMs'> {
+  readonly answered: Promise<number>;
+  readonly written: Promise<number>;
+}
+
 /** A relay under measurement. */
 export interface RelayTarget extends Target {
   readonly log: RelayLog;
+  /** Posts any alert. */
+  send(signal: PostedSignal): SentSignal;
   /** Posts any alert, and resolves when the outcome of its signal is written. */
   post(signal: PostedSignal): Promise<Passage>;
 }
@@ -127,7 +135,8 @@ export interface RelayTarget extends Target {
 export async function followRelay(
   process: BenchProcess,
   secretsPath: string,
-  accountNames = accounts,
+  accountNames: readonly string[] = accounts,
+  timeoutMs?: number,
 ): Promise<RelayTarget> {
   const paths = new Map<string, string>();
   const secrets = createFileSecrets(secretsPath);
@@ -135,23 +144,28 @@ export async function followRelay(
     const [token] = await secrets.webhookTokens(account);
     paths.set(account, `/signals/${account}/${token}`);
   }
-  const send = createPoster(process.url);
-  const log = createRelayLog();
+  const postAlert = createPoster(process.url);
+  const log = createRelayLog(timeoutMs);
   process.onLine((line) => log.hear(line));
 
-  async function post(signal: PostedSignal): Promise<Passage> {
-    const { account, id, alert, status } = signal;
+  function send({ account, id, alert, status }: PostedSignal): SentSignal {
     const written = log.waitFor(id, status).then(readMonotonicMs);
     const postedAtMs = readMonotonicMs();
-    const answered = send(paths.get(account) ?? '', alert).then(readMonotonicMs);
+    const answered = postAlert(paths.get(account) ?? '', alert).then(readMonotonicMs);
+    return { clientOrderId: clientOrderIdOf(account, id), postedAtMs, answered, written };
+  }
+
+  async function post(signal: PostedSignal): Promise<Passage> {
+    const { answered, written, ...sent } = send(signal);
     const [answeredAtMs, writtenAtMs] = await Promise.all([answered, written]);
-    return { clientOrderId: clientOrderIdOf(account, id), postedAtMs, answeredAtMs, writtenAtMs };
+    return { ...sent, answeredAtMs, writtenAtMs };
   }
 
   let count = 0;
   return {
     process,
     log,
+    send,
     post,
     place(place, kind) {
       count += 1;

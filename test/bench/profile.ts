@@ -12,7 +12,7 @@ interface Rule {
 const rules: readonly Rule[] = [
   {
     part: 'SQLite: commits, waiting for the disk included',
-    pattern: /lib\/base\/sqlite\.ts commitTogether$/,
+    pattern: /lib\/base\/sqlite\.ts #?commit\w*$/,
   },
   { part: 'SQLite: ledger and queue', pattern: /lib\/(?:base\/sqlite|ledger|queue)/ },
   { part: 'log', pattern: /powertools|lib\/host\/log|infra\/local\/log-output/ },

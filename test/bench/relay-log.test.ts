@@ -18,6 +18,7 @@ describe('the log of a relay under measurement', () => {
     ['a scheduled run that is done', lineOf('scheduled run done', { schedule: 'reconcile-signals' })],
     ['a scheduled run that failed', lineOf('scheduled run failed', { reason: 'the disk is full' })],
     ['a signal that nobody waits for', lineOf('signal denied', { signalId: 'other' })],
+    ['an alarm about the signal', lineOf('orders may still be open', { signalId: 'order-1', alarm: true })],
     ['a line that is not JSON', '(node:1) Warning: something is experimental'],
     ['a line that is JSON, and no object', 'null'],
     ['an empty line', ''],
@@ -32,17 +33,20 @@ describe('the log of a relay under measurement', () => {
     expect([...log.asides.values()]).toEqual([1]);
   });
 
-  test('rejects a signal with another outcome, and no other signal', async () => {
-    const log = createRelayLog();
-    const denied = log.waitFor('order-1', 'placed');
-    const placed = log.waitFor('order-2', 'placed');
+  test.each(['signal denied', 'signal outcome unknown'])(
+    'rejects a signal after "%s", and no other',
+    async (message) => {
+      const log = createRelayLog();
+      const denied = log.waitFor('order-1', 'placed');
+      const placed = log.waitFor('order-2', 'placed');
 
-    log.hear(lineOf('signal denied', { signalId: 'order-1' }));
-    log.hear(lineOf('signal placed', { signalId: 'order-2' }));
+      log.hear(lineOf(message, { signalId: 'order-1' }));
+      log.hear(lineOf('signal placed', { signalId: 'order-2' }));
 
-    await expect(denied).rejects.toThrow('signal order-1 should be placed, and the log says: {');
-    await expect(placed).resolves.toBeUndefined();
-  });
+      await expect(denied).rejects.toThrow('signal order-1 should be placed, and the log says: {');
+      await expect(placed).resolves.toBeUndefined();
+    },
+  );
 
   test('rejects a signal of which it says nothing in time', async () => {
     const log = createRelayLog(1);

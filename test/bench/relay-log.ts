@@ -8,7 +8,7 @@ export interface RelayLog {
    * @throws Error when the signal gets another outcome, or none in time: something else would be measured
    */
   waitFor(signalId: string, status: string): Promise<void>;
-  /** How often the log said something that concerns no waiting signal, by what it said. */
+  /** How often the log said something else, by what it said. */
   readonly asides: ReadonlyMap<string, number>;
 }
 
@@ -19,13 +19,14 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** Not outcomes: the signal is still on its way. */
-const onItsWay: ReadonlySet<string> = new Set(['signal accepted', 'signal sending']);
+/** The line with the outcome of a signal, and those before it. Other lines about the signal are alarms and remarks. */
+const statusPattern = /^signal (?:outcome )?([a-z_]+)$/;
+const onItsWay: ReadonlySet<string> = new Set(['accepted', 'sending']);
 const defaultTimeoutMs = 60_000;
 
 /**
  * The log belongs to the whole relay: its scheduled runs write lines between those about signals, and a library may
- * write a line that is not JSON. Only a line about a signal that is waited for decides anything.
+ * write a line that is not JSON. Only the status of a signal that is waited for decides anything.
  */
 export function createRelayLog(timeoutMs = defaultTimeoutMs): RelayLog {
   const waiting = new Map<string, Waiting>();
@@ -40,14 +41,15 @@ export function createRelayLog(timeoutMs = defaultTimeoutMs): RelayLog {
     asides,
     hear(line) {
       const { message, signalId } = readLine(line);
-      if (onItsWay.has(message)) return;
+      const status = statusPattern.exec(message)?.[1];
+      if (status !== undefined && onItsWay.has(status)) return;
       const signal = waiting.get(signalId);
-      if (signal === undefined) {
+      if (status === undefined || signal === undefined) {
         asides.set(message, (asides.get(message) ?? 0) + 1);
         return;
       }
       settle(signalId);
-      if (message === `signal ${signal.wanted}`) signal.resolve();
+      if (status === signal.wanted) signal.resolve();
       else
         signal.reject(new Error(`signal ${signalId} should be ${signal.wanted}, and the log says: ${line}`));
     },

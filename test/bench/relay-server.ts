@@ -6,11 +6,12 @@ import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createLineLog } from '../../lib/host/line-log.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { readMonotonicMs, serveParent } from './bench-process.ts';
-import { benchConfig } from './workload.ts';
+import { benchConfig, type Size } from './workload.ts';
 
 /** The whole local relay on a folder of its own; its log goes to the standard output, as under a service manager. */
-const [exchangeUrl = '', dataPath = ''] = process.argv.slice(2);
-const { exchange, settings } = parseConfig(benchConfig(exchangeUrl));
+const [exchangeUrl = '', dataPath = '', size] = process.argv.slice(2);
+const config = benchConfig(exchangeUrl, size === undefined ? undefined : (JSON.parse(size) as Size));
+const { exchange, settings } = parseConfig(config);
 const folder = createDataFolder(dataPath);
 completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
 
@@ -19,7 +20,8 @@ const relay = await startLocalRelay({
   folder,
   settings,
   exchange: { ...exchange, isPaper: true },
-  exchangeTimeoutMs: 10_000,
+  // Longer than in `npm start`: the exchange stub may hold orders while thousands of alerts are posted.
+  exchangeTimeoutMs: 60_000,
   clock: systemClock,
   log: createLineLog('relay', process.stdout),
 });

@@ -12,30 +12,25 @@ import {
   writtenP99,
 } from './figures.ts';
 import { type Goal, judgeGoals } from './goals.ts';
-import { type OrderFigures, type Server, servers } from './orders.ts';
+import { tabulateGrowth, tabulateWaiting } from './growth-tables.ts';
+import type { Run } from './load.ts';
+import { type OrderFigures, type Rounds, type Server, servers } from './orders.ts';
 import { listTotals } from './parts.ts';
 import { formatNumber, formatRatio, formatRatios } from './statistics.ts';
-
-/** A table that is printed, and written into the document under its name. */
-export interface Table {
-  /** The name of its block in the document. */
-  readonly name: string;
-  readonly title: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
+import type { Table } from './table.ts';
 
 /** The tables of everything that was measured. */
 export function createTables(figures: BenchFigures): readonly Table[] {
-  const { signing, orders, kinds, parts, starts } = figures;
-  const goals = judgeGoals(figures);
+  const { signing, orders, kinds, parts, starts, growth, waiting } = figures;
   return [
     ...(signing === undefined ? [] : [tabulateSigning(signing)]),
     ...(orders === undefined ? [] : [tabulateOrders(orders), tabulateRatios(orders)]),
     ...(kinds === undefined ? [] : [tabulateKinds(kinds)]),
     ...(parts === undefined ? [] : [tabulateParts(parts)]),
     ...(starts === undefined ? [] : [tabulateStarts(starts)]),
-    ...(goals.length === 0 ? [] : [tabulateGoals(goals)]),
+    ...(growth === undefined ? [] : [tabulateGrowth(growth)]),
+    ...(waiting === undefined ? [] : [tabulateWaiting(waiting)]),
+    ...tabulateGoals(figures),
   ];
 }
 
@@ -96,13 +91,14 @@ function tabulateOrders({ byLoad }: OrderFigures): Table {
     rows: rowsByLoad(byLoad, (rounds) =>
       orderMeasures.map((measure) => [
         measure.name,
-        ...servers.map((server) => {
-          const runs = rounds[server] ?? [];
-          return runs.length === 0 ? '–' : formatMeasured(spreadOfRuns(runs, measure).median, measure);
-        }),
+        ...servers.map((server) => describeMedian(rounds[server] ?? [], measure)),
       ]),
     ),
   };
+}
+
+function describeMedian(runs: readonly Run[], measure: Measure): string {
+  return runs.length === 0 ? '–' : formatMeasured(spreadOfRuns(runs, measure).median, measure);
 }
 
 const ratioMeasures = [cpuPerOrder, alertToOrderP50, writtenP50];
@@ -113,16 +109,25 @@ function tabulateRatios({ byLoad }: OrderFigures): Table {
     name: 'ratios',
     title: 'The same, to the bare server: the median of the rounds, and its bounds with a confidence of 95 %',
     head: ['in flight', 'to the bare server', ...compared.map((server) => serverNames[server])],
-    rows: rowsByLoad(byLoad, (rounds) =>
-      ratioMeasures.map((measure) => [
+    rows: rowsByLoad(byLoad, (rounds) => [
+      ...ratioMeasures.map((measure) => [
         measure.name,
         ...compared.map((server) => {
           const runs = rounds[server] ?? [];
           return runs.length === 0 ? '–' : formatRatios(ratioOfRuns(runs, rounds.bare, measure));
         }),
       ]),
-    ),
+      ['CPU per order beyond 2 flushes', ...compared.map((server) => describeBeyond(rounds, server))],
+    ]),
   };
+}
+
+/** What the server takes beyond the floor with two flushes: what is left to save. */
+function describeBeyond(rounds: Rounds, server: Server): string {
+  const runs = rounds[server] ?? [];
+  if (runs.length === 0) return '–';
+  const medianOf = (some: readonly Run[]) => spreadOfRuns(some, cpuPerOrder).median;
+  return formatMeasured(medianOf(runs) - medianOf(rounds.two_flushes), cpuPerOrder);
 }
 
 function tabulateKinds(kinds: NonNullable<BenchFigures['kinds']>): Table {
@@ -177,10 +182,20 @@ function tabulateStarts(starts: NonNullable<BenchFigures['starts']>): Table {
   };
 }
 
-function tabulateGoals(goals: readonly Goal[]): Table {
+const judgedParts = ['orders', 'starts', 'growth', 'waiting'] as const;
+
+/** One table for each part that was measured, so that another run of one part leaves the goals of the others alone. */
+function tabulateGoals({ processors, ...figures }: BenchFigures): readonly Table[] {
+  return judgedParts.flatMap((part) => {
+    const goals = judgeGoals({ processors, [part]: figures[part] });
+    return goals.length === 0 ? [] : [tabulateGoalsOf(part, goals)];
+  });
+}
+
+function tabulateGoalsOf(part: string, goals: readonly Goal[]): Table {
   return {
-    name: 'goals',
-    title: 'Goals',
+    name: `goals of ${part}`,
+    title: `Goals: ${part}`,
     head: ['goal', 'at most', 'measured', 'verdict'],
     rows: goals.map(({ name, unit, atMost, measured, isMet }) => {
       const digits = unit === 'KB' ? 0 : 2;
