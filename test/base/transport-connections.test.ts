@@ -65,6 +65,28 @@ describe('an idle connection', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
+  test('that was used last is used first, so that others grow old', async () => {
+    const held: Socket[] = [];
+    const hold: RawStep = (socket) => held.push(socket);
+    const server = await line.serveRaw([hold, hold, ok, ok]);
+    const posts = [line.post(server.url), line.post(server.url)];
+    await server.untilSeen(2);
+    held[0]?.write(ok);
+    await Promise.race(posts);
+    held[1]?.write(ok);
+    await Promise.all(posts);
+    const readBefore = held.map(({ bytesRead }) => bytesRead);
+
+    await line.post(server.url);
+    await line.post(server.url);
+
+    const requestBytes = server.requests[0]?.length ?? 0;
+    expect(held.map(({ bytesRead }, index) => bytesRead - (readBefore[index] ?? 0))).toEqual([
+      0,
+      2 * requestBytes,
+    ]);
+  });
+
   test('is not kept longer than a second less than the server keeps it', async () => {
     const kept = bytesOf('{"ok":true}', 'Keep-Alive: timeout=3\r\n');
     const server = await line.serveRaw([kept, kept, kept]);
