@@ -229,6 +229,19 @@ describe('a request', () => {
     expect(await patient).toEqual(lost('the relay closed the connection'));
   });
 
+  test('is left alone by the time-out of an earlier one on its connection', async () => {
+    const held: Socket[] = [];
+    const server = await line.serveRaw([ok, (socket) => held.push(socket), () => undefined]);
+    await line.post(server.url, { timeoutMs: 60 });
+    const patient = line.post(server.url);
+
+    // By the time that this one has ended, the first one's time-out lies behind.
+    await line.post(server.url, { timeoutMs: 80 });
+    held[0]?.write(ok);
+
+    expect(await patient).toEqual(answered);
+  });
+
   test('waits for one of 64 connections, in the order of arrival', async () => {
     const held: Socket[] = [];
     const hold: RawStep = (socket) => held.push(socket);
