@@ -37,8 +37,8 @@ export class Deadlines {
     const nowMs = performance.now();
     let nextMs = Number.POSITIVE_INFINITY;
     for (const dated of [...this.#pending])
-      if (dated.dueMs <= nowMs) dated.expire();
-      else nextMs = Math.min(nextMs, dated.dueMs);
+      if (dated.dueMs > nowMs) nextMs = Math.min(nextMs, dated.dueMs);
+      else if (this.#pending.delete(dated)) dated.expire();
     if (nextMs < this.#ringsAtMs) this.#ringAt(nextMs);
   }
 }

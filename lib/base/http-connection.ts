@@ -62,8 +62,9 @@ export class HttpConnection implements Holder {
     this.#socket.unref();
   }
 
-  abandon(_: Delivery, reason: string): void {
-    this.close(reason);
+  /** A request that has ended has no say any more: the connection may carry another one by now. */
+  abandon(delivery: Delivery, reason: string): void {
+    if (this.#delivery === delivery) this.close(reason);
   }
 
   /** Closes the connection, and ends the request that it carries. */
