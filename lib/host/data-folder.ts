@@ -6,6 +6,7 @@ import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import { readJson } from '../base/json.ts';
 import { dialects } from '../exchange/dialect.ts';
+import { flushFolder } from './flush-folder.ts';
 import { replaceFile } from './replace-file.ts';
 
 /** The paths of the files of a local run. */
@@ -50,6 +51,8 @@ export function locateDataFolder(path: string): DataFolder {
 export function createDataFolder(path: string): DataFolder {
   try {
     makeFolder(resolve(path));
+    // Also when it was there: the process that made it may have been killed before this.
+    flushFolder(dirname(resolve(path)));
   } catch (error) {
     throw new RelayError(
       'store_unavailable',
@@ -67,7 +70,10 @@ export function createDataFolder(path: string): DataFolder {
 function makeFolder(path: string): void {
   if (existsSync(path) && statSync(path).isDirectory()) return;
   const parent = dirname(path);
-  if (!existsSync(parent)) makeFolder(parent);
+  if (!existsSync(parent)) {
+    makeFolder(parent);
+    flushFolder(dirname(parent));
+  }
   mkdirSync(path, { mode: 0o700 });
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { flushFolder } from './flush-folder.ts';
 
 /**
  * Replaces a file atomically and durably; only its owner can read the new one.
@@ -15,6 +16,7 @@ export function replaceFile(path: string, text: string): void {
   try {
     writeToDisk(unfinished, text);
     renameSync(unfinished, path);
+    flushFolder(dirname(path));
   } catch (error) {
     rmSync(unfinished, { force: true });
     throw error;

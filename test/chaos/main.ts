@@ -2,20 +2,41 @@ import { randomInt } from 'node:crypto';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { auditRun } from './audit.ts';
 import { createPlan } from './plan.ts';
+import { cutPower, signalsPerRound } from './power/main.ts';
 import { printPlan, printRun } from './report.ts';
 import { runChaos } from './run.ts';
 
 interface ChaosOptions {
-  readonly signals: number;
+  readonly signals?: number;
   readonly seed?: number;
+  readonly powerCuts?: number;
+  readonly mutants: boolean;
 }
+
+const defaultSignals = 20_000;
 
 const program = new Command('npm run chaos --')
   .description(
-    'Kills the relay, fills its disk and disturbs its exchange while signals arrive; then audits the outcomes.',
+    'Kills the relay, fills its disk and disturbs its exchange while signals arrive; then audits the outcomes. With --power-cuts it cuts the power instead: what was not flushed to the disk may be lost.',
   )
-  .addOption(countOption('--signals <count>', 'the number of signals').default(20_000))
+  .addOption(
+    countOption(
+      '--signals <count>',
+      `the number of signals; by default ${defaultSignals}, or ${signalsPerRound} for each power cut`,
+    ),
+  )
   .addOption(countOption('--seed <number>', 'the seed of the plan; random by default'))
+  .addOption(
+    countOption(
+      '--power-cuts <count>',
+      'cut the power this often while signals arrive; needs Linux and a C compiler',
+    ),
+  )
+  .option(
+    '--mutants',
+    'with --power-cuts: run broken variants of the relay instead, each of which must be caught',
+    false,
+  )
   .action(start);
 
 for (const [signal, exitCode] of [
@@ -34,11 +55,25 @@ function countOption(flags: string, description: string): Option {
   });
 }
 
-async function start({ signals, seed = randomInt(1, 1_000_000) }: ChaosOptions): Promise<void> {
+async function start({ seed = randomInt(1, 1_000_000), ...options }: ChaosOptions): Promise<void> {
+  const { powerCuts, mutants } = options;
+  if (powerCuts === undefined && mutants) throw new Error('--mutants needs --power-cuts');
+  const isKept =
+    powerCuts === undefined
+      ? await runOnce(options.signals ?? defaultSignals, seed)
+      : await cutPower(
+          { seed, rounds: powerCuts, signals: options.signals ?? powerCuts * signalsPerRound },
+          mutants,
+        );
+  process.exitCode = isKept ? 0 : 1;
+}
+
+/** @returns whether the relay kept its promises */
+async function runOnce(signals: number, seed: number): Promise<boolean> {
   const plan = createPlan(seed, signals);
   printPlan(plan, seed);
   const run = await runChaos(plan, seed);
   const violations = auditRun(run.facts);
   printRun(run, violations);
-  process.exitCode = violations.length === 0 ? 0 : 1;
+  return violations.length === 0;
 }

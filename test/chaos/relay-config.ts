@@ -5,6 +5,7 @@ import type { TradingGround } from '../../lib/model/account.ts';
 export const tradingAccounts: Readonly<Record<string, string>> = { main: 'main', second: 'second' };
 /** An account in dry-run mode. */
 export const rehearsalAccount = 'rehearsal';
+export const accounts: readonly string[] = [...Object.keys(tradingAccounts), rehearsalAccount];
 
 /** Tickers of alerts → markets of the exchange. */
 export const tickers: Readonly<Record<string, string>> = {

@@ -32,12 +32,20 @@ export interface RelayKeeper {
   restart(): Promise<void>;
   /** Runs its reconciler once; resolves when the run has ended. */
   reconcile(): Promise<void>;
+  /** Resolves when the process that runs now, or starts next, has ended. */
+  waitUntilEnded(): Promise<void>;
   /** Ends it as `restart` does, without starting another one. */
   stop(): Promise<void>;
   /** Sends SIGKILL without waiting, and starts no other one. */
   abandon(): void;
   readonly counts: { readonly kills: number; readonly starts: number };
   readonly ownEnds: readonly OwnEnd[];
+}
+
+/** How the next process is started. */
+export interface RelayStart {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly nodeOptions: readonly string[];
 }
 
 const pauseBeforeRestartMs = 100;
@@ -53,8 +61,12 @@ export function startKeeper(options: {
   readonly isDiskFull: () => boolean;
   /** Called with every line of the relay's standard output and standard error. */
   readonly onLine: (line: string) => void;
+  /** Called before each start, when the process before has ended. */
+  readonly prepareStart?: () => RelayStart;
+  /** Whether the process that has just ended killed itself where it was told to. */
+  readonly hasCutItself?: () => boolean;
 }): RelayKeeper {
-  const { folder, exchangeUrl, isDiskFull, onLine } = options;
+  const { folder, exchangeUrl, isDiskFull, onLine, prepareStart, hasCutItself } = options;
   const counts = { kills: 0, starts: 0 };
   const ownEnds: OwnEnd[] = [];
   let isOver = false;
@@ -63,11 +75,16 @@ export function startKeeper(options: {
   let url = '';
   let failedStarts = 0;
   let ready = createMoment();
+  let ended = createMoment();
 
   async function runOnce(): Promise<void> {
-    const args = [script, exchangeUrl, folder.path];
-    const relay = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
-    const exited = once(relay, 'exit') as Promise<[number | null]>;
+    const { environment, nodeOptions } = prepareStart?.() ?? { environment: {}, nodeOptions: [] };
+    const args = [...nodeOptions, script, exchangeUrl, folder.path];
+    const relay = spawn(process.execPath, args, {
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      env: { ...process.env, ...environment },
+    });
+    const exited = once(relay, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
     const wasFullAtStart = isDiskFull();
     let [wasReady, lastWords] = [false, ''];
     child = relay;
@@ -75,6 +92,8 @@ export function startKeeper(options: {
     relay.once('exit', () => {
       child = null;
       if (wasReady) ready = createMoment();
+      ended.resolve();
+      ended = createMoment();
     });
     createInterface({ input: relay.stdout as NodeJS.ReadableStream }).on('line', (line) => {
       if (line !== 'ready') return onLine(line);
@@ -90,11 +109,12 @@ export function startKeeper(options: {
       lastWords = `${lastWords}\n${line}`.slice(-lastWordsLength);
       onLine(line);
     });
-    const [exitCode] = await exited;
+    const [exitCode, signal] = await exited;
     // After SIGTERM the exit code must be 0.
     if (endedWith === 'SIGKILL' || (endedWith === 'SIGTERM' && exitCode === 0)) return;
+    if (signal === 'SIGKILL' && hasCutItself?.() === true) return;
     const diskWasFull = wasFullAtStart || isDiskFull();
-    ownEnds.push({ wasReady, diskWasFull, exitCode, lastWords });
+    ownEnds.push({ wasReady, diskWasFull, exitCode, lastWords: `${signal ?? ''} ${lastWords}`.trim() });
     if (wasReady || diskWasFull) return;
     failedStarts += 1;
     if (failedStarts < mostFailedStarts) return;
@@ -144,6 +164,7 @@ export function startKeeper(options: {
       child.send('reconcile');
       await finished;
     },
+    waitUntilEnded: () => ended.promise,
     async stop() {
       isOver = true;
       await end('SIGTERM');

@@ -47,7 +47,6 @@ const relay = await startLocalRelay({
   log: createLineLog('relay', output),
 });
 writeRun(folder, { relayUrl: relay.url, exchangeUrl, dialect: exchange.dialect });
-process.stdout.write('ready\n');
 
 process.on('message', (message) => {
   if (message === 'reconcile') void relay.reconcile().then(() => process.send?.('reconciled'));
@@ -65,3 +64,6 @@ function stop(): Promise<void> {
   });
   return stopping;
 }
+
+// Last, because who reads this may end the process at once.
+process.stdout.write('ready\n');

@@ -2,6 +2,7 @@ import { isFinal } from '../../lib/model/outcome.ts';
 import { lostResponseOutcome } from '../../lib/relay/settle-entry.ts';
 import { findAlarmed } from './audit-outcomes.ts';
 import { hadResponse, type Violation } from './evidence.ts';
+import type { Facts } from './facts.ts';
 import type { Plan } from './plan.ts';
 import type { ChaosRun } from './run.ts';
 import type { SentAlert } from './sender.ts';
@@ -21,19 +22,26 @@ export function printPlan(plan: Plan, seed: number): void {
 export function printRun(run: ChaosRun, violations: readonly Violation[]): void {
   printSenders(run.facts.alerts);
   printFaults(run);
-  printOutcomes(run);
+  printOutcomes(run.facts);
   printViolations(violations);
-  const count = (wrong: Violation['wrong']) =>
-    violations.filter((violation) => violation.wrong === wrong).length;
   const signals = countSignals(run.facts.alerts);
-  const others = violations.length - count('lost') - count('duplicated') - count('silent');
+  printVerdict(violations);
   print(
-    `${count('lost')} lost, ${count('duplicated')} duplicated, ${count('silent')} silent; ${others} other violations`,
     `${seconds(run.tookMs)} s, of which signals arrived for ${seconds(run.busyMs)} s: ${Math.round(signals / (run.busyMs / 1000))} signals/s`,
   );
 }
 
-function printSenders(alerts: readonly SentAlert[]): void {
+/** Counts what went wrong, in one line. */
+export function printVerdict(violations: readonly Violation[]): void {
+  const count = (wrong: Violation['wrong']) =>
+    violations.filter((violation) => violation.wrong === wrong).length;
+  const others = violations.length - count('lost') - count('duplicated') - count('silent');
+  print(
+    `${count('lost')} lost, ${count('duplicated')} duplicated, ${count('silent')} silent; ${others} other violations`,
+  );
+}
+
+export function printSenders(alerts: readonly SentAlert[]): void {
   const deliveries = alerts.flatMap((alert) => alert.deliveries);
   const responses = (hundreds: number) =>
     deliveries.filter(({ httpStatus }) => Math.floor((httpStatus ?? 0) / 100) === hundreds).length;
@@ -68,8 +76,7 @@ function printFaults({ kills, starts, facts, fullDisks, logLosses, strikes }: Ch
   );
 }
 
-function printOutcomes({ facts }: ChaosRun): void {
-  const { entries, exchange, writings } = facts;
+export function printOutcomes({ entries, exchange, writings }: Facts): void {
   const counts = [...Map.groupBy(entries, ({ status }) => status)].map(([status, { length }]) => ({
     status,
     length,
@@ -88,7 +95,7 @@ function printOutcomes({ facts }: ChaosRun): void {
   row('signals with alarms', `${findAlarmed(writings).size} in the journal, ${inFiles} in the log files`);
 }
 
-function printViolations(violations: readonly Violation[]): void {
+export function printViolations(violations: readonly Violation[]): void {
   print('');
   for (const [what, alike] of Map.groupBy(
     violations,
@@ -103,14 +110,14 @@ function countSignals(alerts: readonly SentAlert[]): number {
   return alerts.reduce((sum, { signals }) => sum + signals.length, 0);
 }
 
-function row(what: string, text: string): void {
+export function row(what: string, text: string): void {
   print(`${what.padEnd(22)}${text}`);
 }
 
-function seconds(durationMs: number): string {
+export function seconds(durationMs: number): string {
   return (durationMs / 1000).toFixed(1);
 }
 
-function print(...lines: readonly string[]): void {
+export function print(...lines: readonly string[]): void {
   process.stdout.write(`${lines.join('\n')}\n`);
 }

@@ -1,24 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
+import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import type { FaultKind } from '../../lib/paper/faults.ts';
-import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
-import { bodyMark } from './alerts.ts';
+import { startPaperExchange } from '../../lib/paper/server.ts';
 import { type DataDisk, openDataDisk } from './data-disk.ts';
-import {
-  type Facts,
-  openRecords,
-  type RelayRecords,
-  readEntries,
-  readExchange,
-  readWritings,
-  type Secret,
-} from './facts.ts';
+import { gatherFacts, quieten, type RunStage } from './end-run.ts';
+import type { Facts } from './facts.ts';
 import { fillOften, loseLogOften } from './hazards.ts';
 import type { Plan } from './plan.ts';
-import { rehearsalAccount, tradingAccounts } from './relay-config.ts';
-import { type RelayKeeper, startKeeper } from './relay-keeper.ts';
+import { accounts } from './relay-config.ts';
+import { startKeeper } from './relay-keeper.ts';
 import { type SentAlert, sendAlert } from './sender.ts';
 import { movePrices, playWeathers } from './weather.ts';
 
@@ -46,14 +38,8 @@ export interface FullDisks {
 }
 
 /** The parts of a run; `runChaos` removes them again at its end. */
-interface Stage {
+interface Stage extends RunStage {
   readonly disk: DataDisk;
-  readonly folder: DataFolder;
-  readonly paper: PaperExchange;
-  readonly keeper: RelayKeeper;
-  readonly journal: string[];
-  /** The lines that the relay's terminal has shown. */
-  readonly terminal: string[];
   refusedWrites: number;
 }
 
@@ -118,8 +104,6 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
   return stage;
 }
 
-const accounts = [...Object.keys(tradingAccounts), rehearsalAccount];
-
 /** Instead of a minute, so that a short run has lookups during the faults. */
 const reconcilePauseMs = 2_000;
 
@@ -170,75 +154,4 @@ async function play(stage: Stage, plan: Plan) {
     movePrices(paper.control, plan.priceMoves, until),
   ]);
   return { alerts, strikes, logLosses };
-}
-
-/**
- * Restarts the relay, which sweeps its stores, and waits until the queue is empty and all lookups are done.
- */
-async function quieten({ keeper, folder }: Stage): Promise<void> {
-  await keeper.waitUntilReady();
-  await keeper.restart();
-  const records = openRecords(folder);
-  try {
-    await waitUntil(() => isIdle(records));
-    await waitUntil(async () => {
-      if ((await records.ledger.dueLookups(Date.now(), 1)).length === 0) return true;
-      await keeper.reconcile();
-      return false;
-    });
-  } finally {
-    records.close();
-  }
-}
-
-const pollMs = 100;
-/** What is not settled by then is reported by the audit. */
-const longestWaitMs = 60_000;
-
-async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
-  const untilMs = performance.now() + longestWaitMs;
-  while (!(await isSo()) && performance.now() < untilMs) await sleep(pollMs);
-}
-
-async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
-  if (countQueue().waiting > 0) return false;
-  for (const status of ['accepted', 'sending'] as const)
-    if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
-  return true;
-}
-
-async function gatherFacts(
-  { folder, paper, keeper, journal, terminal }: Stage,
-  alerts: readonly SentAlert[],
-  quietSinceMs: number,
-): Promise<Facts> {
-  const secrets = await collectSecrets(folder);
-  const exchange = await readExchange(paper.url);
-  await keeper.stop();
-  // No other process has the file open, so closing it writes all of SQLite's write-ahead log into it.
-  const records = openRecords(folder);
-  const [entries, queue] = [await readEntries(records.ledger), records.countQueue()];
-  records.close();
-  const writings = [
-    { place: 'journal', kind: 'log' as const, text: journal.join('\n') },
-    { place: 'terminal', kind: 'log' as const, text: terminal.join('\n') },
-    ...readWritings(folder),
-  ];
-  return { alerts, entries, queue, exchange, writings, secrets, ownEnds: keeper.ownEnds, quietSinceMs };
-}
-
-async function collectSecrets(folder: DataFolder): Promise<readonly Secret[]> {
-  const store = createFileSecrets(folder.secretsPath);
-  const secrets: Secret[] = [{ name: 'the mark of a raw body', value: bodyMark, mayBeStored: true }];
-  for (const account of accounts) {
-    const keys = await store.exchangeKeys(account);
-    const known = {
-      token: (await store.webhookTokens(account))[0],
-      key: keys?.apiKey,
-      secret: keys?.apiSecret,
-    };
-    for (const [what, value] of Object.entries(known))
-      if (value !== undefined) secrets.push({ name: `the ${what} of ${account}`, value, mayBeStored: false });
-  }
-  return secrets;
 }

@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataFolder } from '../../lib/host/data-folder.ts';
+import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import type { PaperExchange } from '../../lib/paper/server.ts';
+import { bodyMark } from './alerts.ts';
+import {
+  type Facts,
+  openRecords,
+  type RelayRecords,
+  readEntries,
+  readExchange,
+  readWritings,
+  type Secret,
+} from './facts.ts';
+import { accounts } from './relay-config.ts';
+import type { RelayKeeper } from './relay-keeper.ts';
+import type { SentAlert } from './sender.ts';
+
+/** The parts of a run that the facts come from. */
+export interface RunStage {
+  readonly folder: DataFolder;
+  readonly paper: PaperExchange;
+  readonly keeper: RelayKeeper;
+  /** The lines that the relay wrote as to a service manager's journal. */
+  readonly journal: readonly string[];
+  /** The lines that the relay's terminal has shown. */
+  readonly terminal: readonly string[];
+}
+
+/**
+ * Restarts the relay, which sweeps its stores, and waits until the queue is empty and all lookups are done.
+ */
+export async function quieten({ keeper, folder }: Pick<RunStage, 'keeper' | 'folder'>): Promise<void> {
+  await keeper.waitUntilReady();
+  await keeper.restart();
+  const records = openRecords(folder);
+  try {
+    await waitUntil(() => isIdle(records));
+    await waitUntil(async () => {
+      if ((await records.ledger.dueLookups(Date.now(), 1)).length === 0) return true;
+      await keeper.reconcile();
+      return false;
+    });
+  } finally {
+    records.close();
+  }
+}
+
+const pollMs = 100;
+/** What is not settled by then is reported by the audit. */
+const longestWaitMs = 60_000;
+
+async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
+  const untilMs = performance.now() + longestWaitMs;
+  while (!(await isSo()) && performance.now() < untilMs) await sleep(pollMs);
+}
+
+async function isIdle({ ledger, countQueue }: RelayRecords): Promise<boolean> {
+  if (countQueue().waiting > 0) return false;
+  for (const status of ['accepted', 'sending'] as const)
+    if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
+  return true;
+}
+
+/** Stops the relay, and gathers what sender, exchange, ledger and logs say of the run. */
+export async function gatherFacts(
+  { folder, paper, keeper, journal, terminal }: RunStage,
+  alerts: readonly SentAlert[],
+  quietSinceMs: number,
+): Promise<Facts> {
+  const secrets = await collectSecrets(folder);
+  const exchange = await readExchange(paper.url);
+  await keeper.stop();
+  // No other process has the file open, so closing it writes all of SQLite's write-ahead log into it.
+  const records = openRecords(folder);
+  const [entries, queue] = [await readEntries(records.ledger), records.countQueue()];
+  records.close();
+  const writings = [
+    { place: 'journal', kind: 'log' as const, text: journal.join('\n') },
+    { place: 'terminal', kind: 'log' as const, text: terminal.join('\n') },
+    ...readWritings(folder),
+  ];
+  return { alerts, entries, queue, exchange, writings, secrets, ownEnds: keeper.ownEnds, quietSinceMs };
+}
+
+async function collectSecrets(folder: DataFolder): Promise<readonly Secret[]> {
+  const store = createFileSecrets(folder.secretsPath);
+  const secrets: Secret[] = [{ name: 'the mark of a raw body', value: bodyMark, mayBeStored: true }];
+  for (const account of accounts) {
+    const keys = await store.exchangeKeys(account);
+    const known = {
+      token: (await store.webhookTokens(account))[0],
+      key: keys?.apiKey,
+      secret: keys?.apiSecret,
+    };
+    for (const [what, value] of Object.entries(known))
+      if (value !== undefined) secrets.push({ name: `the ${what} of ${account}`, value, mayBeStored: false });
+  }
+  return secrets;
+}

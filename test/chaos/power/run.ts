@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createRandom, type Random } from '../../../lib/base/random.ts';
+import { locateDataFolder } from '../../../lib/host/data-folder.ts';
+import { createFileSecrets } from '../../../lib/host/file-secrets.ts';
+import { startPaperExchange } from '../../../lib/paper/server.ts';
+import { between, pick } from '../chance.ts';
+import { gatherFacts, quieten, type RunStage } from '../end-run.ts';
+import type { Facts } from '../facts.ts';
+import { planAlerts } from '../plan-alerts.ts';
+import { accounts } from '../relay-config.ts';
+import { startKeeper } from '../relay-keeper.ts';
+import { type SentAlert, sendAlert } from '../sender.ts';
+import type { CutCounts } from './disk-file.ts';
+import type { PowerMutant } from './mutants.ts';
+import { createPlayedDisk, type PlayedDisk } from './played-disk.ts';
+import { createPowerSupply, type EndCounts, type PowerSupply } from './power-supply.ts';
+
+/** The result of a run with power cuts. */
+export interface PowerRun {
+  readonly facts: Facts;
+  readonly ends: Readonly<EndCounts>;
+  readonly starts: number;
+  readonly changes: Readonly<CutCounts>;
+  /** What SQLite's own check of the database says; `ok` when it is whole. */
+  readonly integrity: string;
+  readonly tookMs: number;
+}
+
+export interface PowerPlan {
+  readonly seed: number;
+  /** How often a share of the alerts arrives and the relay is then ended, if it has not ended itself by then. */
+  readonly rounds: number;
+  readonly signals: number;
+  /** A defect of the relay; null: none. */
+  readonly mutant: PowerMutant | null;
+}
+
+interface Stage extends RunStage {
+  readonly disk: PlayedDisk;
+  readonly power: PowerSupply;
+  readonly random: Random;
+}
+
+const firstStarts = 8;
+
+/**
+ * Cuts the power of a relay again and again while alerts arrive, waits until everything is settled, and gathers the
+ * facts.
+ */
+export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
+  const startedAtMs = performance.now();
+  const stage = await openStage(plan);
+  const { keeper, paper, folder, disk, power } = stage;
+  try {
+    // No mutant needs a new folder to show its defect.
+    if (plan.mutant === null) await cutFirstStarts(stage);
+    power.mode = 'cuts';
+    const alerts = await cutWhileAlertsArrive(stage, plan);
+    power.mode = 'calm';
+    paper.control.clearFaults();
+    await keeper.waitUntilReady();
+    const quietSinceMs = Date.now();
+    await quieten(stage);
+    const facts = await gatherFacts(stage, alerts, quietSinceMs);
+    return {
+      facts,
+      ends: power.ends,
+      starts: keeper.counts.starts,
+      changes: disk.counts,
+      integrity: checkIntegrity(folder.databasePath),
+      tookMs: performance.now() - startedAtMs,
+    };
+  } finally {
+    await keeper.stop();
+    await paper.close();
+    disk.remove();
+  }
+}
+
+async function openStage({ seed, mutant }: PowerPlan): Promise<Stage> {
+  const random = createRandom(seed);
+  const disk = createPlayedDisk(random);
+  process.once('exit', disk.remove);
+  // The relay makes the folder itself, so that the power can be cut while it does.
+  const folder = locateDataFolder(join(disk.path, 'data'));
+  const paper = await startPaperExchange({ port: 0, dialect: 'live', seed });
+  paper.control.addFault({ fault: 'delay', probability: 0.3, delayMs: 30 });
+  paper.control.addFault({ fault: 'drop_after', probability: 0.03 });
+  const power = createPowerSupply(disk, random, mutant);
+  const [journal, terminal]: [string[], string[]] = [[], []];
+  const keeper = startKeeper({
+    folder,
+    exchangeUrl: paper.url,
+    isDiskFull: () => false,
+    onLine: (line) => void (line.startsWith('{') ? journal : terminal).push(line),
+    prepareStart: power.prepareStart,
+    hasCutItself: power.hasCutItself,
+  });
+  process.prependOnceListener('exit', keeper.abandon);
+  return { disk, folder, paper, power, keeper, journal, terminal, random };
+}
+
+/** Cuts the power while the data folder is made, or soon after. No alert has been sent yet. */
+async function cutFirstStarts({ keeper }: Stage): Promise<void> {
+  for (let count = 0; count < firstStarts; count += 1) {
+    const ended = keeper.waitUntilEnded();
+    const hasEnded = await Promise.race([ended.then(() => true), keeper.waitUntilReady().then(() => false)]);
+    if (!hasEnded) await keeper.kill();
+  }
+}
+
+async function cutWhileAlertsArrive(stage: Stage, plan: PowerPlan): Promise<readonly SentAlert[]> {
+  const { keeper, folder, random } = stage;
+  const alerts = planAlerts(random, plan.signals);
+  await keeper.waitUntilReady();
+  // The owner has copied these tokens: every later process must accept them.
+  const tokens = await readTokens(folder.secretsPath);
+  const webhookUrlOf = (account: string) => `${keeper.url()}/signals/${account}/${tokens.get(account)}`;
+  const sending: Promise<SentAlert>[] = [];
+  for (let round = 0; round < plan.rounds; round += 1) {
+    const share = Math.ceil(alerts.length / plan.rounds);
+    for (const alert of alerts.slice(round * share, (round + 1) * share)) {
+      await keeper.waitUntilReady();
+      sending.push(sendAlert(alert, webhookUrlOf));
+      await sleep(between(random, 0, 20));
+    }
+    const ended = keeper.waitUntilEnded();
+    const hasEnded = await Promise.race([ended.then(() => true), waitForCut(stage).then(() => false)]);
+    if (!hasEnded) await endNow(stage);
+  }
+  return await Promise.all(sending);
+}
+
+async function readTokens(secretsPath: string): Promise<ReadonlyMap<string, string>> {
+  const secrets = createFileSecrets(secretsPath);
+  const tokens = new Map<string, string>();
+  for (const account of accounts) tokens.set(account, (await secrets.webhookTokens(account))[0] ?? '');
+  return tokens;
+}
+
+/** Gives the relay some time in which its planned cut can strike; in some rounds its reconciler runs, too. */
+async function waitForCut({ keeper, random }: Stage): Promise<void> {
+  if (random() < 0.3) await keeper.reconcile();
+  await sleep(between(random, 50, 600));
+}
+
+/** Ends a relay whose planned cut has not struck. */
+async function endNow({ keeper, power, random }: Stage): Promise<void> {
+  const end = pick(random, ['anytime', 'stopped', 'killed'] as const);
+  // A relay that is starting does not yet know how to stop.
+  if (end === 'stopped') await keeper.waitUntilReady();
+  power.announce(end);
+  if (end === 'stopped') await keeper.restart();
+  else await keeper.kill();
+}
+
+function checkIntegrity(databasePath: string): string {
+  using database = new DatabaseSync(databasePath);
+  const found = database.prepare('PRAGMA integrity_check').all();
+  return found.map((row) => String(row['integrity_check'])).join('; ');
+}
