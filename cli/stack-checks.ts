@@ -6,18 +6,20 @@ import {
 } from '@aws-sdk/client-cloudwatch';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { paginateListSubscriptionsByTopic, SNSClient } from '@aws-sdk/client-sns';
-import { GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
+import type { AwsAccess } from '../lib/base/aws-client.ts';
 import { readJson } from '../lib/base/json.ts';
 import { type HostConfig, tradingViewAddresses } from '../lib/host/config.ts';
+import { createSqsClient, type SqsClient } from '../lib/queue/sqs.ts';
 import { type Check, checkQueue, checkSubscribers, fail, pass } from './check.ts';
 import { listStackResources, type StackOutputs } from './stack.ts';
 
 /** A stack and its configuration. */
 export interface Stack {
   readonly stackName: string;
-  /** Options of every AWS client. */
+  /** Options of every SDK client. */
   readonly options: { readonly region?: string };
+  readonly access: AwsAccess;
   readonly outputs: StackOutputs;
   readonly aws: HostConfig['aws'];
 }
@@ -60,8 +62,8 @@ async function checkFunction(
     : fail(name, `fails (${FunctionError})`, `Read the log of ${functionName}.`);
 }
 
-async function checkSignalQueue({ options, outputs }: Stack): Promise<readonly Check[]> {
-  const client = new SQSClient(options);
+async function checkSignalQueue({ options, access, outputs }: Stack): Promise<readonly Check[]> {
+  const client = createSqsClient(access);
   const [signals, dead, oldestAgeMs] = await Promise.all([
     countMessages(client, outputs.SignalQueue),
     countMessages(client, outputs.DeadLetterQueue),
@@ -70,16 +72,13 @@ async function checkSignalQueue({ options, outputs }: Stack): Promise<readonly C
   return checkQueue({ waiting: signals, deadLetters: dead, oldestAgeMs: signals === 0 ? null : oldestAgeMs });
 }
 
-async function countMessages(client: SQSClient, queueUrl: string): Promise<number> {
-  const { Attributes = {} } = await client.send(
-    new GetQueueAttributesCommand({
-      QueueUrl: queueUrl,
-      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-    }),
-  );
-  return (
-    Number(Attributes.ApproximateNumberOfMessages) + Number(Attributes.ApproximateNumberOfMessagesNotVisible)
-  );
+async function countMessages(client: SqsClient, queueUrl: string): Promise<number> {
+  const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'];
+  const { Attributes = {} } = await client.call('GetQueueAttributes', {
+    QueueUrl: queueUrl,
+    AttributeNames: names,
+  });
+  return names.reduce((sum, name) => sum + Number(Attributes[name]), 0);
 }
 
 /** CloudWatch updates this metric once a minute; null when there is no value yet. */

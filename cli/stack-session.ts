@@ -1,16 +1,18 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
+import type { AwsAccess } from '../lib/base/aws-client.ts';
 import { systemClock } from '../lib/base/clock.ts';
+import { createDynamodbClient } from '../lib/base/dynamodb.ts';
 import { RelayError } from '../lib/base/errors.ts';
 import { readJson } from '../lib/base/json.ts';
+import { createTransport } from '../lib/base/transport.ts';
 import { baseUrlOf, type Dialect } from '../lib/exchange/dialect.ts';
 import type { HostConfig } from '../lib/host/config.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
 import { createDynamodbLedger } from '../lib/ledger/dynamodb-ledger.ts';
 import type { Account } from '../lib/model/account.ts';
+import { createSqsClient } from '../lib/queue/sqs.ts';
 import { createSqsDeadLetters } from '../lib/queue/sqs-dead-letters.ts';
 import { createDynamodbSnapshots } from '../lib/snapshots/dynamodb-snapshots.ts';
 import { CommandFailure, createUsageFailure } from './failure.ts';
@@ -34,6 +36,7 @@ export async function openStackSession(
   const outputs = await readStackOutputs(stackName, options);
   const clock = systemClock;
   const secretsManager = new SecretsManagerClient(options);
+  const access = await openAccess(secretsManager);
   const secrets = createStackSecrets({
     client: secretsManager,
     clock,
@@ -58,7 +61,7 @@ export async function openStackSession(
   return {
     clock,
     settings: host.settings,
-    target: { kind: 'stack', stack: stackName, region: await secretsManager.config.region() },
+    target: { kind: 'stack', stack: stackName, region: access.region },
     relayName: `the relay of stack ${stackName}`,
     reachHint:
       "The API accepts alerts only from TradingView's addresses and those in relay.config.ts; `send` works from any address.",
@@ -73,20 +76,20 @@ export async function openStackSession(
     },
     openLedger: () =>
       createDynamodbLedger({
-        client: new DynamoDBClient(options),
+        client: createDynamodbClient(access),
         tableName: outputs.LedgerTable,
         keepDays: host.aws.keepLedgerDays,
       }),
     openDeadLetters: () =>
       createSqsDeadLetters({
-        client: new SQSClient(options),
+        client: createSqsClient(access),
         queueUrl: outputs.SignalQueue,
         deadLetterUrl: outputs.DeadLetterQueue,
       }),
     openSnapshots() {
       const { SnapshotTable: tableName } = outputs;
       if (tableName === undefined) throw createNoSnapshots(stackName);
-      return createDynamodbSnapshots({ client: new DynamoDBClient(options), tableName });
+      return createDynamodbSnapshots({ client: createDynamodbClient(access), tableName });
     },
     readWebhookUrl: async (account) => webhookUrlOf(outputs.WebhookUrl, account, await readToken(account)),
     sendAlert: async (account, body) =>
@@ -107,11 +110,25 @@ export async function openStackSession(
     rotateToken: ({ name }, validUntilMs) => secrets.rotateToken(name, validUntilMs),
     async diagnose() {
       const { diagnoseStack } = await import('./stack-checks.ts');
-      return await diagnoseStack({ stackName, options, outputs, aws: host.aws });
+      return await diagnoseStack({ stackName, options, access, outputs, aws: host.aws });
     },
     close() {
+      access.transport.close();
       for (const clients of clientsByDialect.values()) clients.close();
     },
+  };
+}
+
+/** The operator's region and credentials, as the SDK finds them in the environment, a profile or a sign-in. */
+async function openAccess({ config }: SecretsManagerClient): Promise<AwsAccess> {
+  return {
+    transport: createTransport(),
+    region: await config.region(),
+    endpoint: process.env['AWS_ENDPOINT_URL'],
+    credentials: config.credentials,
+    // The operator may be far away from the region.
+    connectTimeoutMs: 5_000,
+    timeoutMs: 20_000,
   };
 }
 

@@ -1,6 +1,7 @@
 import { openReceiveServices } from '../lib/host/aws-services.ts';
+import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createReceiveSignal } from '../lib/host/webhook.ts';
-import config from '../relay.config.ts';
+import { checkedConfig } from './checked-config.ts';
 
 /**
  * TradingView closes the connection after 3 s and does not resend then, but it resends after a 503. The
@@ -11,4 +12,7 @@ import config from '../relay.config.ts';
 const responseTimeoutMs = 2_000;
 
 /** Called by API Gateway for `POST /signals/{account}/{token}`. */
-export const handler = createReceiveSignal(openReceiveServices(config, process.env), responseTimeoutMs);
+export const handler = createReceiveSignal(
+  openReceiveServices(readShippedConfig(checkedConfig), process.env),
+  responseTimeoutMs,
+);

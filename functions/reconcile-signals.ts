@@ -1,6 +1,9 @@
 import { openReconcileServices } from '../lib/host/aws-services.ts';
 import { createReconcileSignals } from '../lib/host/reconcile-signals.ts';
-import config from '../relay.config.ts';
+import { readShippedConfig } from '../lib/host/shipped-config.ts';
+import { checkedConfig } from './checked-config.ts';
 
 /** Called by a schedule every minute. */
-export const handler = createReconcileSignals(openReconcileServices(config, process.env));
+export const handler = createReconcileSignals(
+  openReconcileServices(readShippedConfig(checkedConfig), process.env),
+);

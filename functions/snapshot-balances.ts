@@ -1,6 +1,9 @@
 import { openSnapshotServices } from '../lib/host/aws-services.ts';
+import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createSnapshotBalances } from '../lib/host/snapshots.ts';
-import config from '../relay.config.ts';
+import { checkedConfig } from './checked-config.ts';
 
 /** Called by the schedule of balances, whose event contains the scheduled time. */
-export const handler = createSnapshotBalances(openSnapshotServices('snapshot-balances', config, process.env));
+export const handler = createSnapshotBalances(
+  openSnapshotServices('snapshot-balances', readShippedConfig(checkedConfig), process.env),
+);

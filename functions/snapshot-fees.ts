@@ -1,6 +1,9 @@
 import { openSnapshotServices } from '../lib/host/aws-services.ts';
+import { readShippedConfig } from '../lib/host/shipped-config.ts';
 import { createSnapshotFees } from '../lib/host/snapshots.ts';
-import config from '../relay.config.ts';
+import { checkedConfig } from './checked-config.ts';
 
 /** Called by the schedule of transfer fees. */
-export const handler = createSnapshotFees(openSnapshotServices('snapshot-fees', config, process.env));
+export const handler = createSnapshotFees(
+  openSnapshotServices('snapshot-fees', readShippedConfig(checkedConfig), process.env),
+);

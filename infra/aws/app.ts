@@ -12,8 +12,8 @@ if (!/^[a-z][a-z0-9-]{0,31}$/.test(stage))
     `the stage "${stage}" must be 1 to 32 characters of a-z, 0-9 and -, and begin with a letter`,
   );
 
-const { path: configPath, config } = loadConfig(readContext('config'));
-const bundles = await bundleFunctions({ outputFolder: join(app.outdir, 'functions'), configPath });
+const config = loadConfig(readContext('config'));
+const bundles = await bundleFunctions({ outputFolder: join(app.outdir, 'functions'), config });
 // No account and no region: the credentials of the deploy decide, so one template serves all.
 new RelayStack(app, `trading-relay-${stage}`, { stage, config, bundles });
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app), new ServerlessChecks(app));

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import type { HostConfig } from '../../lib/host/config.ts';
+import { shipConfig } from '../../lib/host/shipped-config.ts';
+import { leaveOut } from './left-out.ts';
 
 const projectRoot = join(import.meta.dirname, '..', '..');
 
@@ -21,12 +24,12 @@ export type Bundles = Readonly<Record<FunctionName, string>>;
 /**
  * Bundles each function into one self-contained file that includes the configuration and the AWS SDK.
  *
- * @param options.configPath absolute path of the configuration to include
+ * @param options.config the configuration to include, as data: a function neither loads `relay.config.ts` nor checks it
  * @throws BuildFailure from esbuild, after esbuild printed the errors
  */
 export async function bundleFunctions(options: {
   readonly outputFolder: string;
-  readonly configPath: string;
+  readonly config: HostConfig;
 }): Promise<Bundles> {
   const folders = functionNames.map((name) => [name, join(options.outputFolder, name)] as const);
   await build({
@@ -46,20 +49,16 @@ export async function bundleFunctions(options: {
     legalComments: 'none',
     logLevel: 'warning',
     alias: { '@aws-sdk/credential-provider-node': './lib/host/lambda-credentials.ts' },
-    plugins: [
-      includeConfiguration(options.configPath),
-      trimPackageFiles,
-      leaveOutJsonSchema,
-      leaveOutEndpointCache,
-    ],
+    plugins: [includeConfiguration(options.config), trimPackageFiles, leaveOut],
   });
   return Object.fromEntries(folders) as Bundles;
 }
 
-function includeConfiguration(path: string): Plugin {
+function includeConfiguration(config: HostConfig): Plugin {
+  const contents = `export const checkedConfig = ${JSON.stringify(shipConfig(config))};`;
   return {
     name: 'configuration',
-    setup: ({ onResolve }) => onResolve({ filter: /^\.\.\/relay\.config\.ts$/ }, () => ({ path })),
+    setup: ({ onLoad }) => onLoad({ filter: /[\\/]functions[\\/]checked-config\.ts$/ }, () => ({ contents })),
   };
 }
 
@@ -71,26 +70,4 @@ const trimPackageFiles: Plugin = {
       const { version } = JSON.parse(await readFile(path, 'utf8')) as { version: string };
       return { contents: JSON.stringify({ version }), loader: 'json' };
     }),
-};
-
-/** Every zod schema refers to the code that converts it to JSON Schema: 18 KB that no function calls. */
-const leaveOutJsonSchema: Plugin = {
-  name: 'json-schema',
-  setup: ({ onLoad }) =>
-    onLoad(
-      { filter: /zod[\\/]v4[\\/]core[\\/](json-schema-processors|to-json-schema)\.js$/ },
-      async ({ path }) => {
-        const exported = (await readFile(path, 'utf8')).matchAll(/^export (?:const|function) (\w+)/gm);
-        return { contents: [...exported].map(([, name]) => `export const ${name} = () => {};`).join('\n') };
-      },
-    ),
-};
-
-/** The DynamoDB client makes a cache of discovered endpoints that none of its commands reads: 8 KB with its packages. */
-const leaveOutEndpointCache: Plugin = {
-  name: 'endpoint-cache',
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /@aws-sdk[\\/]endpoint-cache[\\/]dist-es[\\/]index\.js$/ }, () => ({
-      contents: 'export class EndpointCache {}',
-    })),
 };

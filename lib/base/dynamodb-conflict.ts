@@ -1,8 +1,4 @@
-import {
-  type CancellationReason,
-  TransactionCanceledException,
-  TransactionConflictException,
-} from '@aws-sdk/client-dynamodb';
+import { AwsError } from './aws-error.ts';
 import type { Clock } from './clock.ts';
 import type { Item } from './dynamodb.ts';
 import type { Random } from './random.ts';
@@ -21,7 +17,7 @@ const longestPausesMs = [20, 40, 80, 160, 320] as const;
 
 /**
  * Retries a write while a transaction holds its item. DynamoDB refuses the
- * write then without changing anything, and the SDK does not retry it.
+ * write then without changing anything, and the client does not retry it.
  *
  * @param send makes one attempt; it must recognise a write that an earlier attempt made
  * @throws the error of the last attempt
@@ -44,7 +40,7 @@ export async function sendPastTransactions<T>(
 }
 
 function isConflict(error: unknown): boolean {
-  if (error instanceof TransactionConflictException) return true;
+  if (error instanceof AwsError && error.name === 'TransactionConflictException') return true;
   const codes = codesOf(error);
   return codes.includes('TransactionConflict') && codes.every((code) => retryable.has(code));
 }
@@ -66,7 +62,15 @@ function codesOf(error: unknown): readonly string[] {
   return reasonsOf(error).map(({ Code = 'None' }) => Code);
 }
 
+/** Why DynamoDB refused one write of a transaction. */
+interface CancellationReason {
+  readonly Code?: string;
+  /** The item that a condition met. */
+  readonly Item?: Item;
+}
+
 /** The cancellation reasons of a transaction, one for each item; empty for any other failure. */
 function reasonsOf(error: unknown): readonly CancellationReason[] {
-  return error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
+  if (!(error instanceof AwsError) || error.name !== 'TransactionCanceledException') return [];
+  return (error.content['CancellationReasons'] ?? []) as readonly CancellationReason[];
 }

@@ -1,11 +1,11 @@
-import { QueryCommand, type QueryCommandInput } from '@aws-sdk/client-dynamodb';
-import { type Item, namesIn } from './dynamodb.ts';
+import { type DynamodbOperations, type Item, namesIn } from './dynamodb.ts';
 import { DynamodbTable } from './dynamodb-table.ts';
 
-type Query = Pick<
-  QueryCommandInput,
-  'IndexName' | 'ExpressionAttributeValues' | 'ConsistentRead' | 'ScanIndexForward' | 'Limit'
-> & { readonly KeyConditionExpression: string };
+/** The names of attributes are found in the expression. */
+type Query = Omit<
+  DynamodbOperations['Query'][0],
+  'TableName' | 'ExpressionAttributeNames' | 'ExclusiveStartKey'
+>;
 
 /** A table that can also be queried; separate, so that the bundle of receive-signal stays small. */
 export class QueriedTable extends DynamodbTable {
@@ -15,14 +15,12 @@ export class QueriedTable extends DynamodbTable {
     from: Item | null = null,
   ): Promise<{ readonly items: readonly Item[]; readonly next: Item | null }> {
     const { Items = [], LastEvaluatedKey } = await this.read((client, TableName) =>
-      client.send(
-        new QueryCommand({
-          ...query,
-          TableName,
-          ExpressionAttributeNames: namesIn(query.KeyConditionExpression),
-          ...(from === null ? {} : { ExclusiveStartKey: from }),
-        }),
-      ),
+      client.call('Query', {
+        ...query,
+        TableName,
+        ExpressionAttributeNames: namesIn(query.KeyConditionExpression),
+        ...(from === null ? {} : { ExclusiveStartKey: from }),
+      }),
     );
     return { items: Items, next: LastEvaluatedKey ?? null };
   }

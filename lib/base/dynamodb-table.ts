@@ -1,16 +1,7 @@
-import {
-  BatchGetItemCommand,
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
-  type UpdateItemCommandInput,
-} from '@aws-sdk/client-dynamodb';
+import { randomUUID } from 'node:crypto';
+import { AwsError } from './aws-error.ts';
 import { systemClock } from './clock.ts';
-import { type Item, namesIn } from './dynamodb.ts';
+import { type DynamodbClient, type Item, namesIn } from './dynamodb.ts';
 import { type Patience, readRefusal, sendPastTransactions } from './dynamodb-conflict.ts';
 import { createStoreFailure } from './store-failure.ts';
 
@@ -35,20 +26,21 @@ export interface ConditionalPut {
 /** The condition that no item with the key is stored. */
 export const isNew = 'attribute_not_exists(#account)';
 
-export type Update = Pick<UpdateItemCommandInput, 'Key'> & {
+export interface Update {
+  readonly Key: Item;
   readonly set: string;
   /** Absent: the update always happens, and the item is not returned. */
   readonly condition?: string;
   readonly values?: Item;
   /** Names beside those in the expressions. */
-  readonly names?: Record<string, string>;
-};
+  readonly names?: Readonly<Record<string, string>>;
+}
 
-/** The most keys that one BatchGetItem takes. */
-const batchSize = 100;
+/** The keys of one BatchGetItem. It takes 100, and of the largest entries fewer fit into a response of the transport. */
+const batchSize = 25;
 
 export interface DynamodbTableOptions {
-  readonly client: DynamoDBClient;
+  readonly client: DynamodbClient;
   readonly tableName: string;
   /** The name of the contents in error messages: `the ledger` could not be read. */
   readonly contents: string;
@@ -60,7 +52,7 @@ export interface DynamodbTableOptions {
  * Failures of the service are `store_unavailable`.
  */
 export class DynamodbTable {
-  readonly #client: DynamoDBClient;
+  readonly #client: DynamodbClient;
   readonly #name: string;
   readonly #contents: string;
   readonly #patience: Patience;
@@ -75,28 +67,27 @@ export class DynamodbTable {
   /** Reads consistently: every write acknowledged before is seen. */
   async get(key: Item): Promise<Item | null> {
     const { Item: item } = await this.read((client, TableName) =>
-      client.send(new GetItemCommand({ TableName, Key: key, ConsistentRead: true })),
+      client.call('GetItem', { TableName, Key: key, ConsistentRead: true }),
     );
     return item ?? null;
   }
 
   /** Consistently too, in the order of the keys; what is not there is left out. */
   async getMany(keys: readonly Item[]): Promise<readonly Item[]> {
-    const found: Item[] = [];
-    for (let from = 0; from < keys.length; from += batchSize)
-      found.push(...(await this.#getBatch(keys.slice(from, from + batchSize))));
+    const batches = Array.from({ length: Math.ceil(keys.length / batchSize) }, (_, index) =>
+      this.#getBatch(keys.slice(index * batchSize, (index + 1) * batchSize)),
+    );
+    const found = (await Promise.all(batches)).flat();
     const byName = new Map(found.map((item) => [nameOf(item), item]));
     return keys.map((key) => byName.get(nameOf(key))).filter((item) => item !== undefined);
   }
 
   async #getBatch(keys: readonly Item[]): Promise<readonly Item[]> {
     const found: Item[] = [];
-    let left = [...keys];
+    let left = keys;
     while (left.length > 0) {
       const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
-      const response = await this.read((client) =>
-        client.send(new BatchGetItemCommand({ RequestItems: request })),
-      );
+      const response = await this.read((client) => client.call('BatchGetItem', { RequestItems: request }));
       found.push(...(response.Responses?.[this.#name] ?? []));
       // DynamoDB cuts a response at 16 MB.
       left = response.UnprocessedKeys?.[this.#name]?.Keys ?? [];
@@ -105,9 +96,7 @@ export class DynamodbTable {
   }
 
   async put(item: Item): Promise<void> {
-    await this.#client
-      .send(new PutItemCommand({ TableName: this.#name, Item: item }))
-      .catch(this.#failWriting);
+    await this.#client.call('PutItem', { TableName: this.#name, Item: item }).catch(this.#failWriting);
   }
 
   /** Puts the item where none of its key is. */
@@ -118,7 +107,7 @@ export class DynamodbTable {
   async putIf(put: ConditionalPut): Promise<Written> {
     const input = this.#inputOf(put);
     try {
-      await sendPastTransactions(this.#patience, () => this.#client.send(new PutItemCommand(input)));
+      await sendPastTransactions(this.#patience, () => this.#client.call('PutItem', input));
       return { done: true, item: put.item };
     } catch (error) {
       return this.#refusalOf(error);
@@ -135,7 +124,8 @@ export class DynamodbTable {
     const TransactItems = puts.map((put) => ({ Put: this.#inputOf(put) }));
     try {
       await sendPastTransactions(this.#patience, () =>
-        this.#client.send(new TransactWriteItemsCommand({ TransactItems })),
+        // By its token, DynamoDB recognises a transaction that the client sends again.
+        this.#client.call('TransactWriteItems', { TransactItems, ClientRequestToken: randomUUID() }),
       );
       return { done: true };
     } catch (error) {
@@ -155,7 +145,7 @@ export class DynamodbTable {
   }
 
   async update({ Key, set, condition, values, names }: Update): Promise<Written> {
-    const input: UpdateItemCommandInput = {
+    const input = {
       TableName: this.#name,
       Key,
       UpdateExpression: set,
@@ -165,13 +155,13 @@ export class DynamodbTable {
         ? {}
         : {
             ConditionExpression: condition,
-            ReturnValues: 'ALL_NEW',
-            ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
+            ReturnValues: 'ALL_NEW' as const,
+            ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
           }),
     };
     try {
       const { Attributes = {} } = await sendPastTransactions(this.#patience, () =>
-        this.#client.send(new UpdateItemCommand(input)),
+        this.#client.call('UpdateItem', input),
       );
       return { done: true, item: Attributes };
     } catch (error) {
@@ -180,19 +170,18 @@ export class DynamodbTable {
   }
 
   async delete(key: Item): Promise<void> {
-    await this.#client
-      .send(new DeleteItemCommand({ TableName: this.#name, Key: key }))
-      .catch(this.#failWriting);
+    await this.#client.call('DeleteItem', { TableName: this.#name, Key: key }).catch(this.#failWriting);
   }
 
   /** Sends a request that reads. */
-  protected async read<T>(send: (client: DynamoDBClient, tableName: string) => Promise<T>): Promise<T> {
+  protected async read<T>(send: (client: DynamodbClient, tableName: string) => Promise<T>): Promise<T> {
     return await send(this.#client, this.#name).catch(this.#failReading);
   }
 
   #refusalOf(error: unknown): Written {
-    if (error instanceof ConditionalCheckFailedException) return { done: false, found: error.Item ?? null };
-    return this.#failWriting(error);
+    if (!(error instanceof AwsError) || error.name !== 'ConditionalCheckFailedException')
+      return this.#failWriting(error);
+    return { done: false, found: (error.content['Item'] as Item | undefined) ?? null };
   }
 
   #refusalOfAll(error: unknown): AllWritten {

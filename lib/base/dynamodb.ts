@@ -1,7 +1,86 @@
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { type AwsAccess, createAwsClient } from './aws-client.ts';
 
-/** An item, or a part of one, in the format of DynamoDB's own client. */
-export type Item = Record<string, AttributeValue>;
+/** A value in DynamoDB's JSON: one of these members names its type and holds it. */
+export interface AttributeValue {
+  readonly S?: string;
+  /** A number as text, because it may have more digits than a number of JavaScript. */
+  readonly N?: string;
+  readonly BOOL?: boolean;
+  readonly NULL?: boolean;
+  readonly L?: readonly AttributeValue[];
+  readonly M?: Item;
+  readonly SS?: readonly string[];
+  readonly NS?: readonly string[];
+}
+
+/** An item, or a part of one. */
+export type Item = { readonly [name: string]: AttributeValue };
+
+interface Expressions {
+  readonly ConditionExpression?: string;
+  readonly ExpressionAttributeNames?: Readonly<Record<string, string>>;
+  readonly ExpressionAttributeValues?: Item;
+  readonly ReturnValuesOnConditionCheckFailure?: 'ALL_OLD';
+}
+
+interface Put extends Expressions {
+  readonly TableName: string;
+  readonly Item: Item;
+}
+
+interface Update extends Expressions {
+  readonly TableName: string;
+  readonly Key: Item;
+  readonly UpdateExpression: string;
+  readonly ReturnValues?: 'ALL_NEW';
+}
+
+interface Query extends Expressions {
+  readonly TableName: string;
+  readonly IndexName?: string;
+  readonly KeyConditionExpression: string;
+  readonly ConsistentRead?: boolean;
+  readonly ScanIndexForward?: boolean;
+  readonly Limit?: number;
+  readonly ExclusiveStartKey?: Item;
+}
+
+interface Key {
+  readonly TableName: string;
+  readonly Key: Item;
+}
+
+type Keys = Readonly<Record<string, { readonly Keys: readonly Item[]; readonly ConsistentRead: boolean }>>;
+
+/** Operation → its input and output, as far as the relay uses them. */
+export interface DynamodbOperations {
+  GetItem: [Key & { readonly ConsistentRead: boolean }, { readonly Item?: Item }];
+  BatchGetItem: [
+    { readonly RequestItems: Keys },
+    { readonly Responses?: Readonly<Record<string, readonly Item[]>>; readonly UnprocessedKeys?: Keys },
+  ];
+  Query: [Query, { readonly Items?: readonly Item[]; readonly LastEvaluatedKey?: Item }];
+  PutItem: [Put, unknown];
+  UpdateItem: [Update, { readonly Attributes?: Item }];
+  DeleteItem: [Key, unknown];
+  TransactWriteItems: [
+    { readonly TransactItems: readonly { readonly Put: Put }[]; readonly ClientRequestToken: string },
+    unknown,
+  ];
+}
+
+export interface DynamodbClient {
+  /** @throws AwsError */
+  call<O extends keyof DynamodbOperations>(
+    operation: O,
+    input: DynamodbOperations[O][0],
+  ): Promise<DynamodbOperations[O][1]>;
+}
+
+/** @see https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html */
+export function createDynamodbClient(access: AwsAccess): DynamodbClient {
+  return createAwsClient({ name: 'dynamodb', target: 'DynamoDB_20120810' }, access) as DynamodbClient;
+}
 
 export function textOf(item: Item, name: string): string {
   return item[name]?.S ?? '';

@@ -6,17 +6,20 @@ import { RelayError } from './errors.ts';
 export interface SqliteFile {
   readonly database: DatabaseSync;
   /**
-   * Runs the operation inside a transaction and resolves once it is on the disk.
+   * Runs the operation at once, inside the open transaction. The transaction is committed two turns of the event loop
+   * later, so that operations of that time share one disk flush. An operation that throws changes nothing, and has no
+   * effect on the others.
    *
-   * Writes requested within two turns of the event loop share one transaction, and so one disk flush, in the
-   * order of the requests. An operation that throws changes nothing, and the others of its transaction run
-   * again without it. So an operation must change nothing but the database.
+   * The result is not on the disk yet. It may be used for what a power cut may undo, and for nothing else. Transactions
+   * are committed in order, so whatever is written after it is on the disk only when this is.
    *
-   * @throws RelayError `store_unavailable` when the write fails; any other error that the operation throws
+   * @throws RelayError `store_unavailable` when the database cannot be written; any other error that the operation throws
    */
+  execute<T>(operation: () => T): Executed<T>;
+  /** Does the same, and resolves with the result once it is on the disk. */
   write<T>(operation: () => T): Promise<T>;
   /**
-   * Runs a query. It sees every acknowledged write and no partial one.
+   * Runs a query. It sees every operation that was executed, on the disk or not, and no partial one.
    *
    * @throws RelayError `store_unavailable` when the database cannot be read
    */
@@ -25,23 +28,38 @@ export interface SqliteFile {
   close(): void;
 }
 
-interface PendingWrite {
-  run(): void;
-  resolve(): void;
-  reject(error: unknown): void;
+/** An operation that was executed in the open transaction. */
+export interface Executed<T> {
+  readonly result: T;
+  /**
+   * Resolves when the result is on the disk. Rejects with RelayError `store_unavailable` when the transaction was not
+   * committed; the operation has no effect then.
+   */
+  readonly durable: Promise<void>;
 }
 
-/** Why a transaction did not commit; `guilty` is the operation that threw, if one did. */
-interface FailedCommit {
-  readonly error: unknown;
-  readonly guilty: PendingWrite | null;
-}
+/** Calls back when the open transaction is to be committed. */
+export type ScheduleFlush = (flush: () => void) => void;
+
+/** The second turn costs microseconds, and collects writes that have arrived meanwhile: fewer flushes under load. */
+const afterTwoTurns: ScheduleFlush = (flush) => {
+  setImmediate(() => setImmediate(flush));
+};
 
 /**
  * How long to wait for another process's lock. The wait blocks the only thread, and TradingView gives up
  * after 3 s, so several waits in a row must stay below that.
  */
 const lockTimeoutMs = 250;
+
+/**
+ * Under load one transaction of a relay follows the other, and the lock is free for microseconds only. So that an operator
+ * can pause an account all the same, it is left free for this long, at least once in `freeEveryMs`.
+ */
+const freeMs = 1;
+const freeEveryMs = 100;
+/** How often a patient process tries to take the lock: SQLite itself waits up to 100 ms between two tries. */
+const retryMs = 0.2;
 
 /**
  * Opens or creates the file with a write-ahead log that is flushed at every commit, so that neither `kill -9`
@@ -52,73 +70,169 @@ const lockTimeoutMs = 250;
  * @see https://www.sqlite.org/wal.html
  * @see https://www.sqlite.org/pragma.html#pragma_synchronous
  */
-export function openSqlite(path: string): SqliteFile {
-  const database = openDatabase(path);
-  const settle = createSettler(database);
-  let pending: PendingWrite[] = [];
-
-  function flush(): void {
-    const writes = pending;
-    pending = [];
-    settle(writes);
-  }
-
-  return {
-    database,
-    write<T>(operation: () => T): Promise<T> {
-      return new Promise<T>((resolve, reject) => {
-        let result: T;
-        // The second turn costs microseconds, and collects writes that have arrived meanwhile: fewer flushes
-        // under load.
-        if (pending.length === 0) setImmediate(() => setImmediate(flush));
-        pending.push({
-          run: () => {
-            result = operation();
-          },
-          resolve: () => resolve(result),
-          reject,
-        });
-      });
-    },
-    read<T>(query: () => T): T {
-      try {
-        return query();
-      } catch (error) {
-        throw storeError('read', error);
-      }
-    },
-    close() {
-      flush();
-      if (database.isOpen) database.close();
-    },
-  };
+export function openSqlite(path: string, options: SqliteOptions = {}): SqliteFile {
+  return createSqliteFile(openDatabase(path), options);
 }
 
-/**
- * Migrates the tables of one store to the newest version, completely or not at all.
- *
- * @param store names the store within the file
- * @param migrations one SQL script per version, oldest first; a published one never changes
- * @throws RelayError `store_unavailable` when a newer release wrote the file, or a script fails
- */
-export function migrateTables(file: SqliteFile, store: string, migrations: readonly string[]): void {
-  const { database } = file;
-  try {
-    database.exec('BEGIN IMMEDIATE');
-    database.exec(
-      'CREATE TABLE IF NOT EXISTS schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
-    );
-    const row = database.prepare('SELECT version FROM schema_versions WHERE store = ?').get(store);
-    const version = Number(row?.['version'] ?? 0);
-    if (version > migrations.length) throw newerFile(store, version, migrations.length);
-    for (const script of migrations.slice(version)) database.exec(script);
-    if (version < migrations.length)
-      database.prepare('INSERT OR REPLACE INTO schema_versions VALUES (?, ?)').run(store, migrations.length);
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
-    throw storeError('prepared', error);
+export interface SqliteOptions {
+  /** For a process that may block for seconds: how long it waits for another one's lock. Absent: 250 ms. */
+  readonly patienceMs?: number;
+  /** Absent: two turns of the event loop after the first operation of a transaction. */
+  readonly scheduleFlush?: ScheduleFlush;
+}
+
+/** Takes over an open database. */
+export function createSqliteFile(database: DatabaseSync, options: SqliteOptions = {}): SqliteFile {
+  return new TransactedFile(database, options);
+}
+
+class TransactedFile implements SqliteFile {
+  readonly database: DatabaseSync;
+  readonly #patienceMs: number;
+  readonly #scheduleFlush: ScheduleFlush;
+  readonly #statements: ReturnType<typeof prepareTransaction>;
+  /** Null while no transaction is open. */
+  #flush: Flush | null = null;
+  /** Why the last transaction could not be opened: until its flush is due, no operation waits for the same lock again. */
+  #failure: unknown = null;
+  #isScheduled = false;
+  #committedAt = performance.now();
+  #wasFreeAt = performance.now();
+
+  constructor(database: DatabaseSync, { patienceMs = 0, scheduleFlush = afterTwoTurns }: SqliteOptions) {
+    this.database = database;
+    this.#patienceMs = patienceMs;
+    this.#scheduleFlush = scheduleFlush;
+    this.#statements = prepareTransaction(database);
   }
+
+  execute<T>(operation: () => T): Executed<T> {
+    const { durable } = this.#open();
+    return { result: this.#run(operation), durable };
+  }
+
+  async write<T>(operation: () => T): Promise<T> {
+    const { result, durable } = this.execute(operation);
+    await durable;
+    return result;
+  }
+
+  read<T>(query: () => T): T {
+    try {
+      return query();
+    } catch (error) {
+      throw storeError('read', error);
+    }
+  }
+
+  close(): void {
+    this.#commit();
+    if (this.database.isOpen) this.database.close();
+  }
+
+  #open(): Flush {
+    if (this.#flush !== null) return this.#flush;
+    if (this.#failure !== null) throw this.#failure;
+    this.#schedule();
+    try {
+      this.#begin();
+    } catch (error) {
+      this.#failure = storeError('written', error);
+      throw this.#failure;
+    }
+    this.#flush = createFlush();
+    return this.#flush;
+  }
+
+  #begin(): void {
+    const startedAt = performance.now();
+    if (startedAt - this.#committedAt >= freeMs) this.#wasFreeAt = startedAt;
+    if (this.#patienceMs > 0) beginPatiently(this.database, startedAt + this.#patienceMs);
+    else this.#statements.begin.run();
+  }
+
+  /** Leaves the lock to other processes for a moment, if this one had it nearly all the time. */
+  #yieldLock(): void {
+    if (performance.now() - this.#wasFreeAt >= freeEveryMs) {
+      block(freeMs);
+      this.#wasFreeAt = performance.now();
+    }
+    this.#committedAt = performance.now();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#scheduleFlush(() => {
+      this.#isScheduled = false;
+      this.#commit();
+    });
+  }
+
+  #run<T>(operation: () => T): T {
+    const { savepoint, release, undo } = this.#statements;
+    try {
+      savepoint.run();
+      const result = operation();
+      release.run();
+      return result;
+    } catch (error) {
+      const failure = storeError('written', error);
+      if (this.database.isOpen && this.database.isTransaction) {
+        undo.run();
+        release.run();
+      } else this.#lose(failure);
+      throw failure;
+    }
+  }
+
+  #commit(): void {
+    this.#failure = null;
+    const flush = this.#flush;
+    if (flush === null) return;
+    try {
+      this.#statements.commit.run();
+    } catch (error) {
+      if (this.database.isOpen && this.database.isTransaction) this.#statements.rollback.run();
+      this.#lose(storeError('written', error));
+      return;
+    }
+    this.#flush = null;
+    flush.resolve();
+    this.#yieldLock();
+  }
+
+  /** A full disk or an I/O error rolls the whole transaction back, with all its operations. */
+  #lose(failure: unknown): void {
+    const flush = this.#flush;
+    this.#flush = null;
+    flush?.reject(failure);
+  }
+}
+
+/** The end of one transaction. */
+interface Flush {
+  readonly durable: Promise<void>;
+  resolve(): void;
+  reject(failure: unknown): void;
+}
+
+function createFlush(): Flush {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // Whoever waits for it handles the rejection. A transaction that nobody waits for must not end the process.
+  promise.catch(() => undefined);
+  return { durable: promise, resolve, reject };
+}
+
+function prepareTransaction(database: DatabaseSync) {
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    rollback: database.prepare('ROLLBACK'),
+    savepoint: database.prepare('SAVEPOINT operation'),
+    release: database.prepare('RELEASE operation'),
+    undo: database.prepare('ROLLBACK TO operation'),
+  };
 }
 
 function openDatabase(path: string): DatabaseSync {
@@ -148,47 +262,42 @@ export function createForOwner(path: string): void {
   }
 }
 
-function createSettler(database: DatabaseSync): (writes: readonly PendingWrite[]) => void {
-  const begin = database.prepare('BEGIN IMMEDIATE');
-  const commit = database.prepare('COMMIT');
-  const rollback = database.prepare('ROLLBACK');
-
-  function commitTogether(writes: readonly PendingWrite[]): FailedCommit | null {
-    let running: PendingWrite | null = null;
-    try {
-      begin.run();
-      for (running of writes) running.run();
-      running = null;
-      commit.run();
-      return null;
-    } catch (error) {
-      // A full disk or an I/O error has already rolled the transaction back, and the other operations would
-      // fail too.
-      if (!database.isOpen || !database.isTransaction) return { error, guilty: null };
-      rollback.run();
-      return { error, guilty: running };
-    }
-  }
-
-  return function settle(writes) {
-    let remaining = writes;
-    while (remaining.length > 0) {
-      const failed = commitTogether(remaining);
-      const { guilty } = failed ?? { guilty: null };
-      for (const write of remaining) {
-        if (failed === null) write.resolve();
-        else if (guilty === null || write === guilty) write.reject(storeError('written', failed.error));
-      }
-      remaining = guilty === null ? [] : remaining.filter((write) => write !== guilty);
-    }
-  };
-}
-
 /** SQLite's own errors become `store_unavailable`; all other errors pass through. */
-function storeError(done: string, error: unknown): unknown {
+export function storeError(done: string, error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   const message = `the database could not be ${done}: ${error.message}`;
   return new RelayError('store_unavailable', message, { cause: error });
+}
+
+/** @param until a time of `performance.now()` */
+function beginPatiently(database: DatabaseSync, until: number): void {
+  database.exec('PRAGMA busy_timeout = 0');
+  try {
+    for (;;) {
+      try {
+        database.exec('BEGIN IMMEDIATE');
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= until) throw error;
+        block(retryMs);
+      }
+    }
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}`);
+  }
+}
+
+/** SQLITE_BUSY. */
+const busyCode = 5;
+
+function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && 'errcode' in error && error.errcode === busyCode;
+}
+
+const nothing = new Int32Array(new SharedArrayBuffer(4));
+
+function block(durationMs: number): void {
+  Atomics.wait(nothing, 0, 0, durationMs);
 }
 
 /** By code, not by class: an error of Node.js may come from another realm. */
@@ -196,11 +305,4 @@ function isSqliteError(error: unknown): error is { readonly message: string } {
   if (typeof error !== 'object' || error === null || !('code' in error) || !('message' in error))
     return false;
   return error.code === 'ERR_SQLITE_ERROR' || error.code === 'ERR_INVALID_STATE';
-}
-
-function newerFile(store: string, found: number, known: number): RelayError {
-  return new RelayError(
-    'store_unavailable',
-    `the ${store} tables have version ${found}, and this release knows version ${known}: run the newer release that wrote them`,
-  );
 }

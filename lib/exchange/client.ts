@@ -1,8 +1,10 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import { type Json, parseOwnJson } from '../base/json.ts';
 import type { Random } from '../base/random.ts';
+import { createTransport } from '../base/transport.ts';
+import type { Transport } from '../base/wire.ts';
 import { baseUrlOf, type Dialect, nonceRules, spokenDialect, toWire } from './dialect.ts';
 import type { Endpoint, ParamsOf, ResultOf } from './endpoint.ts';
 import { type NonceRule, type NonceSequence, nonceFields, nonceSequenceOf } from './nonce.ts';
@@ -11,7 +13,6 @@ import { createRateBudgets, type RateBudgets } from './rate-limit.ts';
 import { describeIssues } from './response.ts';
 import { type MaySendAgain, type Message, type Sending, sendRequest, type Wire } from './send.ts';
 import { createSigner, type Signer } from './signing.ts';
-import { createTransport, type Transport } from './transport.ts';
 
 /** An API key of the exchange. The secret signs requests and is never sent. */
 export interface Credentials {

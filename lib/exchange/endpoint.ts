@@ -1,4 +1,4 @@
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 
 /** The model's name → the wire name. Names that are not listed are the same on both sides. */
 export type FieldNames = Readonly<Record<string, string>>;
@@ -9,7 +9,10 @@ export type FieldNames = Readonly<Record<string, string>>;
  *
  * Parameters and results use the model's names (camelCase). A dialect renames them on the wire.
  */
-export interface Endpoint<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {
+export interface Endpoint<
+  Params extends z.ZodMiniType = z.ZodMiniType,
+  Result extends z.ZodMiniType = z.ZodMiniType,
+> {
   readonly name: string;
   readonly method: 'GET' | 'POST';
   /**
@@ -41,7 +44,7 @@ export type ParamsOf<E extends Endpoint> = z.input<E['params']>;
 export type ResultOf<E extends Endpoint> = z.output<E['result']>;
 
 /** Checks the shape of an endpoint and keeps the types of its schemas. */
-export function defineEndpoint<Params extends z.ZodType, Result extends z.ZodType>(
+export function defineEndpoint<Params extends z.ZodMiniType, Result extends z.ZodMiniType>(
   endpoint: Endpoint<Params, Result>,
 ): Endpoint<Params, Result> {
   return endpoint;

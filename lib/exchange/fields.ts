@@ -1,52 +1,67 @@
-import * as z from 'zod';
-import { isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import * as z from 'zod/mini';
+import { type Decimal, decimalOrUndefined, zero } from '../base/decimal.ts';
 import { type Order, sides } from '../model/order.ts';
 import { isKnownStatusWord, orderTypeOf, statusOf } from './dialect.ts';
 
+/** Checks and transforms at once: a check of its own would parse each number of a response twice. */
+function toDecimal(text: string, { issues }: z.core.ParsePayload): Decimal {
+  const value = decimalOrUndefined(text);
+  if (value !== undefined) return value;
+  issues.push({ code: 'custom', message: 'must be a decimal number as text', input: text });
+  return z.NEVER;
+}
+
 /** A decimal as the exchange writes it: a JSON string. */
-export const DecimalField = z
-  .string()
-  .refine(isDecimalText, 'must be a decimal number as text')
-  .transform((text) => parseDecimal(text));
+export const DecimalField = z.pipe(z.string(), z.transform(toDecimal));
 
 /** A decimal that the exchange omits, or sends as an empty text, when it does not apply. */
-export const OptionalDecimalField = z
-  .string()
-  .nullable()
-  .refine((text) => text === null || text === '' || isDecimalText(text), 'must be a decimal number as text')
-  .transform((text) => (text === null || text === '' ? undefined : parseDecimal(text)))
-  .optional();
+export const OptionalDecimalField = z.optional(
+  z.pipe(
+    z.nullable(z.string()),
+    z.transform((text, context) => (text === null || text === '' ? undefined : toDecimal(text, context))),
+  ),
+);
 
 /** A text that the exchange omits when it does not apply. */
-const OptionalTextField = z
-  .string()
-  .nullable()
-  .transform((text) => text ?? undefined)
-  .optional();
+const OptionalTextField = z.optional(
+  z.pipe(
+    z.nullable(z.string()),
+    z.transform((text) => text ?? undefined),
+  ),
+);
 
 /** Seconds with fractions since 1970 become whole milliseconds. */
-export const SecondsField = z.number().transform((seconds) => Math.round(seconds * 1000));
+export const SecondsField = z.pipe(
+  z.number(),
+  z.transform((seconds) => Math.round(seconds * 1000)),
+);
 
 /** A flag. Some clients received flags as `"0"` and `"1"`. */
 export const FlagField = z.union([
   z.boolean(),
-  z.enum(['0', '1']).transform((text) => text === '1'),
-  z.literal([0, 1]).transform((digit) => digit === 1),
+  z.pipe(
+    z.enum(['0', '1']),
+    z.transform((text) => text === '1'),
+  ),
+  z.pipe(
+    z.literal([0, 1]),
+    z.transform((digit) => digit === 1),
+  ),
 ]);
 
 /** A flag that the relay only shows: one that is left out, or written in another way, is not known. */
-const OptionalFlagField = FlagField.optional().catch(undefined);
+const OptionalFlagField = z.catch(z.optional(FlagField), undefined);
 
 /**
  * The id of an accepted order is above zero. Above 53 bits a number loses digits, so such ids are rejected.
  */
-export const OrderIdField = z.int().positive();
+export const OrderIdField = z.int().check(z.positive());
 
 /** The client order id; empty when the exchange stores or reports none. */
-const ClientOrderIdField = z
-  .string()
-  .nullish()
-  .transform((text) => text ?? '');
+const ClientOrderIdField = z.pipe(
+  z.nullish(z.string()),
+  z.transform((text) => text ?? ''),
+);
 
 const OtoField = z.object({
   otoId: z.int(),
@@ -60,15 +75,15 @@ const OtoField = z.object({
  * Fields that the relay acts on are read strictly, fields that only an operator reads leniently: an accepted
  * order must not become ambiguous because of an unimportant field.
  */
-export const OrderField = z
-  .object({
+export const OrderField = z.pipe(
+  z.object({
     orderId: OrderIdField,
     clientOrderId: ClientOrderIdField,
     market: z.string(),
     side: z.enum(sides),
     type: z.string(),
     timestamp: SecondsField,
-    mtime: SecondsField.optional(),
+    mtime: z.optional(SecondsField),
     dealMoney: DecimalField,
     dealStock: DecimalField,
     amount: DecimalField,
@@ -76,7 +91,7 @@ export const OrderField = z
     dealFee: DecimalField,
     // The response to a market order has none.
     price: OptionalDecimalField,
-    status: z.string().refine(isKnownStatusWord, 'is a status this relay does not know'),
+    status: z.string().check(z.refine(isKnownStatusWord, 'is a status this relay does not know')),
     activationPrice: OptionalDecimalField,
     activationCondition: OptionalTextField,
     activated: OptionalFlagField,
@@ -88,9 +103,9 @@ export const OrderField = z
     stp: OptionalTextField,
     positionSide: OptionalTextField,
     reduceOnly: OptionalFlagField,
-    oto: OtoField.nullable().optional(),
-  })
-  .transform(
+    oto: z.optional(z.nullable(OtoField)),
+  }),
+  z.transform(
     ({
       timestamp,
       mtime,
@@ -120,4 +135,5 @@ export const OrderField = z
       makerFeeRate: makerFee,
       oto: oto ?? undefined,
     }),
-  );
+  ),
+);

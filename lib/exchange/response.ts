@@ -1,9 +1,13 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
+import type { WireResponse } from '../base/wire.ts';
 import { type Dialect, fromWire, wireWord } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
 import { describeFailure, type Failure } from './errors.ts';
 import { parseRedacted } from './redaction.ts';
-import type { ExchangeResponse } from './transport.ts';
+
+// Without it, every validation issue would say no more than "Invalid input".
+z.config(en());
 
 /** What a response proves. */
 export type Verdict<Result> =
@@ -29,7 +33,9 @@ const refusalStatuses: Readonly<Record<Dialect, ReadonlySet<number>>> = {
 const PrivateRefusal = z.object({
   code: z.int(),
   message: z.string(),
-  errors: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown()).max(0)]).optional(),
+  errors: z.optional(
+    z.union([z.record(z.string(), z.unknown()), z.array(z.unknown()).check(z.maxLength(0))]),
+  ),
 });
 
 const PublicRefusal = z.object({
@@ -40,8 +46,8 @@ const PublicRefusal = z.object({
 
 /** How public endpoints with parameters refuse them: texts by parameter, nothing around them. */
 const ParameterRefusal = z
-  .record(z.string(), z.array(z.string()).min(1))
-  .refine((errors) => Object.keys(errors).length > 0);
+  .record(z.string(), z.array(z.string()).check(z.minLength(1)))
+  .check(z.refine((errors) => Object.keys(errors).length > 0));
 
 /**
  * Judges a response by an allow-list. Accepted: the whole result is there. Refused: status and body both say
@@ -52,7 +58,7 @@ const ParameterRefusal = z
 export function readResponse<E extends Endpoint>(
   endpoint: E,
   dialect: Dialect,
-  { status, body }: ExchangeResponse,
+  { status, body }: WireResponse,
   redacted: readonly string[],
 ): Verdict<ResultOf<E>> {
   const content = parseBody(body, redacted);

@@ -1,12 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
+import type { Transport, WireRequest } from '../base/wire.ts';
 import type { Dialect } from './dialect.ts';
 import type { Endpoint, ResultOf } from './endpoint.ts';
 import { ExchangeError, type FailedAttempt, type Failure } from './errors.ts';
 import type { Lane } from './nonce.ts';
 import type { RateBudget } from './rate-limit.ts';
 import { readResponse, type Verdict } from './response.ts';
-import type { Transport, WireRequest } from './transport.ts';
 
 /** The bytes of one attempt, and the parts of them that no error or log may contain. */
 export interface Message extends Omit<WireRequest, 'connectTimeoutMs' | 'timeoutMs'> {

@@ -1,11 +1,11 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SQSClient } from '@aws-sdk/client-sqs';
-import * as z from 'zod';
 import { createLogAlarms } from '../base/alarms.ts';
+import { type AwsAccess, endpointOf } from '../base/aws-client.ts';
 import { systemClock } from '../base/clock.ts';
+import { createDynamodbClient } from '../base/dynamodb.ts';
 import { RelayError } from '../base/errors.ts';
 import { readJson } from '../base/json.ts';
+import { createTransport } from '../base/transport.ts';
 import { createDynamodbEntrance, type DynamodbLedgerOptions } from '../ledger/dynamodb-entrance.ts';
 import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../ledger/dynamodb-market-copies.ts';
@@ -13,30 +13,49 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { MarketCopies } from '../ledger/market-copies.ts';
 import { tradedMarkets } from '../model/settings.ts';
 import type { PostponeMessage, SignalQueue } from '../queue/queue.ts';
+import { createSqsClient } from '../queue/sqs.ts';
 import { createSqsPostpone } from '../queue/sqs-postpone.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
 import { createMarketCatalogue } from '../relay/market-catalogue.ts';
 import { createOverloadWatch } from '../relay/overload.ts';
+import { createQueuedEntrance } from '../relay/queued-entrance.ts';
 import type { ReconcileServices } from '../relay/reconcile-signals.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
 import type { ImportServices } from '../snapshots/import-interest.ts';
 import { createAwsSecrets, type SecretIds } from './aws-secrets.ts';
-import { type HostConfig, parseConfig } from './config.ts';
+import type { HostConfig } from './config.ts';
 import { createExchangeClients, type ExchangeClients } from './exchange-clients.ts';
+import { defaultProvider } from './lambda-credentials.ts';
 import { createLog } from './log.ts';
+import { createSdkRequestHandler } from './sdk-request-handler.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * AWS responds within tens of milliseconds, so a request that takes a hundred times as long is retried.
- *
- * Without `throwOnRequestTimeout` the client would only log a time-out.
- */
-const awsClientOptions = {
-  maxAttempts: 3,
-  requestHandler: { connectionTimeout: 1000, requestTimeout: 2000, throwOnRequestTimeout: true },
-};
+/** AWS responds within tens of milliseconds, so a request that takes a hundred times as long is sent again. */
+const awsTimes = { connectTimeoutMs: 1000, timeoutMs: 2000 } as const;
+const awsAttempts = 3;
+
+/** What the requests of a function have in common. */
+interface Connection extends AwsAccess {
+  readonly host: HostConfig;
+  readonly environment: Environment;
+}
+
+function connect(host: HostConfig, environment: Environment): Connection {
+  return {
+    host,
+    environment,
+    // One for the exchange and for AWS.
+    transport: createTransport(),
+    region: readVariable(environment, 'AWS_REGION'),
+    // Set by tests only.
+    endpoint: environment['AWS_ENDPOINT_URL'],
+    credentials: defaultProvider(),
+    maximumAttempts: awsAttempts,
+    ...awsTimes,
+  };
+}
 
 /** All requests of one signal take 2.5 of these at most, and must finish within the timeout of the function. */
 const exchangeTimeoutMs = 10_000;
@@ -49,12 +68,12 @@ const snapshotTimeoutMs = 10_000;
 /**
  * Opens the services of receive-signal on AWS.
  *
- * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ * @throws RelayError `config_invalid` when an environment variable is
  */
-export function openReceiveServices(config: unknown, environment: Environment): ReceiveServices {
-  const host = parseConfig(config);
+export function openReceiveServices(host: HostConfig, environment: Environment): ReceiveServices {
+  const connection = connect(host, environment);
   const secrets = createAwsSecrets({
-    client: new SecretsManagerClient(awsClientOptions),
+    client: openSecretsManager(connection),
     clock: systemClock,
     webhookTokens: readSecretIds(environment, 'WEBHOOK_TOKENS'),
     exchangeKeys: {},
@@ -63,8 +82,7 @@ export function openReceiveServices(config: unknown, environment: Environment): 
     clock: systemClock,
     ...logTo('receive-signal'),
     settings: host.settings,
-    ledger: createDynamodbEntrance(ledgerOptions(host, environment)),
-    queue: openQueue(environment),
+    ledger: createQueuedEntrance(createDynamodbEntrance(ledgerOptions(connection)), openQueue(connection)),
     webhookTokens: secrets.webhookTokens,
     // These are the webhook tokens only: this function has no grant on the exchange keys.
     heldSecrets: secrets.heldSecrets,
@@ -75,25 +93,25 @@ export function openReceiveServices(config: unknown, environment: Environment): 
 /**
  * Opens the services of execute-signal on AWS.
  *
- * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ * @throws RelayError `config_invalid` when an environment variable is
  */
 export function openExecuteServices(
-  config: unknown,
+  host: HostConfig,
   environment: Environment,
 ): ExecuteServices & { readonly postponeMessage: PostponeMessage } {
-  const host = parseConfig(config);
-  const clients = openExchangeClients(host, environment);
+  const connection = connect(host, environment);
+  const clients = openExchangeClients(connection);
   const logging = logTo('execute-signal');
   return {
     clock: systemClock,
     ...logging,
     settings: host.settings,
-    ledger: openLedger(host, environment),
+    ledger: openLedger(connection),
     markets: createMarketCatalogue({
       client: clients.anonymous,
       clock: systemClock,
       log: logging.log,
-      copies: openMarketCopies(host, environment),
+      copies: openMarketCopies(connection),
       traded: tradedMarkets(host.settings),
       timeoutMs: marketsTimeoutMs,
     }),
@@ -101,24 +119,24 @@ export function openExecuteServices(
     isPaperExchange: false,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs,
-    postponeMessage: createSqsPostpone(sqsOptionsOf(environment)),
+    postponeMessage: createSqsPostpone(sqsOptionsOf(connection)),
   };
 }
 
 /**
  * Opens the services of reconcile-signals on AWS.
  *
- * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ * @throws RelayError `config_invalid` when an environment variable is
  */
-export function openReconcileServices(config: unknown, environment: Environment): ReconcileServices {
-  const host = parseConfig(config);
+export function openReconcileServices(host: HostConfig, environment: Environment): ReconcileServices {
+  const connection = connect(host, environment);
   return {
     clock: systemClock,
     ...logTo('reconcile-signals'),
     settings: host.settings,
-    ledger: openLedger(host, environment),
-    queue: openQueue(environment),
-    exchangeFor: openExchangeClients(host, environment).forAccount,
+    ledger: openLedger(connection),
+    queue: openQueue(connection),
+    exchangeFor: openExchangeClients(connection).forAccount,
     exchangeTimeoutMs: lookupTimeoutMs,
   };
 }
@@ -127,21 +145,21 @@ export function openReconcileServices(config: unknown, environment: Environment)
  * Opens the services of the snapshot functions on AWS; only import-interest needs all of them.
  *
  * @param functionName the name of the function, for its log
- * @throws RelayError `config_invalid` when the configuration or an environment variable is
+ * @throws RelayError `config_invalid` when an environment variable is
  */
 export function openSnapshotServices(
   functionName: string,
-  config: unknown,
+  host: HostConfig,
   environment: Environment,
 ): ImportServices {
-  const host = parseConfig(config);
+  const connection = connect(host, environment);
   const tableName = readVariable(environment, 'SNAPSHOT_TABLE');
-  const clients = openExchangeClients(host, environment);
+  const clients = openExchangeClients(connection);
   return {
     clock: systemClock,
     ...logTo(functionName),
     accounts: Object.keys(host.settings.accounts),
-    store: createDynamodbSnapshots({ client: new DynamoDBClient(awsClientOptions), tableName }),
+    store: createDynamodbSnapshots({ client: createDynamodbClient(connection), tableName }),
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: snapshotTimeoutMs,
     keyNameOf: clients.keyNameOf,
@@ -154,44 +172,55 @@ function logTo(functionName: string) {
   return { log, alarms: createLogAlarms(log) };
 }
 
-function openExchangeClients({ exchange }: HostConfig, environment: Environment): ExchangeClients {
+function openExchangeClients(connection: Connection): ExchangeClients {
+  const { host, environment, transport } = connection;
   const secrets = createAwsSecrets({
-    client: new SecretsManagerClient(awsClientOptions),
+    client: openSecretsManager(connection),
     clock: systemClock,
     webhookTokens: {},
     exchangeKeys: readSecretIds(environment, 'EXCHANGE_KEYS'),
   });
-  return createExchangeClients({ ...exchange, secrets, clock: systemClock });
+  return createExchangeClients({ ...host.exchange, secrets, clock: systemClock, transport });
 }
 
-function openLedger(host: HostConfig, environment: Environment): Ledger {
-  return createDynamodbLedger(ledgerOptions(host, environment));
-}
-
-function ledgerOptions({ aws }: HostConfig, environment: Environment): DynamodbLedgerOptions {
-  return {
-    client: new DynamoDBClient(awsClientOptions),
-    tableName: readVariable(environment, 'LEDGER_TABLE'),
-    keepDays: aws.keepLedgerDays,
-  };
-}
-
-function openMarketCopies({ exchange }: HostConfig, environment: Environment): MarketCopies {
-  return createDynamodbMarketCopies({
-    client: new DynamoDBClient(awsClientOptions),
-    tableName: readVariable(environment, 'LEDGER_TABLE'),
-    exchange: exchange.address,
+function openSecretsManager({ transport, region, endpoint }: Connection): SecretsManagerClient {
+  return new SecretsManagerClient({
+    region,
+    // Given in any case: a bundle holds nothing that finds it.
+    endpoint: endpoint ?? endpointOf('secretsmanager', region),
+    maxAttempts: awsAttempts,
+    requestHandler: createSdkRequestHandler(transport, awsTimes),
   });
 }
 
-function openQueue(environment: Environment): SignalQueue {
-  return createSqsQueue(sqsOptionsOf(environment));
+function openLedger(connection: Connection): Ledger {
+  return createDynamodbLedger(ledgerOptions(connection));
 }
 
-function sqsOptionsOf(environment: Environment) {
+function ledgerOptions(connection: Connection): DynamodbLedgerOptions {
   return {
-    client: new SQSClient(awsClientOptions),
-    queueUrl: readVariable(environment, 'SIGNAL_QUEUE_URL'),
+    client: createDynamodbClient(connection),
+    tableName: readVariable(connection.environment, 'LEDGER_TABLE'),
+    keepDays: connection.host.aws.keepLedgerDays,
+  };
+}
+
+function openMarketCopies(connection: Connection): MarketCopies {
+  return createDynamodbMarketCopies({
+    client: createDynamodbClient(connection),
+    tableName: readVariable(connection.environment, 'LEDGER_TABLE'),
+    exchange: connection.host.exchange.address,
+  });
+}
+
+function openQueue(connection: Connection): SignalQueue {
+  return createSqsQueue(sqsOptionsOf(connection));
+}
+
+function sqsOptionsOf(connection: Connection) {
+  return {
+    client: createSqsClient(connection),
+    queueUrl: readVariable(connection.environment, 'SIGNAL_QUEUE_URL'),
   };
 }
 
@@ -204,8 +233,15 @@ function readVariable(environment: Environment, name: string): string {
 
 function readSecretIds(environment: Environment, name: string): SecretIds {
   const text = readVariable(environment, name);
-  const { data, error } = z.record(z.string(), z.string()).safeParse(readJson(text));
-  if (data !== undefined) return data;
-  const message = `the environment variable ${name} must map accounts to secrets, as JSON; it is ${text}`;
-  throw new RelayError('config_invalid', message, { cause: error });
+  const ids = readJson(text);
+  if (isSecretIds(ids)) return ids;
+  throw new RelayError(
+    'config_invalid',
+    `the environment variable ${name} must map accounts to secrets, as JSON; it is ${text}`,
+  );
+}
+
+function isSecretIds(value: unknown): value is SecretIds {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.values(value).every((id) => typeof id === 'string');
 }

@@ -2,10 +2,11 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
+import { createTransport } from '../base/transport.ts';
+import type { Transport } from '../base/wire.ts';
 import { type Credentials, createExchangeClient, type ExchangeClient } from '../exchange/client.ts';
 import type { Dialect } from '../exchange/dialect.ts';
 import { createRateBudgets } from '../exchange/rate-limit.ts';
-import { createTransport, type Transport } from '../exchange/transport.ts';
 import { createRenewingClient } from './renewing-client.ts';
 import type { SecretStore } from './secrets.ts';
 

@@ -1,25 +1,24 @@
-import * as z from 'zod';
 import { RelayError } from '../base/errors.ts';
 import { readJson } from '../base/json.ts';
 import type { Credentials } from '../exchange/client.ts';
 
-const Token = z.string().min(16);
-
-const TokensSchema = z.strictObject({
-  current: Token,
-  /** The token that `current` replaced; it stays valid until `validUntilMs`. */
-  previous: z.strictObject({ token: Token, validUntilMs: z.int() }).nullable(),
-});
-
-/** Both texts are empty until a key is stored. */
-const KeysSchema = z.strictObject({ apiKey: z.string(), apiSecret: z.string() });
-
 /** The content of the secret with an account's webhook tokens. */
-export type TokensContent = z.output<typeof TokensSchema>;
+export interface TokensContent {
+  readonly current: string;
+  /** The token that `current` replaced; it stays valid until `validUntilMs`. */
+  readonly previous: { readonly token: string; readonly validUntilMs: number } | null;
+}
+
+const shortestToken = 16;
 
 /** @throws RelayError `secrets_missing` for any other content; its message never quotes the secret */
 export function parseTokensContent(text: string): TokensContent {
-  return parseContent(TokensSchema, 'the secret with the webhook tokens', text);
+  const content = readJson(text);
+  if (isTokens(content)) return content;
+  throw createUnusable(
+    'the secret with the webhook tokens',
+    `{"current", "previous"}, with tokens of at least ${shortestToken} characters`,
+  );
 }
 
 /** The webhook tokens that are valid at the given time, the current one first. */
@@ -32,13 +31,39 @@ export function liveTokensOf({ current, previous }: TokensContent, nowMs: number
  * @throws RelayError `secrets_missing` for any other content; its message never quotes the secret
  */
 export function parseKeysContent(text: string): Credentials | null {
-  const keys = parseContent(KeysSchema, 'the secret with the exchange key', text);
-  return keys.apiKey === '' || keys.apiSecret === '' ? null : keys;
+  const content = readJson(text);
+  if (!isKeys(content)) throw createUnusable('the secret with the exchange key', '{"apiKey", "apiSecret"}');
+  return content.apiKey === '' || content.apiSecret === '' ? null : content;
 }
 
-function parseContent<S extends z.ZodType>(schema: S, name: string, text: string): z.output<S> {
-  const parsed = schema.safeParse(readJson(text));
-  if (parsed.success) return parsed.data;
-  const fields = parsed.error.issues.map(({ path, code }) => `${path.join('.') || 'the whole'} (${code})`);
-  throw new RelayError('secrets_missing', `${name} is not usable: ${fields.join(', ')}`);
+// Checked by hand: these two are all that receive-signal would need a library of schemas for.
+
+function isTokens(content: unknown): content is TokensContent {
+  if (!hasFields(content, 'current', 'previous') || !isToken(content['current'])) return false;
+  const { previous } = content;
+  if (previous === null) return true;
+  if (!hasFields(previous, 'token', 'validUntilMs')) return false;
+  return isToken(previous['token']) && Number.isSafeInteger(previous['validUntilMs']);
+}
+
+function isToken(value: unknown): boolean {
+  return typeof value === 'string' && value.length >= shortestToken;
+}
+
+function isKeys(content: unknown): content is Credentials {
+  if (!hasFields(content, 'apiKey', 'apiSecret')) return false;
+  return typeof content['apiKey'] === 'string' && typeof content['apiSecret'] === 'string';
+}
+
+/** Whether the value is an object with these fields and no others. */
+function hasFields<Name extends string>(
+  value: unknown,
+  ...names: readonly Name[]
+): value is Readonly<Record<Name, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.keys(value).length === names.length && names.every((name) => Object.hasOwn(value, name));
+}
+
+function createUnusable(name: string, expected: string): RelayError {
+  return new RelayError('secrets_missing', `${name} is not usable: it must hold ${expected}`);
 }

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { SnapshotServices } from '../snapshots/each-account.ts';
 import { type ImportServices, importInterest } from '../snapshots/import-interest.ts';
 import { snapshotBalances } from '../snapshots/snapshot-balances.ts';

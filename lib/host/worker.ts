@@ -1,7 +1,8 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describeError } from '../base/describe-error.ts';
 import type { Log } from '../base/log.ts';
-import { type PostponeMessage, parseSignalMessage } from '../queue/queue.ts';
+import { parseSignalMessage } from '../queue/parse-message.ts';
+import type { PostponeMessage } from '../queue/queue.ts';
 import { executeSignal } from '../relay/execute-signal.ts';
 import type { ExecuteServices } from '../relay/services.ts';
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { type Item, textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, type Item, textOf } from '../base/dynamodb.ts';
 import { DynamodbTable } from '../base/dynamodb-table.ts';
 import { RelayError } from '../base/errors.ts';
 import { createAcceptedEntry, createRefusedEntry } from './create-entry.ts';
@@ -8,15 +7,15 @@ import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem } from './dynamodb-
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn } from './dynamodb-move.ts';
 import type { Entry, EntryKey } from './entry.ts';
-import {
-  type Accepted,
-  isOtherAlert,
-  type LedgerEntrance,
-  type MinuteLimit,
-  type NewEntry,
-  type RefusedEntry,
-  type StoredSignal,
+import type {
+  Accepted,
+  LedgerEntrance,
+  MinuteLimit,
+  NewEntry,
+  RefusedEntry,
+  StoredSignal,
 } from './ledger.ts';
+import { isOtherAlert } from './ledger-rules.ts';
 
 /**
  * After a conflict with a copy of the same alert, its stored
@@ -25,7 +24,7 @@ import {
 const maximumTries = 10;
 
 export interface DynamodbLedgerOptions {
-  readonly client: DynamoDBClient;
+  readonly client: DynamodbClient;
   readonly tableName: string;
   /** How many days an entry is kept once its status is final. */
   readonly keepDays: number;

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { type AttributeValue, type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { parseOwnJson } from '../base/json.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
 import { boundStep } from './bound-step.ts';

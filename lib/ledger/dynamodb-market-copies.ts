@@ -1,5 +1,4 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, textOf } from '../base/dynamodb.ts';
 import { DynamodbTable } from '../base/dynamodb-table.ts';
 import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 
@@ -13,7 +12,7 @@ const key = { account: { S: '#relay' }, item: { S: 'markets' } };
  * @param options `exchange`: the address of the exchange that the list comes from
  */
 export function createDynamodbMarketCopies(options: {
-  readonly client: DynamoDBClient;
+  readonly client: DynamodbClient;
   readonly tableName: string;
   readonly exchange: string;
 }): MarketCopies {

@@ -1,5 +1,4 @@
-import { RelayError } from '../base/errors.ts';
-import { type Status, statusTransitions } from '../model/outcome.ts';
+import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 
@@ -34,6 +33,21 @@ export type Accepted =
   | { readonly result: 'over_limit'; readonly count: number }
   /** Another alert, with other bytes, has used one of the ids. */
   | { readonly result: 'id_taken'; readonly by: Entry };
+
+/** A signal to execute, and the market that its message names. */
+export interface DueKey extends EntryKey {
+  readonly market: string;
+}
+
+/** What the execution of a signal begins with. */
+export interface Due {
+  /** Null when there is no such entry. */
+  readonly entry: Entry | null;
+  /** Signals of its market that were stored before it and are still `accepted`, oldest first; none if it is not. */
+  readonly earlier: readonly Entry[];
+  /** The pause of its account. */
+  readonly pause: Pause | null;
+}
 
 export type Started =
   | { readonly result: 'started' }
@@ -112,11 +126,10 @@ export interface Ledger {
    *
    * A damaged entry is moved too if its status can be read.
    *
-   * @returns the entry after the move
    * @throws RelayError `entry_conflict` when it has another
    * status, or when the state machine has no such move
    */
-  move(key: EntryKey, move: Move): Promise<Entry>;
+  move(key: EntryKey, move: Move): Promise<void>;
 
   /** Records that the exchange no longer holds an open order of this entry. */
   closeOrder(key: EntryKey): Promise<void>;
@@ -128,6 +141,14 @@ export interface Ledger {
    * be read; lists, searches and moves return a substitute instead
    */
   read(key: EntryKey): Promise<Entry | null>;
+
+  /**
+   * What the execution of a signal begins with, in one reading.
+   *
+   * @param mostEarlier the maximum number of earlier signals
+   * @throws RelayError `entry_damaged` when the entry exists but cannot be read
+   */
+  readDue(key: DueKey, mostEarlier: number): Promise<Due>;
 
   /**
    * Refused alerts with this id, newest first, at most ten. If
@@ -201,48 +222,3 @@ export const clockToleranceMs = 5_000;
 
 /** The longest time between two lookups of an entry. */
 export const farthestLookupMs = 2 * 60 * 60_000;
-
-/** Whether an event at `atMs` counts against a limit at `nowMs`. */
-export function countsAt(atMs: number, nowMs: number): boolean {
-  return atMs > nowMs - limitWindowMs && atMs <= nowMs + clockToleranceMs;
-}
-
-/** Throws for a move that the state machine does not have, before the store is called. */
-export function refuseIllegalMove(key: EntryKey, { from, step }: Move): void {
-  if (statusTransitions[from].includes(step.status)) return;
-  throw new RelayError('entry_conflict', `${nameOf(key)} cannot go from ${from} to ${step.status}`);
-}
-
-/** Whether the stored entry belongs to another alert: the bytes decide, not the id. */
-export function isOtherAlert(entry: NewEntry, found: Entry): boolean {
-  return found.fingerprint !== entry.fingerprint;
-}
-
-/**
- * Whether the exchange may hold an open order after a move; undefined: as before.
- *
- * Only an order that was placed, or may have been, can be open:
- * every other status closes it, even if the move does not say so.
- */
-export function isOpenAfter({ step, orderOpen }: Move): boolean | undefined {
-  if (step.status === 'sending') return orderOpen === true;
-  return step.status === 'placed' || step.status === 'unknown' ? orderOpen : false;
-}
-
-/**
- * The error that a store throws when the entry no longer has the status the caller saw.
- *
- * @param found absent: there is no such entry
- */
-export function createConflict(
-  key: EntryKey,
-  { from, step }: Move,
-  found?: { readonly status: string },
-): RelayError {
-  const state = found === undefined ? 'is not in the ledger' : `is ${found.status}, no longer ${from}`;
-  return new RelayError('entry_conflict', `${nameOf(key)} cannot become ${step.status}: it ${state}`);
-}
-
-function nameOf({ account, signalId }: EntryKey): string {
-  return `signal "${signalId}" of account ${account}`;
-}

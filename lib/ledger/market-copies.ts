@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { isDecimalText, parseDecimal } from '../base/decimal.ts';
 import { readJson } from '../base/json.ts';
 import type { Market } from '../model/market.ts';
@@ -53,14 +53,14 @@ export function formatCopy(exchange: string, { readAtMs, markets }: MarketsCopy)
   return JSON.stringify({ exchange, readAtMs, markets: kept });
 }
 
-const DecimalText = z
-  .string()
-  .refine(isDecimalText)
-  .transform((text) => parseDecimal(text));
+const DecimalText = z.pipe(
+  z.string().check(z.refine(isDecimalText)),
+  z.transform((text) => parseDecimal(text)),
+);
 
 /** Older releases stored base and quote currency as `stock` and `money`, and not whether a market is a perpetual. */
-const MarketSchema: z.ZodType<Market> = z.preprocess(
-  readOlder,
+const MarketSchema: z.ZodMiniType<Market> = z.pipe(
+  z.transform(readOlder),
   z.object({
     name: z.string(),
     base: z.string(),
@@ -69,7 +69,7 @@ const MarketSchema: z.ZodType<Market> = z.preprocess(
     priceStep: DecimalText,
     minAmount: DecimalText,
     minTotal: DecimalText,
-    maxTotal: DecimalText.nullable(),
+    maxTotal: z.nullable(DecimalText),
     makerFeeRate: DecimalText,
     takerFeeRate: DecimalText,
     tradesEnabled: z.boolean(),

@@ -1,18 +1,14 @@
-import type { StatementSync } from 'node:sqlite';
-import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
-import { refusalPrefixOf } from '../model/refusal-prefix.ts';
+import type { SqliteFile } from '../base/sqlite.ts';
 import { boundLookup, boundStep } from './bound-step.ts';
 import { createAcceptedEntry, createFirstLookup, createRefusedEntry } from './create-entry.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 import {
   type Accepted,
   clockToleranceMs,
-  createConflict,
+  type Due,
+  type DueKey,
   type EntryPage,
   type EntryQuery,
-  farthestLookupMs,
-  isOpenAfter,
-  isOtherAlert,
   type Ledger,
   limitWindowMs,
   type MinuteLimit,
@@ -20,82 +16,86 @@ import {
   type NewEntry,
   type Pause,
   type RefusedEntry,
-  refuseIllegalMove,
   type Started,
-  type StoredSignal,
 } from './ledger.ts';
-import { mostRefusals, sortNewestFirst } from './refusals.ts';
-import {
-  type EntryRow,
-  entriesOf,
-  entryOf,
-  entryOrDamaged,
-  formatCursor,
-  listStatement,
-  migrations,
-  rowOf,
-  sql,
-  startOf,
-} from './sqlite-entries.ts';
+import { createConflict, isOpenAfter, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
+import type { LedgerWatch } from './ledger-watch.ts';
+import { type EntryRow, entryOf, prepareLedger, rowOf, type Statements } from './sqlite-entries.ts';
+import { SqliteLists } from './sqlite-lists.ts';
+import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { formatLookup } from './stored-entry.ts';
-
-type Statements = Readonly<Record<keyof typeof sql, StatementSync>>;
-
-/**
- * Writes what belongs to new entries, such as their queue messages, in the transaction that stores them.
- *
- * It may run more than once if the transaction is retried, so it must change nothing but the database.
- *
- * @returns a function to call after the commit
- */
-export type Alongside = (entries: readonly Entry[]) => () => void;
 
 /**
  * Creates the ledger on SQLite, where every method is one transaction.
  *
- * @param alongside absent: nothing else is written, for example when the queue is not in this file
+ * @param watch absent: nobody waits for its entries, as in the operator's tool
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
-export function createSqliteLedger(file: SqliteFile, alongside: Alongside = () => () => undefined): Ledger {
-  migrateTables(file, 'ledger', migrations);
-  return new SqliteLedger(file, alongside);
+export function createSqliteLedger(file: SqliteFile, watch: LedgerWatch | null = null): Ledger {
+  migrateLedgerTables(file);
+  return new SqliteLedger(file, watch);
+}
+
+/** Undoes a write whose result is that nothing is stored. */
+class Undone extends Error {
+  readonly result: Accepted;
+
+  constructor(result: Accepted) {
+    super();
+    this.result = result;
+  }
 }
 
 class SqliteLedger implements Ledger {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
-  readonly #alongside: Alongside;
-  readonly #listings = new Map<string, StatementSync>();
+  readonly #watch: LedgerWatch | null;
+  readonly #lists: SqliteLists;
 
-  constructor(file: SqliteFile, alongside: Alongside) {
+  constructor(file: SqliteFile, watch: LedgerWatch | null) {
     this.#file = file;
-    this.#alongside = alongside;
-    const prepared = Object.entries(sql).map(([name, text]) => [name, file.database.prepare(text)]);
-    this.#statements = Object.fromEntries(prepared) as Statements;
+    this.#watch = watch;
+    this.#statements = prepareLedger(file);
+    this.#lists = new SqliteLists(file, this.#statements);
   }
 
-  accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
-    let afterCommit = () => {};
-    return this.#file
-      .write((): Accepted => {
-        const signals = newEntries.map((newEntry): StoredSignal => {
-          const found = this.#find(newEntry);
-          return { entry: found ?? createAcceptedEntry(newEntry), isNew: found === null };
-        });
-        const taken = signals.find(({ entry }, index) => isOtherAlert(newEntries[index] as NewEntry, entry));
-        if (taken !== undefined) return { result: 'id_taken', by: taken.entry };
-        const fresh = signals.filter(({ isNew }) => isNew).map(({ entry }) => entry);
-        const count = this.#countBefore(newEntries[0], limit);
-        if (limit !== null && fresh.length > 0 && count + fresh.length > limit.maxPerMinute)
-          return { result: 'over_limit', count };
-        for (const entry of fresh) this.#statements.insert.run(...rowOf(entry));
-        afterCommit = this.#alongside(fresh);
-        return { result: 'stored', signals };
-      })
-      .then((accepted) => {
-        afterCommit();
-        return accepted;
-      });
+  async accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
+    try {
+      const { result: rows, durable } = this.#file.execute(() => this.#insert(newEntries, limit));
+      for (const { entry, seq } of rows) if (seq !== null) this.#watch?.added(entry, seq);
+      await this.#flushed(durable);
+      return { result: 'stored', signals: rows.map(({ entry, seq }) => ({ entry, isNew: seq !== null })) };
+    } catch (error) {
+      if (error instanceof Undone) return error.result;
+      throw error;
+    }
+  }
+
+  /** `seq` is null for a signal that was stored before. */
+  #insert(newEntries: readonly NewEntry[], limit: MinuteLimit | null) {
+    const count = this.#countBefore(newEntries[0], limit);
+    const rows = newEntries.map((newEntry) => {
+      const entry = createAcceptedEntry(newEntry);
+      const { changes, lastInsertRowid } = this.#statements.insert.run(...rowOf(entry));
+      if (changes === 1) return { entry, seq: Number(lastInsertRowid) };
+      const found = this.#find(newEntry) ?? entry;
+      if (isOtherAlert(newEntry, found)) throw new Undone({ result: 'id_taken', by: found });
+      return { entry: found, seq: null };
+    });
+    const fresh = rows.filter(({ seq }) => seq !== null).length;
+    if (limit !== null && fresh > 0 && count + fresh > limit.maxPerMinute)
+      throw new Undone({ result: 'over_limit', count });
+    return rows;
+  }
+
+  /** @throws RelayError `store_unavailable` when the transaction was not committed */
+  async #flushed(durable: Promise<void>): Promise<void> {
+    try {
+      await durable;
+    } catch (error) {
+      this.#watch?.reload();
+      throw error;
+    }
   }
 
   #countBefore(newEntry: NewEntry | undefined, limit: MinuteLimit | null): number {
@@ -115,46 +115,50 @@ class SqliteLedger implements Ledger {
   }
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
-    const { account, signalId } = key;
     const { atMs } = step;
     const text = JSON.stringify(boundStep(step));
     const window = [atMs - limitWindowMs, atMs + clockToleranceMs] as const;
-    return this.#file.write(() => {
-      const { start } = this.#statements;
-      const { changes } = start.run(account, signalId, atMs, text, ...window, limit?.maxPerMinute ?? null);
+    const { result, durable } = this.#file.execute((): Started => {
+      const seq = this.#numberOf(key);
+      if (seq === null) throw createConflict(key, { from: 'accepted', step });
+      const most = limit?.maxPerMinute ?? null;
+      const values = [key.account, seq, atMs, text, ...window, most, key.signalId];
+      const { changes } = this.#statements.start.run(...values);
       if (changes === 1) return { result: 'started' };
       const entry = this.#find(key);
       if (entry === null) throw createConflict(key, { from: 'accepted', step });
       if (entry.status !== 'accepted') return { result: 'conflict', entry };
       return { result: 'over_limit', count: this.#count('countOrders', key, atMs) };
     });
+    if (result.result === 'started') this.#watch?.left(key);
+    await this.#flushed(durable);
+    return result;
   }
 
-  async move(key: EntryKey, move: Move): Promise<Entry> {
+  async move(key: EntryKey, move: Move): Promise<void> {
     refuseIllegalMove(key, move);
     const { from, step, orderId = null } = move;
-    const { account, signalId } = key;
     const text = JSON.stringify(boundStep(step));
     const isOpen = isOpenAfter(move);
     const open = isOpen === undefined ? null : Number(isOpen);
     const look = step.status === 'unknown' ? formatLookup(createFirstLookup(step.atMs)) : null;
-    const { moved, found } = await this.#file.write(() => {
-      const row = this.#statements.move.get(
-        account,
-        signalId,
-        from,
-        step.status,
-        step.atMs,
-        text,
-        orderId,
-        open,
-        look,
-      );
+    const { durable } = this.#file.execute(() => {
+      const seq = this.#numberOf(key);
+      if (seq === null) throw createConflict(key, move);
+      const moved = [from, step.status, step.atMs, text, orderId, open, look];
+      const { changes } = this.#statements.move.run(seq, ...moved, key.account, key.signalId);
       // The actual status is read in the same transaction, so that the error is consistent.
-      return { moved: row, found: row === undefined ? this.#statements.read.get(account, signalId) : row };
+      if (changes === 0) throw createConflict(key, move, this.#readRow(key));
     });
-    if (moved === undefined) throw createConflict(key, move, found as EntryRow | undefined);
-    return entryOrDamaged(moved as unknown as EntryRow);
+    if (from === 'accepted') this.#watch?.left(key);
+    await this.#flushed(durable);
+  }
+
+  #numberOf(key: EntryKey): number | null {
+    const known = this.#watch?.find(key) ?? null;
+    if (known !== null) return known.seq;
+    const row = this.#statements.numberOf.get(key.account, key.signalId);
+    return row === undefined ? null : Number(row['seq']);
   }
 
   async closeOrder({ account, signalId }: EntryKey): Promise<void> {
@@ -165,46 +169,41 @@ class SqliteLedger implements Ledger {
     return this.#file.read(() => this.#find(key));
   }
 
-  async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
-    return sortNewestFirst(await this.findByPrefix(account, refusalPrefixOf(alertId), mostRefusals));
+  async readDue(key: DueKey, mostEarlier: number): Promise<Due> {
+    const { account, market } = key;
+    const known = this.#watch?.find(key) ?? null;
+    const entry = known?.stored ?? this.#file.read(() => this.#find(key));
+    const mayHaveEarlier = entry?.status === 'accepted' && known?.isOldest !== true;
+    const waiting = mayHaveEarlier ? await this.#lists.waiting(account, market, mostEarlier) : [];
+    return { entry, earlier: listBefore(key, waiting), pause: await this.readPause(account) };
   }
 
-  async findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.findByPrefix, account, prefix, limit));
+  readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
+    return this.#lists.readRefusals(account, alertId);
   }
 
-  async list(query: EntryQuery): Promise<EntryPage> {
-    const { status, account, limit } = query;
-    const { createdAtMs, seq } = startOf(query);
-    const filters = [status, account].filter((value) => value !== undefined);
-    // One row more than the limit shows whether there is another page.
-    const rows = this.#rows(this.#listing(query), ...filters, createdAtMs, seq, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      entries: entriesOf(page),
-      cursors: page.map(formatCursor),
-      next: rows.length > limit && last !== undefined ? formatCursor(last) : null,
-    };
+  findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.findByPrefix(account, prefix, limit);
   }
 
-  async waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.waiting, account, market, limit));
+  list(query: EntryQuery): Promise<EntryPage> {
+    return this.#lists.list(query);
   }
 
-  async openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.openOrders, account, market, limit));
+  waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.waiting(account, market, limit);
   }
 
-  async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
-    const [row] = this.#rows(this.#statements.findOrder, account, orderId, market);
-    return row === undefined ? null : entryOrDamaged(row);
+  openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.openOrders(account, market, limit);
   }
 
-  async dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    const { dueLookups, lookupsAhead } = this.#statements;
-    const rows = this.#rows(dueLookups, nowMs, limit);
-    return entriesOf([...rows, ...this.#rows(lookupsAhead, nowMs + farthestLookupMs, limit - rows.length)]);
+  findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
+    return this.#lists.findOrder(account, market, orderId);
+  }
+
+  dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.dueLookups(nowMs, limit);
   }
 
   postpone({ account, signalId }: EntryKey, seen: LookupProgress, lookup: LookupProgress): Promise<boolean> {
@@ -233,20 +232,12 @@ class SqliteLedger implements Ledger {
     );
   }
 
-  #find({ account, signalId }: EntryKey): Entry | null {
-    const row = this.#statements.read.get(account, signalId);
-    return row === undefined ? null : entryOf(row as unknown as EntryRow);
+  #find(key: EntryKey): Entry | null {
+    const row = this.#readRow(key);
+    return row === undefined ? null : entryOf(row);
   }
 
-  #rows(statement: StatementSync, ...values: readonly (string | number)[]): readonly EntryRow[] {
-    return this.#file.read(() => statement.all(...values)) as unknown as readonly EntryRow[];
-  }
-
-  /** Prepares a statement at its first use: there are eight, and a relay uses two. */
-  #listing(query: EntryQuery): StatementSync {
-    const text = listStatement(query);
-    const known = this.#listings.get(text) ?? this.#file.read(() => this.#file.database.prepare(text));
-    this.#listings.set(text, known);
-    return known;
+  #readRow({ account, signalId }: EntryKey): EntryRow | undefined {
+    return this.#statements.read.get(account, signalId) as unknown as EntryRow | undefined;
   }
 }

@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import type { Decimal } from '../base/decimal.ts';
 
 export const sides = ['buy', 'sell'] as const;
@@ -13,78 +12,23 @@ export const usualTriggerSides: Readonly<Record<Side, TriggerSide>> = { buy: 'ab
 export const positionSides = ['LONG', 'SHORT', 'BOTH'] as const;
 export type PositionSide = (typeof positionSides)[number];
 
-/** A decimal as a value, not as text. */
-export const DecimalValue = z.custom<Decimal>(
-  (value) => typeof value === 'object' && value !== null && 'toFixed' in value,
-  'must be a decimal',
-);
-
 /** Self-trade prevention, in the exchange's words: none, or cancel both, the new or the old order. */
 export const stpModes = ['no', 'cb', 'cn', 'co'] as const;
 export type StpMode = (typeof stpModes)[number];
 
-/** The first fields of every order. */
-const placement = {
-  market: z.string(),
-  side: z.enum(sides),
-  /** In base units; see {@link isQuoteSized} for the exception. */
-  amount: DecimalValue,
-};
-
-const limitPrice = { price: DecimalValue };
-const triggerPrice = { activationPrice: DecimalValue };
-
-/** How a limit order meets the book; at most one of them is true. */
-const limitFlags = {
-  /** Only rests: an order that would take is cancelled. */
-  postOnly: z.boolean().optional(),
-  /** Only takes: what does not fill at once is cancelled. */
-  ioc: z.boolean().optional(),
-};
-
-/** The last fields of every order. */
-const ending = { stp: z.enum(stpModes).optional(), clientOrderId: z.string() };
-
-/** The last fields of every order on the collateral account. */
-const collateralEnding = {
-  stopLoss: DecimalValue.optional(),
-  takeProfit: DecimalValue.optional(),
-  positionSide: z.enum(positionSides).optional(),
-  /** Only reduces the position. */
-  reduceOnly: z.boolean().optional(),
-  ...ending,
-};
-
-/**
- * The fields of each type of order; every type has an endpoint of its own. Requests, the validation of the paper
- * exchange and its journal all derive from this definition. Prices are in the quote currency. The fields are in the
- * order in which the exchange reports errors in them.
- *
- * Types without `spot_` trade on the collateral account: margin on a market that also has spot trading, futures on a
- * perpetual. Their fill places stop-loss and take-profit.
- */
-export const orderSchemas = {
-  /** Waits for the trigger price, then rests as a limit order. */
-  stop_limit: z.strictObject({ ...placement, ...limitPrice, ...triggerPrice, ...collateralEnding }),
-  /** Fills at its price or better, at once or after resting. */
-  limit: z.strictObject({ ...placement, ...limitPrice, ...limitFlags, ...collateralEnding }),
-  /** Fills at once, at whatever price the book has. */
-  market: z.strictObject({ ...placement, ...collateralEnding }),
-  /** Waits for the trigger price, then fills like a market order. */
-  stop_market: z.strictObject({ ...placement, ...triggerPrice, ...collateralEnding }),
-  spot_limit: z.strictObject({ ...placement, ...limitPrice, ...limitFlags, ...ending }),
-  /** A buy is sized in quote units. */
-  spot_market: z.strictObject({ ...placement, ...ending }),
-  /** A market order whose buy, too, is sized in base units. */
-  spot_stock_market: z.strictObject({ ...placement, ...ending }),
-  spot_stop_limit: z.strictObject({ ...placement, ...limitPrice, ...triggerPrice, ...ending }),
-  /** A buy is sized in quote units. */
-  spot_stop_market: z.strictObject({ ...placement, ...triggerPrice, ...ending }),
-};
-
-/** How the exchange takes an order: one of its endpoints. */
-export type OrderType = keyof typeof orderSchemas;
-export const orderTypes = Object.keys(orderSchemas) as OrderType[];
+/** The ways in which the exchange takes an order: each is one of its endpoints. */
+export const orderTypes = [
+  'stop_limit',
+  'limit',
+  'market',
+  'stop_market',
+  'spot_limit',
+  'spot_market',
+  'spot_stock_market',
+  'spot_stop_limit',
+  'spot_stop_market',
+] as const;
+export type OrderType = (typeof orderTypes)[number];
 
 /** The kinds of orders that an alert can ask for. Where the market trades decides the order type. */
 export const orderKindNames = ['stop_limit', 'limit', 'market', 'stop_market'] as const;

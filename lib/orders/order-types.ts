@@ -11,7 +11,8 @@ import { spotStopMarket } from '../exchange/endpoints/spot-stop-market.ts';
 import { stopLimit } from '../exchange/endpoints/stop-limit.ts';
 import { stopMarket } from '../exchange/endpoints/stop-market.ts';
 import type { OrderField } from '../exchange/fields.ts';
-import { type Order, type OrderRequest, type OrderType, orderSchemas, orderTypes } from '../model/order.ts';
+import { type Order, type OrderRequest, type OrderType, orderTypes } from '../model/order.ts';
+import { orderSchemas } from '../model/order-schemas.ts';
 
 /** An endpoint that creates orders. Its parameters are the fields of the order. */
 export type CreateEndpoint = Endpoint<(typeof orderSchemas)[OrderType], typeof OrderField>;

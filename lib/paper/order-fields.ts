@@ -1,13 +1,14 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Decimal } from '../base/decimal.ts';
-import { DecimalValue, type OrderType, orderSchemas } from '../model/order.ts';
+import type { OrderType } from '../model/order.ts';
+import { DecimalValue, orderSchemas } from '../model/order-schemas.ts';
 
 /** One field of an order, as defined by the schema of its type. */
 export interface OrderField {
   readonly name: string;
   readonly isOptional: boolean;
   /** The schema without `optional()`; {@link DecimalValue} for a decimal. */
-  readonly schema: z.ZodType;
+  readonly schema: z.ZodMiniType;
 }
 
 type OrderOf<Type extends OrderType> = z.output<(typeof orderSchemas)[Type]>;
@@ -28,9 +29,9 @@ export type RequiredName = {
 
 /** The fields of an order type, in the order in which the live service reports validation issues. */
 export function orderFieldsOf(type: OrderType): readonly OrderField[] {
-  return Object.entries<z.ZodType>(orderSchemas[type].shape).map(([name, field]) =>
-    field instanceof z.ZodOptional
-      ? { name, isOptional: true, schema: field.unwrap() as z.ZodType }
+  return Object.entries<z.ZodMiniType>(orderSchemas[type].shape).map(([name, field]) =>
+    field instanceof z.ZodMiniOptional
+      ? { name, isOptional: true, schema: field.def.innerType as z.ZodMiniType }
       : { name, isOptional: false, schema: field },
   );
 }

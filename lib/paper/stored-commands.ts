@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
 import { tradingGrounds } from '../model/account.ts';
-import { DecimalValue, type OrderType, orderTypes, positionSides, stpModes } from '../model/order.ts';
+import { type OrderType, orderTypes, positionSides, stpModes } from '../model/order.ts';
+import { DecimalValue } from '../model/order-schemas.ts';
 import type { NewOrder } from './creating.ts';
 import type { Command } from './engine.ts';
 import { isDecimalField, orderFieldsOf } from './order-fields.ts';
@@ -14,7 +15,7 @@ export const DecimalText = z.codec(z.string(), DecimalValue, { decode: parseDeci
 function storedOrderOf(type: OrderType) {
   const fields = orderFieldsOf(type).map((field) => {
     const stored = isDecimalField(field) ? DecimalText : field.schema;
-    return [field.name, field.isOptional ? stored.optional() : stored] as const;
+    return [field.name, field.isOptional ? z.optional(stored) : stored] as const;
   });
   return z.strictObject({ ...Object.fromEntries(fields), type: z.literal(type), stp: z.enum(stpModes) });
 }

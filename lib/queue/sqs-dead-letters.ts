@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import {
-  DeleteMessageCommand,
-  type Message,
-  ReceiveMessageCommand,
-  SendMessageCommand,
-  type SQSClient,
-} from '@aws-sdk/client-sqs';
 import { createStoreFailure } from '../base/store-failure.ts';
 import type { BuriedMessage, DeadLetters } from './dead-letters.ts';
+import { type SqsClient, type SqsMessage, sendMessage } from './sqs.ts';
 
 /** Long enough to put a batch back, short enough to start over after a crash; there is no other reader. */
 const visibilitySeconds = 60;
-const waitSeconds = 2;
+const waitSeconds = 1;
 const batchSize = 10;
 
 /**
@@ -20,39 +14,35 @@ const batchSize = 10;
  * Each message goes back with a new deduplication id: with its old one, SQS would drop it as a duplicate.
  */
 export function createSqsDeadLetters(options: {
-  readonly client: SQSClient;
+  readonly client: SqsClient;
   readonly queueUrl: string;
   readonly deadLetterUrl: string;
 }): DeadLetters {
   const { client, queueUrl, deadLetterUrl } = options;
 
-  async function receive(): Promise<readonly Message[]> {
-    const { Messages = [] } = await client.send(
-      new ReceiveMessageCommand({
-        QueueUrl: deadLetterUrl,
-        MaxNumberOfMessages: batchSize,
-        VisibilityTimeout: visibilitySeconds,
-        // Without a wait, SQS asks only some of its servers, and the response may be empty although messages
-        // exist.
-        WaitTimeSeconds: waitSeconds,
-        MessageSystemAttributeNames: ['MessageGroupId'],
-      }),
-    );
+  async function receive(): Promise<readonly SqsMessage[]> {
+    const { Messages = [] } = await client.call('ReceiveMessage', {
+      QueueUrl: deadLetterUrl,
+      MaxNumberOfMessages: batchSize,
+      VisibilityTimeout: visibilitySeconds,
+      // Without a wait, SQS asks only some of its servers, and the response may be empty although messages
+      // exist.
+      WaitTimeSeconds: waitSeconds,
+      MessageSystemAttributeNames: ['MessageGroupId'],
+    });
     return Messages;
   }
 
-  async function putBack({ Body = '', Attributes, ReceiptHandle }: Message): Promise<BuriedMessage> {
-    const group = Attributes?.MessageGroupId ?? '';
-    await client.send(
-      new SendMessageCommand({
-        QueueUrl: queueUrl,
-        MessageBody: Body,
-        MessageGroupId: group,
-        MessageDeduplicationId: randomUUID(),
-      }),
-    );
+  async function putBack({ Body, Attributes, ReceiptHandle }: SqsMessage): Promise<BuriedMessage> {
+    const group = Attributes?.['MessageGroupId'] ?? '';
+    await sendMessage(client, {
+      QueueUrl: queueUrl,
+      MessageBody: Body,
+      MessageGroupId: group,
+      MessageDeduplicationId: randomUUID(),
+    });
     // Deleted last: a crash in between leaves the message in both queues, never in none.
-    await client.send(new DeleteMessageCommand({ QueueUrl: deadLetterUrl, ReceiptHandle }));
+    await client.call('DeleteMessage', { QueueUrl: deadLetterUrl, ReceiptHandle });
     return { group, body: Body };
   }
 

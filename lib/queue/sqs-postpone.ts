@@ -1,6 +1,6 @@
-import { ChangeMessageVisibilityCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { createStoreFailure } from '../base/store-failure.ts';
 import type { PostponeMessage } from './queue.ts';
+import type { SqsClient } from './sqs.ts';
 
 /**
  * Sets the pause before the next delivery of an SQS message. The queue's own pause is much longer, because it
@@ -9,18 +9,18 @@ import type { PostponeMessage } from './queue.ts';
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ChangeMessageVisibility.html
  */
 export function createSqsPostpone(options: {
-  readonly client: SQSClient;
+  readonly client: SqsClient;
   readonly queueUrl: string;
 }): PostponeMessage {
   const { client, queueUrl } = options;
   return async (receipt, pauseMs) => {
-    const command = new ChangeMessageVisibilityCommand({
+    const input = {
       QueueUrl: queueUrl,
       ReceiptHandle: receipt,
       VisibilityTimeout: Math.ceil(pauseMs / 1000),
-    });
+    };
     try {
-      await client.send(command);
+      await client.call('ChangeMessageVisibility', input);
     } catch (error) {
       throw createStoreFailure('the message could not be postponed', error);
     }

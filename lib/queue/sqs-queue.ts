@@ -1,6 +1,6 @@
-import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { createStoreFailure } from '../base/store-failure.ts';
 import { deduplicationIdOf, groupOf, type SignalQueue } from './queue.ts';
+import { type SqsClient, sendMessage } from './sqs.ts';
 
 /**
  * The queue on SQS FIFO. The event source mapping delivers its messages to the function.
@@ -10,20 +10,20 @@ import { deduplicationIdOf, groupOf, type SignalQueue } from './queue.ts';
  * @see https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/using-messagededuplicationid-property.html
  */
 export function createSqsQueue(options: {
-  readonly client: SQSClient;
+  readonly client: SqsClient;
   readonly queueUrl: string;
 }): SignalQueue {
   const { client, queueUrl } = options;
   return {
     async enqueue(message) {
-      const command = new SendMessageCommand({
+      const sent = {
         QueueUrl: queueUrl,
         MessageBody: JSON.stringify(message),
         MessageGroupId: groupOf(message),
         MessageDeduplicationId: deduplicationIdOf(message),
-      });
+      };
       try {
-        await client.send(command);
+        await sendMessage(client, sent);
       } catch (error) {
         throw createStoreFailure('the signal could not be enqueued', error);
       }

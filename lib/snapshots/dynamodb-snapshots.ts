@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
-import { type Item, numberOf, textOf } from '../base/dynamodb.ts';
+import { type DynamodbClient, type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { QueriedTable } from '../base/dynamodb-queries.ts';
 import { isNew } from '../base/dynamodb-table.ts';
 import { parseOwnJson } from '../base/json.ts';
@@ -26,7 +25,7 @@ import { formatStored, parseCurrencyFees, parseHoldings, parseProgress } from '.
  * `interest-import`. Times are milliseconds with fifteen digits, so that the keys sort by time.
  */
 export function createDynamodbSnapshots(options: {
-  readonly client: DynamoDBClient;
+  readonly client: DynamodbClient;
   readonly tableName: string;
 }): SnapshotStore {
   const table = new QueriedTable({ ...options, contents: 'the snapshots' });

@@ -24,7 +24,7 @@ test('a sample counts for the innermost known frame, and for nobody when there i
         node(4, 'Hmac', 'node:internal/crypto/hash'),
         node(5, 'parse', 'file:///p/node_modules/big.js/big.mjs'),
         node(6, '(idle)', ''),
-        node(7, 'commitTogether', 'file:///p/lib/base/sqlite.ts', [8]),
+        node(7, '#commit', 'file:///p/lib/base/sqlite.ts', [8]),
         node(8, 'run', ''),
         node(9, 'listOnTimeout', 'node:internal/timers'),
         node(10, 'post', 'node:inspector'),

@@ -3,14 +3,15 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
-import { createLog } from '../../lib/host/log.ts';
+import { createLineLog } from '../../lib/host/line-log.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
-import { serveParent } from './bench-process.ts';
-import { benchConfig } from './workload.ts';
+import { readMonotonicMs, serveParent } from './bench-process.ts';
+import { benchConfig, type Size } from './workload.ts';
 
 /** The whole local relay on a folder of its own; its log goes to the standard output, as under a service manager. */
-const [exchangeUrl = '', dataPath = ''] = process.argv.slice(2);
-const { exchange, settings } = parseConfig(benchConfig(exchangeUrl));
+const [exchangeUrl = '', dataPath = '', size] = process.argv.slice(2);
+const config = benchConfig(exchangeUrl, size === undefined ? undefined : (JSON.parse(size) as Size));
+const { exchange, settings } = parseConfig(config);
 const folder = createDataFolder(dataPath);
 completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
 
@@ -19,8 +20,15 @@ const relay = await startLocalRelay({
   folder,
   settings,
   exchange: { ...exchange, isPaper: true },
-  exchangeTimeoutMs: 10_000,
+  // Longer than in `npm start`: the exchange stub may hold orders while thousands of alerts are posted.
+  exchangeTimeoutMs: 60_000,
   clock: systemClock,
-  log: createLog('relay', process.stdout),
+  log: createLineLog('relay', process.stdout),
 });
-serveParent(relay);
+serveParent(relay, {
+  async reconcile() {
+    const startedAtMs = readMonotonicMs();
+    await relay.reconcile();
+    return readMonotonicMs() - startedAtMs;
+  },
+});

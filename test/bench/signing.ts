@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { systemClock } from '../../lib/base/clock.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { Transport } from '../../lib/base/wire.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { nonceFields, nonceSequenceOf } from '../../lib/exchange/nonce.ts';
 import { createSigner } from '../../lib/exchange/signing.ts';
-import type { Transport } from '../../lib/exchange/transport.ts';
 import type { OrderRequest } from '../../lib/model/order.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { type Spread, spreadOf } from './statistics.ts';
-import { sampleOrderBody } from './workload.ts';
+import { orderBodyOf } from './workload.ts';
 
 /** How often a second one thread can sign an order, in three depths. */
 export interface SigningRates {
@@ -55,6 +55,8 @@ export async function measureSigning(rounds: number, roundMs: number): Promise<S
   }
   return { bare: spreadOf(rates.bare), signed: spreadOf(rates.signed), sent: spreadOf(rates.sent) };
 }
+
+const sampleOrderBody = orderBodyOf('tr-0123456789abcdef0123456789abc');
 
 function signBare(): void {
   const payload = Buffer.from(sampleOrderBody, 'utf8').toString('base64');

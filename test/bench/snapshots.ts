@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
-import { json } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { type Amounts, fillSnapshots } from './fill-snapshots.ts';
-import type { Usage } from './report-usage.ts';
+import { type CommandRun, runCommand } from './run-command.ts';
 import { formatNumber, spreadOf } from './statistics.ts';
 
 new Command('npm run bench:snapshots')
@@ -79,9 +74,9 @@ async function measure(
   args: readonly string[],
   nodeArgs: readonly string[] = [],
 ): Promise<void> {
-  const runs: Run[] = [];
-  for (let round = 0; round < rounds; round += 1) runs.push(await run(args, nodeArgs));
-  const medianOf = (figureOf: (run: Run) => number) => spreadOf(runs.map(figureOf)).median;
+  const runs: CommandRun[] = [];
+  for (let round = 0; round < rounds; round += 1) runs.push(await runCommand(args, nodeArgs));
+  const medianOf = (figureOf: (run: CommandRun) => number) => spreadOf(runs.map(figureOf)).median;
   const columns = [
     what,
     store,
@@ -90,22 +85,4 @@ async function measure(
     `${formatNumber(medianOf(({ memoryKb }) => memoryKb) / 1024, 0)} MB`,
   ];
   process.stdout.write(`| ${columns.join(' | ')} |\n`);
-}
-
-interface Run extends Usage {
-  readonly tookMs: number;
-}
-
-/** @throws Error when the command fails: what it did not do is not worth measuring */
-async function run(args: readonly string[], nodeArgs: readonly string[]): Promise<Run> {
-  const preload = new URL('report-usage.ts', import.meta.url).href;
-  const main = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-  const startedAtMs = performance.now();
-  const child = spawn(process.execPath, [...nodeArgs, '--import', preload, main, ...args], {
-    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
-  });
-  const [usage, [exitCode]] = await Promise.all([json(child.stdio[3] as Readable), once(child, 'close')]);
-  const tookMs = performance.now() - startedAtMs;
-  if (exitCode !== 0) throw new Error(`relay ${args.join(' ')} ended with ${exitCode}`);
-  return { tookMs, ...(usage as Usage) };
 }

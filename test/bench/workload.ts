@@ -34,19 +34,45 @@ export function createAlert(id: string, base: string, kind: BenchKind): string {
   });
 }
 
+/** How many accounts and markets a relay under measurement has; those of the benchmark, and more by number. */
+export interface Size {
+  readonly accounts: number;
+  readonly markets: number;
+}
+
+const usualSize: Size = { accounts: accounts.length, markets: bases.length };
+
+/** The accounts of a relay of that size: `a` to `h`, then `a8`, `a9` and so on. */
+export function nameAccounts(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => accounts[index] ?? `a${index}`);
+}
+
+/** The bases of its markets: those of the benchmark, then `C8`, `C9` and so on. */
+export function nameBases(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => bases[index] ?? `C${index}`);
+}
+
 /** No limits, so that nothing but the machine sets the pace. */
-export function benchConfig(exchangeUrl: string): RelayConfig {
-  const markets = Object.fromEntries(bases.map((base) => [`${base}_USDT`, { tradesOn: 'margin' as const }]));
+export function benchConfig(exchangeUrl: string, size = usualSize): RelayConfig {
+  const names = nameBases(size.markets);
+  const markets = Object.fromEntries(names.map((base) => [`${base}_USDT`, { tradesOn: 'margin' as const }]));
   return {
     exchange: { address: exchangeUrl, dialect: 'live' },
-    tickers: Object.fromEntries(bases.map((base) => [`${base}USDT`, `${base}_USDT`])),
-    maxLagSeconds: 60,
-    accounts: Object.fromEntries(accounts.map((account) => [account, { mode: 'live', markets }])),
+    tickers: Object.fromEntries(names.map((base) => [`${base}USDT`, `${base}_USDT`])),
+    // Longer than the last of thousands of signals waits.
+    maxLagSeconds: 3600,
+    accounts: Object.fromEntries(
+      nameAccounts(size.accounts).map((account) => [account, { mode: 'live', markets }]),
+    ),
   };
 }
 
-/** What the relay sends for such an alert, nonce and all: the bare server carries the same bytes. */
-export const sampleOrderBody = JSON.stringify({
+/** What the relay sends for such an alert, nonce and all: the references send the same bytes but for the id. */
+export function orderBodyOf(clientOrderId: string): string {
+  return `${beforeId}${clientOrderId}"}`;
+}
+
+const beforeId = `${JSON.stringify({
   request: '/api/v4/order/collateral/stop-limit',
   nonce: 1_767_268_800_000,
   nonceWindow: true,
@@ -57,5 +83,4 @@ export const sampleOrderBody = JSON.stringify({
   activation_price: '50100.5',
   stopLoss: '49000',
   takeProfit: '52000',
-  clientOrderId: 'tr-0123456789abcdef0123456789abc',
-});
+}).slice(0, -1)},"clientOrderId":"`;

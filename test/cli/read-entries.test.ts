@@ -28,7 +28,7 @@ afterEach(() => dynamodb.close());
 
 test('the signals of one account and status are found beyond the first page of a table', async () => {
   await createStackTable(dynamodb.client, 'ledger', 'ledger');
-  const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
+  const ledger = createDynamodbLedger({ client: dynamodb.relayClient, tableName: 'ledger', keepDays: 1 });
   await fill(ledger);
 
   const found = await readEntries(ledger, { account: 'rare', status: 'accepted' }, { limit: 5 });

@@ -10,7 +10,7 @@ import {
   DescribeStacksCommand,
   UpdateStackCommand,
 } from '@aws-sdk/client-cloudformation';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createDynamodbClient } from '../../lib/base/dynamodb.ts';
 import type { RelayConfig } from '../../lib/host/config.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
@@ -171,12 +171,12 @@ export async function deployRelay(options: DeploymentOptions = {}): Promise<Depl
     const templatePath = join(assembly, `${stackName}.template.json`);
     const readTemplate = () => JSON.parse(readFileSync(templatePath, 'utf8')) as Template;
     const ledger = createDynamodbLedger({
-      client: new DynamoDBClient(aws.clientOptions),
+      client: createDynamodbClient(aws.access),
       tableName: outputs['LedgerTable'] ?? '',
       keepDays: 30,
     });
     const snapshots = createDynamodbSnapshots({
-      client: new DynamoDBClient(aws.clientOptions),
+      client: createDynamodbClient(aws.access),
       tableName: outputs['SnapshotTable'] ?? '',
     });
     const relayJson = async (args: readonly string[], input?: string): Promise<unknown> => {

@@ -8,6 +8,9 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import type { AwsAccess } from '../../lib/base/aws-client.ts';
+import { accessOf } from '../support/aws-access.ts';
 import { installPythonTools } from './python-tools.ts';
 import { plainEnvironment } from './run-process.ts';
 
@@ -21,6 +24,8 @@ export interface MiniStack {
   readonly env: Readonly<Record<string, string>>;
   /** What a client of this process needs; `ca` is the emulator's own certificate. */
   readonly clientOptions: ClientOptions;
+  /** The same for the relay's own clients. */
+  readonly access: AwsAccess;
   /** What the emulator and the functions wrote to their console so far. */
   readLog(): string;
   /** Forgets everything, functions' processes included, then ends the emulator. */
@@ -74,6 +79,8 @@ export async function startMiniStack(options: MiniStackOptions = {}): Promise<Mi
     throw new Error(`the emulator did not start: ${String(error)}\n${said}`);
   }
   const ca = certificatePath === null ? null : readFileSync(certificatePath, 'utf8');
+  if (ca !== null) setDefaultCACertificates([...getCACertificates(), ca]);
+  const access = accessOf({ endpoint: url, region, credentials });
   return {
     url,
     region,
@@ -85,8 +92,12 @@ export async function startMiniStack(options: MiniStackOptions = {}): Promise<Mi
       credentials,
       requestHandler: ca === null ? {} : { httpsAgent: { ca } },
     },
+    access,
     readLog,
-    close,
+    close: async () => {
+      access.transport.close();
+      await close();
+    },
   };
 }
 

@@ -11,8 +11,8 @@ import {
   TransactWriteItemsCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../lib/base/dynamodb.ts';
 import type { Random } from '../../lib/base/random.ts';
+import type { Item } from '../support/dynamodb/item.ts';
 import { pick as pickFrom } from '../support/dynamodb/table.ts';
 
 /** A request that may be sent to any DynamoDB, as often as one likes. */

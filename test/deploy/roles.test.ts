@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
   DeleteEventSourceMappingCommand,
   LambdaClient,
@@ -6,6 +5,7 @@ import {
 } from '@aws-sdk/client-lambda';
 import { type Message, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createDynamodbClient } from '../../lib/base/dynamodb.ts';
 import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Signal } from '../../lib/model/signal.ts';
@@ -288,7 +288,7 @@ describe('With its roles enforced, a relay', () => {
   });
 
   test('keeps a copy of the market list for the next cold start', async () => {
-    const client = new DynamoDBClient(deployment.aws.clientOptions);
+    const client = createDynamodbClient(deployment.aws.access);
     const tableName = deployment.outputs['LedgerTable'] ?? '';
     const copies = createDynamodbMarketCopies({ client, tableName, exchange: deployment.paper.url });
 
@@ -305,7 +305,6 @@ describe('With its roles enforced, a relay', () => {
       'ETH_USDT',
       'SOL_USDT',
     ]);
-    client.destroy();
   });
 
   test('denies while it is paused, and goes on afterwards', async () => {

@@ -8,11 +8,17 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { Delivery } from '../../lib/queue/queue.ts';
+import type { SqsClient } from '../../lib/queue/sqs.ts';
 import { createSqsDeadLetters } from '../../lib/queue/sqs-dead-letters.ts';
 import { createSqsQueue } from '../../lib/queue/sqs-queue.ts';
 import type { DeadLettersFixture } from '../queue/dead-letters-contract.ts';
-import { maxReceives, type QueueEnds } from '../queue/queue-contract.ts';
+import { type Delivery, maxReceives, type QueueEnds } from '../queue/queue-contract.ts';
+
+/** AWS's own client, which makes queues and does what the event source mapping does, and the relay's. */
+export interface SqsClients {
+  readonly sdk: SQSClient;
+  readonly relay: SqsClient;
+}
 
 async function createQueue(
   client: SQSClient,
@@ -68,22 +74,22 @@ function toDelivery({ ReceiptHandle, Body, Attributes }: Message): Delivery {
 }
 
 /** What the event source mapping does on AWS: receive, delete what was handled, let go of what was not. */
-function openEnds(client: SQSClient, queueUrl: string, inFlight: Set<string>): QueueEnds {
+function openEnds({ sdk, relay }: SqsClients, queueUrl: string, inFlight: Set<string>): QueueEnds {
   return {
-    queue: createSqsQueue({ client, queueUrl }),
+    queue: createSqsQueue({ client: relay, queueUrl }),
     source: {
       async receive(maxMessages) {
-        const deliveries = (await receiveFrom(client, queueUrl, maxMessages)).map(toDelivery);
+        const deliveries = (await receiveFrom(sdk, queueUrl, maxMessages)).map(toDelivery);
         for (const { receipt } of deliveries) inFlight.add(receipt);
         return deliveries;
       },
       async remove(receipts) {
         for (const ReceiptHandle of receipts) {
-          await client.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
+          await sdk.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle }));
           inFlight.delete(ReceiptHandle);
         }
       },
-      release: (receipts) => letGo(client, queueUrl, receipts, inFlight),
+      release: (receipts) => letGo(sdk, queueUrl, receipts, inFlight),
     },
   };
 }
@@ -102,18 +108,19 @@ async function letGo(
 }
 
 /** The queue as the stack has it, but for its times. */
-export async function openSqsFixture(client: SQSClient): Promise<DeadLettersFixture> {
-  const { queueUrl, deadUrl } = await createQueuePair(client);
+export async function openSqsFixture(clients: SqsClients): Promise<DeadLettersFixture> {
+  const { sdk, relay } = clients;
+  const { queueUrl, deadUrl } = await createQueuePair(sdk);
   const inFlight = new Set<string>();
   return {
-    ...openEnds(client, queueUrl, inFlight),
-    deadLetters: createSqsDeadLetters({ client, queueUrl, deadLetterUrl: deadUrl }),
+    ...openEnds(clients, queueUrl, inFlight),
+    deadLetters: createSqsDeadLetters({ client: relay, queueUrl, deadLetterUrl: deadUrl }),
     rest: async () => undefined,
-    deadLetterBodies: async () => (await receiveFrom(client, deadUrl, 10)).map(({ Body = '' }) => Body),
+    deadLetterBodies: async () => (await receiveFrom(sdk, deadUrl, 10)).map(({ Body = '' }) => Body),
     async reopen() {
       // Stands in for the end of the visibility time-out, after which SQS lets go of what a crash left.
-      await letGo(client, queueUrl, inFlight, inFlight);
-      return openEnds(client, queueUrl, inFlight);
+      await letGo(sdk, queueUrl, inFlight, inFlight);
+      return openEnds(clients, queueUrl, inFlight);
     },
     close: async () => undefined,
   };

@@ -1,30 +1,31 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createSqsClient } from '../../lib/queue/sqs.ts';
 import { createSqsDeadLetters } from '../../lib/queue/sqs-dead-letters.ts';
 import { createSqsQueue } from '../../lib/queue/sqs-queue.ts';
 import { describeDeadLetters } from '../queue/dead-letters-contract.ts';
 import { describeQueue, idsOf, message } from '../queue/queue-contract.ts';
 import { type MiniStack, startMiniStack } from './ministack.ts';
-import { createQueuePair, openSqsFixture } from './sqs-fixture.ts';
+import { createQueuePair, openSqsFixture, type SqsClients } from './sqs-fixture.ts';
 
 let aws: MiniStack;
-let client: SQSClient;
+let clients: SqsClients;
 
 beforeAll(async () => {
   aws = await startMiniStack();
-  client = new SQSClient(aws.clientOptions);
+  clients = { sdk: new SQSClient(aws.clientOptions), relay: createSqsClient(aws.access) };
 }, 180_000);
 
 afterAll(async () => {
-  client.destroy();
+  clients.sdk.destroy();
   await aws.close();
 });
 
-describeQueue('a queue on SQS FIFO', () => openSqsFixture(client));
-describeDeadLetters('a queue on SQS FIFO', () => openSqsFixture(client));
+describeQueue('a queue on SQS FIFO', () => openSqsFixture(clients));
+describeDeadLetters('a queue on SQS FIFO', () => openSqsFixture(clients));
 
 test('a message that was handled is not doubled for five minutes, should a resend enqueue it again', async () => {
-  const { queue, source } = await openSqsFixture(client);
+  const { queue, source } = await openSqsFixture(clients);
   await queue.enqueue(message('a'));
   await source.remove((await source.receive(1)).map(({ receipt }) => receipt));
   await queue.enqueue(message('a'));
@@ -33,8 +34,8 @@ test('a message that was handled is not doubled for five minutes, should a resen
 });
 
 test('a queue that is not there says that nothing was enqueued, and names nothing', async () => {
-  const { queueUrl } = await createQueuePair(client);
-  const queue = createSqsQueue({ client, queueUrl: `${queueUrl}-gone` });
+  const { queueUrl } = await createQueuePair(clients.sdk);
+  const queue = createSqsQueue({ client: clients.relay, queueUrl: `${queueUrl}-gone` });
   await expect(queue.enqueue(message('a'))).rejects.toMatchObject({
     code: 'store_unavailable',
     message: expect.stringMatching(/^the signal could not be enqueued: [A-Za-z]+$/),
@@ -42,8 +43,12 @@ test('a queue that is not there says that nothing was enqueued, and names nothin
 });
 
 test('dead letters that cannot be reached say how far the redrive came', async () => {
-  const { queueUrl, deadUrl } = await createQueuePair(client);
-  const deadLetters = createSqsDeadLetters({ client, queueUrl, deadLetterUrl: `${deadUrl}-gone` });
+  const { queueUrl, deadUrl } = await createQueuePair(clients.sdk);
+  const deadLetters = createSqsDeadLetters({
+    client: clients.relay,
+    queueUrl,
+    deadLetterUrl: `${deadUrl}-gone`,
+  });
   await expect(deadLetters.redrive()).rejects.toMatchObject({
     code: 'store_unavailable',
     message: expect.stringMatching(

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import * as z from 'zod';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { createTransport } from '../../lib/base/transport.ts';
 import { type Credentials, createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { defineEndpoint } from '../../lib/exchange/endpoint.ts';
@@ -9,7 +10,6 @@ import { interestPayments } from '../../lib/exchange/endpoints/interest-payments
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
-import { createTransport } from '../../lib/exchange/transport.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';

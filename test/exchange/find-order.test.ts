@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { toJson } from '../../lib/base/json.ts';
+import type { WireOutcome } from '../../lib/base/wire.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { findOrder } from '../../lib/exchange/find-order.ts';
-import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { connect, failureOf, lostResponse, outage } from './scripted-exchange.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { WireOutcome } from '../../lib/base/wire.ts';
 import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
 import { futures } from '../../lib/exchange/endpoints/futures.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
 import type { ExchangeError } from '../../lib/exchange/errors.ts';
-import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import { connect, failureOf } from './scripted-exchange.ts';
 
 const answer = (body: unknown, status = 200): WireOutcome => ({

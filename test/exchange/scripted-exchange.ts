@@ -1,9 +1,9 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
-import type { WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 

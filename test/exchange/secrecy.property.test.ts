@@ -2,10 +2,10 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import { stopLimit } from '../../lib/exchange/endpoints/stop-limit.ts';
-import type { WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 

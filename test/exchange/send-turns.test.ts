@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
+import type { WireOutcome } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { fees } from '../../lib/exchange/endpoints/fees.ts';
 import { mainBalance } from '../../lib/exchange/endpoints/main-balance.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { createRateBudgets } from '../../lib/exchange/rate-limit.ts';
-import type { WireOutcome } from '../../lib/exchange/transport.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createScriptedTransport } from '../support/scripted-transport.ts';
 import { balance, connect, failureOf, nonceOf, outage, startMs } from './scripted-exchange.ts';

@@ -1,4 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Bundles, bundleFunctions, type FunctionName } from '../../infra/aws/bundle.ts';
+import { parseConfig } from '../../lib/host/config.ts';
+import exampleConfig from '../../relay.config.example.ts';
 import { queueEvent } from '../support/functions.ts';
 import { type ScriptedServer, startScriptedServer } from '../support/scripted-server.ts';
 
@@ -6,17 +13,31 @@ const environment = {
   AWS_REGION: 'eu-central-1',
   AWS_ACCESS_KEY_ID: 'a',
   AWS_SECRET_ACCESS_KEY: 'b',
+  AWS_SESSION_TOKEN: 'c',
   LEDGER_TABLE: 'ledger',
   SNAPSHOT_TABLE: 'snapshots',
   WEBHOOK_TOKENS: '{"main":"id-of-tokens"}',
   EXCHANGE_KEYS: '{"main":"id-of-keys"}',
 } as const;
 
+const folder = mkdtempSync(join(tmpdir(), 'relay-functions-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('a function that is not bundled holds no configuration, and does not start', async () => {
+  await expect(import('../../functions/receive-signal.ts')).rejects.toMatchObject({ code: 'config_missing' });
+});
+
 /** The functions as Lambda loads them; every AWS request is denied. */
 describe('the functions', () => {
   let aws: ScriptedServer;
+  let bundles: Bundles;
+  const handlerOf = (name: FunctionName) =>
+    createRequire(import.meta.url)(join(bundles[name], 'index.js')).handler as (
+      event: object,
+    ) => Promise<Record<string, unknown>>;
 
   beforeAll(async () => {
+    bundles = await bundleFunctions({ outputFolder: folder, config: parseConfig(exampleConfig) });
     const denied = {
       status: 400,
       body: '{"__type":"AccessDeniedException","message":"arn:aws:iam::111122223333:role/relay may not"}',
@@ -36,22 +57,22 @@ describe('the functions', () => {
   };
 
   test('receive-signal takes POST only, and responds with a bare 503 when its store fails', async () => {
-    const { handler } = await import('../../functions/receive-signal.ts');
-    expect(await handler({ ...alert, httpMethod: 'GET' } as never)).toMatchObject({ statusCode: 405 });
-    const { statusCode, body } = await handler(alert as never);
+    const handler = handlerOf('receive-signal');
+    expect(await handler({ ...alert, httpMethod: 'GET' })).toMatchObject({ statusCode: 405 });
+    const { statusCode, body } = await handler(alert);
     expect(statusCode).toBe(503);
     expect(body).toContain('the secret could not be read: AccessDeniedException');
     expect(body).not.toContain('arn:');
   });
 
   test('receive-signal knows only the accounts of its configuration', async () => {
-    const { handler } = await import('../../functions/receive-signal.ts');
+    const handler = handlerOf('receive-signal');
     const pathParameters = { ...alert.pathParameters, account: 'nobody' };
-    expect(await handler({ ...alert, pathParameters } as never)).toMatchObject({ statusCode: 401 });
+    expect(await handler({ ...alert, pathParameters })).toMatchObject({ statusCode: 401 });
   });
 
   test('execute-signal reports a message it could not handle, and has it delivered again in seconds', async () => {
-    const { handler } = await import('../../functions/execute-signal.ts');
+    const handler = handlerOf('execute-signal');
     const body = '{"account":"main","signalId":"a","market":"BTC_USDT"}';
     expect(await handler(queueEvent('m-1', body))).toEqual({
       batchItemFailures: [{ itemIdentifier: 'm-1' }],
@@ -63,21 +84,21 @@ describe('the functions', () => {
   });
 
   test('reconcile-signals fails when its store does', async () => {
-    const { handler } = await import('../../functions/reconcile-signals.ts');
+    const handler = handlerOf('reconcile-signals');
     await expect(handler({})).rejects.toMatchObject({
       message: 'the ledger could not be read: AccessDeniedException',
     });
   });
 
-  test.each([
-    ['snapshot-balances', () => import('../../functions/snapshot-balances.ts')],
-    ['snapshot-fees', () => import('../../functions/snapshot-fees.ts')],
-    ['import-interest', () => import('../../functions/import-interest.ts')],
-  ])('%s fails for every account when AWS fails, without quoting the AWS error', async (_, load) => {
-    const { handler } = await load();
-    const failure = await handler({ slot: new Date().toISOString() }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'snapshot_incomplete' });
-    expect(String(failure)).toContain('failed for 2 of 2 accounts');
-    expect(String(failure)).not.toContain('arn:');
-  });
+  test.each(['snapshot-balances', 'snapshot-fees', 'import-interest'] as const)(
+    '%s fails for every account when AWS fails, without quoting the AWS error',
+    async (name) => {
+      const failure = await handlerOf(name)({ slot: new Date().toISOString() }).catch(
+        (error: unknown) => error,
+      );
+      expect(failure).toMatchObject({ code: 'snapshot_incomplete' });
+      expect(String(failure)).toContain('failed for 2 of 2 accounts');
+      expect(String(failure)).not.toContain('arn:');
+    },
+  );
 });

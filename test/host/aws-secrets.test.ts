@@ -1,6 +1,9 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { createTransport } from '../../lib/base/transport.ts';
+import type { Transport } from '../../lib/base/wire.ts';
 import { createAwsSecrets } from '../../lib/host/aws-secrets.ts';
+import { createSdkRequestHandler } from '../../lib/host/sdk-request-handler.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
@@ -24,9 +27,11 @@ const second = 'second-token-0123456789';
 
 let server: ScriptedServer;
 let client: SecretsManagerClient;
+let transport: Transport;
 
 afterEach(async () => {
   client.destroy();
+  transport.close();
   await server.close();
 });
 
@@ -44,11 +49,13 @@ async function openFor(
   ...steps: readonly ScriptStep[]
 ): Promise<Opened> {
   server = await startScriptedServer(steps);
+  transport = createTransport();
   client = new SecretsManagerClient({
     endpoint: server.url,
     region: 'eu-central-1',
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     maxAttempts: 1,
+    requestHandler: createSdkRequestHandler(transport, { connectTimeoutMs: 10_000, timeoutMs: 20_000 }),
   });
   const clock = createManualClock(0);
   return {

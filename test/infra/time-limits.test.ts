@@ -1,16 +1,22 @@
 import { expect, test } from '@jest/globals';
 import { openExecuteServices, openReconcileServices } from '../../lib/host/aws-services.ts';
+import { parseConfig } from '../../lib/host/config.ts';
 import { latestStartMs } from '../../lib/relay/earlier-signals.ts';
 import { lastRequestMs } from '../../lib/relay/reconcile-signals.ts';
 import { signalTimeouts } from '../../lib/relay/signal-time.ts';
 import { infraConfig, synthesize } from './synthesized.ts';
 
-const environment = { EXCHANGE_KEYS: '{}', LEDGER_TABLE: 'a', SIGNAL_QUEUE_URL: 'b' };
+const environment = {
+  AWS_REGION: 'eu-central-1',
+  EXCHANGE_KEYS: '{}',
+  LEDGER_TABLE: 'a',
+  SIGNAL_QUEUE_URL: 'b',
+};
 const { resources } = synthesize();
 const limitMsOf = (name: string) => Number(resources[name]?.Properties['Timeout']) * 1000;
 
 test('the time limit of execute-signal covers the last signal of a delivery at the slowest exchange', () => {
-  const { exchangeTimeoutMs } = openExecuteServices(infraConfig, environment);
+  const { exchangeTimeoutMs } = openExecuteServices(parseConfig(infraConfig), environment);
 
   const longestMs = latestStartMs + signalTimeouts * exchangeTimeoutMs;
 
@@ -19,7 +25,7 @@ test('the time limit of execute-signal covers the last signal of a delivery at t
 });
 
 test('the time limit of reconcile-signals covers the last request of a run', () => {
-  const { exchangeTimeoutMs } = openReconcileServices(infraConfig, environment);
+  const { exchangeTimeoutMs } = openReconcileServices(parseConfig(infraConfig), environment);
 
   expect(lastRequestMs + exchangeTimeoutMs).toBe(45_000);
   expect(limitMsOf('RelayReconcileFunction')).toBe(50_000);

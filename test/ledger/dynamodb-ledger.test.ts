@@ -41,7 +41,7 @@ test.each([1, 2, 3])('outdated indexes cause no outdated result, seed %i', async
   const dynamodb = await startDynamodb(seed);
   try {
     await createStackTable(dynamodb.client, 'ledger', 'ledger');
-    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 400 });
+    const ledger = createDynamodbLedger({ client: dynamodb.relayClient, tableName: 'ledger', keepDays: 400 });
     dynamodb.lagBehind(createRandom(seed));
     for (const signalId of ['a', 'b', 'c', 'd', 'e', 'f']) await readWhileMoving(ledger, signalId);
     dynamodb.lagBehind(null);
@@ -56,7 +56,7 @@ test('a list reaches its limit even when the entries fill several pages of Dynam
   const dynamodb = await startDynamodb(1);
   try {
     await createStackTable(dynamodb.client, 'ledger', 'ledger');
-    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 400 });
+    const ledger = createDynamodbLedger({ client: dynamodb.relayClient, tableName: 'ledger', keepDays: 400 });
     const ids = Array.from({ length: 70 }, (_, index) => `s-${String(index).padStart(2, '0')}`);
     for (const signalId of ids) {
       const evidence = { text: 'x'.repeat(20_000) };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { ceilToStep, type Decimal, floorToStep, parseDecimal, zero } from '../../lib/base/decimal.ts';
-import { isQuoteSized, type OrderType, orderSchemas, orderTypes } from '../../lib/model/order.ts';
+import { isQuoteSized, type OrderType, orderTypes } from '../../lib/model/order.ts';
+import { orderSchemas } from '../../lib/model/order-schemas.ts';
 import type { NewOrder } from '../../lib/paper/creating.ts';
 import type { Command } from '../../lib/paper/engine.ts';
 import { collateralAccountOf, type ExchangeState, isSpotOrder } from '../../lib/paper/exchange-state.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type Decimal, formatDecimal, zero } from '../../lib/base/decimal.ts';
+import type { Transport } from '../../lib/base/wire.ts';
 import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/client.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
@@ -11,7 +12,6 @@ import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
 import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import { listConditionalOrders } from '../../lib/exchange/list-conditional-orders.ts';
 import { listOpenOrders } from '../../lib/exchange/list-open-orders.ts';
-import type { Transport } from '../../lib/exchange/transport.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import type { CreateCommand } from '../../lib/paper/creating.ts';
 import { createPaperCore, encodeResponse } from '../../lib/paper/exchange.ts';

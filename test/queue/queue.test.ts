@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { deduplicationIdOf, groupOf, parseSignalMessage } from '../../lib/queue/queue.ts';
+import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
+import { deduplicationIdOf, groupOf } from '../../lib/queue/queue.ts';
 
 const message = { account: 'main', signalId: 'tv-1.a', market: 'BTC_USDT' };
 

@@ -1,6 +1,7 @@
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { expect, test } from '@jest/globals';
+import { createSqsClient } from '../../lib/queue/sqs.ts';
 import { createSqsPostpone } from '../../lib/queue/sqs-postpone.ts';
+import { openAccess } from '../support/aws-access.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 
 test('a message is postponed by whole seconds, rounded up; a failure does not name any resource', async () => {
@@ -9,12 +10,8 @@ test('a message is postponed by whole seconds, rounded up; a failure does not na
     body: '{"__type":"com.amazonaws.sqs#ReceiptHandleIsInvalid","message":"receipt-1 of arn:aws:sqs:eu-central-1"}',
   };
   const server = await startScriptedServer([{ status: 200, body: '{}' }, gone]);
-  const client = new SQSClient({
-    endpoint: server.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  });
+  const access = openAccess(server.url, { maximumAttempts: 1 });
+  const client = createSqsClient(access);
   const queueUrl = `${server.url}/111122223333/signals.fifo`;
   const postpone = createSqsPostpone({ client, queueUrl });
 
@@ -29,6 +26,6 @@ test('a message is postponed by whole seconds, rounded up; a failure does not na
     code: 'store_unavailable',
     message: 'the message could not be postponed: ReceiptHandleIsInvalid',
   });
-  client.destroy();
+  access.transport.close();
   await server.close();
 });

@@ -1,6 +1,8 @@
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { hash } from 'node:crypto';
 import { expect, test } from '@jest/globals';
+import { createSqsClient } from '../../lib/queue/sqs.ts';
 import { createSqsQueue } from '../../lib/queue/sqs-queue.ts';
+import { openAccess } from '../support/aws-access.ts';
 import { startScriptedServer } from '../support/scripted-server.ts';
 
 test('a signal goes into the group of its account and market, under an id of its own', async () => {
@@ -8,14 +10,12 @@ test('a signal goes into the group of its account and market, under an id of its
     status: 403,
     body: '{"__type":"com.amazonaws.sqs#AccessDenied","message":"arn:aws:sqs:eu-central-1:111122223333"}',
   };
-  const server = await startScriptedServer([{ status: 200, body: '{"MessageId":"m-1"}' }, denied]);
-  const client = new SQSClient({
-    endpoint: server.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    md5: false,
-    maxAttempts: 1,
-  });
+  const text = '{"account":"main","signalId":"tv-1","market":"BTC_USDT"}';
+  const stored = { status: 200, body: JSON.stringify({ MD5OfMessageBody: hash('md5', text) }) };
+  const garbled = { status: 200, body: JSON.stringify({ MD5OfMessageBody: hash('md5', 'another text') }) };
+  const server = await startScriptedServer([stored, denied, garbled]);
+  const access = openAccess(server.url, { maximumAttempts: 1 });
+  const client = createSqsClient(access);
   const queue = createSqsQueue({ client, queueUrl: `${server.url}/111122223333/signals.fifo` });
   const message = { account: 'main', signalId: 'tv-1', market: 'BTC_USDT' };
 
@@ -23,7 +23,7 @@ test('a signal goes into the group of its account and market, under an id of its
 
   expect(JSON.parse(server.seen[0]?.body ?? '')).toEqual({
     QueueUrl: `${server.url}/111122223333/signals.fifo`,
-    MessageBody: '{"account":"main","signalId":"tv-1","market":"BTC_USDT"}',
+    MessageBody: text,
     MessageGroupId: 'main.BTC_USDT',
     MessageDeduplicationId: 'main.tv-1',
   });
@@ -31,6 +31,10 @@ test('a signal goes into the group of its account and market, under an id of its
     code: 'store_unavailable',
     message: 'the signal could not be enqueued: AccessDenied',
   });
-  client.destroy();
+  await expect(queue.enqueue(message)).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: 'the signal could not be enqueued: InvalidChecksum',
+  });
+  access.transport.close();
   await server.close();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
+import type { WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
-import type { WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';

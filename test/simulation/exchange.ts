@@ -1,6 +1,6 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { WireRequest } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import type { WireRequest } from '../../lib/exchange/transport.ts';
 import type { Side } from '../../lib/model/order.ts';
 import { createPaperCore, type EncodedResponse, encodeResponse } from '../../lib/paper/exchange.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';

@@ -1,4 +1,4 @@
-import type { Transport, WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
+import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { paperKeys } from '../../lib/paper/accounts.ts';
 import type { EncodedResponse } from '../../lib/paper/exchange.ts';
 import { contradictResponse } from './contradiction.ts';

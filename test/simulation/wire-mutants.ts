@@ -1,3 +1,4 @@
+import type { Transport, WireOutcome } from '../../lib/base/wire.ts';
 import type { ExchangeClient, PreparedRequest, SendOptions } from '../../lib/exchange/client.ts';
 import type { Endpoint, ParamsOf, ResultOf } from '../../lib/exchange/endpoint.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
@@ -5,7 +6,6 @@ import { endedOrder } from '../../lib/exchange/endpoints/ended-order.ts';
 import { executedHistory } from '../../lib/exchange/endpoints/executed-history.ts';
 import { ExchangeError } from '../../lib/exchange/errors.ts';
 import { findOrder, type OrderName } from '../../lib/exchange/find-order.ts';
-import type { Transport, WireOutcome } from '../../lib/exchange/transport.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
 import type { Mutant, Mutation } from './mutation.ts';

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { AwsAccess } from '../../lib/base/aws-client.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { createDynamodbClient, type DynamodbClient } from '../../lib/base/dynamodb.ts';
 import { createDynamodbSnapshots } from '../../lib/snapshots/dynamodb-snapshots.ts';
+import { accessOf } from '../support/aws-access.ts';
 import type { DynamodbFixture } from '../support/dynamodb/fixture.ts';
 import { createStackTable, deleteTable } from '../support/stack-tables.ts';
 import {
@@ -18,26 +21,32 @@ import {
 /** The contract of every snapshot store, and what holds for the one on DynamoDB only. */
 export function describeDynamodbSnapshots(name: string, start: () => Promise<DynamodbFixture>): void {
   let dynamodb: DynamodbFixture;
-  let client: DynamoDBClient;
+  let client: DynamodbClient;
+  /** AWS's own, which looks at what is stored. */
+  let sdk: DynamoDBClient;
+  let access: AwsAccess;
 
   beforeAll(async () => {
     dynamodb = await start();
-    client = new DynamoDBClient(dynamodb.clientOptions);
+    sdk = new DynamoDBClient(dynamodb.clientOptions);
+    access = accessOf(dynamodb.clientOptions);
+    client = createDynamodbClient(access);
   }, 180_000);
 
   afterAll(async () => {
-    client.destroy();
+    sdk.destroy();
+    access.transport.close();
     await dynamodb.close();
   });
 
   async function open() {
     const TableName = `snapshots-${randomUUID()}`;
-    await createStackTable(client, 'snapshots', TableName);
+    await createStackTable(sdk, 'snapshots', TableName);
     const openStore = () => createDynamodbSnapshots({ client, tableName: TableName });
     return {
       store: openStore(),
       reopen: async () => openStore(),
-      close: () => deleteTable(client, TableName),
+      close: () => deleteTable(sdk, TableName),
     };
   }
 

@@ -1,9 +1,10 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createDynamodbClient, type DynamodbClient } from '../../lib/base/dynamodb.ts';
+import { openAccess } from './aws-access.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from './scripted-server.ts';
 
 /** DynamoDB as an emulator does not show it: answers that are cut, lost, or refused for other reasons. */
 export interface ScriptedDynamodb {
-  readonly client: DynamoDBClient;
+  readonly client: DynamodbClient;
   readonly server: ScriptedServer;
   close(): Promise<void>;
 }
@@ -11,17 +12,12 @@ export interface ScriptedDynamodb {
 /** The client asks once and does not try again by itself. */
 export async function startScriptedDynamodb(steps: readonly ScriptStep[]): Promise<ScriptedDynamodb> {
   const server = await startScriptedServer(steps);
-  const client = new DynamoDBClient({
-    endpoint: server.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-    maxAttempts: 1,
-  });
+  const access = openAccess(server.url, { maximumAttempts: 1 });
   return {
-    client,
+    client: createDynamodbClient(access),
     server,
     async close() {
-      client.destroy();
+      access.transport.close();
       await server.close();
     },
   };

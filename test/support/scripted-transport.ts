@@ -1,4 +1,4 @@
-import type { Transport, WireOutcome, WireRequest } from '../../lib/exchange/transport.ts';
+import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 
 /** A wire without a network, for failures a real one cannot be told to have. */
 export interface ScriptedTransport extends Transport {

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { tradingGrounds } from '../../model/account.ts';
 import { defineEndpoint } from '../endpoint.ts';
 
@@ -17,7 +17,7 @@ export const cancelAll = defineEndpoint({
   requestsPer10s: 10_000,
   params: z.strictObject({
     market: z.string(),
-    type: z.array(z.enum(tradingGrounds)).min(1).optional(),
+    type: z.optional(z.array(z.enum(tradingGrounds)).check(z.minLength(1))),
   }),
   result: z.tuple([]),
   source: {

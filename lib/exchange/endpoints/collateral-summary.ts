@@ -1,14 +1,14 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { CollateralSummary } from '../../model/holdings.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField, OptionalDecimalField } from '../fields.ts';
 
-const SummaryField: z.ZodType<CollateralSummary> = z.object({
+const SummaryField: z.ZodMiniType<CollateralSummary> = z.object({
   equity: DecimalField,
   margin: DecimalField,
   freeMargin: DecimalField,
   pnl: DecimalField,
-  leverage: z.int().positive(),
+  leverage: z.int().check(z.positive()),
   // Not in the public documents; independent clients received it.
   futuresFreeMargin: OptionalDecimalField,
 });

@@ -1,21 +1,22 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { ConditionalOrder } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { OptionalDecimalField, OrderField } from '../fields.ts';
 
-const OcoRecord = z
-  .object({ id: z.int(), type: z.literal('oco'), stopLoss: OrderField, takeProfit: OrderField })
-  .transform(({ type, ...record }): ConditionalOrder => ({ kind: type, ...record }));
+const OcoRecord = z.pipe(
+  z.object({ id: z.int(), type: z.literal('oco'), stopLoss: OrderField, takeProfit: OrderField }),
+  z.transform(({ type, ...record }): ConditionalOrder => ({ kind: type, ...record })),
+);
 
-const OtoRecord = z
-  .object({
+const OtoRecord = z.pipe(
+  z.object({
     id: z.int(),
     type: z.literal('oto'),
     stopLossPrice: OptionalDecimalField,
     takeProfitPrice: OptionalDecimalField,
     conditionalOrder: OrderField,
-  })
-  .transform(
+  }),
+  z.transform(
     ({ type, conditionalOrder, stopLossPrice, takeProfitPrice, ...record }): ConditionalOrder => ({
       kind: type,
       ...record,
@@ -23,7 +24,8 @@ const OtoRecord = z
       takeProfitPrice: takeProfitPrice ?? null,
       primary: conditionalOrder,
     }),
-  );
+  ),
+);
 
 /**
  * One page of active pairs (OCO) and of orders whose take-profit and stop-loss are not placed yet (OTO).
@@ -38,9 +40,9 @@ export const conditionalOrders = defineEndpoint({
   repeatable: true,
   requestsPer10s: 1000,
   params: z.strictObject({
-    market: z.string().optional(),
-    limit: z.int().min(1).max(100).optional(),
-    offset: z.int().min(0).optional(),
+    market: z.optional(z.string()),
+    limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),
+    offset: z.optional(z.int().check(z.minimum(0))),
   }),
   result: z.object({
     limit: z.int(),

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { isKnownStatusWord, orderTypeOf, statusOf } from '../dialect.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField, OrderIdField, SecondsField } from '../fields.ts';
@@ -7,8 +7,8 @@ import { DecimalField, OrderIdField, SecondsField } from '../fields.ts';
  * Records of ended orders use other names than requests: `id`, `ctime` (created) and `ftime` (finished). `id`
  * is renamed here, not in `fields`, because requests use `orderId`.
  */
-const EndedOrderRecord = z
-  .object({
+const EndedOrderRecord = z.pipe(
+  z.object({
     id: OrderIdField,
     clientOrderId: z.string(),
     side: z.enum(['buy', 'sell']),
@@ -20,9 +20,9 @@ const EndedOrderRecord = z
     dealMoney: DecimalField,
     dealStock: DecimalField,
     dealFee: DecimalField,
-    status: z.string().refine(isKnownStatusWord, 'is a status this relay does not know'),
-  })
-  .transform(({ id, dealMoney, dealStock, dealFee, status, type, createdAt, endedAt, ...order }) => ({
+    status: z.string().check(z.refine(isKnownStatusWord, 'is a status this relay does not know')),
+  }),
+  z.transform(({ id, dealMoney, dealStock, dealFee, status, type, createdAt, endedAt, ...order }) => ({
     ...order,
     orderId: id,
     filled: dealStock,
@@ -32,7 +32,8 @@ const EndedOrderRecord = z
     type: orderTypeOf(type),
     createdAtMs: createdAt,
     endedAtMs: endedAt,
-  }));
+  })),
+);
 
 /**
  * Ended orders with the given client order id, by market. The list may lag behind the end of an order by

@@ -1,12 +1,12 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Deal } from '../../model/holdings.ts';
 import { sides } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField, OrderIdField, SecondsField } from '../fields.ts';
 
-const DealRecord = z
-  .object({
-    id: z.int().positive(),
+const DealRecord = z.pipe(
+  z.object({
+    id: z.int().check(z.positive()),
     time: SecondsField,
     side: z.enum(sides),
     role: z.literal([1, 2]),
@@ -14,11 +14,11 @@ const DealRecord = z
     price: DecimalField,
     deal: DecimalField,
     fee: DecimalField,
-    feeAsset: z.string().nullish(),
-    orderId: OrderIdField.nullish(),
-    clientOrderId: z.string().nullish(),
-  })
-  .transform(
+    feeAsset: z.nullish(z.string()),
+    orderId: z.nullish(OrderIdField),
+    clientOrderId: z.nullish(z.string()),
+  }),
+  z.transform(
     ({ time, role, deal, feeAsset, orderId, clientOrderId, ...record }): Deal => ({
       ...record,
       atMs: time,
@@ -28,7 +28,8 @@ const DealRecord = z
       orderId: orderId ?? undefined,
       clientOrderId: clientOrderId ?? undefined,
     }),
-  );
+  ),
+);
 
 /**
  * One page of the fills of the orders with the given client order id, newest first. If there is no such order, or none of
@@ -51,8 +52,8 @@ export const executedHistory = defineEndpoint({
     market: z.string(),
     clientOrderId: z.string(),
     /** Default: 50. */
-    limit: z.int().min(1).max(500).optional(),
-    offset: z.int().min(0).optional(),
+    limit: z.optional(z.int().check(z.minimum(1), z.maximum(500))),
+    offset: z.optional(z.int().check(z.minimum(0))),
   }),
   result: z.array(DealRecord),
   source: {

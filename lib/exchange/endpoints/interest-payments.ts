@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField } from '../fields.ts';
 
@@ -15,24 +15,25 @@ export const interestPayments = defineEndpoint({
   repeatable: true,
   requestsPer10s: 1000,
   params: z.strictObject({
-    planId: z.string().optional(),
-    ticker: z.string().optional(),
-    limit: z.int().min(1).max(100).optional(),
-    offset: z.int().min(0).max(10_000).optional(),
+    planId: z.optional(z.string()),
+    ticker: z.optional(z.string()),
+    limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),
+    offset: z.optional(z.int().check(z.minimum(0), z.maximum(10_000))),
   }),
   result: z.object({
     offset: z.int(),
     limit: z.int(),
     records: z.array(
-      z
-        .object({
+      z.pipe(
+        z.object({
           planId: z.string(),
           investmentId: z.string(),
           amount: DecimalField,
           ticker: z.string(),
           timestamp: z.int(),
-        })
-        .transform(({ timestamp, ...payment }) => ({ ...payment, paidAtMs: timestamp * 1000 })),
+        }),
+        z.transform(({ timestamp, ...payment }) => ({ ...payment, paidAtMs: timestamp * 1000 })),
+      ),
     ),
   }),
   source: {

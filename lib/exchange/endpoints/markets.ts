@@ -1,16 +1,16 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { parseDecimal, stepOfPlaces, zero } from '../../base/decimal.ts';
 import type { Market } from '../../model/market.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField } from '../fields.ts';
 
-const PlacesField = z
-  .string()
-  .regex(/^\d{1,2}$/, 'must be a count of decimals as text')
-  .transform(Number);
+const PlacesField = z.pipe(
+  z.string().check(z.regex(/^\d{1,2}$/, 'must be a count of decimals as text')),
+  z.transform(Number),
+);
 
-const MarketRecord = z
-  .object({
+const MarketRecord = z.pipe(
+  z.object({
     name: z.string(),
     stock: z.string(),
     money: z.string(),
@@ -24,8 +24,8 @@ const MarketRecord = z
     tradesEnabled: z.boolean(),
     isCollateral: z.boolean(),
     type: z.enum(['spot', 'futures', 'tradfiFutures']),
-  })
-  .transform(
+  }),
+  z.transform(
     ({ stock, money, stockPrec, moneyPrec, makerFee, takerFee, maxTotal, type, ...market }): Market => ({
       ...market,
       base: stock,
@@ -37,24 +37,29 @@ const MarketRecord = z
       takerFeeRate: takerFee.div(parseDecimal('100')),
       isFutures: type !== 'spot',
     }),
-  );
+  ),
+);
 
 /**
  * Drops records that cannot be read: one odd record among hundreds must not stop trading in all other
  * markets.
  */
-const UsableMarkets = z.array(z.unknown()).transform((records, context): Market[] => {
-  const read = records.map((record) => MarketRecord.safeParse(record));
-  const usable = read.flatMap(({ data }) => (data === undefined ? [] : [data]));
-  if (read.length === 0) context.addIssue({ code: 'custom', message: 'must list at least one market' });
-  const [first] = read;
-  // If no record can be read, the response has another shape than expected. The first record's issues
-  // describe it.
-  if (usable.length === 0 && first?.error !== undefined)
-    for (const { path, message } of first.error.issues)
-      context.addIssue({ code: 'custom', path: [0, ...path], message });
-  return usable;
-});
+const UsableMarkets = z.pipe(
+  z.array(z.unknown()),
+  z.transform((records, context): Market[] => {
+    const read = records.map((record) => MarketRecord.safeParse(record));
+    const usable = read.flatMap(({ data }) => (data === undefined ? [] : [data]));
+    const complain = (message: string, path: PropertyKey[]) =>
+      context.issues.push({ code: 'custom', input: records, message, path });
+    if (read.length === 0) complain('must list at least one market', []);
+    const [first] = read;
+    // If no record can be read, the response has another shape than expected. The first record's issues
+    // describe it.
+    if (usable.length === 0 && first?.error !== undefined)
+      for (const { path, message } of first.error.issues) complain(message, [0, ...path]);
+    return usable;
+  }),
+);
 
 /** Every usable market with its precision, minimum sizes and fees. */
 export const markets = defineEndpoint({

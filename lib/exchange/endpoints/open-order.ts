@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defineEndpoint } from '../endpoint.ts';
 import { OrderField } from '../fields.ts';
 
@@ -16,10 +16,10 @@ export const openOrder = defineEndpoint({
   requestsPer10s: 1000,
   params: z.strictObject({
     market: z.string(),
-    clientOrderId: z.string().optional(),
+    clientOrderId: z.optional(z.string()),
     /** Default: 50. */
-    limit: z.int().min(1).max(100).optional(),
-    offset: z.int().min(0).max(4_294_967_295).optional(),
+    limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),
+    offset: z.optional(z.int().check(z.minimum(0), z.maximum(4_294_967_295))),
   }),
   result: z.array(OrderField),
   // Likely, not certain: the live service documents one shape of an order for creating, cancelling and listing.

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { defineEndpoint } from '../endpoint.ts';
 
 /** The exchange's clock. The wire has whole seconds. */
@@ -11,7 +11,10 @@ export const serverTime = defineEndpoint({
   repeatable: true,
   requestsPer10s: 2000,
   params: z.strictObject({}),
-  result: z.object({ time: z.int() }).transform(({ time }) => ({ nowMs: time * 1000 })),
+  result: z.pipe(
+    z.object({ time: z.int() }),
+    z.transform(({ time }) => ({ nowMs: time * 1000 })),
+  ),
   source: {
     url: 'https://docs.whitebit.com/api-reference/market-data/server-time',
     readOn: '2026-11-22',

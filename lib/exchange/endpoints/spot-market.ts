@@ -1,4 +1,4 @@
-import { orderSchemas } from '../../model/order.ts';
+import { orderSchemas } from '../../model/order-schemas.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { OrderField } from '../fields.ts';
 

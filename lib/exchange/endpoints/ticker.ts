@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Decimal } from '../../base/decimal.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField } from '../fields.ts';
@@ -6,16 +6,17 @@ import { DecimalField } from '../fields.ts';
 const ActivityRecord = z.object({ lastPrice: DecimalField });
 
 /** A record that cannot be read must not hide the prices of all other markets, so its market is left out. */
-const LastPrices = z
-  .record(z.string(), z.unknown())
-  .transform((records): Readonly<Record<string, Decimal>> => {
+const LastPrices = z.pipe(
+  z.record(z.string(), z.unknown()),
+  z.transform((records): Readonly<Record<string, Decimal>> => {
     const read = Object.entries(records).map(
       ([market, record]) => [market, ActivityRecord.safeParse(record)] as const,
     );
     return Object.fromEntries(
       read.flatMap(([market, { data }]) => (data === undefined ? [] : [[market, data.lastPrice]])),
     );
-  });
+  }),
+);
 
 /** The last price of every market, in its quote currency. The exchange caches the response for a second. */
 export const ticker = defineEndpoint({

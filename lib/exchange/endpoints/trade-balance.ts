@@ -1,9 +1,9 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { SpotBalance } from '../../model/holdings.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { DecimalField } from '../fields.ts';
 
-const BalanceField: z.ZodType<SpotBalance> = z.object({ available: DecimalField, freeze: DecimalField });
+const BalanceField: z.ZodMiniType<SpotBalance> = z.object({ available: DecimalField, freeze: DecimalField });
 
 /**
  * The balances for spot trading by ticker. A missing ticker has no balance.

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { type Path, type TokenReader, valueAt } from './expressions.ts';
+import type { Item } from './item.ts';
 import { compare, countOf, isSame, typeOf } from './values.ts';
 
 export type Operand =

@@ -1,6 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { createInvalid, type Failure } from './failure.ts';
+import type { Item } from './item.ts';
 import { isReserved, type Token, tokenize } from './tokens.ts';
 import { normalize } from './values.ts';
 

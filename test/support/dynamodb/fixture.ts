@@ -1,7 +1,12 @@
-import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { AwsCredentials } from '../../../lib/base/aws-client.ts';
 
 /** Where DynamoDB answers: the emulator's, or the stand-in of this process. */
 export interface DynamodbFixture {
-  readonly clientOptions: DynamoDBClientConfig;
+  /** Of an SDK client. */
+  readonly clientOptions: {
+    readonly endpoint: string;
+    readonly region: string;
+    readonly credentials: AwsCredentials;
+  };
   close(): Promise<void>;
 }

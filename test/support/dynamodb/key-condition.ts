@@ -1,8 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { type Condition, holds, type Operand, parseCondition } from './conditions.ts';
 import type { TokenReader } from './expressions.ts';
 import { createEmptyKey, createInvalid, createInvalidParameter } from './failure.ts';
+import type { Item } from './item.ts';
 import type { Keys, Table } from './table.ts';
 import { typeOf } from './values.ts';
 

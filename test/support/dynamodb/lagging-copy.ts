@@ -1,5 +1,5 @@
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import type { Random } from '../../../lib/base/random.ts';
+import type { Item } from './item.ts';
 
 /** How far what is eventually consistent lags behind: not by time, of which no test should depend, but by requests. */
 export interface Lag {

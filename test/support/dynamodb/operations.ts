@@ -6,9 +6,9 @@ import type {
   QueryInput,
   UpdateItemInput,
 } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import type { Random } from '../../../lib/base/random.ts';
 import { createInvalid, Failure } from './failure.ts';
+import type { Item } from './item.ts';
 import type { Lag } from './lagging-copy.ts';
 import { getItem, query } from './reads.ts';
 import { Table } from './table.ts';

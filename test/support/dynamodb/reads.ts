@@ -1,8 +1,8 @@
 import type { AttributeValue, GetItemInput, QueryInput } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { holds, parseCondition } from './conditions.ts';
 import { type Path, Placeholders, type TokenReader, valueAt } from './expressions.ts';
 import { createInvalid } from './failure.ts';
+import type { Item } from './item.ts';
 import { parseKeyCondition } from './key-condition.ts';
 import { type Index, isInIndex, type Keys, namesOf, pick, type Table } from './table.ts';
 import { compare, isSame, normalizeItem, sizeOfItem } from './values.ts';

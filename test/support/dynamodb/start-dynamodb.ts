@@ -2,15 +2,19 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createDynamodbClient, type DynamodbClient } from '../../../lib/base/dynamodb.ts';
 import { createRandom, type Random } from '../../../lib/base/random.ts';
+import { accessOf } from '../aws-access.ts';
 import { Failure } from './failure.ts';
 import { Operations } from './operations.ts';
 
 /** A DynamoDB of its own in this process, kept in memory and gone when it is closed. */
 export interface LocalDynamodb {
   readonly url: string;
-  /** A client as it is deployed, pointed here; more of them may be made with `clientOptions`. */
+  /** AWS's own client, pointed here; more of them may be made with `clientOptions`. */
   readonly client: DynamoDBClient;
+  /** The relay's. */
+  readonly relayClient: DynamodbClient;
   readonly clientOptions: {
     readonly endpoint: string;
     readonly region: string;
@@ -43,14 +47,17 @@ export async function startDynamodb(seed = 1): Promise<LocalDynamodb> {
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   };
   const client = new DynamoDBClient(clientOptions);
+  const access = accessOf(clientOptions);
   return {
     url,
     client,
+    relayClient: createDynamodbClient(access),
     clientOptions,
     lagBehind: (random) => operations.lagBehind(random),
     holdTransactionsUntil: (released) => operations.transactions.holdUntil(released),
     async close() {
       client.destroy();
+      access.transport.close();
       server.close();
       server.closeAllConnections();
       await once(server, 'close');

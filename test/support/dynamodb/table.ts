@@ -1,6 +1,6 @@
 import type { AttributeValue, CreateTableCommandInput, Projection } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { createEmptyKey, createInvalid, createInvalidParameter } from './failure.ts';
+import type { Item } from './item.ts';
 import { type Lag, LaggingCopy } from './lagging-copy.ts';
 import { sizeOfItem, typeOf } from './values.ts';
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TransactWriteItem, TransactWriteItemsInput } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { createInvalid, Failure } from './failure.ts';
+import type { Item } from './item.ts';
 import type { Table } from './table.ts';
 import { sizeOfItem } from './values.ts';
 import { prepareWrite, type Write, type WriteInput, type WriteKind } from './writes.ts';

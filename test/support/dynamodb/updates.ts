@@ -1,8 +1,8 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import Big from 'big.js';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { type Path, type TokenReader, valueAt } from './expressions.ts';
 import { createInvalid } from './failure.ts';
+import type { Item } from './item.ts';
 import { normalize, normalizeItem } from './values.ts';
 
 type Source =

@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import Big from 'big.js';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { createInvalid, createInvalidParameter } from './failure.ts';
+import type { Item } from './item.ts';
 
 const types = ['S', 'N', 'BOOL', 'NULL', 'L', 'M', 'SS', 'NS'] as const;
 export type ValueType = (typeof types)[number];

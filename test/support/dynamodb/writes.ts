@@ -1,8 +1,8 @@
 import type { AttributeValue, Put, Update } from '@aws-sdk/client-dynamodb';
-import type { Item } from '../../../lib/base/dynamodb.ts';
 import { type Condition, holds, parseCondition } from './conditions.ts';
 import { Placeholders } from './expressions.ts';
 import { createInvalid, createInvalidParameter, Failure } from './failure.ts';
+import type { Item } from './item.ts';
 import type { Table } from './table.ts';
 import { applyUpdate, parseUpdate } from './updates.ts';
 import { isSame, normalizeItem } from './values.ts';

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
-import { createTransport, type Transport, type WireOutcome } from '../../lib/exchange/transport.ts';
+import { createTransport } from '../../lib/base/transport.ts';
+import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { type RawServer, type RawStep, startRawServer } from '../support/raw-server.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
 
 /** A real transport on a clock moved by hand, and the servers a test starts for it. */
@@ -12,16 +14,16 @@ export interface Line {
     steps: readonly ScriptStep[],
     server?: Parameters<typeof startScriptedServer>[1],
   ): Promise<ScriptedServer>;
+  /** Starts a server that writes bytes. */
+  serveRaw(steps: readonly RawStep[]): Promise<RawServer>;
   /** Starts a bare TCP server and returns its URL. */
   listen(server: Server, scheme: 'http' | 'https'): Promise<string>;
-  post(baseUrl: string, patience?: Patience): Promise<WireOutcome>;
+  post(baseUrl: string, change?: Change): Promise<WireOutcome>;
   close(): Promise<void>;
 }
 
-interface Patience {
-  readonly connectTimeoutMs?: number;
-  readonly timeoutMs?: number;
-}
+/** What a test may change about its request. */
+type Change = Partial<Omit<WireRequest, 'baseUrl'>>;
 
 export function openLine(): Line {
   const clock = createManualClock(1_594_297_865_000);
@@ -35,13 +37,18 @@ export function openLine(): Line {
       closers.push(() => scripted.close());
       return scripted;
     },
+    async serveRaw(steps) {
+      const raw = await startRawServer(steps);
+      closers.push(() => raw.close());
+      return raw;
+    },
     async listen(server, scheme) {
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
       closers.push(() => server.close());
       return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
     },
-    post: (baseUrl, patience = {}) =>
+    post: (baseUrl, change = {}) =>
       transport.send({
         baseUrl,
         method: 'POST',
@@ -50,7 +57,7 @@ export function openLine(): Line {
         body: '{"a":1}',
         connectTimeoutMs: 10_000,
         timeoutMs: 10_000,
-        ...patience,
+        ...change,
       }),
     async close() {
       transport.close();
@@ -59,5 +66,9 @@ export function openLine(): Line {
   };
 }
 
-/** The raw text of a response. */
 export const fine = { status: 200, body: '{"ok":true}' };
+
+/** The bytes of a response with this body. */
+export function bytesOf(body: string, fields = ''): string {
+  return `HTTP/1.1 200 OK\r\n${fields}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}

@@ -1,0 +1,127 @@
+import { Sha256 } from '@smithy/core/checksum';
+import { SignatureV4 } from '@smithy/signature-v4';
+import { AwsError, errorOf } from './aws-error.ts';
+import { type Clock, systemClock } from './clock.ts';
+import { parseOwnJson } from './json.ts';
+import type { Random } from './random.ts';
+import type { Transport } from './wire.ts';
+
+export interface AwsCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Present for a role. */
+  readonly sessionToken?: string;
+}
+
+/** What all clients of a process share. */
+export interface AwsAccess {
+  readonly transport: Transport;
+  readonly region: string;
+  /** Called for every request. */
+  readonly credentials: () => Promise<AwsCredentials>;
+  /** Scheme, host and port of every service. Absent: those of AWS in the region. */
+  readonly endpoint?: string | undefined;
+  /** Of each attempt, from its start until the connection is made, and until the whole response has arrived. */
+  readonly connectTimeoutMs: number;
+  readonly timeoutMs: number;
+  /** Absent: 3. */
+  readonly maximumAttempts?: number;
+  /** Absent: the system's. */
+  readonly clock?: Clock;
+  /** Randomises the pauses before retries. */
+  readonly random?: Random;
+}
+
+/** A service that is called by its JSON protocol: its name in addresses and signatures, and in the header of a call. */
+export interface AwsService {
+  readonly name: string;
+  readonly target: string;
+}
+
+export interface AwsClient {
+  /**
+   * @param input JSON, in the names of the service's API
+   * @returns the JSON of the response
+   * @throws AwsError of the last attempt
+   */
+  call(operation: string, input: object): Promise<unknown>;
+}
+
+const defaultAttempts = 3;
+/** The longest pause before the second attempt; before the third it is twice as long. */
+const longestPausesMs = { soon: 100, later: 500 } as const;
+
+/**
+ * Creates the client of a service with AWS's JSON protocol 1.0.
+ *
+ * A request that failed for a reason that may pass is sent again; so each must be one that may arrive twice.
+ *
+ * @see https://smithy.io/2.0/aws/protocols/aws-json-1_0-protocol.html
+ */
+export function createAwsClient(service: AwsService, access: AwsAccess): AwsClient {
+  const { clock = systemClock, random = Math.random, maximumAttempts = defaultAttempts } = access;
+  const baseUrl = access.endpoint ?? endpointOf(service.name, access.region);
+  const signer = new SignatureV4({
+    service: service.name,
+    region: access.region,
+    credentials: access.credentials,
+    sha256: Sha256,
+    applyChecksum: false,
+  });
+
+  async function attempt(operation: string, body: string): Promise<AwsError | { readonly result: unknown }> {
+    const { protocol, hostname, host } = new URL(baseUrl);
+    const unsigned = {
+      method: 'POST',
+      protocol,
+      hostname,
+      path: '/',
+      query: {},
+      headers: {
+        host,
+        'content-type': 'application/x-amz-json-1.0',
+        'x-amz-target': `${service.target}.${operation}`,
+      },
+      body,
+    };
+    const { headers } = await signer.sign(unsigned, { signingDate: new Date(clock.nowMs()) });
+    const { host: _, ...sent } = headers;
+    const outcome = await access.transport.send({
+      baseUrl,
+      method: 'POST',
+      path: '/',
+      headers: sent,
+      body,
+      connectTimeoutMs: access.connectTimeoutMs,
+      timeoutMs: access.timeoutMs,
+    });
+    return (
+      errorOf(outcome) ?? { result: outcome.kind === 'answered' ? parseOwnJson(outcome.body || '{}') : {} }
+    );
+  }
+
+  return {
+    async call(operation, input) {
+      const body = JSON.stringify(input);
+      for (let attempts = 1; ; attempts += 1) {
+        const outcome = await attempt(operation, body);
+        if (!(outcome instanceof AwsError)) return outcome.result;
+        if (outcome.retry === 'no' || attempts >= maximumAttempts) throw outcome;
+        // The whole pause is random, so that requests that failed together do not come back together.
+        await clock.sleep(random() * longestPausesMs[outcome.retry] * 2 ** (attempts - 1));
+      }
+    },
+  };
+}
+
+/** The domains of regions outside the common one. @see https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html */
+const otherDomains: readonly (readonly [regions: string, domain: string])[] = [
+  ['cn-', 'amazonaws.com.cn'],
+  ['eusc-', 'amazonaws.eu'],
+];
+
+/** The address of a service: scheme and host. */
+export function endpointOf(service: string, region: string): string {
+  const [, domain] = otherDomains.find(([regions]) => region.startsWith(regions)) ?? [];
+  return `https://${service}.${region}.${domain ?? 'amazonaws.com'}`;
+}

@@ -1,0 +1,249 @@
+import type { StatementSync } from 'node:sqlite';
+import type { Clock } from '../base/clock.ts';
+import type { SqliteFile } from '../base/sqlite.ts';
+import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
+import type { KnownEntry, LedgerWatch } from '../ledger/ledger-watch.ts';
+import { migrateLedgerTables } from '../ledger/sqlite-migrations.ts';
+import { deduplicationIdOf, groupOf, type SignalMessage } from './queue.ts';
+import { prepareStatements, type WaitingRow } from './sqlite-line-statements.ts';
+import { type Waiting, WaitingLine } from './waiting-line.ts';
+
+export interface SqliteLineOptions {
+  readonly clock: Clock;
+  /** After this many deliveries without success a signal is set aside as a dead letter. */
+  readonly maxDeliveries: number;
+  /** How long a group pauses after one of its signals was released; 2 seconds by default. */
+  readonly retryDelayMs?: number;
+  /** Called for every signal that becomes a dead letter: it now waits for the operator. */
+  readonly onDeadLetter?: (letter: Delivery) => void;
+}
+
+/** A signal that was handed to a worker, until it is finished or released. */
+export interface Delivery {
+  readonly key: SignalMessage;
+  /** Account and market: signals of a group are delivered one at a time, in the order in which they were stored. */
+  readonly group: string;
+  /** 1 at the first delivery since the relay was started. */
+  readonly deliveries: number;
+}
+
+/**
+ * The signals that wait to be executed on one machine: a view of the ledger's `accepted` entries, oldest first.
+ *
+ * A signal is delivered as soon as the ledger has executed its write, which may be before it is on the disk. So whoever
+ * executes it must do nothing that outlives a power cut before the ledger has acknowledged a later write.
+ */
+export interface SqliteLine extends LedgerWatch {
+  /** The number of signals that wait, dead letters included. */
+  readonly length: number;
+  /** Delivers the oldest signal of a group that no worker holds; null when there is none. */
+  take(): Delivery | null;
+  /** Ends a delivery whose signal was executed. */
+  finish(delivery: Delivery): void;
+  /** Puts a signal back in its place; after too many deliveries it becomes a dead letter instead. */
+  release(delivery: Delivery): Promise<void>;
+  /** Resolves as soon as `take` may have a signal to deliver, or when the signal aborts. */
+  waitForWork(signal?: AbortSignal): Promise<void>;
+  /**
+   * Reads what another process changed, as a redrive does; cheap when there was nothing.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  takeInChanges(): void;
+}
+
+interface WaitingSignal extends Waiting, Delivery {
+  deliveries: number;
+  /** The entry as it was stored, while nothing has read or changed it since; null: read it from the database. */
+  stored: SignalEntry | null;
+  /** Whether this process has moved it on: it stays in line until its delivery ends. */
+  hasLeft: boolean;
+}
+
+/**
+ * Creates the line of an embedded ledger that one process owns. What is delivered, and how often, is only in memory: after
+ * a crash every waiting signal that is no dead letter is delivered again at once. So is every signal that the crashed process
+ * was sending: nobody else will record that its outcome is unknown before the reconciler does.
+ *
+ * @throws RelayError `store_unavailable` when the file was written by a newer release
+ */
+export function createSqliteLine(file: SqliteFile, options: SqliteLineOptions): SqliteLine {
+  migrateLedgerTables(file);
+  return new LineOfLedger(file, options);
+}
+
+class LineOfLedger implements SqliteLine {
+  readonly #file: SqliteFile;
+  readonly #options: Required<SqliteLineOptions>;
+  readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #line = new WaitingLine<WaitingSignal>();
+  #dataVersion = 0;
+  #mustReload = true;
+
+  constructor(file: SqliteFile, options: SqliteLineOptions) {
+    this.#file = file;
+    this.#options = { retryDelayMs: 2000, onDeadLetter: () => undefined, ...options };
+    this.#statements = prepareStatements(file);
+    this.#dataVersion = this.#readVersion();
+    this.#load(this.#statements.unfinished);
+  }
+
+  get length(): number {
+    return this.#line.items.size;
+  }
+
+  takeInChanges(): void {
+    const version = this.#readVersion();
+    if (version === this.#dataVersion && !this.#mustReload) return;
+    this.reload();
+    this.#dataVersion = version;
+  }
+
+  #readVersion(): number {
+    return this.#file.read(() => Number(this.#statements.dataVersion.get()?.['data_version']));
+  }
+
+  reload(): void {
+    this.#mustReload = true;
+    this.#load(this.#statements.waiting);
+  }
+
+  #load(statement: StatementSync): void {
+    const rows = this.#file.read(() => statement.all()) as unknown as readonly WaitingRow[];
+    const left = new Set(this.#line.items.keys());
+    for (const row of rows) {
+      left.delete(deduplicationIdOf(row));
+      this.#place(row);
+    }
+    for (const id of left) this.#leave(id);
+    this.#mustReload = false;
+  }
+
+  #place(row: WaitingRow): void {
+    const known = this.#line.items.get(deduplicationIdOf(row));
+    if (known === undefined) {
+      this.#line.add(createWaiting(row, row.seq, null, row.isAside === 1));
+      return;
+    }
+    known.hasLeft = false;
+    if (known.isAside === (row.isAside === 1)) return;
+    known.isAside = row.isAside === 1;
+    known.deliveries = 0;
+    this.#line.reconsider(known);
+  }
+
+  added(entry: Entry, seq: number): void {
+    const { signal } = entry;
+    if (signal === null) return;
+    const { account, signalId } = entry;
+    this.#line.add(
+      createWaiting({ account, signalId, market: signal.market }, seq, { ...entry, signal }, false),
+    );
+  }
+
+  left(key: EntryKey): void {
+    this.#leave(deduplicationIdOf(key));
+  }
+
+  #leave(id: string): void {
+    const item = this.#line.items.get(id);
+    if (item === undefined) return;
+    if (this.#line.isDelivered(item)) item.hasLeft = true;
+    else this.#line.remove(item);
+  }
+
+  find(key: EntryKey): KnownEntry | null {
+    const item = this.#line.items.get(deduplicationIdOf(key));
+    if (item === undefined) return null;
+    return { seq: item.position, stored: item.stored, isOldest: !this.#line.hasOlder(item) };
+  }
+
+  take(): Delivery | null {
+    const item = this.#line.take();
+    if (item !== null) item.deliveries += 1;
+    return item;
+  }
+
+  finish({ key }: Delivery): void {
+    const item = this.#line.items.get(deduplicationIdOf(key));
+    if (item === undefined) return;
+    if (item.hasLeft || !this.#isStillAccepted(item)) this.#line.remove(item);
+    else this.#putBack(item);
+  }
+
+  /** Another process may have moved it on. Unless that is certain, it is delivered again, which does no harm. */
+  #isStillAccepted({ position, key }: WaitingSignal): boolean {
+    const { account, signalId } = key;
+    try {
+      const row = this.#file.read(() => this.#statements.isWaiting.get(position, account, signalId));
+      return row !== undefined;
+    } catch {
+      return true;
+    }
+  }
+
+  async release({ key }: Delivery): Promise<void> {
+    const item = this.#line.items.get(deduplicationIdOf(key));
+    if (item === undefined) return;
+    item.stored = null;
+    if (item.hasLeft) {
+      this.#line.remove(item);
+      return;
+    }
+    if (item.deliveries < this.#options.maxDeliveries) {
+      this.#putBack(item);
+      return;
+    }
+    if (!(await this.#setAside(item))) {
+      this.#line.remove(item);
+      return;
+    }
+    item.isAside = true;
+    this.#line.putBack(item, Promise.resolve());
+    this.#options.onDeadLetter(item);
+  }
+
+  /** Returns false when another process has moved it on. */
+  async #setAside(item: WaitingSignal): Promise<boolean> {
+    const { account, signalId } = item.key;
+    const nowMs = this.#options.clock.nowMs();
+    try {
+      const { changes } = await this.#file.write(() =>
+        this.#statements.setAside.run(nowMs, item.position, account, signalId),
+      );
+      return changes === 1;
+    } catch (error) {
+      // The line may have read the write that is lost.
+      this.#mustReload = true;
+      this.#putBack(item);
+      throw error;
+    }
+  }
+
+  #putBack(item: WaitingSignal): void {
+    this.#line.putBack(item, this.#options.clock.sleep(this.#options.retryDelayMs));
+  }
+
+  waitForWork(signal?: AbortSignal): Promise<void> {
+    return this.#line.waitForFree(signal);
+  }
+}
+
+function createWaiting(
+  { account, signalId, market }: SignalMessage,
+  seq: number,
+  stored: SignalEntry | null,
+  isAside: boolean,
+): WaitingSignal {
+  const key = { account, signalId, market };
+  return {
+    id: deduplicationIdOf(key),
+    position: seq,
+    group: groupOf(key),
+    isAside,
+    key,
+    deliveries: 0,
+    stored,
+    hasLeft: false,
+  };
+}
