@@ -50,11 +50,17 @@ interface StoreVersion {
   readonly version: number;
 }
 
-/** Opens the file read-only. Empty when the file does not exist or was created before stores had versions. */
+/**
+ * Opens the file read-only, unless a power cut left a transaction in it that SQLite must undo first: it refuses to do
+ * that for a reader. Empty when the file does not exist or was created before stores had versions.
+ */
 function readVersions(path: string): readonly StoreVersion[] {
   if (!existsSync(path)) return [];
   try {
-    using database = new DatabaseSync(locate(path), { readOnly: true });
+    const isUnfinished = existsSync(`${path}-journal`);
+    using database = isUnfinished
+      ? new DatabaseSync(path)
+      : new DatabaseSync(locate(path), { readOnly: true });
     const table = database
       .prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_versions'")
       .get();

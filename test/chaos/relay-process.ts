@@ -62,7 +62,8 @@ let stopping: Promise<void> | null = null;
 
 function stop(): Promise<void> {
   stopping ??= relay.close().then(() => {
-    logOutput.end();
+    // The log may hold lines back until the next tick; ending it writes them.
+    output.end(() => logOutput.end());
     lock.release();
     if (process.connected) process.disconnect();
   });
