@@ -11,6 +11,8 @@ import type { WaitingFigures } from './waiting.ts';
 /** The figures of one run of the benchmark. A part that was not asked for is absent. */
 export interface BenchFigures {
   readonly processors: readonly CpuInfo[];
+  /** How many programs wanted a core in the minute before the benchmark began. */
+  readonly loadBefore?: number;
   readonly signing?: SigningRates;
   readonly orders?: OrderFigures;
   readonly kinds?: KindFigures;

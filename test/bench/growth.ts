@@ -20,7 +20,7 @@ export interface Cost {
 /** What one operation costs, by the number of signals in the ledger. */
 export interface GrowthFigures {
   readonly operation: string;
-  /** A command is a process of its own. Its figures are what it takes beyond `--help`. */
+  /** A command is a process of its own. Its CPU time is what it takes beyond `--help`, its time is the whole. */
   readonly isCommand: boolean;
   /** Round by round. */
   readonly costs: ReadonlyMap<number, readonly Cost[]>;
@@ -151,7 +151,7 @@ async function measureCommands(
 function beyond(nothing: CommandRun, run: CommandRun): Cost {
   return {
     cpuMs: (run.cpuMicros - nothing.cpuMicros) / 1000,
-    tookMs: run.tookMs - nothing.tookMs,
+    tookMs: run.tookMs,
   };
 }
 

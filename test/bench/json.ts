@@ -30,11 +30,12 @@ const measures: Readonly<Record<string, Measure>> = {
  * `orders`, `kinds` and `parts` are orders in flight. A part that was not measured is absent.
  */
 export function writeJson(figures: BenchFigures): string {
-  const { processors, signing, orders, kinds, parts, starts, growth, waiting } = figures;
+  const { processors, loadBefore, signing, orders, kinds, parts, starts, growth, waiting } = figures;
   const goals = judgeGoals(figures);
   const document = {
     node: process.version,
     processors: processors.map(({ model }) => model.trim()),
+    loadBefore,
     signingsPerSecond: signing,
     orders: orders && {
       rounds: orders.rounds,

@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 export async function listenLocally(
   server: Server,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
+  // Longer than any pause between two turns, so that no idle connection is closed just as it is used again.
+  server.keepAliveTimeout = 3_600_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

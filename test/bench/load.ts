@@ -180,17 +180,28 @@ function createPoster(url: string) {
   const { hostname, port } = new URL(url);
   const agent = new Agent({ keepAlive: true });
   const base: RequestOptions = { hostname, port, agent, method: 'POST' };
-  return (path: string, body: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      issueRequest({ ...base, path, headers: { 'content-type': 'text/plain' } }, (response) => {
-        response.resume().on('end', () => {
-          if (response.statusCode === 202) resolve();
-          else reject(new Error(`an alert was answered with HTTP ${response.statusCode}`));
-        });
-      })
-        .on('error', reject)
-        .end(body);
+
+  function post(path: string, body: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const request = issueRequest(
+        { ...base, path, headers: { 'content-type': 'text/plain' } },
+        (response) => {
+          response.resume().on('end', () => {
+            if (response.statusCode === 202) resolve();
+            else reject(new Error(`an alert was answered with HTTP ${response.statusCode}`));
+          });
+        },
+      );
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        // Between two turns, a server closes connections that were idle for seconds, perhaps just as one is used again.
+        if (request.reusedSocket && error.code === 'ECONNRESET') resolve(post(path, body));
+        else reject(error);
+      });
+      request.end(body);
     });
+  }
+
+  return post;
 }
 
 /** Each market order reads the order book once. */

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { measureBundles } from './bundles.ts';
@@ -70,8 +70,11 @@ process.once('SIGINT', () => process.exit(130));
 const signingRounds = 9;
 const signingRoundMs = 200;
 const startRounds = 21;
+/** From this load average on, the machine is not quiet enough. */
+const busyLoad = 1;
 
 const processors = cpus();
+const [loadBefore = 0] = loadavg();
 const figures = await measure(options.only);
 const tables = createTables(figures);
 if (options.write === true) writeDocument(processors, tables);
@@ -87,7 +90,7 @@ async function measure(chosen: readonly Part[]): Promise<BenchFigures> {
     growth: async () => ({ growth: await measureGrowth(folder) }),
     waiting: async () => ({ waiting: await measureWaiting(folder) }),
   };
-  let measured: BenchFigures = { processors };
+  let measured: BenchFigures = { processors, loadBefore };
   for (const part of parts.filter((one) => chosen.includes(one))) {
     process.stderr.write(`measuring ${part} …\n`);
     measured = { ...measured, ...(await measureOne[part]()) };
@@ -98,6 +101,11 @@ async function measure(chosen: readonly Part[]): Promise<BenchFigures> {
 function writeReport(): string {
   const { ccxtAbsence = null, asides = new Map<string, number>() } = figures.orders ?? {};
   const notes = [
+    ...(loadBefore < busyLoad
+      ? []
+      : [
+          `Other programs used the machine when the benchmark began (load average ${loadBefore.toFixed(1)}): the relay's ratios are too high, most of all with one order in flight. Repeat it on a quiet machine.`,
+        ]),
     ...(ccxtAbsence === null ? [] : [`ccxt could not be installed, and is left out: ${ccxtAbsence}`]),
     ...Array.from(
       asides,

@@ -15,7 +15,7 @@ const rules: readonly Rule[] = [
     pattern: /lib\/base\/sqlite\.ts #?commit\w*$/,
   },
   { part: 'SQLite: ledger and queue', pattern: /lib\/(?:base\/sqlite|ledger|queue)/ },
-  { part: 'log', pattern: /powertools|lib\/host\/log|infra\/local\/log-output/ },
+  { part: 'log', pattern: /powertools|lib\/host\/(?:line-)?log|infra\/local\/log-output/ },
   { part: 'signature and nonce', pattern: /lib\/exchange\/(?:signing|nonce)/ },
   { part: 'HTTP out', pattern: /lib\/base\/(?:transport|http-|deadlines|byte-store)/ },
   { part: 'order: check, rename, read the response', pattern: /lib\/exchange/ },
