@@ -1,4 +1,3 @@
-import type { Dated } from './deadlines.ts';
 import { pickHeaders } from './http-head.ts';
 import type { ReadResponse } from './http-response.ts';
 import type { WireOutcome, WireRequest } from './wire.ts';
@@ -10,7 +9,7 @@ export interface Holder {
 }
 
 /** One request on its way, and what is proven about it. */
-export class Delivery implements Dated {
+export class Delivery {
   readonly outcome: Promise<WireOutcome>;
   readonly request: WireRequest;
   /** The request's bytes, as text that is ASCII (`latin1`) or not (`utf8`). */
@@ -19,7 +18,9 @@ export class Delivery implements Dated {
   holder: Holder | null = null;
   readonly #resolve: (outcome: WireOutcome) => void;
   readonly #startedAtMs = performance.now();
+  #timer: NodeJS.Timeout | null = null;
   #isWritten = false;
+  #isEnded = false;
 
   constructor(request: WireRequest, text: string, encoding: 'latin1' | 'utf8') {
     const { promise, resolve } = Promise.withResolvers<WireOutcome>();
@@ -30,6 +31,7 @@ export class Delivery implements Dated {
     this.encoding = encoding;
   }
 
+  /** When the request ends unless more becomes known of it, on the clock of `performance.now()`. */
   get dueMs(): number {
     const { connectTimeoutMs, timeoutMs } = this.request;
     return this.#startedAtMs + (this.#isWritten ? timeoutMs : Math.min(connectTimeoutMs, timeoutMs));
@@ -42,25 +44,28 @@ export class Delivery implements Dated {
   /** To be called before the first byte is handed to a connection, so that every later failure is `ambiguous`. */
   markWritten(): void {
     this.#isWritten = true;
+    if (this.#timer !== null) this.startTimer();
   }
 
+  /** Called last: a request that was written at once, as most are, then needs one timer only. */
+  startTimer(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    if (this.#isEnded) return;
+    this.#timer = setTimeout(() => this.expire(), Math.max(1, this.dueMs - performance.now()));
+  }
+
+  /** Ends the request, because its time is up. */
   expire(): void {
     const { connectTimeoutMs, timeoutMs } = this.request;
-    this.interrupt(
-      this.#isWritten
-        ? `no response within ${timeoutMs} ms`
-        : `no connection within ${Math.min(connectTimeoutMs, timeoutMs)} ms`,
-    );
-  }
-
-  /** Ends the request from outside, and whatever holds it lets go of it. */
-  interrupt(reason: string): void {
+    const reason = this.#isWritten
+      ? `no response within ${timeoutMs} ms`
+      : `no connection within ${Math.min(connectTimeoutMs, timeoutMs)} ms`;
     this.holder?.abandon(this, reason);
   }
 
   /** Ends the request without a response: `ambiguous` once it was written to a connection, else `not_sent`. */
   fail(reason: string): void {
-    this.#resolve(
+    this.#end(
       this.#isWritten
         ? { kind: 'ambiguous', reason: `the response was lost after the request was written: ${reason}` }
         : { kind: 'not_sent', reason: `no connection to ${this.request.baseUrl}: ${reason}` },
@@ -70,10 +75,16 @@ export class Delivery implements Dated {
   succeed({ head, body }: ReadResponse): void {
     const { wantedHeaders } = this.request;
     const { status } = head;
-    this.#resolve(
+    this.#end(
       wantedHeaders === undefined
         ? { kind: 'answered', status, body }
         : { kind: 'answered', status, body, headers: pickHeaders(head, wantedHeaders) },
     );
+  }
+
+  #end(outcome: WireOutcome): void {
+    this.#isEnded = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#resolve(outcome);
   }
 }

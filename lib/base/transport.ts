@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from './clock.ts';
-import { Deadlines } from './deadlines.ts';
 import { parseAddress } from './http-address.ts';
 import { Delivery } from './http-delivery.ts';
 import { ConnectionPool } from './http-pool.ts';
@@ -14,7 +13,6 @@ import type { Transport } from './wire.ts';
  */
 export function createTransport(clock: Clock = systemClock): Transport {
   const pools = new Map<string, ConnectionPool>();
-  const deadlines = new Deadlines();
   let isClosed = false;
 
   function poolOf(baseUrl: string): ConnectionPool {
@@ -34,10 +32,8 @@ export function createTransport(clock: Clock = systemClock): Transport {
       if (composed.kind === 'invalid') return { kind: 'not_sent', reason: composed.reason };
       const delivery = new Delivery(request, composed.text, composed.encoding);
       pool.deliver(delivery);
-      deadlines.add(delivery);
-      const outcome = await delivery.outcome;
-      deadlines.delete(delivery);
-      return outcome;
+      delivery.startTimer();
+      return await delivery.outcome;
     },
     close() {
       isClosed = true;
