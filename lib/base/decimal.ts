@@ -88,7 +88,7 @@ export function floorToStep(value: Decimal, step: Decimal): Decimal {
 
 /**
  * Whether the step is a power of ten and the value has no digit below it. Almost every price and amount of an alert is
- * such a multiple, as far as its digits show; the division takes 8 times as long.
+ * such a multiple, as far as its digits show; a division takes thirty times as long.
  */
 function isMultipleOfPower(value: Decimal, step: Decimal): boolean {
   const isPower = step.s === 1 && step.c.length === 1 && step.c[0] === 1;

@@ -9,7 +9,7 @@ import type { IncomingMessage } from 'node:http';
  * @throws Error when the connection closes before the end of the body
  */
 export function readBody(request: IncomingMessage, maximumBytes: number): Promise<Buffer | null> {
-  // By events: an iterator over the stream costs an order 12 µs more.
+  // By events: an iterator over the stream takes twice as long.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
