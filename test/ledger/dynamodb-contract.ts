@@ -231,7 +231,8 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
         tableName,
         keepDays: 1,
       });
-      expect(await ledger.move(key, { from: 'sending', step: placed })).toMatchObject({ status: 'placed' });
+      await ledger.move(key, { from: 'sending', step: placed });
+      expect(await first.read(key)).toMatchObject({ status: 'placed' });
       expect((await first.read(key))?.steps).toHaveLength(3);
       await close();
     });
