@@ -41,8 +41,9 @@ const isBuried = `status = 'accepted' AND set_aside_at_ms IS NOT NULL`;
 
 function prepareStatements({ database }: SqliteFile) {
   return {
+    // The sign keeps SQLite from reading the whole table in the order of its rows.
     all: database.prepare(
-      `SELECT account, signal_id AS signalId, market FROM entries WHERE ${isBuried} ORDER BY seq`,
+      `SELECT account, signal_id AS signalId, market FROM entries WHERE ${isBuried} ORDER BY +seq`,
     ),
     putBack: database.prepare(`UPDATE entries SET set_aside_at_ms = NULL WHERE ${isBuried}`),
     count: database.prepare(

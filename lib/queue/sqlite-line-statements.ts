@@ -7,9 +7,10 @@ export interface WaitingRow extends SignalMessage {
   readonly isAside: number;
 }
 
+/** The sign keeps SQLite from reading the whole table in the order of its rows. */
 const listOf = (condition: string) =>
   `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside FROM entries
-   WHERE ${condition} AND market IS NOT NULL ORDER BY seq`;
+   WHERE ${condition} AND market IS NOT NULL ORDER BY +seq`;
 
 /** Rows are found by their numbers. Their ids are compared, too: a number is given again when its write was lost. */
 export function prepareStatements({ database }: SqliteFile) {

@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import type { openSqlite } from '../../lib/base/sqlite.ts';
+import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
+import { prepareStatements } from '../../lib/queue/sqlite-line-statements.ts';
+import { openStore } from './open-store.ts';
+
+/** SQLite's query plan of every statement on entries that the call prepares. */
+function plansOf(call: (file: ReturnType<typeof openSqlite>) => void): readonly (readonly string[])[] {
+  const { file } = openStore();
+  const { database } = file;
+  const prepare = database.prepare.bind(database);
+  const prepared: string[] = [];
+  database.prepare = (sql) => {
+    prepared.push(sql);
+    return prepare(sql);
+  };
+  call(file);
+  const plans = prepared
+    .filter((sql) => /\bentries\b/.test(sql))
+    .map((sql) => prepare(`EXPLAIN QUERY PLAN ${sql}`).all())
+    .map((rows) => rows.map((row) => String(row['detail'])));
+  file.close();
+  return plans;
+}
+
+/** The index holds the signals that wait, and no others. */
+const waiting = expect.stringMatching(
+  /^(SCAN entries USING INDEX entries_waiting|SEARCH entries USING INDEX entries_under_way \(status=\?\))$/,
+);
+const sorted = 'USE TEMP B-TREE FOR ORDER BY';
+const byNumber = 'SEARCH entries USING INTEGER PRIMARY KEY (rowid=?)';
+
+test('the line reads the entries that wait, and never the others', () => {
+  const plans = plansOf((file) => prepareStatements(file));
+  expect(plans).toEqual([[waiting, sorted], [waiting, sorted], [byNumber], [byNumber]]);
+});
+
+test('dead letters are found among the entries that wait', () => {
+  const plans = plansOf((file) => createSqliteDeadLetters(file));
+  expect(plans).toEqual([[waiting, sorted], [waiting], [waiting]]);
+});
