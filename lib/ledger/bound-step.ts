@@ -28,6 +28,15 @@ export function boundStep(step: Step): Step {
   return evidence === undefined ? bounded : { ...bounded, evidence: boundEvidence(evidence) };
 }
 
+/** The text under which a step is stored. */
+export function formatStep(step: Step): string {
+  const text = JSON.stringify(step);
+  // A character has three bytes at most, so nearly every step is within the bounds for certain.
+  const isShort =
+    step.note.length * 3 <= maximumNoteBytes && text.length * 3 <= maximumStepBytes - maximumNoteBytes;
+  return isShort ? text : JSON.stringify(boundStep(step));
+}
+
 /** Shortens the finding of a lookup for storage. */
 export function boundLookup(lookup: LookupProgress): LookupProgress {
   return { ...lookup, finding: lookup.finding === null ? null : boundText(lookup.finding, maximumNoteBytes) };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type AttributeValue, type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { parseOwnJson } from '../base/json.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
-import { boundStep } from './bound-step.ts';
+import { formatStep } from './bound-step.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, EntryKey, Step } from './entry.ts';
 import { readLookup, readSignal } from './stored-entry.ts';
@@ -75,7 +75,7 @@ export function itemOf(entry: Entry, arrival: number): Item {
 }
 
 export function stepList(...steps: readonly Step[]): AttributeValue {
-  return { L: steps.map((step) => ({ S: JSON.stringify(boundStep(step)) })) };
+  return { L: steps.map((step) => ({ S: formatStep(step) })) };
 }
 
 /** The prefix of a market's open orders in the index `openOrders`. */

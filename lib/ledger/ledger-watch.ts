@@ -21,6 +21,8 @@ export interface LedgerWatch {
   left(key: EntryKey): void;
   /** Reported writes were undone: what is `accepted` must be read anew. */
   reload(): void;
+  /** The numbers of the rows of a market that wait, oldest first; at most `limit`. */
+  listWaiting(account: string, market: string, limit: number): readonly number[];
   /** Null when it does not wait. */
   find(key: EntryKey): KnownEntry | null;
 }

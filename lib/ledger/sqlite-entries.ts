@@ -14,6 +14,9 @@ const ordersWithin = (sinceMs: string, untilMs: string) =>
   `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND ordered_at_ms > ${sinceMs} AND ordered_at_ms <= ${untilMs}`;
 
+/** The condition of the partial index of signals that are not carried out yet. */
+export const underWay = "status IN ('accepted', 'sending')";
+
 /** The steps with one more, `step`, at their end. */
 const appended = (step: string) => `substr(steps, 1, length(steps) - 1) || ',' || ${step} || ']'`;
 
@@ -27,7 +30,8 @@ const appended = (step: string) => `substr(steps, 1, length(steps) - 1) || ',' |
 export const sql = {
   insert: `INSERT INTO entries (${columns}) VALUES (${values}) ON CONFLICT (account, signal_id) DO NOTHING`,
   numberOf: 'SELECT seq FROM entries WHERE account = ? AND signal_id = ?',
-  start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = iif(client_order_id IS NULL, NULL, ?3),
+  start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3,
+      ordered_at_ms = iif(client_order_id IS NULL OR ?7 IS NULL, NULL, ?3),
       order_open = client_order_id IS NOT NULL, steps = ${appended('?4')}
     WHERE seq = ?2 AND account = ?1 AND signal_id = ?8 AND status = 'accepted'
       AND (?7 IS NULL OR (${ordersWithin('?5', '?6')}) < ?7)`,
@@ -50,7 +54,16 @@ export const sql = {
   lookupsAhead: 'SELECT * FROM entries WHERE look_due_at_ms > ? ORDER BY look_due_at_ms, seq LIMIT ?',
   postpone: `UPDATE entries SET look = ?4, look_due_at_ms = ?5
     WHERE account = ?1 AND signal_id = ?2 AND look_due_at_ms = ?3`,
-  waiting: `SELECT * FROM entries WHERE account = ? AND market = ? AND status = 'accepted' ORDER BY seq LIMIT ?`,
+  waiting: `SELECT * FROM entries WHERE +account = ? AND market = ? AND status = 'accepted' AND ${underWay}
+    ORDER BY +seq LIMIT ?`,
+  readByNumber: 'SELECT * FROM entries WHERE seq = ?',
+  /** Steps from one account to the next in the index by account. */
+  accounts: `WITH RECURSIVE known (account) AS (
+      SELECT min(account) FROM entries
+      UNION ALL
+      SELECT (SELECT min(account) FROM entries WHERE entries.account > known.account) FROM known
+        WHERE known.account IS NOT NULL)
+    SELECT account FROM known WHERE account IS NOT NULL`,
   openOrders: `SELECT * FROM entries WHERE account = ? AND market = ? AND order_open = 1
     ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
   findOrder:
@@ -68,22 +81,23 @@ export function prepareLedger({ database }: SqliteFile): Statements {
   return Object.fromEntries(prepared) as Statements;
 }
 
+/** A query of one account, or of all signals with one of the few statuses that are indexed for all accounts together. */
+export type ListQuery = Pick<EntryQuery, 'status' | 'account' | 'oldestFirst'>;
+
+export function isUnderWay(status: EntryQuery['status']): boolean {
+  return status === 'accepted' || status === 'sending';
+}
+
 /**
  * The statement that lists a page of a query. Its parameters are `status` and `account`, if the query has
  * them, then the position at which the previous page ended (`startOf`), then the number of rows.
  */
-export function listStatement({ status, account, oldestFirst = false }: EntryQuery): string {
-  const isUnderWay = status === 'accepted' || status === 'sending';
+export function listStatement({ status, account, oldestFirst = false }: ListQuery): string {
   const conditions = [
     // The second term names the partial index that holds the status.
-    ...(status === undefined
-      ? []
-      : [
-          'status = ?',
-          isUnderWay ? "status IN ('accepted', 'sending')" : "status NOT IN ('accepted', 'sending')",
-        ]),
+    ...(status === undefined ? [] : ['status = ?', isUnderWay(status) ? underWay : `NOT ${underWay}`]),
     // The sign keeps SQLite from reading the whole account: few signals are under way.
-    ...(account === undefined ? [] : [isUnderWay ? '+account = ?' : 'account = ?']),
+    ...(account === undefined ? [] : [isUnderWay(status) ? '+account = ?' : 'account = ?']),
     `(created_at_ms, seq) ${oldestFirst ? '>' : '<'} (?, ?)`,
   ];
   const direction = oldestFirst ? '' : ' DESC';

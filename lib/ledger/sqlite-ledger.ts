@@ -1,5 +1,5 @@
 import type { SqliteFile } from '../base/sqlite.ts';
-import { boundLookup, boundStep } from './bound-step.ts';
+import { boundLookup, formatStep } from './bound-step.ts';
 import { createAcceptedEntry, createFirstLookup, createRefusedEntry } from './create-entry.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 import {
@@ -56,7 +56,7 @@ class SqliteLedger implements Ledger {
     this.#file = file;
     this.#watch = watch;
     this.#statements = prepareLedger(file);
-    this.#lists = new SqliteLists(file, this.#statements);
+    this.#lists = new SqliteLists(file, this.#statements, watch);
   }
 
   async accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
@@ -116,7 +116,7 @@ class SqliteLedger implements Ledger {
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
     const { atMs } = step;
-    const text = JSON.stringify(boundStep(step));
+    const text = formatStep(step);
     const window = [atMs - limitWindowMs, atMs + clockToleranceMs] as const;
     const { result, durable } = this.#file.execute((): Started => {
       const seq = this.#numberOf(key);
@@ -138,7 +138,7 @@ class SqliteLedger implements Ledger {
   async move(key: EntryKey, move: Move): Promise<void> {
     refuseIllegalMove(key, move);
     const { from, step, orderId = null } = move;
-    const text = JSON.stringify(boundStep(step));
+    const text = formatStep(step);
     const isOpen = isOpenAfter(move);
     const open = isOpen === undefined ? null : Number(isOpen);
     const look = step.status === 'unknown' ? formatLookup(createFirstLookup(step.atMs)) : null;

@@ -3,13 +3,17 @@ import type { SqliteFile } from '../base/sqlite.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import type { Entry } from './entry.ts';
 import { type EntryPage, type EntryQuery, farthestLookupMs } from './ledger.ts';
+import type { LedgerWatch } from './ledger-watch.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';
 import {
   type EntryRow,
   entriesOf,
   entryOrDamaged,
   formatCursor,
+  isUnderWay,
+  type ListQuery,
   listStatement,
+  type Place,
   type Statements,
   startOf,
 } from './sqlite-entries.ts';
@@ -18,9 +22,11 @@ import {
 export class SqliteLists {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
+  readonly #watch: LedgerWatch | null;
   readonly #listings = new Map<string, StatementSync>();
 
-  constructor(file: SqliteFile, statements: Statements) {
+  constructor(file: SqliteFile, statements: Statements, watch: LedgerWatch | null) {
+    this.#watch = watch;
     this.#file = file;
     this.#statements = statements;
   }
@@ -34,11 +40,9 @@ export class SqliteLists {
   }
 
   async list(query: EntryQuery): Promise<EntryPage> {
-    const { status, account, limit } = query;
-    const { createdAtMs, seq } = startOf(query);
-    const filters = [status, account].filter((value) => value !== undefined);
+    const { limit } = query;
     // One row more than the limit shows whether there is another page.
-    const rows = this.#rows(this.#listing(query), ...filters, createdAtMs, seq, limit + 1);
+    const rows = this.#rowsOf(query, startOf(query), limit + 1);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     return {
@@ -48,8 +52,27 @@ export class SqliteLists {
     };
   }
 
+  /** Each account has an index of its own signals; the page of all accounts is put together from theirs. */
+  #rowsOf(query: ListQuery, start: Place, limit: number): readonly EntryRow[] {
+    if (query.account !== undefined || isUnderWay(query.status)) return this.#rowsOfOne(query, start, limit);
+    const accounts = this.#file.read(() => this.#statements.accounts.all());
+    const rows = accounts.flatMap(({ account }) =>
+      this.#rowsOfOne({ ...query, account: String(account) }, start, limit),
+    );
+    const direction = query.oldestFirst === true ? 1 : -1;
+    const compare = (a: EntryRow, b: EntryRow) => a.created_at_ms - b.created_at_ms || a.seq - b.seq;
+    return rows.sort((a, b) => direction * compare(a, b)).slice(0, limit);
+  }
+
+  #rowsOfOne(query: ListQuery, { createdAtMs, seq }: Place, limit: number): readonly EntryRow[] {
+    const filters = [query.status, query.account].filter((value) => value !== undefined);
+    return this.#rows(this.#listing(query), ...filters, createdAtMs, seq, limit);
+  }
+
   async waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.waiting, account, market, limit));
+    if (this.#watch === null) return entriesOf(this.#rows(this.#statements.waiting, account, market, limit));
+    const numbers = this.#watch.listWaiting(account, market, limit);
+    return entriesOf(numbers.flatMap((seq) => this.#rows(this.#statements.readByNumber, seq)));
   }
 
   async openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
@@ -72,7 +95,7 @@ export class SqliteLists {
   }
 
   /** Prepares a statement at its first use: there are eight, and a relay uses two. */
-  #listing(query: EntryQuery): StatementSync {
+  #listing(query: ListQuery): StatementSync {
     const text = listStatement(query);
     const known = this.#listings.get(text) ?? this.#file.read(() => this.#file.database.prepare(text));
     this.#listings.set(text, known);

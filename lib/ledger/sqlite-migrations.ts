@@ -60,13 +60,12 @@ export const migrations: readonly string[] = [
    DELETE FROM schema_versions WHERE store = 'queue';
    DROP INDEX signals_by_account;
    DROP INDEX entries_waiting;
+   DROP INDEX entries_by_time;
    DROP INDEX entries_by_status;
    DROP INDEX entries_by_account_and_status;
-   CREATE INDEX entries_waiting ON entries (account, market, seq) WHERE status = 'accepted';
    CREATE INDEX entries_under_way ON entries (status, created_at_ms) WHERE status IN ('accepted', 'sending');
-   CREATE INDEX entries_ended ON entries (status, created_at_ms) WHERE status NOT IN ('accepted', 'sending');
    CREATE INDEX entries_ended_by_account ON entries (account, status, created_at_ms)
-     WHERE status NOT IN ('accepted', 'sending');`,
+     WHERE NOT status IN ('accepted', 'sending');`,
 ];
 
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */

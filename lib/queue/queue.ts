@@ -27,7 +27,7 @@ export interface SignalQueue {
 export type PostponeMessage = (receipt: string, pauseMs: number) => Promise<void>;
 
 /** The group whose messages are handled strictly in order. */
-export function groupOf(message: SignalMessage): string {
+export function groupOf(message: Omit<SignalMessage, 'signalId'>): string {
   return `${message.account}.${message.market}`;
 }
 

@@ -1,4 +1,5 @@
 import type { SqliteFile } from '../base/sqlite.ts';
+import { underWay } from '../ledger/sqlite-entries.ts';
 import { migrateLedgerTables } from '../ledger/sqlite-migrations.ts';
 import type { BuriedMessage, DeadLetters } from './dead-letters.ts';
 import { groupOf, type SignalMessage } from './queue.ts';
@@ -28,7 +29,7 @@ export function createSqliteDeadLetters(file: SqliteFile): DeadLetters & { count
         statements.putBack.run();
         return buried.map(
           ({ account, signalId, market }): BuriedMessage => ({
-            group: groupOf({ account, signalId, market }),
+            group: groupOf({ account, market }),
             body: JSON.stringify({ account, signalId, market }),
           }),
         );
@@ -37,7 +38,7 @@ export function createSqliteDeadLetters(file: SqliteFile): DeadLetters & { count
   };
 }
 
-const isBuried = `status = 'accepted' AND set_aside_at_ms IS NOT NULL`;
+const isBuried = `status = 'accepted' AND ${underWay} AND set_aside_at_ms IS NOT NULL`;
 
 function prepareStatements({ database }: SqliteFile) {
   return {
@@ -50,7 +51,7 @@ function prepareStatements({ database }: SqliteFile) {
       `SELECT count(*) FILTER (WHERE set_aside_at_ms IS NULL) AS waiting,
          min(created_at_ms) FILTER (WHERE set_aside_at_ms IS NULL) AS oldestSentAtMs,
          count(*) FILTER (WHERE set_aside_at_ms IS NOT NULL) AS deadLetters
-       FROM entries WHERE status = 'accepted' AND market IS NOT NULL`,
+       FROM entries WHERE status = 'accepted' AND ${underWay} AND market IS NOT NULL`,
     ),
   };
 }

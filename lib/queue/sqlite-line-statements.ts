@@ -1,4 +1,5 @@
 import type { SqliteFile } from '../base/sqlite.ts';
+import { underWay } from '../ledger/sqlite-entries.ts';
 import type { SignalMessage } from './queue.ts';
 
 /** A row of the statement `waiting`. */
@@ -15,8 +16,8 @@ const listOf = (condition: string) =>
 /** Rows are found by their numbers. Their ids are compared, too: a number is given again when its write was lost. */
 export function prepareStatements({ database }: SqliteFile) {
   return {
-    waiting: database.prepare(listOf("status = 'accepted'")),
-    unfinished: database.prepare(listOf("status IN ('accepted', 'sending')")),
+    waiting: database.prepare(listOf(`status = 'accepted' AND ${underWay}`)),
+    unfinished: database.prepare(listOf(underWay)),
     isWaiting: database.prepare(
       `SELECT 1 FROM entries WHERE seq = ? AND account = ? AND signal_id = ? AND status = 'accepted'`,
     ),

@@ -152,6 +152,11 @@ class LineOfLedger implements SqliteLine {
     else this.#line.remove(item);
   }
 
+  listWaiting(account: string, market: string, limit: number): readonly number[] {
+    const waiting = this.#line.list(groupOf({ account, market })).filter(({ hasLeft }) => !hasLeft);
+    return waiting.slice(0, limit).map(({ position }) => position);
+  }
+
   find(key: EntryKey): KnownEntry | null {
     const item = this.#line.items.get(deduplicationIdOf(key));
     if (item === undefined) return null;

@@ -79,6 +79,11 @@ export class WaitingLine<T extends Waiting> {
     return this.#groups.get(item.group)?.delivered === item;
   }
 
+  /** The items of a group, oldest first, the delivered one among them. */
+  list(group: string): readonly T[] {
+    return this.#groups.get(group)?.items ?? [];
+  }
+
   /** Whether an older item of the same group waits. */
   hasOlder(item: T): boolean {
     return this.#groups.get(item.group)?.items[0] !== item;
