@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Delivery } from '../../lib/base/http-delivery.ts';
 import type { WireRequest } from '../../lib/base/wire.ts';
 
@@ -52,4 +52,50 @@ test.each([
   delivery.expire();
 
   expect(await delivery.outcome).toEqual(outcome);
+});
+
+describe('the timer', () => {
+  beforeEach(() => {
+    jest.useFakeTimers({ doNotFake: ['performance', 'nextTick', 'queueMicrotask', 'setImmediate'] });
+  });
+
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
+  test('ends a request that is never written when the time to connect is up', () => {
+    const reasons: string[] = [];
+    const delivery = deliver();
+    delivery.holder = { abandon: (_, reason) => reasons.push(reason) };
+    delivery.startTimer();
+
+    jest.advanceTimersByTime(3001);
+
+    expect(reasons).toEqual(['no connection within 3000 ms']);
+  });
+
+  test('gives a request that is written meanwhile the time to respond', () => {
+    const reasons: string[] = [];
+    const delivery = deliver();
+    delivery.holder = { abandon: (_, reason) => reasons.push(reason) };
+    delivery.startTimer();
+    delivery.markWritten();
+
+    jest.advanceTimersByTime(3001);
+    const afterConnectTime = [...reasons];
+    jest.advanceTimersByTime(7000);
+
+    expect([afterConnectTime, reasons]).toEqual([[], ['no response within 10000 ms']]);
+  });
+
+  test('does not outlive the request', () => {
+    const ended = deliver();
+    ended.startTimer();
+    ended.fail('ECONNREFUSED');
+    const endedBefore = deliver();
+    endedBefore.fail('ECONNREFUSED');
+    endedBefore.startTimer();
+
+    expect(jest.getTimerCount()).toBe(0);
+  });
 });
