@@ -56,7 +56,8 @@ export const sql = {
     WHERE account = ?1 AND signal_id = ?2 AND look_due_at_ms = ?3`,
   waiting: `SELECT * FROM entries WHERE +account = ? AND market = ? AND status = 'accepted' AND ${underWay}
     ORDER BY +seq LIMIT ?`,
-  readByNumber: 'SELECT * FROM entries WHERE seq = ?',
+  waitingByNumber: `SELECT * FROM entries
+    WHERE seq = ? AND account = ? AND market = ? AND status = 'accepted'`,
   /** Steps from one account to the next in the index by account. */
   accounts: `WITH RECURSIVE known (account) AS (
       SELECT min(account) FROM entries

@@ -72,7 +72,9 @@ export class SqliteLists {
   async waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
     if (this.#watch === null) return entriesOf(this.#rows(this.#statements.waiting, account, market, limit));
     const numbers = this.#watch.listWaiting(account, market, limit);
-    return entriesOf(numbers.flatMap((seq) => this.#rows(this.#statements.readByNumber, seq)));
+    return entriesOf(
+      numbers.flatMap((seq) => this.#rows(this.#statements.waitingByNumber, seq, account, market)),
+    );
   }
 
   async openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
