@@ -65,7 +65,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
     },
     locatePaper: () => requireRun(folder).exchangeUrl,
     openLedger: () => createSqliteLedger(openDatabase()),
-    openDeadLetters: () => createSqliteDeadLetters(openDatabase(), clock),
+    openDeadLetters: () => createSqliteDeadLetters(openDatabase()),
     openSnapshots: () => createSqliteSnapshots(openDatabase()),
     readWebhookUrl,
     async sendAlert(account, body) {
@@ -112,7 +112,7 @@ async function checkRelay({ relayUrl }: Run, dataPath: string): Promise<Check> {
 }
 
 function checkFileQueue(file: SqliteFile, nowMs: number): readonly Check[] {
-  const { waiting, deadLetters, oldestSentAtMs } = createSqliteDeadLetters(file, systemClock).count();
+  const { waiting, deadLetters, oldestSentAtMs } = createSqliteDeadLetters(file).count();
   return checkQueue({
     waiting,
     deadLetters,

@@ -7,17 +7,19 @@ import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
 import { migrations as ledger } from '../../lib/ledger/sqlite-entries.ts';
 import { migrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { migrations as paperJournal } from '../../lib/paper/journal.ts';
-import { migrations as queue } from '../../lib/queue/sqlite-queue.ts';
 import { migrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 
-/**
- * The migrations that this release knows, by database file and store. Their number is the highest known
- * version.
- */
+/** The highest version that this release reads, by database file and store. */
 const knownVersions = {
-  databasePath: { ledger, queue, 'market-copies': marketCopies, snapshots },
-  paperPath: { 'paper journal': paperJournal },
-} as const satisfies Partial<Record<keyof DataFolder, Readonly<Record<string, readonly string[]>>>>;
+  databasePath: {
+    ledger: ledger.length,
+    // Its tables are part of the ledger since ledger version 4, which takes them over.
+    queue: 1,
+    'market-copies': marketCopies.length,
+    snapshots: snapshots.length,
+  },
+  paperPath: { 'paper journal': paperJournal.length },
+} as const satisfies Partial<Record<keyof DataFolder, Readonly<Record<string, number>>>>;
 
 /**
  * Makes sure that this release can read the whole folder before it changes anything. Each store upgrades its
@@ -32,13 +34,9 @@ export function checkDataFolder(folder: DataFolder): void {
   checkFileSecrets(folder.secretsPath);
 }
 
-function checkFile(
-  folder: DataFolder,
-  path: string,
-  stores: Readonly<Record<string, readonly string[]>>,
-): void {
+function checkFile(folder: DataFolder, path: string, stores: Readonly<Record<string, number>>): void {
   for (const { store, version } of readVersions(path)) {
-    const known = Object.hasOwn(stores, store) ? (stores[store]?.length ?? 0) : 0;
+    const known = Object.hasOwn(stores, store) ? (stores[store] ?? 0) : 0;
     if (version > known)
       throw new RelayError(
         'data_folder_newer',

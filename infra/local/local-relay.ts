@@ -11,15 +11,13 @@ import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { readVersion } from '../../lib/host/version.ts';
 import { createReceiveSignal } from '../../lib/host/webhook.ts';
-import { createExecuteSignal } from '../../lib/host/worker.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
-import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
-import { messagesOf } from '../../lib/relay/message-of.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
-import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 import { createHealth } from './health.ts';
 import { startHttpServer } from './http-server.ts';
@@ -28,7 +26,7 @@ import { startScheduleLoop } from './schedule-loop.ts';
 import { createSnapshotJobs } from './snapshot-jobs.ts';
 import { startWorkerLoop } from './worker-loop.ts';
 
-/** All functions of the relay in one process, behind an HTTP server and an embedded queue. */
+/** All functions of the relay in one process, behind an HTTP server and an embedded database. */
 export interface LocalRelay {
   readonly url: string;
   /** Runs the reconciler now instead of with the next minute. */
@@ -39,10 +37,10 @@ export interface LocalRelay {
   close(): Promise<void>;
 }
 
-/** After this many failed deliveries a message moves to the dead-letter queue, as on AWS. */
-const maxReceives = 5;
-/** How often the queue is checked for messages that another process put back with `redrive`. */
-const outsiderCheckMs = 500;
+/** After this many deliveries without success a signal becomes a dead letter, as on AWS. */
+const maxDeliveries = 5;
+/** How often the line is checked for what another process changed, as `redrive` does. */
+const changesCheckMs = 500;
 
 /**
  * Starts the relay. The caller must hold the folder's lock.
@@ -71,8 +69,8 @@ export async function startLocalRelay(options: {
   const file = openSqlite(folder.databasePath);
   const secrets = createFileSecrets(folder.secretsPath);
   const clients = createExchangeClients({ ...options.exchange, secrets, clock });
-  const queue = createSqliteQueue(file, {
-    maxReceives,
+  const line = createSqliteLine(file, {
+    maxDeliveries,
     clock,
     onDeadLetter: ({ group }) =>
       alarms.raise(
@@ -84,14 +82,11 @@ export async function startLocalRelay(options: {
         { group },
       ),
   });
-  // The ledger entry and the queue message are written in one transaction, so neither exists without the
-  // other.
-  const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
+  const ledger = createSqliteLedger(file, line);
   const shared = { clock, log, alarms, settings, ledger };
 
   const receiveSignal = createReceiveSignal({
     ...shared,
-    queue,
     webhookTokens: secrets.webhookTokens,
     heldSecrets: secrets.heldSecrets,
     overload: createOverloadWatch(),
@@ -104,17 +99,16 @@ export async function startLocalRelay(options: {
     traded: tradedMarkets(settings),
     timeoutMs: options.exchangeTimeoutMs,
   });
-  const executeSignal = createExecuteSignal({
+  const executing = {
     ...shared,
     markets,
     isPaperExchange: options.exchange.isPaper,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
-  });
-
+  };
   const reconcileSignals = createReconcileSignals({
     ...shared,
-    queue,
+    queue: null,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   });
@@ -136,7 +130,8 @@ export async function startLocalRelay(options: {
   }
 
   async function open() {
-    await enqueueLeftovers({ ledger, queue }, log);
+    if (line.length > 0)
+      log.warn('the previous run left signals unfinished; they are executed now', { signals: line.length });
     return await startHttpServer(options.port, receiveSignal, {
       logHealth: createHealth(ledger, readVersion()),
     });
@@ -146,10 +141,10 @@ export async function startLocalRelay(options: {
     closeStores();
     throw error;
   });
-  const worker = startWorkerLoop(queue, executeSignal, log);
+  const worker = startWorkerLoop(line, (signal) => executeSignal(executing, signal), log);
   const reconciling = startMinuteLoop(reconcileSignals);
   const schedule = startScheduleLoop(jobs, clock, log);
-  const outsiderCheck = setInterval(() => takeInOutsiders(queue, log), outsiderCheckMs);
+  const changesCheck = setInterval(() => takeInChanges(line, log), changesCheckMs);
   return {
     url: server.url,
     reconcile: reconciling.run,
@@ -159,7 +154,7 @@ export async function startLocalRelay(options: {
       return accounts.filter((_, index) => pauses[index] !== null);
     },
     async close() {
-      clearInterval(outsiderCheck);
+      clearInterval(changesCheck);
       await server.close();
       await reconciling.stop();
       await worker.stop();
@@ -171,29 +166,10 @@ export async function startLocalRelay(options: {
   };
 }
 
-/**
- * Queues the signals that the previous run left behind. A failure does not prevent the start: a running relay
- * that responds 503 to alerts it cannot store is better than one that waits for the disk.
- */
-async function enqueueLeftovers(stores: Parameters<typeof sweepAccepted>[0], log: Log): Promise<void> {
+function takeInChanges(line: SqliteLine, log: Log): void {
   try {
-    const { enqueued: left } = await sweepAccepted(stores);
-    if (left > 0)
-      log.warn('the previous run left signals unfinished; they are queued again', { signals: left });
+    line.takeInChanges();
   } catch (error) {
-    log.error(
-      'signals that the previous run left unfinished could not be queued; the reconciler tries again',
-      {
-        reason: describeError(error),
-      },
-    );
-  }
-}
-
-function takeInOutsiders(queue: SqliteQueue, log: Log): void {
-  try {
-    queue.takeInOutsiders();
-  } catch (error) {
-    log.error('the queue could not be read', { reason: describeError(error) });
+    log.error('the line of waiting signals could not be read', { reason: describeError(error) });
   }
 }

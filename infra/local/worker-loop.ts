@@ -1,61 +1,64 @@
-import type { SQSEvent } from 'aws-lambda';
 import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
-import type { WorkerHandler } from '../../lib/host/worker.ts';
-import type { Delivery, SignalSource } from '../../lib/queue/queue.ts';
+import type { SignalMessage } from '../../lib/queue/queue.ts';
+import type { Delivery, SqliteLine } from '../../lib/queue/sqlite-line.ts';
 
-/** The local counterpart of the event source mapping: delivers messages to the worker, group by group. */
+/** Executes the waiting signals, one at a time for each account and market. */
 export interface WorkerLoop {
-  /** Delivers no more messages and waits for those in progress. */
+  /** Starts no more signals and waits for those in progress. */
   stop(): Promise<void>;
 }
 
-/** One message at a time, so that a failing message does not take others with it to the dead-letter queue. */
-const maximumBatch = 1;
-/** How many groups are handled in parallel. */
-const maximumGroups = 64;
+/** How many signals are executed side by side. */
+const mostInFlight = 64;
 
-export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandler, log: Log): WorkerLoop {
+/**
+ * Starts to execute the signals of the line.
+ *
+ * @param execute throws when the signal must be tried again
+ */
+export function startWorkerLoop(
+  line: Pick<SqliteLine, 'take' | 'finish' | 'release' | 'waitForWork'>,
+  execute: (signal: SignalMessage) => Promise<unknown>,
+  log: Log,
+): WorkerLoop {
   const stopping = new AbortController();
   const inFlight = new Set<Promise<void>>();
 
-  async function handle(deliveries: readonly Delivery[]): Promise<void> {
-    const { batchItemFailures } = await executeSignal(toEvent(deliveries));
-    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-    const receipts = deliveries.map(({ receipt }) => receipt);
-    const [unhandled, handled] = [
-      receipts.filter((r) => failed.has(r)),
-      receipts.filter((r) => !failed.has(r)),
-    ];
-    if (handled.length > 0) await source.remove(handled);
-    if (unhandled.length > 0) await source.release(unhandled);
+  async function handle(delivery: Delivery): Promise<void> {
+    const { key, group, deliveries } = delivery;
+    try {
+      await execute(key);
+    } catch (error) {
+      log.error('signal not handled; it is tried again, up to the maximum number of times', {
+        account: key.account,
+        signalId: key.signalId,
+        group,
+        deliveries,
+        reason: describeError(error),
+      });
+      await line.release(delivery);
+      return;
+    }
+    line.finish(delivery);
   }
 
-  /**
-   * If the queue cannot be written, the messages stay in it and are delivered again, which the worker
-   * tolerates.
-   */
-  async function release(deliveries: readonly Delivery[], error: unknown): Promise<void> {
-    log.error('the queue could not be written', {
-      reason: describeError(error),
-    });
-    await source.release(deliveries.map(({ receipt }) => receipt)).catch(() => undefined);
+  function begin(delivery: Delivery): void {
+    const work: Promise<void> = handle(delivery)
+      .catch((error: unknown) => {
+        // The signal keeps its place in line, and is delivered again.
+        log.error('the line of waiting signals could not be written', { reason: describeError(error) });
+      })
+      .finally(() => inFlight.delete(work));
+    inFlight.add(work);
   }
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      if (inFlight.size >= maximumGroups) await Promise.race(inFlight);
-      const deliveries = await source.receive(maximumBatch);
-      if (deliveries.length === 0) {
-        // Work in flight frees its group when it finishes, which ends this wait. A race would leave pending
-        // waits behind.
-        await source.waitForWork(stopping.signal);
-        continue;
-      }
-      const work: Promise<void> = handle(deliveries)
-        .catch((error: unknown) => release(deliveries, error))
-        .finally(() => inFlight.delete(work));
-      inFlight.add(work);
+      if (inFlight.size >= mostInFlight) await Promise.race(inFlight);
+      const delivery = line.take();
+      if (delivery === null) await line.waitForWork(stopping.signal);
+      else begin(delivery);
     }
     await Promise.all(inFlight);
   }
@@ -66,28 +69,5 @@ export function startWorkerLoop(source: SignalSource, executeSignal: WorkerHandl
       stopping.abort();
       await running;
     },
-  };
-}
-
-/** The parts of an SQS FIFO event that the worker reads. */
-function toEvent(deliveries: readonly Delivery[]): SQSEvent {
-  return {
-    Records: deliveries.map(({ receipt, group, body, receiveCount, sentAtMs }) => ({
-      messageId: receipt,
-      receiptHandle: receipt,
-      body,
-      attributes: {
-        ApproximateReceiveCount: String(receiveCount),
-        SentTimestamp: String(sentAtMs),
-        SenderId: '',
-        ApproximateFirstReceiveTimestamp: '',
-        MessageGroupId: group,
-      },
-      messageAttributes: {},
-      md5OfBody: '',
-      eventSource: 'aws:sqs',
-      eventSourceARN: '',
-      awsRegion: '',
-    })),
   };
 }

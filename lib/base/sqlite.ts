@@ -6,17 +6,20 @@ import { RelayError } from './errors.ts';
 export interface SqliteFile {
   readonly database: DatabaseSync;
   /**
-   * Runs the operation inside a transaction and resolves once it is on the disk.
+   * Runs the operation at once, inside the open transaction. The transaction is committed two turns of the event loop
+   * later, so that operations of that time share one disk flush. An operation that throws changes nothing, and has no
+   * effect on the others.
    *
-   * Writes requested within two turns of the event loop share one transaction, and so one disk flush, in the
-   * order of the requests. An operation that throws changes nothing, and the others of its transaction run
-   * again without it. So an operation must change nothing but the database.
+   * The result is not on the disk yet. It may be used for what a power cut may undo, and for nothing else. Transactions
+   * are committed in order, so whatever is written after it is on the disk only when this is.
    *
-   * @throws RelayError `store_unavailable` when the write fails; any other error that the operation throws
+   * @throws RelayError `store_unavailable` when the database cannot be written; any other error that the operation throws
    */
+  execute<T>(operation: () => T): Executed<T>;
+  /** Does the same, and resolves with the result once it is on the disk. */
   write<T>(operation: () => T): Promise<T>;
   /**
-   * Runs a query. It sees every acknowledged write and no partial one.
+   * Runs a query. It sees every operation that was executed, on the disk or not, and no partial one.
    *
    * @throws RelayError `store_unavailable` when the database cannot be read
    */
@@ -25,17 +28,23 @@ export interface SqliteFile {
   close(): void;
 }
 
-interface PendingWrite {
-  run(): void;
-  resolve(): void;
-  reject(error: unknown): void;
+/** An operation that was executed in the open transaction. */
+export interface Executed<T> {
+  readonly result: T;
+  /**
+   * Resolves when the result is on the disk. Rejects with RelayError `store_unavailable` when the transaction was not
+   * committed; the operation has no effect then.
+   */
+  readonly durable: Promise<void>;
 }
 
-/** Why a transaction did not commit; `guilty` is the operation that threw, if one did. */
-interface FailedCommit {
-  readonly error: unknown;
-  readonly guilty: PendingWrite | null;
-}
+/** Calls back when the open transaction is to be committed. */
+export type ScheduleFlush = (flush: () => void) => void;
+
+/** The second turn costs microseconds, and collects writes that have arrived meanwhile: fewer flushes under load. */
+const afterTwoTurns: ScheduleFlush = (flush) => {
+  setImmediate(() => setImmediate(flush));
+};
 
 /**
  * How long to wait for another process's lock. The wait blocks the only thread, and TradingView gives up
@@ -53,44 +62,146 @@ const lockTimeoutMs = 250;
  * @see https://www.sqlite.org/pragma.html#pragma_synchronous
  */
 export function openSqlite(path: string): SqliteFile {
-  const database = openDatabase(path);
-  const settle = createSettler(database);
-  let pending: PendingWrite[] = [];
+  return createSqliteFile(openDatabase(path));
+}
 
-  function flush(): void {
-    const writes = pending;
-    pending = [];
-    settle(writes);
+/**
+ * Takes over an open database.
+ *
+ * @param scheduleFlush absent: two turns of the event loop after the first operation of a transaction
+ */
+export function createSqliteFile(
+  database: DatabaseSync,
+  scheduleFlush: ScheduleFlush = afterTwoTurns,
+): SqliteFile {
+  return new TransactedFile(database, scheduleFlush);
+}
+
+class TransactedFile implements SqliteFile {
+  readonly database: DatabaseSync;
+  readonly #scheduleFlush: ScheduleFlush;
+  readonly #statements: ReturnType<typeof prepareTransaction>;
+  /** Null while no transaction is open. */
+  #flush: Flush | null = null;
+  /** Why the last transaction could not be opened: until its flush is due, no operation waits for the same lock again. */
+  #failure: unknown = null;
+  #isScheduled = false;
+
+  constructor(database: DatabaseSync, scheduleFlush: ScheduleFlush) {
+    this.database = database;
+    this.#scheduleFlush = scheduleFlush;
+    this.#statements = prepareTransaction(database);
   }
 
+  execute<T>(operation: () => T): Executed<T> {
+    const { durable } = this.#open();
+    return { result: this.#run(operation), durable };
+  }
+
+  async write<T>(operation: () => T): Promise<T> {
+    const { result, durable } = this.execute(operation);
+    await durable;
+    return result;
+  }
+
+  read<T>(query: () => T): T {
+    try {
+      return query();
+    } catch (error) {
+      throw storeError('read', error);
+    }
+  }
+
+  close(): void {
+    this.#commit();
+    if (this.database.isOpen) this.database.close();
+  }
+
+  #open(): Flush {
+    if (this.#flush !== null) return this.#flush;
+    if (this.#failure !== null) throw this.#failure;
+    this.#schedule();
+    try {
+      this.#statements.begin.run();
+    } catch (error) {
+      this.#failure = storeError('written', error);
+      throw this.#failure;
+    }
+    this.#flush = createFlush();
+    return this.#flush;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#scheduleFlush(() => {
+      this.#isScheduled = false;
+      this.#commit();
+    });
+  }
+
+  #run<T>(operation: () => T): T {
+    const { savepoint, release, undo } = this.#statements;
+    try {
+      savepoint.run();
+      const result = operation();
+      release.run();
+      return result;
+    } catch (error) {
+      const failure = storeError('written', error);
+      if (this.database.isOpen && this.database.isTransaction) {
+        undo.run();
+        release.run();
+      } else this.#lose(failure);
+      throw failure;
+    }
+  }
+
+  #commit(): void {
+    this.#failure = null;
+    const flush = this.#flush;
+    if (flush === null) return;
+    try {
+      this.#statements.commit.run();
+    } catch (error) {
+      if (this.database.isOpen && this.database.isTransaction) this.#statements.rollback.run();
+      this.#lose(storeError('written', error));
+      return;
+    }
+    this.#flush = null;
+    flush.resolve();
+  }
+
+  /** A full disk or an I/O error rolls the whole transaction back, with all its operations. */
+  #lose(failure: unknown): void {
+    const flush = this.#flush;
+    this.#flush = null;
+    flush?.reject(failure);
+  }
+}
+
+/** The end of one transaction. */
+interface Flush {
+  readonly durable: Promise<void>;
+  resolve(): void;
+  reject(failure: unknown): void;
+}
+
+function createFlush(): Flush {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // Whoever waits for it handles the rejection. A transaction that nobody waits for must not end the process.
+  promise.catch(() => undefined);
+  return { durable: promise, resolve, reject };
+}
+
+function prepareTransaction(database: DatabaseSync) {
   return {
-    database,
-    write<T>(operation: () => T): Promise<T> {
-      return new Promise<T>((resolve, reject) => {
-        let result: T;
-        // The second turn costs microseconds, and collects writes that have arrived meanwhile: fewer flushes
-        // under load.
-        if (pending.length === 0) setImmediate(() => setImmediate(flush));
-        pending.push({
-          run: () => {
-            result = operation();
-          },
-          resolve: () => resolve(result),
-          reject,
-        });
-      });
-    },
-    read<T>(query: () => T): T {
-      try {
-        return query();
-      } catch (error) {
-        throw storeError('read', error);
-      }
-    },
-    close() {
-      flush();
-      if (database.isOpen) database.close();
-    },
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    rollback: database.prepare('ROLLBACK'),
+    savepoint: database.prepare('SAVEPOINT operation'),
+    release: database.prepare('RELEASE operation'),
+    undo: database.prepare('ROLLBACK TO operation'),
   };
 }
 
@@ -146,42 +257,6 @@ export function createForOwner(path: string): void {
   } catch {
     // The file exists, or SQLite reports why it cannot be created.
   }
-}
-
-function createSettler(database: DatabaseSync): (writes: readonly PendingWrite[]) => void {
-  const begin = database.prepare('BEGIN IMMEDIATE');
-  const commit = database.prepare('COMMIT');
-  const rollback = database.prepare('ROLLBACK');
-
-  function commitTogether(writes: readonly PendingWrite[]): FailedCommit | null {
-    let running: PendingWrite | null = null;
-    try {
-      begin.run();
-      for (running of writes) running.run();
-      running = null;
-      commit.run();
-      return null;
-    } catch (error) {
-      // A full disk or an I/O error has already rolled the transaction back, and the other operations would
-      // fail too.
-      if (!database.isOpen || !database.isTransaction) return { error, guilty: null };
-      rollback.run();
-      return { error, guilty: running };
-    }
-  }
-
-  return function settle(writes) {
-    let remaining = writes;
-    while (remaining.length > 0) {
-      const failed = commitTogether(remaining);
-      const { guilty } = failed ?? { guilty: null };
-      for (const write of remaining) {
-        if (failed === null) write.resolve();
-        else if (guilty === null || write === guilty) write.reject(storeError('written', failed.error));
-      }
-      remaining = guilty === null ? [] : remaining.filter((write) => write !== guilty);
-    }
-  };
 }
 
 /** SQLite's own errors become `store_unavailable`; all other errors pass through. */

@@ -18,6 +18,7 @@ import { createSqsPostpone } from '../queue/sqs-postpone.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
 import { createMarketCatalogue } from '../relay/market-catalogue.ts';
 import { createOverloadWatch } from '../relay/overload.ts';
+import { createQueuedEntrance } from '../relay/queued-entrance.ts';
 import type { ReconcileServices } from '../relay/reconcile-signals.ts';
 import type { ExecuteServices, ReceiveServices } from '../relay/services.ts';
 import { createDynamodbSnapshots } from '../snapshots/dynamodb-snapshots.ts';
@@ -81,8 +82,7 @@ export function openReceiveServices(host: HostConfig, environment: Environment):
     clock: systemClock,
     ...logTo('receive-signal'),
     settings: host.settings,
-    ledger: createDynamodbEntrance(ledgerOptions(connection)),
-    queue: openQueue(connection),
+    ledger: createQueuedEntrance(createDynamodbEntrance(ledgerOptions(connection)), openQueue(connection)),
     webhookTokens: secrets.webhookTokens,
     // These are the webhook tokens only: this function has no grant on the exchange keys.
     heldSecrets: secrets.heldSecrets,

@@ -21,9 +21,12 @@ import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 import {
   type Accepted,
   createConflict,
+  type Due,
+  type DueKey,
   type EntryPage,
   type EntryQuery,
   type Ledger,
+  listBefore,
   type MinuteLimit,
   type Move,
   type NewEntry,
@@ -79,12 +82,12 @@ class DynamodbLedger implements Ledger {
     return { result: 'conflict', entry: entryOf(written.found) };
   }
 
-  async move(key: EntryKey, move: Move): Promise<Entry> {
+  async move(key: EntryKey, move: Move): Promise<void> {
     refuseIllegalMove(key, move);
     const written = await this.#advance(key, move);
     if (!written.done) throw createConflict(key, move, statusIn(written.found));
     if (move.orderId !== undefined) await this.#mapOrderId(key, move.orderId, move.step.atMs);
-    return await this.#expire(written.item);
+    await this.#expire(written.item);
   }
 
   async closeOrder(key: EntryKey): Promise<void> {
@@ -100,6 +103,17 @@ class DynamodbLedger implements Ledger {
 
   read(key: EntryKey): Promise<Entry | null> {
     return this.#entrance.read(key);
+  }
+
+  async readDue({ market, ...key }: DueKey, mostEarlier: number): Promise<Due> {
+    const { account } = key;
+    const [entry, pause, waiting] = await Promise.all([
+      this.read(key),
+      this.readPause(account),
+      this.waiting(account, market, mostEarlier),
+    ]);
+    const earlier = entry?.status === 'accepted' ? listBefore(key, waiting) : [];
+    return { entry, earlier, pause };
   }
 
   readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
@@ -187,7 +201,7 @@ class DynamodbLedger implements Ledger {
    * Sets the time of deletion, which is earlier once the order
    * is closed. A crash before it only keeps the entry longer.
    */
-  async #expire(item: Item): Promise<Entry> {
+  async #expire(item: Item): Promise<void> {
     const entry = entryOrDamaged(item);
     const { status, updatedAtMs, orderOpen } = entry;
     const expiresAt = expiryOf(status, updatedAtMs, this.#keepDays, orderOpen);
@@ -198,7 +212,6 @@ class DynamodbLedger implements Ledger {
         condition: 'attribute_exists(#account)',
         values: { ':expiry': { N: String(expiresAt) } },
       });
-    return entry;
   }
 }
 

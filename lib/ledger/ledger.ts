@@ -35,6 +35,21 @@ export type Accepted =
   /** Another alert, with other bytes, has used one of the ids. */
   | { readonly result: 'id_taken'; readonly by: Entry };
 
+/** A signal to execute, and the market that its message names. */
+export interface DueKey extends EntryKey {
+  readonly market: string;
+}
+
+/** What the execution of a signal begins with. */
+export interface Due {
+  /** Null when there is no such entry. */
+  readonly entry: Entry | null;
+  /** Signals of its market that were stored before it and are still `accepted`, oldest first; none if it is not. */
+  readonly earlier: readonly Entry[];
+  /** The pause of its account. */
+  readonly pause: Pause | null;
+}
+
 export type Started =
   | { readonly result: 'started' }
   | { readonly result: 'over_limit'; readonly count: number }
@@ -112,11 +127,10 @@ export interface Ledger {
    *
    * A damaged entry is moved too if its status can be read.
    *
-   * @returns the entry after the move
    * @throws RelayError `entry_conflict` when it has another
    * status, or when the state machine has no such move
    */
-  move(key: EntryKey, move: Move): Promise<Entry>;
+  move(key: EntryKey, move: Move): Promise<void>;
 
   /** Records that the exchange no longer holds an open order of this entry. */
   closeOrder(key: EntryKey): Promise<void>;
@@ -128,6 +142,14 @@ export interface Ledger {
    * be read; lists, searches and moves return a substitute instead
    */
   read(key: EntryKey): Promise<Entry | null>;
+
+  /**
+   * What the execution of a signal begins with, in one reading.
+   *
+   * @param mostEarlier the maximum number of earlier signals
+   * @throws RelayError `entry_damaged` when the entry exists but cannot be read
+   */
+  readDue(key: DueKey, mostEarlier: number): Promise<Due>;
 
   /**
    * Refused alerts with this id, newest first, at most ten. If
@@ -201,6 +223,12 @@ export const clockToleranceMs = 5_000;
 
 /** The longest time between two lookups of an entry. */
 export const farthestLookupMs = 2 * 60 * 60_000;
+
+/** Those waiting signals of a market that are older than this one; all of them if it is not among them. */
+export function listBefore({ signalId }: EntryKey, waiting: readonly Entry[]): readonly Entry[] {
+  const own = waiting.findIndex((entry) => entry.signalId === signalId);
+  return own === -1 ? waiting : waiting.slice(0, own);
+}
 
 /** Whether an event at `atMs` counts against a limit at `nowMs`. */
 export function countsAt(atMs: number, nowMs: number): boolean {

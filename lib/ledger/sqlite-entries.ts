@@ -1,11 +1,13 @@
 import { parseOwnJson } from '../base/json.ts';
+import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
 import { readLookup, readSignal } from './stored-entry.ts';
 
 /**
- * The ledger's tables, one script per version. `seq` is the order of arrival. `accepted_at_ms` is null for
+ * The ledger's tables, one script per version. Every index costs each order a part of a write, so an index holds only the
+ * rows that its queries ask for. `seq` is the order of arrival. `accepted_at_ms` is null for
  * refused alerts, `ordered_at_ms` for cancellations and for signals that were never sent: they count against
  * no limit, and a limit is counted within an index. `look_due_at_ms` is null unless the entry is `unknown`.
  */
@@ -48,7 +50,32 @@ export const migrations: readonly string[] = [
    CREATE INDEX entries_by_order ON entries (account, order_id) WHERE order_id IS NOT NULL;
    CREATE INDEX entries_by_account ON entries (account, created_at_ms);
    CREATE INDEX entries_by_account_and_status ON entries (account, status, created_at_ms);`,
+  // Earlier releases kept the waiting signals and the dead letters in tables of their own.
+  `CREATE TABLE IF NOT EXISTS messages (body TEXT);
+   CREATE TABLE IF NOT EXISTS dead_letters (body TEXT, died_at_ms INTEGER);
+   ALTER TABLE entries ADD COLUMN set_aside_at_ms INTEGER;
+   UPDATE entries SET set_aside_at_ms = letters.died_at_ms
+     FROM (SELECT json_extract(body, '$.account') AS account, json_extract(body, '$.signalId') AS signal_id, died_at_ms
+       FROM dead_letters WHERE json_valid(body)) AS letters
+     WHERE entries.account = letters.account AND entries.signal_id = letters.signal_id AND entries.status = 'accepted';
+   DROP TABLE messages;
+   DROP TABLE dead_letters;
+   DELETE FROM schema_versions WHERE store = 'queue';
+   DROP INDEX signals_by_account;
+   DROP INDEX entries_waiting;
+   DROP INDEX entries_by_status;
+   DROP INDEX entries_by_account_and_status;
+   CREATE INDEX entries_waiting ON entries (account, market, seq) WHERE status = 'accepted';
+   CREATE INDEX entries_under_way ON entries (status, created_at_ms) WHERE status IN ('accepted', 'sending');
+   CREATE INDEX entries_ended ON entries (status, created_at_ms) WHERE status NOT IN ('accepted', 'sending');
+   CREATE INDEX entries_ended_by_account ON entries (account, status, created_at_ms)
+     WHERE status NOT IN ('accepted', 'sending');`,
 ];
+
+/** @throws RelayError `store_unavailable` when the file was written by a newer release */
+export function migrateLedgerTables(file: SqliteFile): void {
+  migrateTables(file, 'ledger', migrations);
+}
 
 const columns = `account, signal_id, status, signal, market, client_order_id, fingerprint,
   created_at_ms, updated_at_ms, steps, accepted_at_ms`;
@@ -58,23 +85,26 @@ const ordersWithin = (sinceMs: string, untilMs: string) =>
   `SELECT count(*) AS n FROM entries
     WHERE account = ?1 AND ordered_at_ms > ${sinceMs} AND ordered_at_ms <= ${untilMs}`;
 
+/** The steps with one more, `step`, at their end. */
+const appended = (step: string) => `substr(steps, 1, length(steps) - 1) || ',' || ${step} || ']'`;
+
 /**
  * The statement that starts an order also counts the orders,
  * so that two orders cannot take the last free place.
  */
 export const sql = {
   insert: `INSERT INTO entries (${columns}) VALUES (${values}) ON CONFLICT (account, signal_id) DO NOTHING`,
+  numberOf: 'SELECT seq FROM entries WHERE account = ? AND signal_id = ?',
   start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3, ordered_at_ms = iif(client_order_id IS NULL, NULL, ?3),
-      order_open = client_order_id IS NOT NULL,
-      steps = json_insert(steps, '$[#]', json(?4))
-    WHERE account = ?1 AND signal_id = ?2 AND status = 'accepted'
+      order_open = client_order_id IS NOT NULL, steps = ${appended('?4')}
+    WHERE seq = ?2 AND status = 'accepted'
       AND (?7 IS NULL OR (${ordersWithin('?5', '?6')}) < ?7)`,
   /** Damaged steps stay as they are; the status has the outcome all the same. */
-  move: `UPDATE entries SET status = ?4, updated_at_ms = ?5,
-      steps = iif(json_valid(steps), json_insert(steps, '$[#]', json(?6)), steps),
-      order_id = coalesce(?7, order_id), order_open = coalesce(?8, order_open),
-      look = coalesce(?9, look), look_due_at_ms = iif(?9 IS NULL, NULL, ?5)
-    WHERE account = ?1 AND signal_id = ?2 AND status = ?3 RETURNING *`,
+  move: `UPDATE entries SET status = ?3, updated_at_ms = ?4,
+      steps = iif(substr(steps, -2) = '}]', ${appended('?5')}, steps),
+      order_id = coalesce(?6, order_id), order_open = coalesce(?7, order_open),
+      look = coalesce(?8, look), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
+    WHERE seq = ?1 AND status = ?2`,
   closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
   /** From the prefix to the last text that begins with it: 1114111 is the last character of Unicode. */
@@ -82,7 +112,7 @@ export const sql = {
     WHERE account = ?1 AND signal_id >= ?2 AND signal_id < ?2 || char(1114111)
     ORDER BY signal_id LIMIT ?3`,
   countSignals: `SELECT count(*) AS n FROM entries
-    WHERE account = ?1 AND accepted_at_ms > ?2 AND accepted_at_ms <= ?3`,
+    WHERE account = ?1 AND created_at_ms > ?2 AND created_at_ms <= ?3 AND accepted_at_ms IS NOT NULL`,
   countOrders: ordersWithin('?2', '?3'),
   dueLookups: 'SELECT * FROM entries WHERE look_due_at_ms <= ? ORDER BY look_due_at_ms, seq LIMIT ?',
   lookupsAhead: 'SELECT * FROM entries WHERE look_due_at_ms > ? ORDER BY look_due_at_ms, seq LIMIT ?',
@@ -103,9 +133,17 @@ export const sql = {
  * them, then the position at which the previous page ended (`startOf`), then the number of rows.
  */
 export function listStatement({ status, account, oldestFirst = false }: EntryQuery): string {
+  const isUnderWay = status === 'accepted' || status === 'sending';
   const conditions = [
-    ...(status === undefined ? [] : ['status = ?']),
-    ...(account === undefined ? [] : ['account = ?']),
+    // The second term names the partial index that holds the status.
+    ...(status === undefined
+      ? []
+      : [
+          'status = ?',
+          isUnderWay ? "status IN ('accepted', 'sending')" : "status NOT IN ('accepted', 'sending')",
+        ]),
+    // The sign keeps SQLite from reading the whole account: few signals are under way.
+    ...(account === undefined ? [] : [isUnderWay ? '+account = ?' : 'account = ?']),
     `(created_at_ms, seq) ${oldestFirst ? '>' : '<'} (?, ?)`,
   ];
   const direction = oldestFirst ? '' : ' DESC';

@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
+import type { SqliteFile } from '../base/sqlite.ts';
 import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import { boundLookup, boundStep } from './bound-step.ts';
 import { createAcceptedEntry, createFirstLookup, createRefusedEntry } from './create-entry.ts';
@@ -8,6 +8,8 @@ import {
   type Accepted,
   clockToleranceMs,
   createConflict,
+  type Due,
+  type DueKey,
   type EntryPage,
   type EntryQuery,
   farthestLookupMs,
@@ -15,6 +17,7 @@ import {
   isOtherAlert,
   type Ledger,
   limitWindowMs,
+  listBefore,
   type MinuteLimit,
   type Move,
   type NewEntry,
@@ -22,8 +25,8 @@ import {
   type RefusedEntry,
   refuseIllegalMove,
   type Started,
-  type StoredSignal,
 } from './ledger.ts';
+import type { LedgerWatch } from './ledger-watch.ts';
 import { mostRefusals, sortNewestFirst } from './refusals.ts';
 import {
   type EntryRow,
@@ -32,7 +35,7 @@ import {
   entryOrDamaged,
   formatCursor,
   listStatement,
-  migrations,
+  migrateLedgerTables,
   rowOf,
   sql,
   startOf,
@@ -42,60 +45,76 @@ import { formatLookup } from './stored-entry.ts';
 type Statements = Readonly<Record<keyof typeof sql, StatementSync>>;
 
 /**
- * Writes what belongs to new entries, such as their queue messages, in the transaction that stores them.
- *
- * It may run more than once if the transaction is retried, so it must change nothing but the database.
- *
- * @returns a function to call after the commit
- */
-export type Alongside = (entries: readonly Entry[]) => () => void;
-
-/**
  * Creates the ledger on SQLite, where every method is one transaction.
  *
- * @param alongside absent: nothing else is written, for example when the queue is not in this file
+ * @param watch absent: nobody waits for its entries, as in the operator's tool
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
-export function createSqliteLedger(file: SqliteFile, alongside: Alongside = () => () => undefined): Ledger {
-  migrateTables(file, 'ledger', migrations);
-  return new SqliteLedger(file, alongside);
+export function createSqliteLedger(file: SqliteFile, watch: LedgerWatch | null = null): Ledger {
+  migrateLedgerTables(file);
+  return new SqliteLedger(file, watch);
+}
+
+/** Undoes a write whose result is that nothing is stored. */
+class Undone extends Error {
+  readonly result: Accepted;
+
+  constructor(result: Accepted) {
+    super();
+    this.result = result;
+  }
 }
 
 class SqliteLedger implements Ledger {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
-  readonly #alongside: Alongside;
+  readonly #watch: LedgerWatch | null;
   readonly #listings = new Map<string, StatementSync>();
 
-  constructor(file: SqliteFile, alongside: Alongside) {
+  constructor(file: SqliteFile, watch: LedgerWatch | null) {
     this.#file = file;
-    this.#alongside = alongside;
+    this.#watch = watch;
     const prepared = Object.entries(sql).map(([name, text]) => [name, file.database.prepare(text)]);
     this.#statements = Object.fromEntries(prepared) as Statements;
   }
 
-  accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
-    let afterCommit = () => {};
-    return this.#file
-      .write((): Accepted => {
-        const signals = newEntries.map((newEntry): StoredSignal => {
-          const found = this.#find(newEntry);
-          return { entry: found ?? createAcceptedEntry(newEntry), isNew: found === null };
-        });
-        const taken = signals.find(({ entry }, index) => isOtherAlert(newEntries[index] as NewEntry, entry));
-        if (taken !== undefined) return { result: 'id_taken', by: taken.entry };
-        const fresh = signals.filter(({ isNew }) => isNew).map(({ entry }) => entry);
-        const count = this.#countBefore(newEntries[0], limit);
-        if (limit !== null && fresh.length > 0 && count + fresh.length > limit.maxPerMinute)
-          return { result: 'over_limit', count };
-        for (const entry of fresh) this.#statements.insert.run(...rowOf(entry));
-        afterCommit = this.#alongside(fresh);
-        return { result: 'stored', signals };
-      })
-      .then((accepted) => {
-        afterCommit();
-        return accepted;
-      });
+  async accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
+    try {
+      const { result: rows, durable } = this.#file.execute(() => this.#insert(newEntries, limit));
+      for (const { entry, seq } of rows) if (seq !== null) this.#watch?.added(entry, seq);
+      await this.#flushed(durable);
+      return { result: 'stored', signals: rows.map(({ entry, seq }) => ({ entry, isNew: seq !== null })) };
+    } catch (error) {
+      if (error instanceof Undone) return error.result;
+      throw error;
+    }
+  }
+
+  /** `seq` is null for a signal that was stored before. */
+  #insert(newEntries: readonly NewEntry[], limit: MinuteLimit | null) {
+    const count = this.#countBefore(newEntries[0], limit);
+    const rows = newEntries.map((newEntry) => {
+      const entry = createAcceptedEntry(newEntry);
+      const { changes, lastInsertRowid } = this.#statements.insert.run(...rowOf(entry));
+      if (changes === 1) return { entry, seq: Number(lastInsertRowid) };
+      const found = this.#find(newEntry) ?? entry;
+      if (isOtherAlert(newEntry, found)) throw new Undone({ result: 'id_taken', by: found });
+      return { entry: found, seq: null };
+    });
+    const fresh = rows.filter(({ seq }) => seq !== null).length;
+    if (limit !== null && fresh > 0 && count + fresh > limit.maxPerMinute)
+      throw new Undone({ result: 'over_limit', count });
+    return rows;
+  }
+
+  /** @throws RelayError `store_unavailable` when the transaction was not committed */
+  async #flushed(durable: Promise<void>): Promise<void> {
+    try {
+      await durable;
+    } catch (error) {
+      this.#watch?.reload();
+      throw error;
+    }
   }
 
   #countBefore(newEntry: NewEntry | undefined, limit: MinuteLimit | null): number {
@@ -115,33 +134,37 @@ class SqliteLedger implements Ledger {
   }
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
-    const { account, signalId } = key;
     const { atMs } = step;
     const text = JSON.stringify(boundStep(step));
     const window = [atMs - limitWindowMs, atMs + clockToleranceMs] as const;
-    return this.#file.write(() => {
-      const { start } = this.#statements;
-      const { changes } = start.run(account, signalId, atMs, text, ...window, limit?.maxPerMinute ?? null);
+    const { result, durable } = this.#file.execute((): Started => {
+      const seq = this.#numberOf(key);
+      if (seq === null) throw createConflict(key, { from: 'accepted', step });
+      const most = limit?.maxPerMinute ?? null;
+      const { changes } = this.#statements.start.run(key.account, seq, atMs, text, ...window, most);
       if (changes === 1) return { result: 'started' };
       const entry = this.#find(key);
       if (entry === null) throw createConflict(key, { from: 'accepted', step });
       if (entry.status !== 'accepted') return { result: 'conflict', entry };
       return { result: 'over_limit', count: this.#count('countOrders', key, atMs) };
     });
+    if (result.result === 'started') this.#watch?.left(key);
+    await this.#flushed(durable);
+    return result;
   }
 
-  async move(key: EntryKey, move: Move): Promise<Entry> {
+  async move(key: EntryKey, move: Move): Promise<void> {
     refuseIllegalMove(key, move);
     const { from, step, orderId = null } = move;
-    const { account, signalId } = key;
     const text = JSON.stringify(boundStep(step));
     const isOpen = isOpenAfter(move);
     const open = isOpen === undefined ? null : Number(isOpen);
     const look = step.status === 'unknown' ? formatLookup(createFirstLookup(step.atMs)) : null;
-    const { moved, found } = await this.#file.write(() => {
-      const row = this.#statements.move.get(
-        account,
-        signalId,
+    const { durable } = this.#file.execute(() => {
+      const seq = this.#numberOf(key);
+      if (seq === null) throw createConflict(key, move);
+      const { changes } = this.#statements.move.run(
+        seq,
         from,
         step.status,
         step.atMs,
@@ -151,10 +174,17 @@ class SqliteLedger implements Ledger {
         look,
       );
       // The actual status is read in the same transaction, so that the error is consistent.
-      return { moved: row, found: row === undefined ? this.#statements.read.get(account, signalId) : row };
+      if (changes === 0) throw createConflict(key, move, this.#readRow(key));
     });
-    if (moved === undefined) throw createConflict(key, move, found as EntryRow | undefined);
-    return entryOrDamaged(moved as unknown as EntryRow);
+    if (from === 'accepted') this.#watch?.left(key);
+    await this.#flushed(durable);
+  }
+
+  #numberOf(key: EntryKey): number | null {
+    const known = this.#watch?.find(key) ?? null;
+    if (known !== null) return known.seq;
+    const row = this.#statements.numberOf.get(key.account, key.signalId);
+    return row === undefined ? null : Number(row['seq']);
   }
 
   async closeOrder({ account, signalId }: EntryKey): Promise<void> {
@@ -163,6 +193,15 @@ class SqliteLedger implements Ledger {
 
   async read(key: EntryKey): Promise<Entry | null> {
     return this.#file.read(() => this.#find(key));
+  }
+
+  async readDue(key: DueKey, mostEarlier: number): Promise<Due> {
+    const { account, market } = key;
+    const known = this.#watch?.find(key) ?? null;
+    const entry = known?.stored ?? this.#file.read(() => this.#find(key));
+    const mayHaveEarlier = entry?.status === 'accepted' && known?.isOldest !== true;
+    const waiting = mayHaveEarlier ? this.#rows(this.#statements.waiting, account, market, mostEarlier) : [];
+    return { entry, earlier: listBefore(key, entriesOf(waiting)), pause: await this.readPause(account) };
   }
 
   async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
@@ -233,9 +272,13 @@ class SqliteLedger implements Ledger {
     );
   }
 
-  #find({ account, signalId }: EntryKey): Entry | null {
-    const row = this.#statements.read.get(account, signalId);
-    return row === undefined ? null : entryOf(row as unknown as EntryRow);
+  #find(key: EntryKey): Entry | null {
+    const row = this.#readRow(key);
+    return row === undefined ? null : entryOf(row);
+  }
+
+  #readRow({ account, signalId }: EntryKey): EntryRow | undefined {
+    return this.#statements.read.get(account, signalId) as unknown as EntryRow | undefined;
   }
 
   #rows(statement: StatementSync, ...values: readonly (string | number)[]): readonly EntryRow[] {

@@ -5,7 +5,9 @@ export interface SignalMessage {
   readonly market: string;
 }
 
-/** The queue of stored signals that wait to be executed. */
+/**
+ * The queue of stored signals that wait to be executed. A relay on one machine needs none: its ledger is read as the line.
+ */
 export interface SignalQueue {
   /**
    * Puts the message at the end of its group (account and market), unless a message with the same account and
@@ -14,30 +16,6 @@ export interface SignalQueue {
    * @throws RelayError `store_unavailable` when it was not stored
    */
   enqueue(message: SignalMessage): Promise<void>;
-}
-
-/** One delivery of a message to a worker, until the message is removed or released. */
-export interface Delivery {
-  readonly receipt: string;
-  readonly group: string;
-  readonly body: string;
-  /** 1 at the first delivery. */
-  readonly receiveCount: number;
-  readonly sentAtMs: number;
-}
-
-/**
- * The consuming end of the queue. On AWS, SQS delivers messages to the worker; in a local run the relay does.
- */
-export interface SignalSource {
-  /** Delivers the oldest messages of one group that no worker holds, in order; empty when there is none. */
-  receive(maxMessages: number): Promise<readonly Delivery[]>;
-  /** Deletes handled messages from the queue. */
-  remove(receipts: readonly string[]): Promise<void>;
-  /** Puts messages back in their places; after too many deliveries they become dead letters instead. */
-  release(receipts: readonly string[]): Promise<void>;
-  /** Resolves as soon as `receive` may have a message to deliver, or when the signal aborts. */
-  waitForWork(signal?: AbortSignal): Promise<void>;
 }
 
 /**
@@ -54,6 +32,6 @@ export function groupOf(message: SignalMessage): string {
 }
 
 /** One id per signal, by which the queue recognises duplicates. */
-export function deduplicationIdOf(message: SignalMessage): string {
+export function deduplicationIdOf(message: Omit<SignalMessage, 'market'>): string {
   return `${message.account}.${message.signalId}`;
 }

@@ -1,10 +1,11 @@
-import type { Clock } from '../base/clock.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
+import { migrateLedgerTables } from '../ledger/sqlite-entries.ts';
 import type { BuriedMessage, DeadLetters } from './dead-letters.ts';
-import { migrateQueueTables } from './sqlite-queue.ts';
+import { groupOf, type SignalMessage } from './queue.ts';
 
-/** The message counts of an embedded queue, as another process reads them. */
+/** The signals that wait in an embedded ledger, as another process counts them. */
 export interface QueueCounts {
+  /** Without the dead letters. */
   readonly waiting: number;
   readonly deadLetters: number;
   /** Null when nothing waits. */
@@ -12,42 +13,43 @@ export interface QueueCounts {
 }
 
 /**
- * The dead letters of an embedded queue, for a process other than the one that owns the queue. The owner
- * loads the messages that were put back when it next checks the file.
+ * The dead letters of an embedded ledger, for a process other than the one that executes its signals. That one delivers
+ * what was put back when it next checks the file.
  *
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
-export function createSqliteDeadLetters(
-  file: SqliteFile,
-  clock: Clock,
-): DeadLetters & { count(): QueueCounts } {
-  migrateQueueTables(file);
+export function createSqliteDeadLetters(file: SqliteFile): DeadLetters & { count(): QueueCounts } {
+  migrateLedgerTables(file);
   const statements = prepareStatements(file);
   return {
     redrive: () =>
       file.write(() => {
-        const buried = statements.all.all() as unknown as readonly (BuriedMessage & { seq: number })[];
-        for (const { seq, group, body } of buried) {
-          statements.insert.run(`redriven.${seq}.${clock.nowMs()}`, group, body, clock.nowMs());
-          statements.remove.run(seq);
-        }
-        return buried.map(({ group, body }) => ({ group, body }));
+        const buried = statements.all.all() as unknown as readonly SignalMessage[];
+        statements.putBack.run();
+        return buried.map(
+          ({ account, signalId, market }): BuriedMessage => ({
+            group: groupOf({ account, signalId, market }),
+            body: JSON.stringify({ account, signalId, market }),
+          }),
+        );
       }),
     count: () => file.read(() => statements.count.get()) as unknown as QueueCounts,
   };
 }
 
+const isBuried = `status = 'accepted' AND set_aside_at_ms IS NOT NULL`;
+
 function prepareStatements({ database }: SqliteFile) {
   return {
-    all: database.prepare('SELECT seq, group_name AS "group", body FROM dead_letters ORDER BY seq'),
-    insert: database.prepare(
-      'INSERT INTO messages (deduplication_id, group_name, body, sent_at_ms) VALUES (?, ?, ?, ?)',
+    all: database.prepare(
+      `SELECT account, signal_id AS signalId, market FROM entries WHERE ${isBuried} ORDER BY seq`,
     ),
-    remove: database.prepare('DELETE FROM dead_letters WHERE seq = ?'),
+    putBack: database.prepare(`UPDATE entries SET set_aside_at_ms = NULL WHERE ${isBuried}`),
     count: database.prepare(
-      `SELECT (SELECT count(*) FROM messages) AS waiting,
-         (SELECT min(sent_at_ms) FROM messages) AS oldestSentAtMs,
-         (SELECT count(*) FROM dead_letters) AS deadLetters`,
+      `SELECT count(*) FILTER (WHERE set_aside_at_ms IS NULL) AS waiting,
+         min(created_at_ms) FILTER (WHERE set_aside_at_ms IS NULL) AS oldestSentAtMs,
+         count(*) FILTER (WHERE set_aside_at_ms IS NOT NULL) AS deadLetters
+       FROM entries WHERE status = 'accepted' AND market IS NOT NULL`,
     ),
   };
 }

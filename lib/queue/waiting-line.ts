@@ -1,82 +1,95 @@
-/** A waiting message; one object represents it until it is removed. */
+/** A waiting signal; one object represents it until it leaves the line. */
 export interface Waiting {
-  /** Unique among all messages. */
+  /** Unique among all waiting signals. */
   readonly id: string;
-  /** Its place among all messages: the smaller, the older. */
+  /** Its place among all of them: the smaller, the older. */
   readonly position: number;
   readonly group: string;
-  readonly body: string;
-  readonly sentAtMs: number;
-  /** Deliveries that ended without an acknowledgement. */
-  failedCount: number;
+  /** Set aside: it keeps its place and is not delivered. */
+  isAside: boolean;
 }
 
-interface Group {
-  /** Oldest first; delivered messages stay in front until they are removed or put back. */
-  readonly messages: Waiting[];
-  delivered: number;
-  /** The number of released messages whose pause has not ended; until then the group delivers nothing. */
-  resting: number;
+interface Group<T extends Waiting> {
+  /** Oldest first. The delivered one keeps its place until it is removed or put back. */
+  readonly items: T[];
+  delivered: T | null;
+  isResting: boolean;
 }
 
-/** The order of deliveries, in memory: FIFO within a group, and one delivery per group at a time. */
-export class WaitingLine {
-  readonly #groups = new Map<string, Group>();
-  readonly #ids = new Set<string>();
+/** The order of deliveries, in memory: first in, first out within a group, and one delivery per group at a time. */
+export class WaitingLine<T extends Waiting> {
+  readonly #items = new Map<string, T>();
+  readonly #groups = new Map<string, Group<T>>();
+  /** The groups that have something to deliver, in the order in which they became free. */
+  readonly #free = new Set<Group<T>>();
   readonly #waiters = new Set<() => void>();
 
-  /** Inserts the message by its position, but never before a delivered one. */
-  add(message: Waiting): void {
-    this.#ids.add(message.id);
-    const group = this.#groups.get(message.group);
-    if (group === undefined)
-      this.#groups.set(message.group, { messages: [message], delivered: 0, resting: 0 });
-    else {
-      const { messages, delivered } = group;
-      const last = messages.findLastIndex(({ position }) => position < message.position);
-      messages.splice(Math.max(last + 1, delivered), 0, message);
+  get items(): ReadonlyMap<string, T> {
+    return this.#items;
+  }
+
+  /** Inserts it by its position. */
+  add(item: T): void {
+    const group = this.#groups.get(item.group) ?? { items: [], delivered: null, isResting: false };
+    this.#groups.set(item.group, group);
+    this.#items.set(item.id, item);
+    const older = group.items.findLastIndex(({ position }) => position < item.position);
+    group.items.splice(older + 1, 0, item);
+    this.#offer(group);
+  }
+
+  /** Delivers the oldest item of the group that has been free for longest; null when no group is free. */
+  take(): T | null {
+    for (const group of this.#free) {
+      this.#free.delete(group);
+      group.delivered = group.items.find(({ isAside }) => !isAside) ?? null;
+      if (group.delivered !== null) return group.delivered;
     }
-    this.#wakeWaiters();
+    return null;
   }
 
-  has(id: string): boolean {
-    return this.#ids.has(id);
+  /** Takes it out of the line, delivered or not. */
+  remove(item: T): void {
+    const group = this.#groups.get(item.group);
+    if (group === undefined || !this.#items.delete(item.id)) return;
+    group.items.splice(group.items.indexOf(item), 1);
+    if (group.delivered === item) group.delivered = null;
+    if (group.items.length === 0) this.#groups.delete(item.group);
+    if (group.items.length === 0) this.#free.delete(group);
+    else this.#offer(group);
   }
 
-  /** The oldest messages of the free group that has waited longest; empty when no group is free. */
-  take(maxMessages: number): readonly Waiting[] {
-    const group = this.#longestWaiting();
-    const taken = group?.messages.slice(0, maxMessages) ?? [];
-    if (group !== null) group.delivered = taken.length;
-    return taken;
-  }
-
-  /** Removes a delivered message. */
-  remove(message: Waiting): void {
-    const group = this.#groups.get(message.group);
-    if (group === undefined) return;
-    this.#ids.delete(message.id);
-    group.messages.splice(group.messages.indexOf(message), 1);
-    group.delivered -= 1;
-    if (group.messages.length === 0) this.#groups.delete(message.group);
-    this.#wakeWaiters();
-  }
-
-  /** Puts a delivered message back in its place; its group delivers nothing until the promise resolves. */
-  putBack(message: Waiting, rested: Promise<void>): void {
-    const group = this.#groups.get(message.group);
-    if (group === undefined) return;
-    group.delivered -= 1;
-    group.resting += 1;
+  /** Gives a delivered item back to its place; its group delivers nothing until the promise resolves. */
+  putBack(item: T, rested: Promise<void>): void {
+    const group = this.#groups.get(item.group);
+    if (group === undefined || group.delivered !== item) return;
+    group.delivered = null;
+    group.isResting = true;
     void rested.then(() => {
-      group.resting -= 1;
-      this.#wakeWaiters();
+      group.isResting = false;
+      this.#offer(group);
     });
+  }
+
+  /** Whether the item is delivered at present. */
+  isDelivered(item: T): boolean {
+    return this.#groups.get(item.group)?.delivered === item;
+  }
+
+  /** Whether an older item of the same group waits. */
+  hasOlder(item: T): boolean {
+    return this.#groups.get(item.group)?.items[0] !== item;
+  }
+
+  /** To be called after `isAside` of one of its items changed. */
+  reconsider({ group }: T): void {
+    const known = this.#groups.get(group);
+    if (known !== undefined) this.#offer(known);
   }
 
   /** Resolves as soon as a group is free, or when the signal aborts. */
   waitForFree(signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted || this.#longestWaiting() !== null) return Promise.resolve();
+    if (signal?.aborted || this.#free.size > 0) return Promise.resolve();
     return new Promise((resolve) => {
       const wake = () => {
         this.#waiters.delete(wake);
@@ -88,21 +101,9 @@ export class WaitingLine {
     });
   }
 
-  /** Wakes all waiters, because several groups may have become free. */
-  #wakeWaiters(): void {
-    if (this.#waiters.size === 0 || this.#longestWaiting() === null) return;
+  #offer(group: Group<T>): void {
+    if (group.delivered !== null || group.isResting || group.items.every(({ isAside }) => isAside)) return;
+    this.#free.add(group);
     for (const wake of [...this.#waiters]) wake();
-  }
-
-  #longestWaiting(): Group | null {
-    let longest: Group | null = null;
-    let oldest = Number.POSITIVE_INFINITY;
-    for (const group of this.#groups.values()) {
-      const position = group.messages[0]?.position ?? Number.POSITIVE_INFINITY;
-      if (group.delivered > 0 || group.resting > 0 || position >= oldest) continue;
-      longest = group;
-      oldest = position;
-    }
-    return longest;
   }
 }

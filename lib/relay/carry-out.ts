@@ -1,10 +1,11 @@
 import type { Alarm } from '../base/alarms.ts';
 import type { Entry, SignalEntry, Step } from '../ledger/entry.ts';
 import { type Account, findRehearsalReason } from '../model/account.ts';
-import type { Denial, Status } from '../model/outcome.ts';
-import { checkPause, denyOrderRate } from '../risk/check-order.ts';
+import type { Status } from '../model/outcome.ts';
+import { denyOrderRate } from '../risk/check-order.ts';
 import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
 import type { Action, Outcome } from './action.ts';
+import type { KillSwitch } from './kill-switch.ts';
 import { longestReadingMs } from './read-market.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
 import { denialOutcome, settleEntry } from './settle-entry.ts';
@@ -15,7 +16,7 @@ import { sendingTimeMs } from './signal-time.ts';
  * Writes `sending`, sends the requests and stores the outcome. Age and kill switch are checked a second time,
  * because preparing took time.
  *
- * @param startedAtMs when its first plan was begun
+ * @param begun `startedAtMs`: when its first plan was begun
  * @returns null, and does nothing, when what the order was sized on is too old by now
  */
 export async function carryOut(
@@ -23,9 +24,9 @@ export async function carryOut(
   account: Account,
   entry: SignalEntry,
   action: Action,
-  startedAtMs: number,
+  begun: { readonly startedAtMs: number; readonly killSwitch: KillSwitch },
 ): Promise<Status | null> {
-  const isPaused = await checkKillSwitch(services, entry);
+  const isPaused = await begun.killSwitch.check();
   const atMs = services.clock.nowMs();
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
@@ -60,7 +61,7 @@ export async function carryOut(
   const notAfterMs = Math.min(lastFreshMs(signal, arrival) + 1, atMs + sendWindowMs, freshUntilMs);
   const isStillOwn = () => isSending(services, entry);
   const { exchangeTimeoutMs: timeoutMs } = services;
-  const endByMs = services.clock.nowMs() + sendingTimeMs(atMs - startedAtMs, timeoutMs);
+  const endByMs = services.clock.nowMs() + sendingTimeMs(atMs - begun.startedAtMs, timeoutMs);
   const outcome = await action.send({ timeoutMs, notAfterMs, endByMs, isStillOwn });
   return await settleSent(services, { ...entry, status: 'sending' }, outcome);
 }
@@ -92,14 +93,6 @@ const notCancelledAlarm: Alarm = {
 };
 
 const cancelsNothing: ReadonlySet<Status> = new Set(['denied', 'not_sent']);
-
-/** The kill switch stops orders only: a cancellation opens no position. */
-export async function checkKillSwitch(
-  { ledger }: ExecuteServices,
-  { account, signal }: SignalEntry,
-): Promise<Denial | null> {
-  return signal.action === 'order' ? checkPause(await ledger.readPause(account)) : null;
-}
 
 /** A cancellation that is only rehearsed cancels nothing: orders from the time when the account was live stay open. */
 async function findLeftOpen(

@@ -1,11 +1,12 @@
 import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
+import { listBefore } from '../ledger/ledger.ts';
 import type { ExecuteServices } from './services.ts';
 import { denialOutcome, settleEntry, unlessMoved } from './settle-entry.ts';
 
 /** The most waiting signals of a market read at once; usually only the signal itself waits. */
-const pageSize = 50;
+export const pageSize = 50;
 /**
  * No signal is started later than this; the next delivery takes the rest. A Lambda function has 30 s, and one
  * signal may take 25 s: see `signalTimeouts`.
@@ -20,11 +21,9 @@ export const latestStartMs = 4_000;
  */
 export async function listEarlier(
   { ledger }: Pick<ExecuteServices, 'ledger'>,
-  { account, signalId, signal }: SignalEntry,
+  entry: SignalEntry,
 ): Promise<readonly Entry[]> {
-  const waiting = await ledger.waiting(account, signal.market, pageSize);
-  const own = waiting.findIndex((entry) => entry.signalId === signalId);
-  return own === -1 ? waiting : waiting.slice(0, own);
+  return listBefore(entry, await ledger.waiting(entry.account, entry.signal.market, pageSize));
 }
 
 /** Whether more signals may wait behind those listed. */

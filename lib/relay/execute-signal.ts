@@ -1,14 +1,16 @@
 import { RelayError } from '../base/errors.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { type Entry, type EntryKey, isSignal, type SignalEntry } from '../ledger/entry.ts';
+import type { DueKey } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import type { Status } from '../model/outcome.ts';
 import { findAccount } from '../model/settings.ts';
 import { checkMarket } from '../risk/check-order.ts';
 import { checkStaleness } from '../signals/staleness.ts';
 import type { Outcome, Plan } from './action.ts';
-import { carryOut, checkKillSwitch, settleUnsent } from './carry-out.ts';
-import { executeEarlier, listEarlier } from './earlier-signals.ts';
+import { carryOut, settleUnsent } from './carry-out.ts';
+import { executeEarlier, pageSize } from './earlier-signals.ts';
+import { createKillSwitch, type KillSwitch, type PauseReading } from './kill-switch.ts';
 import { planCancel } from './plan-cancel.ts';
 import { planCancelAll } from './plan-cancel-all.ts';
 import { planOrder } from './plan-order.ts';
@@ -27,10 +29,12 @@ import { withdrawWaiting } from './withdraw-waiting.ts';
  * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait`
  * when there are too many earlier signals for one delivery; in both cases the message must be delivered again
  */
-export async function executeSignal(services: ExecuteServices, key: EntryKey): Promise<Status> {
-  const entry = await readSignal(services, key);
-  if (entry.status !== 'accepted') return await executeAlone(services, entry, []);
-  const earlier = await listEarlier(services, entry);
+export async function executeSignal(services: ExecuteServices, key: DueKey): Promise<Status> {
+  const readAtMs = services.clock.nowMs();
+  const { entry: found, earlier, pause } = await services.ledger.readDue(key, pageSize);
+  const entry = requireSignal(found, key);
+  if (earlier.length === 0 && !mayCancel(services, entry))
+    return await executeAlone(services, entry, [], { pause, readAtMs });
   // Cancellations withdraw waiting orders before anything is sent, so that no cancelled order goes out.
   const withdrawn = new Map<string, readonly string[]>();
   let before: readonly Entry[] = [];
@@ -44,13 +48,12 @@ export async function executeSignal(services: ExecuteServices, key: EntryKey): P
   }
   const withdrawnBy = ({ signalId }: EntryKey) => withdrawn.get(signalId) ?? [];
   await executeEarlier(services, earlier, async (other) =>
-    executeAlone(services, await readSignal(services, other), withdrawnBy(other)),
+    executeAlone(services, requireSignal(await services.ledger.read(other), other), withdrawnBy(other)),
   );
   return await executeAlone(services, entry, withdrawnBy(entry));
 }
 
-async function readSignal({ ledger }: ExecuteServices, key: EntryKey): Promise<SignalEntry> {
-  const entry = await ledger.read(key);
+function requireSignal(entry: Entry | null, key: EntryKey): SignalEntry {
   if (entry !== null && isSignal(entry)) return entry;
   throw new RelayError(
     'entry_conflict',
@@ -60,7 +63,7 @@ async function readSignal({ ledger }: ExecuteServices, key: EntryKey): Promise<S
 
 /** Whether the entry is a cancellation that no rule of the account denies. */
 function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
-  if (!isSignal(entry) || entry.signal.action === 'order') return false;
+  if (!isSignal(entry) || entry.signal.action === 'order' || entry.status !== 'accepted') return false;
   const account = findAccount(services.settings, entry.account);
   const arrival = arrivalOf(services, entry.createdAtMs);
   return (
@@ -70,11 +73,15 @@ function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntr
   );
 }
 
-/** @param withdrawn ids of the signals that this cancellation has withdrawn; empty for an order */
+/**
+ * @param withdrawn ids of the signals that this cancellation has withdrawn; empty for an order
+ * @param paused the pause of the account, if it was just read
+ */
 async function executeAlone(
   services: ExecuteServices,
   entry: SignalEntry,
   withdrawn: readonly string[],
+  paused: PauseReading | null = null,
 ): Promise<Status> {
   if (entry.status === 'sending') return await settleEntry(services, entry, lostResponseOutcome(entry));
   if (entry.status !== 'accepted') return repeatUnknownAlarm(services, entry);
@@ -82,14 +89,15 @@ async function executeAlone(
   if (account === null) return await settleUnsent(services, entry, unknownAccountOutcome(entry.account));
   const startedAtMs = services.clock.nowMs();
   const mayRepeat = () => mayPlanAgain(startedAtMs, services.clock.nowMs(), services.exchangeTimeoutMs);
+  const killSwitch = createKillSwitch(services, entry, paused);
   let plans = 0;
   do {
     plans += 1;
-    const plan = await planSafely(services, account, entry, withdrawn);
+    const plan = await planSafely(services, account, entry, withdrawn, killSwitch);
     if (plan.verdict === 'denied')
       return await settleUnsent(services, entry, denialOutcome(plan.denial, plan.evidence));
     if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
-    const status = await carryOut(services, account, entry, plan.action, startedAtMs);
+    const status = await carryOut(services, account, entry, plan.action, { startedAtMs, killSwitch });
     if (status !== null) return status;
   } while (plans < mostPlans && mayRepeat());
   return await settleUnsent(services, entry, outdatedOutcome(plans));
@@ -123,9 +131,10 @@ async function planSafely(
   account: Account,
   entry: SignalEntry,
   withdrawn: readonly string[],
+  killSwitch: KillSwitch,
 ): Promise<Plan> {
   try {
-    return await planSignal(services, account, entry, withdrawn);
+    return await planSignal(services, account, entry, withdrawn, killSwitch);
   } catch (error) {
     if (!(error instanceof RelayError) || !endsPlanning(error)) throw error;
     const note = `nothing was sent: ${error.message}`;
@@ -150,11 +159,12 @@ async function planSignal(
   account: Account,
   entry: SignalEntry,
   withdrawn: readonly string[],
+  killSwitch: KillSwitch,
 ): Promise<Plan> {
   const { signal, clientOrderId } = entry;
   const denial =
     checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs()) ??
-    (await checkKillSwitch(services, entry)) ??
+    (await killSwitch.check()) ??
     checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
   switch (signal.action) {

@@ -9,7 +9,6 @@ import { holdsSecret } from '../signals/find-secret.ts';
 import { clientOrderIdOf, fingerprintOf, signalIdOf } from '../signals/identity.ts';
 import { type Alert, parseAlert } from '../signals/parse-alert.ts';
 import { checkStaleness } from '../signals/staleness.ts';
-import { messagesOf } from './message-of.ts';
 import { type Arrived, maximumBodyBytes, recordRefusal } from './record-refusal.ts';
 import { arrivalOf, type ReceiveServices, type SecretAge } from './services.ts';
 
@@ -31,13 +30,13 @@ export interface Receipt {
 const futureAllowanceMs = 5_000;
 
 /**
- * Receives one alert: authenticates it, parses it, gives its signals their ids, stores and enqueues them.
+ * Receives one alert: authenticates it, parses it, gives its signals their ids, stores them and puts them in line.
  *
  * Sending the same bytes again completes what is missing and never creates a second signal.
  *
  * @throws RelayError `unauthorized`; an error with HTTP status 4xx for an alert that can never succeed, or
  * `rate_limited` for one that should be sent again, both after the alert was recorded as `invalid`;
- * `store_unavailable` when a signal was not stored or not enqueued
+ * `store_unavailable` when a signal was not stored or not put in line
  */
 export async function receiveSignal(services: ReceiveServices, delivery: AlertDelivery): Promise<Receipt> {
   const account = await authenticate(services, delivery);
@@ -48,7 +47,7 @@ export async function receiveSignal(services: ReceiveServices, delivery: AlertDe
     const entries = identify(alert, account, fingerprintOf(body), services.clock.nowMs());
     await refuseStale(services, entries);
     const stored = await accept(services, account, entries);
-    await enqueueWaiting(services, stored);
+    logAccepted(services, stored);
     return receiptOf(alert, stored);
   } catch (error) {
     throw await recordRefusal(services, arrived, error);
@@ -164,22 +163,15 @@ function createIdTaken({ signalId }: Entry): RelayError {
   return new RelayError('invalid_signal', `the id ${message}`, { issues: [{ path: 'id', message, hint }] });
 }
 
-/**
- * Enqueues the signals that still wait. A stored signal may have lost its message in a crash; queue and
- * executor drop duplicates. Signals that are not enqueued here are enqueued by the reconciler, and are still
- * executed in order: see `executeSignal`.
- */
-async function enqueueWaiting(services: ReceiveServices, stored: readonly StoredSignal[]): Promise<void> {
-  for (const { entry, isNew } of stored) {
-    if (entry.status !== 'accepted') continue;
-    for (const message of messagesOf([entry])) await services.queue.enqueue(message);
-    services.log.info(isNew ? 'signal accepted' : 'signal enqueued again', {
-      account: entry.account,
-      signalId: entry.signalId,
-      market: entry.signal?.market ?? null,
-      action: entry.signal?.action ?? null,
-    });
-  }
+function logAccepted({ log }: ReceiveServices, stored: readonly StoredSignal[]): void {
+  for (const { entry, isNew } of stored)
+    if (entry.status === 'accepted')
+      log.info(isNew ? 'signal accepted' : 'signal came again and still waits', {
+        account: entry.account,
+        signalId: entry.signalId,
+        market: entry.signal?.market ?? null,
+        action: entry.signal?.action ?? null,
+      });
 }
 
 function receiptOf(alert: Alert, stored: readonly StoredSignal[]): Receipt {

@@ -20,7 +20,8 @@ import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
 /** The services that the reconciler needs. */
 export interface ReconcileServices extends SettleServices {
   readonly settings: Settings;
-  readonly queue: SignalQueue;
+  /** Null when the ledger itself is the line of waiting signals: then none can have lost its message. */
+  readonly queue: SignalQueue | null;
   /** How long one request to the exchange may take, retries included. */
   readonly exchangeTimeoutMs: number;
   /** @throws RelayError `secrets_missing` when no key is stored */

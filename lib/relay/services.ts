@@ -4,7 +4,6 @@ import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
 import type { Ledger, LedgerEntrance } from '../ledger/ledger.ts';
 import type { Settings } from '../model/settings.ts';
-import type { SignalQueue } from '../queue/queue.ts';
 import type { Arrival } from '../signals/staleness.ts';
 import type { MarketCatalogue } from './market-catalogue.ts';
 import type { OverloadWatch } from './overload.ts';
@@ -23,8 +22,8 @@ export interface ReceiveServices {
   readonly log: Log;
   readonly alarms: Alarms;
   readonly settings: Settings;
+  /** `accept` also puts the signals in line to be executed. */
   readonly ledger: LedgerEntrance;
-  readonly queue: SignalQueue;
   /** The tokens that are valid now; none for an unknown account. */
   webhookTokens(account: string, age: SecretAge): Promise<readonly string[]>;
   /**

@@ -42,14 +42,15 @@ const always: SweepWindow = {
  * @throws RelayError `store_unavailable`
  */
 export async function sweepAccepted(
-  services: { readonly ledger: Ledger; readonly queue: SignalQueue },
+  services: { readonly ledger: Ledger; readonly queue: SignalQueue | null },
   { fromMs, untilMs, aheadMs }: SweepWindow = always,
 ): Promise<Sweep> {
   const waiting = await listAccepted(services.ledger, untilMs);
   const ahead = aheadMs === Number.POSITIVE_INFINITY ? [] : await listAhead(services.ledger, aheadMs);
   const due = [...waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs), ...ahead];
-  const messages = messagesOf(due);
-  for (const message of messages) await services.queue.enqueue(message);
+  const { queue } = services;
+  const messages = queue === null ? [] : messagesOf(due);
+  for (const message of messages) await queue?.enqueue(message);
   return { enqueued: messages.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
 }
 

@@ -3,6 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
+import { type RawServer, type RawStep, startRawServer } from '../support/raw-server.ts';
 import { type ScriptedServer, type ScriptStep, startScriptedServer } from '../support/scripted-server.ts';
 
 /** A real transport on a clock moved by hand, and the servers a test starts for it. */
@@ -13,6 +14,8 @@ export interface Line {
     steps: readonly ScriptStep[],
     server?: Parameters<typeof startScriptedServer>[1],
   ): Promise<ScriptedServer>;
+  /** Starts a server that writes bytes. */
+  serveRaw(steps: readonly RawStep[]): Promise<RawServer>;
   /** Starts a bare TCP server and returns its URL. */
   listen(server: Server, scheme: 'http' | 'https'): Promise<string>;
   post(baseUrl: string, change?: Change): Promise<WireOutcome>;
@@ -33,6 +36,11 @@ export function openLine(): Line {
       const scripted = await startScriptedServer(steps, server);
       closers.push(() => scripted.close());
       return scripted;
+    },
+    async serveRaw(steps) {
+      const raw = await startRawServer(steps);
+      closers.push(() => raw.close());
+      return raw;
     },
     async listen(server, scheme) {
       server.listen(0, '127.0.0.1');
@@ -58,5 +66,9 @@ export function openLine(): Line {
   };
 }
 
-/** The raw text of a response. */
 export const fine = { status: 200, body: '{"ok":true}' };
+
+/** The bytes of a response with this body. */
+export function bytesOf(body: string, fields = ''): string {
+  return `HTTP/1.1 200 OK\r\n${fields}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
-import { migrateTables, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createSqliteFile, migrateTables, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 
 let folder: string;
 let path: string;
@@ -38,6 +38,10 @@ function notesOnDisk(): readonly unknown[] {
 /** Pages in the write-ahead log: every commit leaves at least one. */
 function logPages(): unknown {
   return file.database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.['log'];
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
 function outcomes(results: readonly PromiseSettledResult<unknown>[]): readonly string[] {
@@ -174,6 +178,7 @@ describe('write', () => {
     const results = await Promise.allSettled([count(), count(), count()]);
     other.exec('ROLLBACK');
     other.close();
+    await turns(2);
     const later = await count();
 
     expect(outcomes(results)).toEqual(['store_unavailable', 'store_unavailable', 'store_unavailable']);
@@ -189,13 +194,71 @@ describe('write', () => {
   });
 });
 
+describe('execute', () => {
+  const insert = (text: string | null) => () =>
+    file.database.prepare('INSERT INTO notes (text) VALUES (?)').run(text).changes;
+
+  test('has its result at once, and is durable with the next flush', async () => {
+    const { result, durable } = file.execute(insert('a'));
+    expect([result, notesOnDisk()]).toEqual([1, []]);
+    await durable;
+    expect(notesOnDisk()).toEqual(['a']);
+  });
+
+  test('is on the disk when a later operation is', async () => {
+    file.execute(insert('a'));
+    await add('b');
+    expect(notesOnDisk()).toEqual(['a', 'b']);
+  });
+
+  test('throws at once what the operation throws, and keeps the transaction', async () => {
+    const { durable } = file.execute(insert('a'));
+    expect(() => file.execute(insert(null))).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
+    await durable;
+    expect(notesOnDisk()).toEqual(['a']);
+  });
+
+  test('loses every operation of a transaction that cannot be committed', async () => {
+    const { durable } = file.execute(insert('a'));
+    file.database.exec('ROLLBACK');
+    await expect(durable).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(notesOnDisk()).toEqual([]);
+    await add('b');
+    expect(notesOnDisk()).toEqual(['b']);
+  });
+
+  test('loses the operations before one that finds the disk full', async () => {
+    const { page_count: pages } = file.database.prepare('PRAGMA page_count').get() ?? {};
+    file.database.exec(`PRAGMA max_page_count = ${Number(pages)}`);
+    const { durable } = file.execute(insert('a'));
+    expect(() => file.execute(insert('x'.repeat(50_000)))).toThrow('full');
+    const end = await durable.then(
+      () => notesOnDisk(),
+      () => notesOnDisk(),
+    );
+    expect(end).toEqual([]);
+  });
+
+  test('asks its own schedule for the flush, once for each transaction', async () => {
+    const flushes: (() => void)[] = [];
+    const own = createSqliteFile(new DatabaseSync(path), (flush) => flushes.push(flush));
+    const first = own.execute(() => 1);
+    own.execute(() => 2);
+    expect(flushes).toHaveLength(1);
+    flushes[0]?.();
+    await first.durable;
+    own.execute(() => 3);
+    expect(flushes).toHaveLength(2);
+    own.close();
+  });
+});
+
 describe('read', () => {
-  test('sees an acknowledged write, and none that is still pending', async () => {
-    const all = () => file.read(() => file.database.prepare('SELECT text FROM notes').all().length);
+  test('sees a write that is not on the disk yet', async () => {
     const write = add('a');
-    const early = all();
+    const seen = file.read(() => file.database.prepare('SELECT text FROM notes').all().length);
+    expect([seen, notesOnDisk()]).toEqual([1, []]);
     await write;
-    expect([early, all()]).toEqual([0, 1]);
   });
 
   test('reports a database that cannot be read', () => {

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { untilClosed } from '../support/raw-server.ts';
 import type { ScriptStep } from '../support/scripted-server.ts';
-import { fine, type Line, openLine } from './line.ts';
+import { bytesOf, fine, type Line, openLine } from './line.ts';
 
 let line: Line;
 
@@ -12,6 +13,7 @@ beforeEach(() => {
 
 afterEach(() => line.close());
 
+const ok = bytesOf('{}');
 const lost = { kind: 'ambiguous', reason: expect.stringContaining('after the request was written') };
 
 describe('nothing was sent', () => {
@@ -55,6 +57,25 @@ describe('nothing was sent', () => {
     const outcome = await line.post(url);
 
     expect(outcome).toMatchObject({ kind: 'not_sent' });
+  });
+
+  test('when the connection is made after the time was up, before the timer could say so', async () => {
+    const server = await line.serveRaw([ok]);
+    const startedAtMs = performance.now();
+    // The machine stands still between two events that arrived together: the server's and the client's.
+    server.listener.once('connection', () => {
+      while (performance.now() < startedAtMs + 40);
+    });
+
+    const outcome = await line.post(server.url, { connectTimeoutMs: 20 });
+
+    expect(outcome).toEqual({
+      kind: 'not_sent',
+      reason: `no connection to ${server.url}: no connection within 20 ms`,
+    });
+    line.transport.close();
+    await untilClosed(server.sockets[0]);
+    expect(server.requests).toEqual([]);
   });
 
   test('while all connections are in use', async () => {
@@ -139,7 +160,8 @@ describe('the outcome is unknown', () => {
       // The reason distinguishes the two cases, however slow the machine is.
       expect(await line.post(server.url, { timeoutMs: 30_000 })).toEqual({
         kind: 'ambiguous',
-        reason: 'the response was lost after the request was written: ECONNRESET',
+        reason:
+          'the response was lost after the request was written: the server closed the connection within the response',
       });
     },
   );

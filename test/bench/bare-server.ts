@@ -1,40 +1,24 @@
-import { createHmac } from 'node:crypto';
-import { Agent, createServer, request as issueRequest, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import { serveParent } from './bench-process.ts';
+import { createForwarder } from './forward-order.ts';
 import { listenLocally } from './listen-locally.ts';
-import { sampleOrderBody } from './workload.ts';
 
 /**
- * The least a program can do that receives an alert and places an order: read the request, sign one body, one hop,
- * answer. It checks nothing, keeps nothing and forgets everything in a crash.
+ * The least a program can do that receives an alert and places an order: it reads the request, signs one body, sends
+ * one request, and answers. It checks nothing, stores nothing, and forgets everything in a crash. The path of the
+ * request is the client order id.
  */
-const exchangeUrl = new URL(process.argv[2] ?? '');
-const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-const { hostname, port } = exchangeUrl;
-
-function placeOrder(response: ServerResponse): void {
-  const payload = Buffer.from(sampleOrderBody, 'utf8').toString('base64');
-  const signature = createHmac('sha512', 'paper-secret').update(payload).digest('hex');
-  const headers = {
-    'Content-type': 'application/json',
-    'X-TXC-APIKEY': 'paper-key',
-    'X-TXC-PAYLOAD': payload,
-    'X-TXC-SIGNATURE': signature,
-  };
-  const path = '/api/v4/order/collateral/stop-limit';
-  issueRequest({ hostname, port, agent, method: 'POST', path, headers }, (answer) => {
-    const chunks: Buffer[] = [];
-    answer
-      .on('data', (chunk: Buffer) => chunks.push(chunk))
-      .on('end', () =>
-        response.writeHead(202, { 'content-type': 'application/json' }).end(Buffer.concat(chunks)),
-      );
-  }).end(sampleOrderBody);
-}
+const forwardOrder = createForwarder(process.argv[2] ?? '');
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
-  request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => placeOrder(response));
+  request
+    .on('data', (chunk: Buffer) => chunks.push(chunk))
+    .on('end', () =>
+      forwardOrder((request.url ?? '').slice(1), (body) =>
+        response.writeHead(202, { 'content-type': 'application/json' }).end(body),
+      ),
+    );
 });
 
 serveParent(await listenLocally(server));

@@ -4,28 +4,51 @@ import { type Profiler, Session } from 'node:inspector/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A server under measurement, in a process of its own, so that its CPU time is its own too. */
+/** CPU time since the start of a process, user and system together, in microseconds. */
+export interface CpuTime {
+  /** Of all threads: the main one, the garbage collector's, the compiler's, and those of libuv. */
+  readonly processMicros: number;
+  readonly mainThreadMicros: number;
+}
+
+/** An order that the exchange stub received, and when, as `readMonotonicMs` reads the time. */
+export type Arrival = readonly [clientOrderId: string, atMs: number];
+
+/** What a process can be asked, with its answer. A process answers those that concern it. */
+interface Answers {
+  readonly cpu: CpuTime;
+  readonly 'start-profile': null;
+  readonly 'take-profile': Profiler.Profile;
+  /** The exchange stub: the orders since the last time it was asked. */
+  readonly 'take-arrivals': readonly Arrival[];
+  /** The exchange stub: from now on, orders wait for their responses. */
+  readonly hold: null;
+  /** The exchange stub: waiting orders get their responses, and later ones do not wait. */
+  readonly release: null;
+  /** The relay: runs the reconciler once, and says how many milliseconds it took. */
+  readonly reconcile: number;
+}
+type Question = keyof Answers;
+type Answering = { readonly [Q in Question]: () => Answers[Q] | Promise<Answers[Q]> };
+
+/** A program under measurement, in a process of its own, so that its CPU time is its own too. */
 export interface BenchProcess {
   readonly url: string;
-  /** User and system time of the whole process so far, in microseconds. */
-  readCpuMicros(): Promise<number>;
-  /** Watches what the main thread does, until the profile is taken. */
-  startProfile(): Promise<void>;
-  takeProfile(): Promise<Profiler.Profile>;
-  /** Hears every line the process writes to its standard output. */
+  /** @throws Error when the process ends instead */
+  ask<Q extends Question>(question: Q): Promise<Answers[Q]>;
+  /** Calls the listener with every line that the process writes to its standard output. */
   onLine(listener: (line: string) => void): void;
   /** Lets the process end by itself and waits for that. */
   stop(): Promise<void>;
 }
 
-/** What a process can be asked, and what it answers; `ready` it says unasked. */
-interface Answers {
-  readonly ready: { readonly url: string };
-  readonly cpu: { readonly micros: number };
-  readonly 'start-profile': null;
-  readonly 'take-profile': Profiler.Profile;
+/**
+ * The time in milliseconds, from a clock that all processes of a machine share and that never jumps.
+ * `performance.now` counts from the start of its own process.
+ */
+export function readMonotonicMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
 }
-type Question = Exclude<keyof Answers, 'ready'> | 'stop';
 
 /**
  * Starts a script of this folder.
@@ -36,35 +59,32 @@ export async function startProcess(script: string, args: readonly string[] = [])
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  async function ask<Q extends keyof Answers & Question>(question: Q): Promise<Answers[Q]> {
-    const response = nextResponse<Q>(child);
-    child.send(question);
-    return await response;
-  }
-  const { url } = await nextResponse<'ready'>(child);
+  const url = (await nextMessage(child, script)) as string;
   return {
     url,
-    readCpuMicros: async () => (await ask('cpu')).micros,
-    startProfile: async () => void (await ask('start-profile')),
-    takeProfile: () => ask('take-profile'),
+    async ask<Q extends Question>(question: Q) {
+      const answer = nextMessage(child, script);
+      child.send(question);
+      return (await answer) as Answers[Q];
+    },
     onLine: (listener) => lines.on('line', listener),
     async stop() {
       const exited = once(child, 'exit');
-      child.send('stop' satisfies Question);
+      child.send('stop');
       await exited;
     },
   };
 }
 
-function nextResponse<Q extends keyof Answers>(child: ChildProcess): Promise<Answers[Q]> {
+function nextMessage(child: ChildProcess, script: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const onExit = (code: number | null) => {
       child.off('message', onMessage);
-      reject(new Error(`a process of the benchmark ended with code ${code}; its own words stand above`));
+      reject(new Error(`${script} ended with code ${code}; the reason stands above`));
     };
-    const onMessage = (response: unknown) => {
+    const onMessage = (message: unknown) => {
       child.off('exit', onExit);
-      resolve(response as Answers[Q]);
+      resolve(message);
     };
     child.once('exit', onExit).once('message', onMessage);
   });
@@ -72,14 +92,33 @@ function nextResponse<Q extends keyof Answers>(child: ChildProcess): Promise<Ans
 
 const samplingMicros = 200;
 
-/** The other end: says where the server listens, answers what it is asked, and ends with the process that started it. */
-export function serveParent(server: { readonly url: string; close(): Promise<void> }): void {
+/**
+ * The other end: says where the server listens, answers what it is asked, and ends with the process that started it.
+ *
+ * @param own the answers that only this program has
+ */
+export function serveParent(
+  server: { readonly url: string; close(): Promise<void> },
+  own: Partial<Answering> = {},
+): void {
+  const answering: Partial<Answering> = { cpu: readCpu, ...profileMainThread(), ...own };
+  process.on('message', async (question: Question | 'stop') => {
+    if (question === 'stop') process.disconnect();
+    else process.send?.(await answering[question]?.());
+  });
+  process.once('disconnect', () => void server.close());
+  process.send?.(server.url);
+}
+
+function readCpu(): CpuTime {
+  const all = process.cpuUsage();
+  const main = process.threadCpuUsage();
+  return { processMicros: all.user + all.system, mainThreadMicros: main.user + main.system };
+}
+
+function profileMainThread(): Pick<Answering, 'start-profile' | 'take-profile'> {
   const session = new Session();
-  const answers: { readonly [Q in keyof Answers & Question]: () => Promise<Answers[Q]> } = {
-    async cpu() {
-      const { user, system } = process.cpuUsage();
-      return { micros: user + system };
-    },
+  return {
     async 'start-profile'() {
       session.connect();
       await session.post('Profiler.enable');
@@ -93,10 +132,4 @@ export function serveParent(server: { readonly url: string; close(): Promise<voi
       return profile;
     },
   };
-  process.on('message', async (question: Question) => {
-    if (question === 'stop') process.disconnect();
-    else process.send?.(await answers[question]());
-  });
-  process.once('disconnect', () => void server.close());
-  process.send?.({ url: server.url } satisfies Answers['ready']);
 }

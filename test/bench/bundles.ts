@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { bundleFunctions } from '../../infra/aws/bundle.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import exampleConfig from '../../relay.config.example.ts';
-import { formatNumber, formatRatio, formatSpread, type Spread, spreadOf } from './statistics.ts';
+import { ratioOf, type Spread, spreadOf } from './statistics.ts';
 
 /** What a function's bundle weighs, and how long a fresh process takes to load it. */
 export interface BundleFigures {
@@ -15,8 +16,10 @@ export interface BundleFigures {
   readonly bytes: number;
   /** From the start of the process to the end of loading, clients made and first requests on their way. */
   readonly startMs: Spread;
-  /** To the same of a handler that does nothing. */
-  readonly startRatio: number;
+  /** To the same of a handler that does nothing, round by round. */
+  readonly startRatio: Spread;
+  /** The same of the CPU time, which other programs on the machine disturb less. */
+  readonly cpuRatio: Spread;
 }
 
 /** The size budgets of the functions, in bytes, as `test/infra/app.test.ts` asserts them. */
@@ -44,65 +47,65 @@ const environment = {
   EXCHANGE_KEYS: '{"main":"keys"}',
 } as const;
 
+/** One start of a fresh process. */
+interface Start {
+  readonly tookMs: number;
+  /** User and system time of the process, in microseconds. */
+  readonly cpuMicros: number;
+}
+
 /** Bundles the functions as the stack does and loads each in that many fresh processes, turn by turn. */
 export async function measureBundles(rounds: number): Promise<readonly BundleFigures[]> {
   const folder = mkdtempSync(join(tmpdir(), 'relay-bundles-'));
   try {
     // As a package of Lambda's: without a package.json above it that calls everything an ES module.
     writeFileSync(join(folder, 'package.json'), '{}');
-    writeFileSync(join(folder, 'empty.js'), 'exports.handler = async () => {};');
+    const emptyPath = join(folder, 'empty.js');
+    writeFileSync(emptyPath, 'exports.handler = async () => {};');
     const config = parseConfig(exampleConfig);
     const bundles = Object.entries(await bundleFunctions({ outputFolder: folder, config }));
     const paths = new Map(bundles.map(([name, path]) => [name, join(path, 'index.js')]));
-    const times = await timeInTurns([join(folder, 'empty.js'), ...paths.values()], rounds);
-    const empty = spreadOf(times.get(join(folder, 'empty.js')) ?? []);
-    return Array.from(paths, ([name, path]) => {
-      const startMs = spreadOf(times.get(path) ?? []);
-      return { name, bytes: statSync(path).size, startMs, startRatio: startMs.median / empty.median };
-    });
+    const starts = await startInTurns([emptyPath, ...paths.values()], rounds);
+    const valuesOf = (path: string, key: keyof Start) => (starts.get(path) ?? []).map((start) => start[key]);
+    return Array.from(paths, ([name, path]) => ({
+      name,
+      bytes: statSync(path).size,
+      startMs: spreadOf(valuesOf(path, 'tookMs')),
+      startRatio: ratioOf(valuesOf(path, 'tookMs'), valuesOf(emptyPath, 'tookMs')),
+      cpuRatio: ratioOf(valuesOf(path, 'cpuMicros'), valuesOf(emptyPath, 'cpuMicros')),
+    }));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 /** In turns, so that a busy moment of the machine meets all alike. */
-async function timeInTurns(
+async function startInTurns(
   paths: readonly string[],
   rounds: number,
-): Promise<ReadonlyMap<string, readonly number[]>> {
-  const times = new Map(paths.map((path): [string, number[]] => [path, []]));
+): Promise<ReadonlyMap<string, readonly Start[]>> {
+  const starts = new Map(paths.map((path): [string, Start[]] => [path, []]));
   for (let round = 0; round < rounds; round += 1)
-    for (const [path, measured] of times) measured.push(await timeStart(path));
-  return times;
+    for (const [path, measured] of starts) measured.push(await measureStart(path));
+  return starts;
 }
 
-async function timeStart(path: string): Promise<number> {
-  const script = `require(${JSON.stringify(path)}); process.exit(0);`;
+/** @throws Error when the bundle cannot be loaded */
+async function measureStart(path: string): Promise<Start> {
+  // The file descriptor is the pipe below.
+  const script = `require(${JSON.stringify(path)});
+    require('node:fs').writeSync(3, JSON.stringify(process.cpuUsage()));
+    process.exit(0);`;
   const startedAtMs = performance.now();
   const child = spawn(process.execPath, ['-e', script], {
     env: environment,
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
-  const [exitCode] = await once(child, 'exit');
-  if (exitCode !== 0) throw new Error(`${path} cannot be loaded: exit code ${exitCode}`);
-  return performance.now() - startedAtMs;
-}
-
-export function printBundles(figures: readonly BundleFigures[], rounds: number): void {
-  const rows = figures.map(({ name, bytes, startMs, startRatio }) => {
-    const budget = budgets[name];
-    const size = `${formatNumber(bytes / 1000, 0)} KB`;
-    return [
-      `  ${name.padEnd(20)}`,
-      (budget === undefined ? size : `${size} of ${formatNumber(budget / 1000, 0)} KB`).padStart(20),
-      formatSpread(startMs, 0).padStart(20),
-      formatRatio(startRatio).padStart(12),
-    ].join('');
+  const ended = once(child, 'exit').then(([exitCode]) => {
+    if (exitCode !== 0) throw new Error(`${path} cannot be loaded: exit code ${exitCode}`);
+    return performance.now() - startedAtMs;
   });
-  const head = `  ${'Function'.padEnd(20)}${'bundle'.padStart(20)}${'start, ms'.padStart(20)}${'to empty'.padStart(12)}`;
-  process.stdout.write(
-    `${[`Bundles, and starts of a fresh process (median of ${rounds}), against a handler that does nothing`, head, ...rows].join('\n')}\n\n`,
-  );
+  const [usage, tookMs] = await Promise.all([text(child.stdio[3] as Readable), ended]);
+  const { user, system } = JSON.parse(usage) as NodeJS.CpuUsage;
+  return { tookMs, cpuMicros: user + system };
 }
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) printBundles(await measureBundles(15), 15);

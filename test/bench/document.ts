@@ -2,40 +2,23 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { CpuInfo } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../support/project-files.ts';
-import { type BundleFigures, budgets } from './bundles.ts';
-import type { Run } from './load.ts';
-import type { Share } from './profile.ts';
-import { placedAt } from './report.ts';
-import type { SigningRates } from './signing.ts';
-import { formatNumber, formatRatio, spreadOf } from './statistics.ts';
-import type { BenchKind } from './workload.ts';
+import type { Table } from './tables.ts';
 
-/** The document that has the figures between markers, for example `<!-- bench orders -->` and `<!-- /bench -->`. */
+/** The document that has the tables between markers, for example `<!-- bench orders -->` and `<!-- /bench -->`. */
 export const documentPath = 'docs/performance.md';
 
-/** The figures of one run of the benchmark; the numbers of a map are orders in flight. */
-export interface BenchFigures {
-  readonly processors: readonly CpuInfo[];
-  readonly rounds: number;
-  readonly signing: SigningRates;
-  readonly servers: ReadonlyMap<number, { readonly bare: readonly Run[]; readonly relay: readonly Run[] }>;
-  readonly kinds: ReadonlyMap<number, Readonly<Record<BenchKind, readonly Run[]>>>;
-  readonly shares: ReadonlyMap<number, readonly Share[]>;
-  readonly bundles: readonly BundleFigures[];
+/** Replaces the tables of the document, and leaves those alone that were not measured. Its sentences stay. */
+export function writeDocument(processors: readonly CpuInfo[], tables: readonly Table[]): void {
+  const path = join(projectRoot, documentPath);
+  let text = readFileSync(path, 'utf8');
+  text = replaceBlock(text, 'machine', [describeMachine(processors)]);
+  for (const table of tables) text = replaceBlock(text, table.name, writeMarkdown(table));
+  writeFileSync(path, text);
 }
 
-/** Replaces the tables of the document. Its sentences hold no figures and stay. */
-export function writeDocument(figures: BenchFigures): void {
-  const path = join(projectRoot, documentPath);
-  const blocks = {
-    orders: tabulateOrders,
-    kinds: tabulateKinds,
-    parts: tabulateParts,
-    starts: tabulateStarts,
-  };
-  let text = readFileSync(path, 'utf8');
-  for (const [name, tabulate] of Object.entries(blocks)) text = replaceBlock(text, name, tabulate(figures));
-  writeFileSync(path, text);
+/** `Node v24.21.0 on 2 × AMD EPYC` */
+export function describeMachine(processors: readonly CpuInfo[]): string {
+  return `Node ${process.version} on ${processors.length} × ${processors[0]?.model.trim() ?? 'unknown'}`;
 }
 
 /** @throws Error when the document has no such block */
@@ -47,85 +30,23 @@ export function replaceBlock(text: string, name: string, lines: readonly string[
   return `${text.slice(0, from + start.length)}${lines.join('\n')}\n${text.slice(until)}`;
 }
 
-type FigureOf = (run: Run) => number;
-
-const cpuOf: FigureOf = ({ cpuMicrosPerOrder }) => cpuMicrosPerOrder;
-
-function medianOf(runs: readonly Run[], figureOf: FigureOf): number {
-  return spreadOf(runs.map(figureOf)).median;
+export function writeMarkdown({ head, rows }: Table): readonly string[] {
+  const lineOf = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [lineOf(head), lineOf(head.map(() => '---')), ...rows.map(lineOf)];
 }
 
-/** One row that compares two columns of runs. */
-function compare(
-  [one, other]: readonly [readonly Run[], readonly Run[]],
-  figureOf: FigureOf,
-  unit: string,
-  digits: number,
-): string {
-  const [left, right] = [medianOf(one, figureOf), medianOf(other, figureOf)];
-  const written = (figure: number) => `${formatNumber(figure, digits)}${unit}`;
-  return `${written(left)} | ${written(right)} | ${formatRatio(right / left)}`;
-}
-
-function tabulateOrders({ processors, rounds, signing, servers }: BenchFigures): readonly string[] {
-  const rows = [...servers].flatMap(([load, { bare, relay }]) => {
-    const runs = [bare, relay] as const;
-    return [
-      `| ${load} | CPU per order | ${compare(runs, cpuOf, ' µs', 0)} |`,
-      `| | orders per second | ${compare(runs, ({ ordersPerSecond }) => ordersPerSecond, '', 0)} |`,
-      `| | placed, p50 | ${compare(runs, placedAt(0.5), ' ms', 1)} |`,
-      `| | placed, p99 | ${compare(runs, placedAt(0.99), ' ms', 1)} |`,
-    ];
-  });
-  const model = processors[0]?.model.trim() ?? 'unknown';
-  const rate = formatNumber(signing.signed.median, 0);
-  return [
-    `Node ${process.version} on ${processors.length} × ${model}; medians of ${rounds} rounds. Signing alone, with nonce and JSON, runs at ${rate} a second and takes ${formatRatio(signing.bare.median / signing.signed.median)} as long as the bare HMAC.`,
-    '',
-    '| in flight | | bare server | relay | relay to bare |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows,
-  ];
-}
-
-function tabulateKinds({ kinds }: BenchFigures): readonly string[] {
-  const rows = [...kinds].flatMap(([load, { stop_limit, market }]) => {
-    const runs = [stop_limit, market] as const;
-    return [
-      `| ${load} | CPU per order | ${compare(runs, cpuOf, ' µs', 0)} |`,
-      `| | placed, p50 | ${compare(runs, placedAt(0.5), ' ms', 1)} |`,
-      `| | placed, p99 | ${compare(runs, placedAt(0.99), ' ms', 1)} |`,
-    ];
-  });
-  return [
-    '| in flight | | stop-limit | guarded market | market to stop-limit |',
-    '| --- | --- | --- | --- | --- |',
-    ...rows,
-  ];
-}
-
-function tabulateParts({ shares }: BenchFigures): readonly string[] {
-  const loads = [...shares.keys()];
-  const parts = new Set([...shares.values()].flatMap((list) => list.map(({ part }) => part)));
-  const microsOf = (load: number, part: string) =>
-    shares.get(load)?.find((share) => share.part === part)?.micros ?? 0;
-  return [
-    `| part | ${loads.map((load) => `${load} in flight`).join(' | ')} |`,
-    `| --- |${' --- |'.repeat(loads.length)}`,
-    ...[...parts].map(
-      (part) =>
-        `| ${part} | ${loads.map((load) => `${formatNumber(microsOf(load, part), 0)} µs`).join(' | ')} |`,
-    ),
-  ];
-}
-
-function tabulateStarts({ bundles }: BenchFigures): readonly string[] {
-  return [
-    '| function | bundle | budget | start of a fresh process, to an empty handler |',
-    '| --- | --- | --- | --- |',
-    ...bundles.map(
-      ({ name, bytes, startRatio }) =>
-        `| ${name} | ${formatNumber(bytes / 1000, 0)} KB | ${formatNumber((budgets[name] ?? 0) / 1000, 0)} KB | ${formatRatio(startRatio)} |`,
-    ),
-  ];
+/** For a terminal: the first column to the left, numbers to the right. */
+export function writePlain({ title, head, rows }: Table): readonly string[] {
+  const widths = head.map((_, column) =>
+    Math.max(...[head, ...rows].map((cells) => (cells[column] ?? '').length)),
+  );
+  const lineOf = (cells: readonly string[]) =>
+    `  ${cells
+      .map((cell, column) =>
+        /^[a-z]/i.test(cell) || column === 0
+          ? cell.padEnd(widths[column] ?? 0)
+          : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')}`.trimEnd();
+  return [title, lineOf(head), ...rows.map(lineOf)];
 }

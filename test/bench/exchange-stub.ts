@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { serveParent } from './bench-process.ts';
+import { type Arrival, readMonotonicMs, serveParent } from './bench-process.ts';
 import { listenLocally } from './listen-locally.ts';
 import { bases } from './workload.ts';
 
@@ -88,16 +88,45 @@ function takeOrder(order: AskedOrder): string {
   });
 }
 
+/** What it serves besides orders: the order book, the currencies, and whatever else is asked for is the markets. */
+function serveList(url: string): string {
+  if (url.startsWith('/api/v4/public/orderbook/')) return orderBook;
+  return url.startsWith('/api/v4/public/assets') ? '{}' : markets;
+}
+
+const arrivals: Arrival[] = [];
+/** The responses that wait while the stub holds orders back; null when it does not. */
+let held: (() => void)[] | null = null;
+
+function receiveOrder(order: AskedOrder, receivedAtMs: number, respond: (body: string) => void): void {
+  arrivals.push([order.clientOrderId, receivedAtMs]);
+  if (held === null) respond(takeOrder(order));
+  else held.push(() => respond(takeOrder(order)));
+}
+
 const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request
     .on('data', (chunk: Buffer) => chunks.push(chunk))
     .on('end', () => {
-      const isOrder = request.method === 'POST';
-      const list = request.url?.startsWith('/api/v4/public/orderbook/') ? orderBook : markets;
-      const body = isOrder ? takeOrder(JSON.parse(Buffer.concat(chunks).toString('utf8'))) : list;
-      response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      const receivedAtMs = readMonotonicMs();
+      const respond = (body: string) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+      if (request.method === 'POST')
+        receiveOrder(JSON.parse(Buffer.concat(chunks).toString('utf8')) as AskedOrder, receivedAtMs, respond);
+      else respond(serveList(request.url ?? ''));
     });
 });
 
-serveParent(await listenLocally(server));
+serveParent(await listenLocally(server), {
+  'take-arrivals': () => arrivals.splice(0),
+  hold() {
+    held ??= [];
+    return null;
+  },
+  release() {
+    for (const respond of held ?? []) respond();
+    held = null;
+    return null;
+  },
+});

@@ -17,7 +17,7 @@ const rules: readonly Rule[] = [
   { part: 'SQLite: ledger and queue', pattern: /lib\/(?:base\/sqlite|ledger|queue)/ },
   { part: 'log', pattern: /powertools|lib\/host\/log|infra\/local\/log-output/ },
   { part: 'signature and nonce', pattern: /lib\/exchange\/(?:signing|nonce)/ },
-  { part: 'HTTP out', pattern: /lib\/exchange\/transport|node:_http_(?:client|agent)/ },
+  { part: 'HTTP out', pattern: /lib\/base\/(?:transport|http-|deadlines|byte-store)/ },
   { part: 'order: check, rename, read the response', pattern: /lib\/exchange/ },
   { part: 'alert: authenticate, parse, size', pattern: /lib\/(?:signals|orders|risk|host\/file-secrets)/ },
   {

@@ -5,7 +5,7 @@ import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createLog } from '../../lib/host/log.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
-import { serveParent } from './bench-process.ts';
+import { readMonotonicMs, serveParent } from './bench-process.ts';
 import { benchConfig } from './workload.ts';
 
 /** The whole local relay on a folder of its own; its log goes to the standard output, as under a service manager. */
@@ -23,4 +23,10 @@ const relay = await startLocalRelay({
   clock: systemClock,
   log: createLog('relay', process.stdout),
 });
-serveParent(relay);
+serveParent(relay, {
+  async reconcile() {
+    const startedAtMs = readMonotonicMs();
+    await relay.reconcile();
+    return readMonotonicMs() - startedAtMs;
+  },
+});

@@ -8,7 +8,7 @@ import { createSigner } from '../../lib/exchange/signing.ts';
 import type { OrderRequest } from '../../lib/model/order.ts';
 import { prepareOrder } from '../../lib/orders/order-types.ts';
 import { type Spread, spreadOf } from './statistics.ts';
-import { sampleOrderBody } from './workload.ts';
+import { orderBodyOf } from './workload.ts';
 
 /** How often a second one thread can sign an order, in three depths. */
 export interface SigningRates {
@@ -55,6 +55,8 @@ export async function measureSigning(rounds: number, roundMs: number): Promise<S
   }
   return { bare: spreadOf(rates.bare), signed: spreadOf(rates.signed), sent: spreadOf(rates.sent) };
 }
+
+const sampleOrderBody = orderBodyOf('tr-0123456789abcdef0123456789abc');
 
 function signBare(): void {
   const payload = Buffer.from(sampleOrderBody, 'utf8').toString('base64');

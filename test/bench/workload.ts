@@ -45,8 +45,12 @@ export function benchConfig(exchangeUrl: string): RelayConfig {
   };
 }
 
-/** What the relay sends for such an alert, nonce and all: the bare server carries the same bytes. */
-export const sampleOrderBody = JSON.stringify({
+/** What the relay sends for such an alert, nonce and all: the references send the same bytes but for the id. */
+export function orderBodyOf(clientOrderId: string): string {
+  return `${beforeId}${clientOrderId}"}`;
+}
+
+const beforeId = `${JSON.stringify({
   request: '/api/v4/order/collateral/stop-limit',
   nonce: 1_767_268_800_000,
   nonceWindow: true,
@@ -57,5 +61,4 @@ export const sampleOrderBody = JSON.stringify({
   activation_price: '50100.5',
   stopLoss: '49000',
   takeProfit: '52000',
-  clientOrderId: 'tr-0123456789abcdef0123456789abc',
-});
+}).slice(0, -1)},"clientOrderId":"`;

@@ -124,8 +124,8 @@ function keysOf(key: Parameters<typeof keyText>[0] | null): readonly string[] {
   return key === null ? [] : [keyText(key)];
 }
 
-/** The longest time between reading the pause and writing `sending`. */
-const pauseSlackMs = slowestStepMs + 100;
+/** The longest time between reading the pause and writing `sending`: a reading is used for a second. */
+const pauseSlackMs = slowestStepMs + 1100;
 
 function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly Violation[] {
   const { key } = send;

@@ -1,26 +1,26 @@
-import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
-import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import type { EntryKey } from '../../lib/ledger/entry.ts';
 import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
-import type { SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import { keyText } from './history.ts';
 import type { Process, Stage } from './process.ts';
 
-const mostDeadLetters = 1000;
-
-/** Notes that the signals of dead letters are out of order: after a redrive they may be executed late. */
-export async function noteDeadLetters({ history }: Stage, queue: SqliteQueue): Promise<void> {
-  for (const { body } of await queue.deadLetters(mostDeadLetters))
-    history.outOfTurn.set(keyText(parseSignalMessage(body)), 'dead letter');
+/** Notes that the signal of a dead letter is out of order: after a redrive it may be executed late. */
+export function noteDeadLetter({ history }: Stage, key: EntryKey): void {
+  history.outOfTurn.set(keyText(key), 'dead letter');
 }
 
 /** Redrives dead letters over another connection to the same database, as the operator's tool does. */
 export async function redriveFromOutside(operator: Process, path: string): Promise<number> {
-  const file: SqliteFile = openSqlite(path);
+  const file = openSqlite(path);
   try {
-    const redriven = await createSqliteDeadLetters(file, operator.clock).redrive();
-    if (redriven.length > 0) operator.note(`redrives ${redriven.length}`, 'operator: redrive');
+    const redriven = await createSqliteDeadLetters(file).redrive();
+    noteRedrive(operator, redriven.length);
     return redriven.length;
   } finally {
     file.close();
   }
+}
+
+export function noteRedrive(operator: Process, count: number): void {
+  if (count > 0) operator.note(`redrives ${count}`, 'operator: redrive');
 }

@@ -6,7 +6,7 @@ import type { WireOutcome } from '../../lib/base/wire.ts';
 import type { Endpoint } from '../../lib/exchange/endpoint.ts';
 import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
-import type { EntryKey } from '../../lib/ledger/entry.ts';
+import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
 import { orderTypes } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { endpointOf } from '../../lib/orders/order-types.ts';
@@ -145,6 +145,15 @@ export class History {
     const seen = this.statuses.get(keyText(key));
     if (seen === undefined) this.statuses.set(keyText(key), [{ status, atMs }]);
     else if (seen.at(-1)?.status !== status) seen.push({ status, atMs });
+  }
+
+  /** Records the statuses that an entry has had, when several became durable at the same moment, too. */
+  noteEntry(entry: Entry, atMs: number): void {
+    const seen = this.statuses.get(keyText(entry)) ?? [];
+    const isContinued = seen.every(({ status }, index) => entry.steps[index]?.status === status);
+    if (isContinued)
+      for (const { status } of entry.steps.slice(seen.length)) this.noteStatus(entry, status, atMs);
+    this.noteStatus(entry, entry.status, atMs);
   }
 
   /** Whether an alarm named the signal. */

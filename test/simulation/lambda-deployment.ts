@@ -1,22 +1,17 @@
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
+import { createExecuteSignal } from '../../lib/host/worker.ts';
 import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
-import {
-  type Delivery,
-  deduplicationIdOf,
-  type SignalMessage,
-  type SignalQueue,
-} from '../../lib/queue/queue.ts';
-import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
 import type { Alert } from './alerts.ts';
-import { noteDeadLetters, redriveFromOutside } from './dead-letters.ts';
+import { noteDeadLetter, noteRedrive } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';
 import { pickOne, rollWhole } from './dice.ts';
 import { type Container, FunctionPool } from './function-pool.ts';
 import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation } from './process.ts';
 import { nameInvocations, toQueueEvent } from './queue-event.ts';
+import { type HeldMessage, QueueService } from './queue-service.ts';
 import { composeHandlers, type Handlers, toProxyEvent } from './relay-handlers.ts';
 import { createFunctionSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
@@ -27,8 +22,6 @@ const timeouts = { exchangeMs: exchangeTimeoutMs, marketsMs: 5000, lookupsMs: 50
 const maxReceives = 5;
 /** After this time the webhook responds with 503, although the handler may still be running. */
 const responseTimeoutMs = 2000;
-/** SQS keeps a deduplication id for this time, even if its message has been handled. */
-const deduplicationMs = 5 * 60_000;
 /** Visibility timeouts, all longer than a function may run. */
 const visibilitiesMs = [35_000, 60_000, 180_000] as const;
 /** The second delivery comes during preparation, or while the relay waits for a response. */
@@ -39,12 +32,11 @@ const minuteMs = 60_000;
 export class LambdaDeployment implements Deployment {
   readonly #world: SimulatedWorld;
   readonly #service: Process;
-  readonly #queue: SqliteQueue;
+  readonly #queue: QueueService;
   readonly #visibilityMs: number;
   readonly #receive: FunctionPool<WebhookHandler>;
   readonly #execute: FunctionPool<WorkerHandler>;
   readonly #reconcile: FunctionPool<ScheduleHandler>;
-  readonly #enqueuedAtMs = new Map<string, number>();
   /** By receipt: the pause that a worker set for its message. */
   readonly #postponedMs = new Map<string, number>();
   #skewMs = 0;
@@ -54,17 +46,16 @@ export class LambdaDeployment implements Deployment {
     this.#world = world;
     this.#service = new Process(world.stage, 'aws', 0);
     this.#visibilityMs = pickOne(world.stage.random, visibilitiesMs);
-    this.#queue = createSqliteQueue(world.file, {
-      maxReceives,
-      clock: this.#service.clock,
-      retryDelayMs: 0,
-      onDeadLetter: ({ group }) => this.#reportDeadLetter(group),
-    });
+    this.#queue = new QueueService(this.#service.clock, maxReceives, (letter) =>
+      this.#reportDeadLetter(letter),
+    );
     this.#receive = new FunctionPool(timeoutsMs.receive, () =>
       this.#open('receive', (handlers) => handlers.receive()),
     );
     this.#execute = new FunctionPool(timeoutsMs.execute, () =>
-      this.#open('execute', (handlers, process) => nameInvocations(process, handlers.execute())),
+      this.#open('execute', (handlers, process) =>
+        nameInvocations(process, createExecuteSignal(handlers.execute())),
+      ),
     );
     this.#reconcile = new FunctionPool(timeoutsMs.reconcile, () =>
       this.#open('reconcile', (handlers) => handlers.reconcile()),
@@ -95,8 +86,7 @@ export class LambdaDeployment implements Deployment {
   }
 
   async redrive(): Promise<void> {
-    if ((await redriveFromOutside(this.#service, this.#world.databasePath)) > 0)
-      this.#queue.takeInOutsiders();
+    noteRedrive(this.#service, this.#queue.redrive());
   }
 
   setClocks(skewMs: number): void {
@@ -136,7 +126,7 @@ export class LambdaDeployment implements Deployment {
     const handlers = composeHandlers({
       world,
       process,
-      queue: this.#frontOfQueue(),
+      queue: this.#queue,
       secrets,
       postponeMessage: (receipt, pauseMs) =>
         process.step('queue.postpone', receipt, async () => {
@@ -147,28 +137,16 @@ export class LambdaDeployment implements Deployment {
     return { process, handler: compose(handlers, process) };
   }
 
-  #frontOfQueue(): SignalQueue {
-    return {
-      enqueue: async (message: SignalMessage) => {
-        const id = deduplicationIdOf(message);
-        const { nowMs } = this.#world.stage.loop;
-        if (nowMs - (this.#enqueuedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) < deduplicationMs) return;
-        await this.#queue.enqueue(message);
-        this.#enqueuedAtMs.set(id, nowMs);
-      },
-    };
-  }
-
   /** The event source mapping: groups in parallel, and each message in an invocation of its own. */
   async #deliver(): Promise<void> {
     for (;;) {
-      const [delivery] = await this.#queue.receive(1);
-      if (delivery === undefined) await this.#queue.waitForWork();
+      const delivery = this.#queue.receive();
+      if (delivery === null) await this.#queue.waitForWork();
       else void this.#work(delivery);
     }
   }
 
-  async #work(delivery: Delivery): Promise<void> {
+  async #work(delivery: HeldMessage): Promise<void> {
     const { loop } = this.#world.stage;
     const deliveredAtMs = loop.nowMs;
     const isLost = this.#perhapsLose(delivery);
@@ -176,16 +154,16 @@ export class LambdaDeployment implements Deployment {
     const ended = await this.#execute.run(({ handler }) => handler(toQueueEvent(delivery)));
     stopDouble();
     if (isLost || (ended.kind === 'returned' && ended.value.batchItemFailures.length === 0)) {
-      await this.#queue.remove([delivery.receipt]);
+      this.#queue.remove(delivery);
       return;
     }
     const hiddenMs = deliveredAtMs + this.#visibilityMs - loop.nowMs;
     const retryMs = this.#postponedMs.get(delivery.receipt) ?? hiddenMs;
-    this.#service.later(retryMs, () => this.#queue.release([delivery.receipt]));
+    this.#service.later(retryMs, () => this.#queue.release(delivery));
   }
 
   /** A message of a purged queue is not delivered again, even if its first delivery failed. */
-  #perhapsLose({ body }: Delivery): boolean {
+  #perhapsLose({ body }: HeldMessage): boolean {
     const { faults, history } = this.#world.stage;
     if (!faults.strikes('message_lost')) return false;
     const key = keyText(parseSignalMessage(body));
@@ -195,15 +173,15 @@ export class LambdaDeployment implements Deployment {
   }
 
   /** A queue may deliver a message again although its first worker is still alive. */
-  #perhapsDeliverTwice({ receipt, body }: Delivery): () => void {
+  #perhapsDeliverTwice(delivery: HeldMessage): () => void {
     const { loop, random, faults, history } = this.#world.stage;
     if (!faults.strikes('delivered_twice')) return () => undefined;
     const delayMs = rollWhole(random, 0, pickOne(random, longestBeforeDoubleMs));
-    return loop.schedule(delayMs, async () => {
-      const key = keyText(parseSignalMessage(body));
+    return loop.schedule(delayMs, () => {
+      const key = keyText(parseSignalMessage(delivery.body));
       this.#service.note(`delivers ${key} again`, 'hazard: delivered_twice');
       history.outOfTurn.set(key, 'delivered twice');
-      await this.#queue.release([receipt]);
+      this.#queue.release(delivery);
     });
   }
 
@@ -215,11 +193,11 @@ export class LambdaDeployment implements Deployment {
     this.#reconcile.run(({ handler }) => runInvocation(invocation, () => handler({}))).catch(() => undefined);
   }
 
-  #reportDeadLetter(group: string): void {
+  #reportDeadLetter(letter: HeldMessage): void {
     this.#service.alarms.raise(
       { name: 'signal_dead_lettered', message: 'a message became a dead letter' },
-      { group },
+      { group: letter.group },
     );
-    void noteDeadLetters(this.#world.stage, this.#queue);
+    noteDeadLetter(this.#world.stage, parseSignalMessage(letter.body));
   }
 }

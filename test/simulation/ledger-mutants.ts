@@ -34,11 +34,10 @@ function writeAfterSend(ledger: Ledger): Ledger {
 
 /** A worker that finds `sending` continues as if no other worker had started. */
 function ignoreLease(ledger: Ledger): Ledger {
-  return override(ledger, {
-    async read(key) {
-      const entry = await ledger.read(key);
-      return entry?.status === 'sending' ? { ...entry, status: 'accepted' } : entry;
-    },
+  const misread = changeEntries(ledger, (entry) =>
+    entry.status === 'sending' ? { ...entry, status: 'accepted' } : entry,
+  );
+  return override(misread, {
     start: (key, step, limit) => startRegardless(ledger, key, step, limit),
   });
 }
@@ -49,13 +48,12 @@ async function startRegardless(ledger: Ledger, key: EntryKey, step: Step, limit:
 }
 
 /** Writes the outcome whatever the status of the entry is. */
-function settleBlindly(ledger: Ledger, { file, bareLedger, process }: MutationTools): Ledger {
+function settleBlindly(ledger: Ledger, { file, process }: MutationTools): Ledger {
   return override(ledger, {
     move: (key, move) =>
       process.step('ledger.move', `${keyText(key)} → ${move.step.status}`, async () => {
         overwrite(file, key, move);
         process.stage.history.noteStatus(key, move.step.status, process.stage.loop.nowMs);
-        return await entryOf(bareLedger, key);
       }),
   });
 }
@@ -82,19 +80,25 @@ function overwrite({ database }: SqliteFile, { account, signalId }: EntryKey, mo
     );
 }
 
-async function entryOf(ledger: Ledger, key: EntryKey): Promise<Entry> {
-  const entry = await ledger.read(key);
-  if (entry === null) throw new Error(`${keyText(key)} is not in the ledger`);
-  return entry;
-}
-
 /** Treats every signal as fresh, whatever its age. */
 function ignoreStaleness(ledger: Ledger): Ledger {
+  return changeEntries(ledger, (entry) =>
+    entry.signal === null
+      ? entry
+      : { ...entry, signal: { ...entry.signal, maxLagMs: Number.MAX_SAFE_INTEGER / 2 } },
+  );
+}
+
+/** Changes what is read before a signal is executed. */
+export function changeEntries(ledger: Ledger, change: (entry: Entry) => Entry): Ledger {
   return override(ledger, {
     async read(key) {
       const entry = await ledger.read(key);
-      if (entry === null || entry.signal === null) return entry;
-      return { ...entry, signal: { ...entry.signal, maxLagMs: Number.MAX_SAFE_INTEGER / 2 } };
+      return entry === null ? null : change(entry);
+    },
+    async readDue(key, mostEarlier) {
+      const due = await ledger.readDue(key, mostEarlier);
+      return due.entry === null ? due : { ...due, entry: change(due.entry) };
     },
   });
 }
@@ -166,8 +170,42 @@ function stopCancels(ledger: Ledger): Ledger {
       if (!isStopped) return await ledger.start(key, step, limit);
       const evidence = { rule: 'paused' };
       const denied: Step = { status: 'denied', atMs: step.atMs, note: 'paused', evidence };
-      return { result: 'conflict', entry: await ledger.move(key, { from: 'accepted', step: denied }) };
+      await ledger.move(key, { from: 'accepted', step: denied });
+      return { result: 'conflict', entry: { ...entry, status: 'denied' } };
     },
+  });
+}
+
+/** Does not wait for the flush of those operations. */
+function acknowledgeUnflushed(file: SqliteFile, isHasty: (result: unknown) => boolean): SqliteFile {
+  return {
+    database: file.database,
+    execute(operation) {
+      const executed = file.execute(operation);
+      return isHasty(executed.result) ? { ...executed, durable: Promise.resolve() } : executed;
+    },
+    write: (operation) => file.write(operation),
+    read: (query) => file.read(query),
+    close: () => file.close(),
+  };
+}
+
+function isStarted(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && 'result' in result && result.result === 'started';
+}
+
+/** Signals that were stored before the one to be executed are not seen. */
+export function overlookEarlier(ledger: Ledger): Ledger {
+  return override(ledger, {
+    waiting: async () => [],
+    readDue: async (key, mostEarlier) => ({ ...(await ledger.readDue(key, mostEarlier)), earlier: [] }),
+  });
+}
+
+function overlookPause(ledger: Ledger): Ledger {
+  return override(ledger, {
+    readPause: async () => null,
+    readDue: async (key, mostEarlier) => ({ ...(await ledger.readDue(key, mostEarlier)), pause: null }),
   });
 }
 
@@ -246,7 +284,7 @@ export const ledgerMutants: readonly Mutant[] = [
     breaks: 'earlier signals that wait without a message are not executed first',
     seeds: 1500,
     dialect: 'live',
-    mutation: { ledger: (ledger) => override(ledger, { waiting: async () => [] }) },
+    mutation: { ledger: overlookEarlier },
   },
   {
     name: 'torn-array',
@@ -279,11 +317,26 @@ export const ledgerMutants: readonly Mutant[] = [
     mutation: { ledger: (ledger) => override(ledger, { openOrders: async () => [] }) },
   },
   {
+    name: 'acknowledge-before-flush',
+    breaks: 'an alert is acknowledged before its signals are on the disk',
+    seeds: 300,
+    dialect: 'live',
+    // The rows of a new alert.
+    mutation: { file: (file) => acknowledgeUnflushed(file, Array.isArray) },
+  },
+  {
+    name: 'send-before-flush',
+    breaks: 'an order is sent before "sending" is on the disk',
+    seeds: 300,
+    dialect: 'live',
+    mutation: { file: (file) => acknowledgeUnflushed(file, isStarted) },
+  },
+  {
     name: 'ignore-pause',
     breaks: 'the kill switch is not checked',
     seeds: 100,
     dialect: 'live',
-    mutation: { ledger: (ledger) => override(ledger, { readPause: async () => null }) },
+    mutation: { ledger: overlookPause },
   },
   {
     name: 'ignore-staleness',

@@ -1,23 +1,24 @@
 import { startWorkerLoop } from '../../infra/local/worker-loop.ts';
+import { createSqliteFile, type ScheduleFlush } from '../../lib/base/sqlite.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import type { SignalSource } from '../../lib/queue/queue.ts';
-import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
-import { messagesOf } from '../../lib/relay/message-of.ts';
-import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
+import type { SignalMessage } from '../../lib/queue/queue.ts';
+import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import type { Alert } from './alerts.ts';
-import { noteDeadLetters, redriveFromOutside } from './dead-letters.ts';
+import { noteDeadLetter, redriveFromOutside } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';
 import { rollWhole } from './dice.ts';
-import { type Invocation, Process, runInvocation } from './process.ts';
-import { nameInvocations } from './queue-event.ts';
+import { type Invocation, Process, runInvocation, slowestStepMs } from './process.ts';
 import { composeHandlers, type Handlers, toProxyEvent } from './relay-handlers.ts';
 import { createLocalSecrets, listSecrets } from './secrets.ts';
 import { exchangeTimeoutMs, type SimulatedWorld } from './simulated-world.ts';
 
-const maxReceives = 5;
-const outsiderCheckMs = 500;
+const maxDeliveries = 5;
+const changesCheckMs = 500;
+/** How long the first operation of a transaction waits for its flush at most. */
+const longestFlushMs = 6;
 const minuteMs = 60_000;
 const longestRestartMs = 15_000;
 
@@ -28,7 +29,7 @@ export class LocalDeployment implements Deployment {
   #skewMs = 0;
   #starts = 0;
   #process: Process | null = null;
-  #queue: SqliteQueue | null = null;
+  #line: SqliteLine | null = null;
   /** Null while the process does not listen. */
   #webhook: WebhookHandler | null = null;
 
@@ -39,9 +40,12 @@ export class LocalDeployment implements Deployment {
 
   start(): void {
     this.#starts += 1;
-    const process = new Process(this.#world.stage, `relay#${this.#starts}`, this.#skewMs);
+    const process = new Process(this.#world.stage, `relay#${this.#starts}`, this.#skewMs, true);
     this.#process = process;
-    process.onDeath(() => this.#scheduleRestart(process));
+    process.onDeath(() => {
+      this.#loseTransaction();
+      this.#scheduleRestart(process);
+    });
     this.#open(process).catch((error: unknown) => process.die(`could not start: ${String(error)}`));
   }
 
@@ -55,8 +59,9 @@ export class LocalDeployment implements Deployment {
   }
 
   async redrive(): Promise<void> {
+    this.#world.localFlush.run?.();
     const count = await redriveFromOutside(this.#operator, this.#world.databasePath);
-    if (count > 0) this.#process?.later(outsiderCheckMs, () => this.#queue?.takeInOutsiders());
+    if (count > 0) this.#process?.later(changesCheckMs, () => this.#line?.takeInChanges());
   }
 
   setClocks(skewMs: number): void {
@@ -79,30 +84,65 @@ export class LocalDeployment implements Deployment {
 
   async #open(process: Process): Promise<void> {
     const world = this.#world;
-    const queue = createSqliteQueue(world.file, {
-      maxReceives,
+    const sound = createSqliteFile(world.file.database, this.#flushOf(process));
+    const file = world.mutation.file?.(sound) ?? sound;
+    const line = createSqliteLine(file, {
+      maxDeliveries,
       clock: process.clock,
-      onDeadLetter: ({ group }) => {
+      onDeadLetter: ({ group, key }) => {
         process.alarms.raise(
-          { name: 'signal_dead_lettered', message: 'a message became a dead letter' },
+          { name: 'signal_dead_lettered', message: 'a signal became a dead letter' },
           { group },
         );
-        void noteDeadLetters(world.stage, queue);
+        noteDeadLetter(world.stage, key);
       },
     });
-    this.#queue = queue;
+    this.#line = line;
     const timeouts = {
       exchangeMs: exchangeTimeoutMs,
       marketsMs: exchangeTimeoutMs,
       lookupsMs: exchangeTimeoutMs,
     };
     const secrets = createLocalSecrets(process, world.secrets);
-    const ledger = createSqliteLedger(world.file, (entries) => queue.stage(messagesOf(entries)));
-    const handlers = composeHandlers({ world, process, queue, ledger, secrets, timeouts });
-    await sweepAccepted(handlers.stores());
+    const ledger = createSqliteLedger(file, line);
+    const handlers = composeHandlers({ world, process, queue: null, ledger, secrets, timeouts });
     this.#webhook = handlers.receive();
-    startWorkerLoop(sourceOf(process, queue), nameInvocations(process, handlers.execute()), process.log);
+    const services = handlers.execute();
+    startWorkerLoop(
+      steppedLine(process, line),
+      (signal) => runExecution(process, signal, () => executeSignal(services, signal)),
+      process.log,
+    );
     this.#reconcileEachMinute(process, handlers);
+  }
+
+  /** Flushes a moment after the first operation of a transaction, or fails, or never: a power cut comes before it. */
+  #flushOf(process: Process): ScheduleFlush {
+    const { localFlush, stage, file } = this.#world;
+    return (flush) => {
+      const fault = stage.faults.atStore('file.flush');
+      const run = () => {
+        localFlush.run = null;
+        flush();
+      };
+      localFlush.run = run;
+      const delayMs = rollWhole(stage.random, 0, fault === 'slow' ? slowestStepMs : longestFlushMs);
+      process.later(delayMs, () => {
+        if (localFlush.run !== run) return;
+        process.note('flushes', fault === null ? null : `store: ${fault}`);
+        if (fault === 'crash_before') return process.die('before the flush');
+        if (fault === 'fail_before' && file.database.isTransaction) file.database.exec('ROLLBACK');
+        run();
+        if (fault === 'crash_after') process.die('after the flush');
+      });
+    };
+  }
+
+  /** What was executed and not flushed is gone with its process. */
+  #loseTransaction(): void {
+    const { localFlush, file } = this.#world;
+    localFlush.run = null;
+    if (file.database.isTransaction) file.database.exec('ROLLBACK');
   }
 
   /** Like the minute loop: at once, then every minute, and never two runs at the same time. */
@@ -141,12 +181,21 @@ async function reconcile(process: Process, handler: ScheduleHandler): Promise<vo
   await runInvocation(invocation, () => handler({})).catch(() => undefined);
 }
 
-/** Only the methods that write to the disk are steps that can fail; deliveries are in memory. */
-function sourceOf(process: Process, queue: SqliteQueue): SignalSource {
+/** Only the method that writes to the disk is a step that can fail; deliveries are in memory. */
+function steppedLine(process: Process, line: SqliteLine): Parameters<typeof startWorkerLoop>[0] {
   return {
-    receive: (maxMessages) => queue.receive(maxMessages),
-    waitForWork: (signal) => queue.waitForWork(signal),
-    remove: (receipts) => process.step('queue.remove', receipts.join(), () => queue.remove(receipts)),
-    release: (receipts) => process.step('queue.release', receipts.join(), () => queue.release(receipts)),
+    take: () => line.take(),
+    waitForWork: (signal) => line.waitForWork(signal),
+    finish: (delivery) => line.finish(delivery),
+    release: (delivery) => process.step('queue.release', delivery.group, () => line.release(delivery)),
   };
+}
+
+/** Runs the execution of a signal as an invocation named after it. */
+function runExecution<T>(process: Process, { account, signalId }: SignalMessage, run: () => T): T {
+  const startedAtMs = process.stage.loop.nowMs;
+  return runInvocation(
+    { handlerName: 'execute', name: signalId, key: { account, signalId }, startedAtMs },
+    run,
+  );
 }

@@ -19,8 +19,6 @@ export interface MutationTools {
   readonly process: Process;
   readonly handlerName: HandlerName;
   readonly file: SqliteFile;
-  /** The ledger without injected faults. */
-  readonly bareLedger: Ledger;
   readonly secrets: SecretContents;
   /** The account of the client; null where no client is mutated. */
   readonly account: string | null;
@@ -31,6 +29,8 @@ export interface MutationTools {
 /** A deliberate defect of the relay: each wrapper sits between a handler and one of its ports. */
 export interface Mutation {
   readonly settings?: (settings: Settings) => Settings;
+  /** Wraps the database file of a local relay. */
+  readonly file?: (file: SqliteFile) => SqliteFile;
   readonly ledger?: (ledger: Ledger, tools: MutationTools) => Ledger;
   readonly copies?: (copies: MarketCopies, tools: MutationTools) => MarketCopies;
   /** @param client the client with which the catalogue reads the market list */

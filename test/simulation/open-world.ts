@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads';
-import { openSqlite } from '../../lib/base/sqlite.ts';
+import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
@@ -8,7 +8,7 @@ import type { Outages } from './faults.ts';
 import type { Mutation } from './mutation.ts';
 import { fillSecrets } from './operator.ts';
 import type { Stage } from './process.ts';
-import { exchangeAddress, type SimulatedWorld, settings } from './simulated-world.ts';
+import { exchangeAddress, type LocalFlush, type SimulatedWorld, settings } from './simulated-world.ts';
 
 let databaseCount = 0;
 
@@ -23,13 +23,15 @@ export function openSimulatedWorld(
   // In memory, but with a name, so that a second connection can play another process.
   const name = `simulation-${process.pid}-${threadId}-${databaseCount}`;
   const databasePath = `file:${name}?mode=memory&cache=shared`;
-  const file = openSqlite(databasePath);
+  const localFlush: LocalFlush = { run: null };
+  const file = waitingFor(localFlush, openSqlite(databasePath));
   const world: SimulatedWorld = {
     stage,
     dialect,
     settings: mutation.settings?.(settings) ?? settings,
     databasePath,
     file,
+    localFlush,
     ledger: createSqliteLedger(file),
     copies: createSqliteMarketCopies(file, exchangeAddress),
     exchange: createSimulatedExchange(dialect),
@@ -39,4 +41,24 @@ export function openSimulatedWorld(
   };
   fillSecrets(world);
   return world;
+}
+
+/** Both use one connection, because connections to one database in memory cannot wait for each other. */
+function waitingFor(flush: LocalFlush, file: SqliteFile): SqliteFile {
+  return {
+    database: file.database,
+    execute(operation) {
+      flush.run?.();
+      return file.execute(operation);
+    },
+    write(operation) {
+      flush.run?.();
+      return file.write(operation);
+    },
+    read: (query) => file.read(query),
+    close() {
+      flush.run?.();
+      file.close();
+    },
+  };
 }

@@ -60,6 +60,11 @@ export class Process {
   readonly clock: Clock;
   readonly log: Log;
   readonly alarms: Alarms;
+  /**
+   * Whether its stores acknowledge a write later than they execute it. Then a step does not end at one moment of virtual
+   * time.
+   */
+  readonly hasLateFlush: boolean;
   /** How far its clock is ahead of the true time. */
   skewMs: number;
   #isAlive = true;
@@ -68,10 +73,11 @@ export class Process {
   #suspended: (() => unknown)[] | null = null;
   readonly #deathListeners: (() => void)[] = [];
 
-  constructor(stage: Stage, name: string, skewMs: number) {
+  constructor(stage: Stage, name: string, skewMs: number, hasLateFlush = false) {
     this.stage = stage;
     this.name = name;
     this.skewMs = skewMs;
+    this.hasLateFlush = hasLateFlush;
     this.clock = {
       nowMs: () => stage.loop.nowMs + this.skewMs,
       sleep: (durationMs) => new Promise((resolve) => this.later(durationMs, resolve)),
@@ -138,7 +144,7 @@ export class Process {
    *
    *
    * @param step for example `ledger.start`
-   * @param operate the real operation; runs to its end at one moment of virtual time
+   * @param operate the real operation; unless the process has a late flush, it ends at one moment of virtual time
    */
   step<T>(step: string, detail: string, operate: () => Promise<T>): Promise<T> {
     const fault = this.stage.faults.atStore(step);
@@ -146,14 +152,16 @@ export class Process {
     const inContext = <R>(run: () => R): R =>
       invocation === null ? run() : invocations.run(invocation, run);
     return new Promise((resolve, reject) => {
-      const carryOut = async () => {
+      const carryOut = () => {
         this.note(`${step} ${detail}`, fault === null ? null : `store: ${fault}`);
         if (fault === 'crash_before') return this.die(`before ${step}`);
         if (fault === 'fail_before') return this.later(this.#travelMs(), () => reject(failureOf(step)));
-        const deliver = await settle(operate, resolve, reject);
-        if (fault === 'crash_after') return this.die(`after ${step}`);
-        const response = fault === 'fail_after' ? () => reject(failureOf(step)) : deliver;
-        this.later(this.#travelMs(fault), response);
+        const ended = settle(operate, resolve, reject).then((deliver) => {
+          if (fault === 'crash_after') return this.die(`after ${step}`);
+          const response = fault === 'fail_after' ? () => reject(failureOf(step)) : deliver;
+          return this.later(this.#travelMs(fault), response);
+        });
+        return this.hasLateFlush ? undefined : ended;
       };
       this.later(this.#travelMs(), () => inContext(carryOut));
     });

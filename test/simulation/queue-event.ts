@@ -1,11 +1,11 @@
 import type { SQSEvent } from 'aws-lambda';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
 import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
-import type { Delivery } from '../../lib/queue/queue.ts';
 import { type Invocation, type Process, runInvocation } from './process.ts';
+import type { HeldMessage } from './queue-service.ts';
 
 /** The parts of an SQS event that the worker reads. */
-export function toQueueEvent({ receipt, group, body, receiveCount }: Delivery): SQSEvent {
+export function toQueueEvent({ receipt, group, body, receiveCount }: HeldMessage): SQSEvent {
   const attributes = { MessageGroupId: group, ApproximateReceiveCount: String(receiveCount) };
   return {
     Records: [{ messageId: receipt, receiptHandle: receipt, body, attributes }],

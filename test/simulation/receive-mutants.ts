@@ -4,6 +4,7 @@ import type { AlarmName, Alarms } from '../../lib/base/alarms.ts';
 import { refusalIdOf } from '../../lib/signals/identity.ts';
 import { override } from '../support/override.ts';
 import { rollWhole } from './dice.ts';
+import { overlookEarlier } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 
 /** The id that an alert states; null when it has none. */
@@ -32,7 +33,7 @@ export const webhookMutants: readonly Mutant[] = [
     seeds: 100,
     dialect: 'live',
     mutation: {
-      ledger: (ledger) => override(ledger, { waiting: async () => [] }),
+      ledger: overlookEarlier,
       queue: (queue, { process }) => ({
         enqueue: (message) =>
           queue.enqueue({

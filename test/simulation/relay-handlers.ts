@@ -4,13 +4,14 @@ import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
 import { createReceiveSignal, type WebhookHandler } from '../../lib/host/webhook.ts';
-import { createExecuteSignal, type WorkerHandler } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
 import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
+import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
 import type { ResolveServices } from '../../lib/relay/resolve-signal.ts';
+import type { ExecuteServices } from '../../lib/relay/services.ts';
 import type { Alert } from './alerts.ts';
 import { createWatchedCatalogue } from './market-list.ts';
 import type { MutationTools } from './mutation.ts';
@@ -23,8 +24,9 @@ import { createSteppedCopies, createSteppedLedger, createSteppedQueue } from './
 export interface HandlerParts {
   readonly world: SimulatedWorld;
   readonly process: Process;
-  readonly queue: SignalQueue;
-  /** The ledger that also writes the queue, if both are in one file. */
+  /** Null when the ledger is the line of waiting signals. */
+  readonly queue: SignalQueue | null;
+  /** Absent: the ledger of the world. */
   readonly ledger?: Ledger;
   readonly secrets: SecretHolder;
   /** Absent when the queue itself sets the pause before the next delivery. */
@@ -35,12 +37,10 @@ export interface HandlerParts {
 /** The real handlers of a process, over ports with injected faults; each is built when it is called for. */
 export interface Handlers {
   receive(): WebhookHandler;
-  execute(): WorkerHandler;
+  execute(): ExecuteServices & { readonly postponeMessage?: PostponeMessage };
   reconcile(): ScheduleHandler;
   /** The services with which the operator's tool settles signals. */
   resolve(): ResolveServices;
-  /** The stores that a local relay sweeps when it starts. */
-  stores(): ReturnType<typeof shareServices>;
 }
 
 export function composeHandlers(parts: HandlerParts): Handlers {
@@ -87,8 +87,10 @@ export function composeHandlers(parts: HandlerParts): Handlers {
   return {
     receive() {
       const tools = toolsOf(parts, 'receive');
+      const { queue, ...shared } = shareServices(parts, 'receive');
       const handler = createReceiveSignal({
-        ...shareServices(parts, 'receive'),
+        ...shared,
+        ledger: queue === null ? shared.ledger : createQueuedEntrance(shared.ledger, queue),
         webhookTokens: secrets.webhookTokens,
         heldSecrets: world.mutation.heldSecrets?.(secrets.heldSecrets) ?? secrets.heldSecrets,
         overload: createOverloadWatch(),
@@ -97,14 +99,14 @@ export function composeHandlers(parts: HandlerParts): Handlers {
     },
     execute() {
       const tools = toolsOf(parts, 'execute');
-      return createExecuteSignal({
+      return {
         ...shareServices(parts, 'execute'),
         markets: openMarkets(tools),
         isPaperExchange: false,
         exchangeFor: exchangeFor(tools),
         exchangeTimeoutMs: timeouts.exchangeMs,
         ...(parts.postponeMessage === undefined ? {} : { postponeMessage: parts.postponeMessage }),
-      });
+      };
     },
     reconcile: () =>
       createReconcileSignals({
@@ -116,7 +118,6 @@ export function composeHandlers(parts: HandlerParts): Handlers {
       ...shareServices(parts, 'resolve'),
       exchangeFor: exchangeFor(toolsOf(parts, 'resolve')),
     }),
-    stores: () => shareServices(parts, 'reconcile'),
   };
 }
 
@@ -125,7 +126,6 @@ function toolsOf({ world, process }: HandlerParts, handlerName: HandlerName): Mu
     process,
     handlerName,
     file: world.file,
-    bareLedger: world.ledger,
     secrets: world.secrets,
     account: null,
     clientFor: () => Promise.reject(new Error('only the mutation of a client has the clients')),
@@ -137,14 +137,14 @@ function shareServices(parts: HandlerParts, handlerName: HandlerName) {
   const { mutation, settings } = world;
   const tools = toolsOf(parts, handlerName);
   const ledger = createSteppedLedger(process, parts.ledger ?? world.ledger);
-  const queue = createSteppedQueue(process, parts.queue);
+  const queue = parts.queue === null ? null : createSteppedQueue(process, parts.queue);
   return {
     clock: process.clock,
     log: process.log,
     alarms: mutation.alarms?.(process.alarms) ?? process.alarms,
     settings,
     ledger: mutation.ledger?.(ledger, tools) ?? ledger,
-    queue: mutation.queue?.(queue, tools) ?? queue,
+    queue: queue === null ? null : (mutation.queue?.(queue, tools) ?? queue),
   };
 }
 

@@ -26,7 +26,7 @@ async function resolveOne(world: SimulatedWorld, entry: Entry): Promise<void> {
     lookupsMs: exchangeTimeoutMs,
   };
   const secrets = createLocalSecrets(process, world.secrets);
-  const services = composeHandlers({ world, process, queue: noQueue, secrets, timeouts }).resolve();
+  const services = composeHandlers({ world, process, queue: null, secrets, timeouts }).resolve();
   const kind = rollChance(stage.random, 0.5) ? 'look' : 'cancel';
   process.note(`resolves ${keyText(entry)} by ${kind}`, `operator: resolve by ${kind}`);
   const startedAtMs = stage.loop.nowMs;
@@ -40,8 +40,3 @@ async function resolveOne(world: SimulatedWorld, entry: Entry): Promise<void> {
     process.note(`could not: ${error.code}`);
   }
 }
-
-/** Resolving enqueues nothing. */
-const noQueue = {
-  enqueue: () => Promise.reject(new Error('resolving a signal must not enqueue anything')),
-};

@@ -10,13 +10,22 @@ import type { Mutation } from './mutation.ts';
 import type { Stage } from './process.ts';
 import type { SecretContents } from './secrets.ts';
 
+/** A transaction that is not on the disk yet. */
+export interface LocalFlush {
+  /** Puts it on the disk; null while there is none. */
+  run: (() => void) | null;
+}
+
 /** The parts of a simulated world that persist while processes come and go. */
 export interface SimulatedWorld {
   readonly stage: Stage;
   readonly dialect: Dialect;
   readonly settings: Settings;
   readonly databasePath: string;
+  /** Every operation of it waits for the open transaction of a local relay, as another process waits for its lock. */
   readonly file: SqliteFile;
+  /** The open transaction of a local relay. */
+  readonly localFlush: LocalFlush;
   /** Ledger and market copies without injected faults. */
   readonly ledger: Ledger;
   readonly copies: MarketCopies;

@@ -9,6 +9,7 @@ import { tradeBalance } from '../../lib/exchange/endpoints/trade-balance.ts';
 import type { Account } from '../../lib/model/account.ts';
 import type { Order, OrderRequest } from '../../lib/model/order.ts';
 import { override } from '../support/override.ts';
+import { changeEntries } from './ledger-mutants.ts';
 import { type Call, changeAccounts, changeCalls, changeCreates } from './mutate.ts';
 import type { Mutant, MutationTools } from './mutation.ts';
 
@@ -125,15 +126,11 @@ export const sizeMutants: readonly Mutant[] = [
       ledger: (ledger, { handlerName }) =>
         handlerName !== 'execute'
           ? ledger
-          : override(ledger, {
-              async read(key) {
-                const entry = await ledger.read(key);
-                const { signal = null } = entry ?? {};
-                if (entry === null || signal?.action !== 'order' || signal.size.unit !== 'quote')
-                  return entry;
-                const size = { unit: 'base', quantity: signal.size.quoteQuantity } as const;
-                return { ...entry, signal: { ...signal, size } };
-              },
+          : changeEntries(ledger, (entry) => {
+              const { signal } = entry;
+              if (signal?.action !== 'order' || signal.size.unit !== 'quote') return entry;
+              const size = { unit: 'base', quantity: signal.size.quoteQuantity } as const;
+              return { ...entry, signal: { ...signal, size } };
             }),
     },
   },

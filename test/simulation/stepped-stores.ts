@@ -15,7 +15,7 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   /** Records the present status of the entry. */
   async function noteEntry(key: EntryKey): Promise<Entry | null> {
     const entry = await ledger.read(key);
-    if (entry !== null) history.noteStatus(key, entry.status, loop.nowMs);
+    if (entry !== null) history.noteEntry(entry, loop.nowMs);
     return entry;
   }
 
@@ -59,6 +59,8 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
     postpone: (key, seen, lookup) => stepOn('postpone', key, '', () => ledger.postpone(key, seen, lookup)),
+    readDue: (key, mostEarlier) =>
+      process.step('ledger.readDue', keyText(key), () => ledger.readDue(key, mostEarlier)),
     read: (key) => process.step('ledger.read', keyText(key), () => ledger.read(key)),
     findByPrefix: (account, prefix, limit) =>
       process.step('ledger.findByPrefix', `${account} ${prefix}`, () =>
