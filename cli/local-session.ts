@@ -16,6 +16,9 @@ import { CommandFailure } from './failure.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
 import { type Session, webhookUrlOf } from './session.ts';
 
+/** A relay under load holds the lock of its database nearly all the time; a pause must reach it nevertheless. */
+const patienceMs = 5000;
+
 /** A session with the relay of one data folder. */
 export function openLocalSession(dataPath: string, { settings }: HostConfig): Session {
   const clock = systemClock;
@@ -27,7 +30,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
   function openDatabase(): SqliteFile {
     // Opening creates the file, so a wrong folder would look like an empty ledger.
     if (!existsSync(folder.databasePath)) throw neverStarted(folder);
-    database ??= openSqlite(folder.databasePath);
+    database ??= openSqlite(folder.databasePath, { patienceMs });
     return database;
   }
 

@@ -11,7 +11,7 @@ import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orde
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
-import { createLog } from '../../lib/host/log.ts';
+import { createLineLog } from '../../lib/host/line-log.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
@@ -49,7 +49,7 @@ const relay = await startLocalRelay({
   exchange: { address: paper.url, dialect, isPaper: true },
   exchangeTimeoutMs: 5_000,
   clock: systemClock,
-  log: createLog('relay', logOutput),
+  log: createLineLog('relay', logOutput),
 });
 const file = openSqlite(folder.databasePath);
 const ledger = createSqliteLedger(file);

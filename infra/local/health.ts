@@ -1,8 +1,8 @@
-import type { APIGatewayProxyResult } from 'aws-lambda';
+import type { HttpResponse } from '../../lib/host/plain-webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 
 /** Responds to health checks: 200, or 503 when the ledger cannot be read. */
-export type HealthHandler = () => Promise<APIGatewayProxyResult>;
+export type HealthHandler = () => Promise<HttpResponse>;
 
 async function canRead(ledger: Pick<Ledger, 'list'>): Promise<boolean> {
   try {

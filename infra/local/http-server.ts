@@ -7,15 +7,12 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { RelayError } from '../../lib/base/errors.ts';
 import { readBody } from '../../lib/base/read-body.ts';
-import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import type { HttpResponse, PlainWebhook } from '../../lib/host/plain-webhook.ts';
 import type { HealthHandler } from './health.ts';
 
-/**
- * The local counterpart of API Gateway: serves the webhook's route and converts requests to the Lambda event.
- */
+/** The local counterpart of API Gateway: serves the webhook's route. */
 export interface HttpServer {
   readonly url: string;
   /** Stops listening and waits for the requests in progress. */
@@ -33,7 +30,7 @@ const defaultReceiveWithinMs = 10_000;
 /** @throws the operating system's error when the port is taken */
 export async function startHttpServer(
   port: number,
-  receiveSignal: WebhookHandler,
+  receiveSignal: PlainWebhook,
   options: { readonly receiveWithinMs?: number; readonly logHealth?: HealthHandler } = {},
 ): Promise<HttpServer> {
   const { receiveWithinMs = defaultReceiveWithinMs, logHealth } = options;
@@ -83,17 +80,15 @@ function createTimeout(receiveWithinMs: number): RelayError {
   return new RelayError('request_timeout', `the request was not complete after ${receiveWithinMs / 1000} s`);
 }
 
-async function handle(
-  request: IncomingMessage,
-  receiveSignal: WebhookHandler,
-): Promise<APIGatewayProxyResult> {
+async function handle(request: IncomingMessage, receiveSignal: PlainWebhook): Promise<HttpResponse> {
   const [, account, token] = route.exec(request.url ?? '') ?? [];
   if (account === undefined || token === undefined)
     return plainResponse(new RelayError('not_found', 'this path does not exist'));
   const body = await readBody(request, maximumBodyBytes);
   if (body === null)
     return plainResponse(new RelayError('body_too_large', 'the request is larger than 1 MiB'));
-  return await receiveSignal(toEvent(request, { account: decode(account), token: decode(token) }, body));
+  const { method = '' } = request;
+  return await receiveSignal({ method, account: decode(account), token: decode(token), body });
 }
 
 /** A segment that cannot be decoded stays as it is: it matches no account and no token. */
@@ -105,32 +100,7 @@ function decode(segment: string): string {
   }
 }
 
-/**
- * The parts of API Gateway's event that the webhook reads. The body is base64, as API Gateway sends binary
- * media types.
- */
-function toEvent(
-  request: IncomingMessage,
-  pathParameters: Record<string, string>,
-  body: Buffer,
-): APIGatewayProxyEvent {
-  return {
-    httpMethod: request.method ?? '',
-    path: '/signals/{account}/{token}',
-    resource: '/signals/{account}/{token}',
-    pathParameters,
-    body: body.toString('base64'),
-    isBase64Encoded: true,
-    headers: {},
-    multiValueHeaders: {},
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    stageVariables: null,
-    requestContext: {} as APIGatewayProxyEvent['requestContext'],
-  };
-}
-
-function plainResponse({ row, code, message }: RelayError): APIGatewayProxyResult {
+function plainResponse({ row, code, message }: RelayError): HttpResponse {
   const issues = [{ path: '', message, hint: row.action }];
   return {
     statusCode: row.httpStatus,
@@ -139,8 +109,9 @@ function plainResponse({ row, code, message }: RelayError): APIGatewayProxyResul
   };
 }
 
-function send(response: ServerResponse, { statusCode, headers, body }: APIGatewayProxyResult): void {
-  response.writeHead(statusCode, headers as Record<string, string>).end(body);
+/** With its length known, the response is one write instead of three chunks. */
+function send(response: ServerResponse, { statusCode, headers, body }: HttpResponse): void {
+  response.writeHead(statusCode, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }
 
 function listen(server: Server, port: number): Promise<void> {

@@ -8,9 +8,9 @@ import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
+import { createPlainReceiveSignal } from '../../lib/host/plain-webhook.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { readVersion } from '../../lib/host/version.ts';
-import { createReceiveSignal } from '../../lib/host/webhook.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
@@ -85,7 +85,7 @@ export async function startLocalRelay(options: {
   const ledger = createSqliteLedger(file, line);
   const shared = { clock, log, alarms, settings, ledger };
 
-  const receiveSignal = createReceiveSignal({
+  const receiveSignal = createPlainReceiveSignal({
     ...shared,
     webhookTokens: secrets.webhookTokens,
     heldSecrets: secrets.heldSecrets,

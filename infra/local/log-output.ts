@@ -49,18 +49,31 @@ export function createLogOutput(
     } catch (error) {
       // Shown once, so that alarms stay visible in the terminal.
       if (gap === null) show(describeBeginning(describeError(error), logPath, clock));
-      gap = { reason: describeError(error), lines: (gap?.lines ?? 0) + 1 };
+      gap = { reason: describeError(error), lines: (gap?.lines ?? 0) + countLines(text) };
     }
+  }
+
+  function take(text: string): void {
+    show(text);
+    keep(text);
   }
 
   return new Writable({
     decodeStrings: false,
-    write(chunk: string, _encoding, done) {
-      show(chunk);
-      keep(chunk);
+    write(text: string, _encoding, done) {
+      take(text);
+      done();
+    },
+    // Lines that were corked together: the file is opened once for all of them.
+    writev(chunks: readonly { readonly chunk: string }[], done) {
+      take(chunks.map(({ chunk }) => chunk).join(''));
       done();
     },
   });
+}
+
+function countLines(text: string): number {
+  return text.split('\n').length - 1;
 }
 
 /** A period in which the file cannot be written. */

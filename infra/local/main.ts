@@ -8,7 +8,7 @@ import { type HostConfig, listRegionNotes, parseConfig } from '../../lib/host/co
 import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
-import { createLog } from '../../lib/host/log.ts';
+import { createLineLog } from '../../lib/host/line-log.ts';
 import { provideConfig } from '../../lib/host/project-config.ts';
 import { findSwallowedOptions } from '../../lib/host/swallowed-options.ts';
 import type { Account } from '../../lib/model/account.ts';
@@ -93,7 +93,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
   starting.defer(() => lock.release());
   const output = createLogOutput(folder.logPath, process.stdout);
   starting.defer(() => void output.end());
-  const log = createLog('relay', output);
+  const log = createLineLog('relay', output);
   for (const sentence of restrictDataFolder(folder)) log.warn(sentence, {});
   completeFileSecrets(folder.secretsPath, Object.keys(settings.accounts), paperKeysOf);
 

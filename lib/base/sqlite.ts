@@ -53,6 +53,15 @@ const afterTwoTurns: ScheduleFlush = (flush) => {
 const lockTimeoutMs = 250;
 
 /**
+ * Under load one transaction of a relay follows the other, and the lock is free for microseconds only. So that an operator
+ * can pause an account all the same, it is left free for this long, at least once in `freeEveryMs`.
+ */
+const freeMs = 1;
+const freeEveryMs = 100;
+/** How often a patient process tries to take the lock: SQLite itself waits up to 100 ms between two tries. */
+const retryMs = 0.2;
+
+/**
  * Opens or creates the file with a write-ahead log that is flushed at every commit, so that neither `kill -9`
  * nor a power cut loses an acknowledged write.
  *
@@ -61,24 +70,25 @@ const lockTimeoutMs = 250;
  * @see https://www.sqlite.org/wal.html
  * @see https://www.sqlite.org/pragma.html#pragma_synchronous
  */
-export function openSqlite(path: string): SqliteFile {
-  return createSqliteFile(openDatabase(path));
+export function openSqlite(path: string, options: SqliteOptions = {}): SqliteFile {
+  return createSqliteFile(openDatabase(path), options);
 }
 
-/**
- * Takes over an open database.
- *
- * @param scheduleFlush absent: two turns of the event loop after the first operation of a transaction
- */
-export function createSqliteFile(
-  database: DatabaseSync,
-  scheduleFlush: ScheduleFlush = afterTwoTurns,
-): SqliteFile {
-  return new TransactedFile(database, scheduleFlush);
+export interface SqliteOptions {
+  /** For a process that may block for seconds: how long it waits for another one's lock. Absent: 250 ms. */
+  readonly patienceMs?: number;
+  /** Absent: two turns of the event loop after the first operation of a transaction. */
+  readonly scheduleFlush?: ScheduleFlush;
+}
+
+/** Takes over an open database. */
+export function createSqliteFile(database: DatabaseSync, options: SqliteOptions = {}): SqliteFile {
+  return new TransactedFile(database, options);
 }
 
 class TransactedFile implements SqliteFile {
   readonly database: DatabaseSync;
+  readonly #patienceMs: number;
   readonly #scheduleFlush: ScheduleFlush;
   readonly #statements: ReturnType<typeof prepareTransaction>;
   /** Null while no transaction is open. */
@@ -86,9 +96,12 @@ class TransactedFile implements SqliteFile {
   /** Why the last transaction could not be opened: until its flush is due, no operation waits for the same lock again. */
   #failure: unknown = null;
   #isScheduled = false;
+  #committedAt = performance.now();
+  #wasFreeAt = performance.now();
 
-  constructor(database: DatabaseSync, scheduleFlush: ScheduleFlush) {
+  constructor(database: DatabaseSync, { patienceMs = 0, scheduleFlush = afterTwoTurns }: SqliteOptions) {
     this.database = database;
+    this.#patienceMs = patienceMs;
     this.#scheduleFlush = scheduleFlush;
     this.#statements = prepareTransaction(database);
   }
@@ -122,13 +135,29 @@ class TransactedFile implements SqliteFile {
     if (this.#failure !== null) throw this.#failure;
     this.#schedule();
     try {
-      this.#statements.begin.run();
+      this.#begin();
     } catch (error) {
       this.#failure = storeError('written', error);
       throw this.#failure;
     }
     this.#flush = createFlush();
     return this.#flush;
+  }
+
+  #begin(): void {
+    const startedAt = performance.now();
+    if (startedAt - this.#committedAt >= freeMs) this.#wasFreeAt = startedAt;
+    if (this.#patienceMs > 0) beginPatiently(this.database, startedAt + this.#patienceMs);
+    else this.#statements.begin.run();
+  }
+
+  /** Leaves the lock to other processes for a moment, if this one had it nearly all the time. */
+  #yieldLock(): void {
+    if (performance.now() - this.#wasFreeAt >= freeEveryMs) {
+      block(freeMs);
+      this.#wasFreeAt = performance.now();
+    }
+    this.#committedAt = performance.now();
   }
 
   #schedule(): void {
@@ -170,6 +199,7 @@ class TransactedFile implements SqliteFile {
     }
     this.#flush = null;
     flush.resolve();
+    this.#yieldLock();
   }
 
   /** A full disk or an I/O error rolls the whole transaction back, with all its operations. */
@@ -214,13 +244,14 @@ function prepareTransaction(database: DatabaseSync) {
  */
 export function migrateTables(file: SqliteFile, store: string, migrations: readonly string[]): void {
   const { database } = file;
+  // Reading needs no lock, and nearly always there is nothing to do.
+  if (readVersion(database, store) === migrations.length) return;
   try {
     database.exec('BEGIN IMMEDIATE');
     database.exec(
       'CREATE TABLE IF NOT EXISTS schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
     );
-    const row = database.prepare('SELECT version FROM schema_versions WHERE store = ?').get(store);
-    const version = Number(row?.['version'] ?? 0);
+    const version = readVersion(database, store);
     if (version > migrations.length) throw newerFile(store, version, migrations.length);
     for (const script of migrations.slice(version)) database.exec(script);
     if (version < migrations.length)
@@ -228,6 +259,16 @@ export function migrateTables(file: SqliteFile, store: string, migrations: reado
     database.exec('COMMIT');
   } catch (error) {
     if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
+    throw storeError('prepared', error);
+  }
+}
+
+function readVersion(database: DatabaseSync, store: string): number {
+  try {
+    const row = database.prepare('SELECT version FROM schema_versions WHERE store = ?').get(store);
+    return Number(row?.['version'] ?? 0);
+  } catch (error) {
+    if (isSqliteError(error) && error.message.includes('no such table')) return 0;
     throw storeError('prepared', error);
   }
 }
@@ -264,6 +305,37 @@ function storeError(done: string, error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   const message = `the database could not be ${done}: ${error.message}`;
   return new RelayError('store_unavailable', message, { cause: error });
+}
+
+/** @param until a time of `performance.now()` */
+function beginPatiently(database: DatabaseSync, until: number): void {
+  database.exec('PRAGMA busy_timeout = 0');
+  try {
+    for (;;) {
+      try {
+        database.exec('BEGIN IMMEDIATE');
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= until) throw error;
+        block(retryMs);
+      }
+    }
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}`);
+  }
+}
+
+/** SQLITE_BUSY. */
+const busyCode = 5;
+
+function isBusy(error: unknown): boolean {
+  return isSqliteError(error) && 'errcode' in error && error.errcode === busyCode;
+}
+
+const nothing = new Int32Array(new SharedArrayBuffer(4));
+
+function block(durationMs: number): void {
+  Atomics.wait(nothing, 0, 0, durationMs);
 }
 
 /** By code, not by class: an error of Node.js may come from another realm. */

@@ -1,26 +1,24 @@
 import * as z from 'zod/mini';
-import { isDecimalText, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, decimalOrUndefined, zero } from '../base/decimal.ts';
 import { type Order, sides } from '../model/order.ts';
 import { isKnownStatusWord, orderTypeOf, statusOf } from './dialect.ts';
 
+/** Checks and transforms at once: a check of its own would parse each number of a response twice. */
+function toDecimal(text: string, { issues }: z.core.ParsePayload): Decimal {
+  const value = decimalOrUndefined(text);
+  if (value !== undefined) return value;
+  issues.push({ code: 'custom', message: 'must be a decimal number as text', input: text });
+  return z.NEVER;
+}
+
 /** A decimal as the exchange writes it: a JSON string. */
-export const DecimalField = z.pipe(
-  z.string().check(z.refine(isDecimalText, 'must be a decimal number as text')),
-  z.transform((text) => parseDecimal(text)),
-);
+export const DecimalField = z.pipe(z.string(), z.transform(toDecimal));
 
 /** A decimal that the exchange omits, or sends as an empty text, when it does not apply. */
 export const OptionalDecimalField = z.optional(
   z.pipe(
-    z
-      .nullable(z.string())
-      .check(
-        z.refine(
-          (text) => text === null || text === '' || isDecimalText(text),
-          'must be a decimal number as text',
-        ),
-      ),
-    z.transform((text) => (text === null || text === '' ? undefined : parseDecimal(text))),
+    z.nullable(z.string()),
+    z.transform((text, context) => (text === null || text === '' ? undefined : toDecimal(text, context))),
   ),
 );
 

@@ -9,6 +9,9 @@ const minimumSecretLength = 8;
 /** Matches a signature (128 hex digits) or a signed payload (base64 of a JSON object) of any request. */
 const secretForms = /[0-9a-f]{128}|eyJ[\w+/-]{24,}={0,2}/giu;
 
+const payloadStart = /eyJ/i;
+const signatureDigits = 128;
+
 /** No response of the exchange nests deeper. */
 const maximumDepth = 32;
 
@@ -35,8 +38,36 @@ export function parseRedacted(text: string, secrets: readonly string[]): unknown
  */
 function mayHold(text: string, secrets: readonly string[]): boolean {
   return (
-    text.includes('\\') || text.search(secretForms) >= 0 || secrets.some((secret) => text.includes(secret))
+    text.includes('\\') ||
+    (mayHoldForm(text) && text.search(secretForms) >= 0) ||
+    secrets.some((secret) => text.includes(secret))
   );
+}
+
+/**
+ * Whether `secretForms` may find something. Looks at one character in 128 where it can, as every signature covers one
+ * of those: the search itself took a third of the time to read a response, 6.7 µs instead of 0.1.
+ */
+function mayHoldForm(text: string): boolean {
+  return payloadStart.test(text) || holdsHexRun(text, signatureDigits);
+}
+
+/** Whether the text holds that many hex digits in a row. */
+function holdsHexRun(text: string, length: number): boolean {
+  let end = length - 1;
+  while (end < text.length) {
+    let place = end;
+    while (place > end - length && isHexDigit(text.charCodeAt(place))) place -= 1;
+    if (place === end - length) return true;
+    // No run holds this character, so the next one may begin behind it.
+    end = place + length;
+  }
+  return false;
+}
+
+function isHexDigit(code: number): boolean {
+  const letter = code | 0x20;
+  return (code >= 0x30 && code <= 0x39) || (letter >= 0x61 && letter <= 0x66);
 }
 
 function redact(value: unknown, secrets: readonly string[], depth: number): unknown {

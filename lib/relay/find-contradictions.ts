@@ -23,10 +23,10 @@ export interface CancelledName {
  * "3". The exchange cuts an order that only reduces to the size of the position, so a smaller one is the same order.
  */
 export function findOrderContradictions(asked: OrderRequest, reported: ReportedOrder): readonly string[] {
-  const fields: Partial<Readonly<Record<ComparedField, Decimal | string | boolean | undefined>>> = asked;
+  const fields: Partial<Readonly<Record<ComparedField, Value>>> = asked;
   return comparedFields(asked.type)
     .filter((field) => field !== 'amount' || !isCut(asked, reported))
-    .map((field) => differ(wordsOf(field), textOf(fields[field]) ?? null, textOf(reported[field])))
+    .map((field) => differ(field, fields[field], reported[field]))
     .filter((text) => text !== null);
 }
 
@@ -47,9 +47,7 @@ export function findProtectionGaps(
   reported: Pick<Order, 'oto'>,
 ): readonly string[] {
   return (['stopLoss', 'takeProfit'] as const)
-    .map((field) =>
-      differ(wordsOf(field), textOf(asked[field]) ?? null, textOf(reported.oto?.[field]) ?? 'none'),
-    )
+    .map((field) => differ(field, asked[field], reported.oto?.[field] ?? 'none'))
     .filter((text) => text !== null);
 }
 
@@ -67,18 +65,26 @@ export function findCancelContradictions(
 ): readonly string[] {
   return [
     differ('market', asked.market, reported.market),
-    differ('order id', asked.orderId?.toString() ?? null, reported.orderId.toString()),
-    differ('client order id', asked.clientOrderId, reported.clientOrderId),
+    differ('orderId', asked.orderId?.toString(), reported.orderId.toString()),
+    differ('clientOrderId', asked.clientOrderId ?? undefined, reported.clientOrderId),
   ].filter((text) => text !== null);
 }
 
-function textOf(value: Decimal | string | boolean | undefined): string | undefined {
-  return typeof value === 'object' ? formatDecimal(value) : value?.toString();
-}
+type Value = Decimal | string | boolean | undefined;
 
 const longestQuote = 64;
 
-function differ(field: string, asked: string | null, reported: string | undefined): string | null {
-  if (asked === null || reported === undefined || reported === '') return null;
-  return asked === reported ? null : `${field} ${reported.slice(0, longestQuote)} instead of ${asked}`;
+/** Values and names become text only where they differ: an order has ten fields to compare, and they rarely do. */
+function differ(field: string, asked: Value, reported: Value): string | null {
+  if (asked === undefined || reported === undefined || reported === '' || isEqual(asked, reported))
+    return null;
+  return `${wordsOf(field)} ${textOf(reported).slice(0, longestQuote)} instead of ${textOf(asked)}`;
+}
+
+function isEqual(asked: Value, reported: Value): boolean {
+  return typeof asked === 'object' && typeof reported === 'object' ? asked.eq(reported) : asked === reported;
+}
+
+function textOf(value: Exclude<Value, undefined>): string {
+  return typeof value === 'object' ? formatDecimal(value) : value.toString();
 }

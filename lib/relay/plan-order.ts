@@ -56,7 +56,10 @@ export async function planOrder(
     verdict: 'ready',
     action: {
       isOrder: true,
-      requests: [describeRequest(request)],
+      // Described for a dry run alone: an order that is sent would parse its own fields for nothing.
+      get requests() {
+        return [describeRequest(request)];
+      },
       ...evidenceFor(services, readings, sized),
       ...(readings.readAtMs === null ? {} : { readAtMs: readings.readAtMs }),
       send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),

@@ -1,8 +1,8 @@
 import {
   type Decimal,
+  decimalOrUndefined,
   formatDecimal,
   hundred,
-  isDecimalText,
   one,
   parseDecimal,
   zero,
@@ -141,8 +141,8 @@ function readDecimal(field: Field, issues: Issues): Decimal | undefined {
   const text = textOf(field.node)?.trim();
   if (text === undefined)
     return issues.add(field.path, `${describe(field.node)} is not a number`, hintForKind(field.node));
-  if (!isDecimalText(text)) return refuseText(text, field.path, issues);
-  const value = parseDecimal(text);
+  const value = decimalOrUndefined(text);
+  if (value === undefined) return refuseText(text, field.path, issues);
   if (value.gt(zero)) return value;
   return value.eq(zero)
     ? issues.add(

@@ -1,4 +1,4 @@
-import { formatDecimal, isDecimalText, parseDecimal } from '../base/decimal.ts';
+import { decimalOrUndefined, formatDecimal, parseDecimal } from '../base/decimal.ts';
 import type { Field } from './fields.ts';
 import type { Issues } from './issues.ts';
 import { millisecondsInSecond } from './read-number.ts';
@@ -53,14 +53,13 @@ function parseIso(text: string): number | undefined {
   if (seconds === undefined) return undefined;
   const timeMs = Date.parse(`${seconds}Z`);
   // Date.parse accepts 30 February and returns 2 March.
-  if (Number.isNaN(timeMs) || !new Date(timeMs).toISOString().startsWith(seconds)) return undefined;
+  if (new Date(timeMs).getUTCDate() !== Number(seconds.slice(8, 10))) return undefined;
   return timeMs + Number(fraction.padEnd(3, '0').slice(0, 3));
 }
 
 function parseUnix(text: string): number | undefined {
-  if (!isDecimalText(text)) return undefined;
-  const time = parseDecimal(text);
-  if (time.lt(earliestSeconds)) return undefined;
+  const time = decimalOrUndefined(text);
+  if (time === undefined || time.lt(earliestSeconds)) return undefined;
   const timeMs = time.lt(firstMilliseconds) ? time.times(millisecondsInSecond) : time;
   return Number(formatDecimal(timeMs.round(0, 0)));
 }

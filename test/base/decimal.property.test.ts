@@ -7,11 +7,18 @@ import {
   floorToStep,
   formatDecimal,
   parseDecimal,
+  zero,
 } from '../../lib/base/decimal.ts';
 
 /** A number of the oracle: a whole count of the smallest unit, 10^-20. */
 const scale = 20;
-const UnitsArb = fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n });
+const UnitsArb = fc.oneof(
+  fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }),
+  // As prices and amounts are: few digits, and often a multiple of the step.
+  fc
+    .tuple(fc.bigInt({ min: -(10n ** 8n), max: 10n ** 8n }), fc.integer({ min: 0, max: 25 }))
+    .map(([digits, zeros]) => digits * 10n ** BigInt(zeros)),
+);
 const StepArb = fc.oneof(
   fc.bigInt({ min: 1n, max: 10n ** 30n }),
   fc.integer({ min: 0, max: 25 }).map((zeros) => 10n ** BigInt(zeros)),
@@ -70,6 +77,20 @@ describe('against whole numbers as the oracle', () => {
       fc.property(UnitsArb, StepArb, (units, step) => {
         const down = unitsOf(floorToStep(decimalOf(units), decimalOf(step)));
         return down === floorUnits(units, step) && down <= units && down % step === 0n;
+      }),
+      settings,
+    );
+  });
+
+  test('floorToStep and ceilToStep write their result as the remainder gives it', () => {
+    fc.assert(
+      fc.property(UnitsArb, StepArb, (units, stepUnits) => {
+        const [value, step] = [decimalOf(units), decimalOf(stepUnits)];
+        const rest = value.mod(step);
+        const down = value.minus(rest.lt(zero) ? rest.plus(step) : rest);
+        const up = value.minus(rest.gt(zero) ? rest.minus(step) : rest);
+        const written = [floorToStep(value, step), ceilToStep(value, step)].map(formatDecimal);
+        return written[0] === formatDecimal(down) && written[1] === formatDecimal(up);
       }),
       settings,
     );

@@ -241,7 +241,9 @@ describe('execute', () => {
 
   test('asks its own schedule for the flush, once for each transaction', async () => {
     const flushes: (() => void)[] = [];
-    const own = createSqliteFile(new DatabaseSync(path), (flush) => flushes.push(flush));
+    const own = createSqliteFile(new DatabaseSync(path), {
+      scheduleFlush: (flush) => flushes.push(flush),
+    });
     const first = own.execute(() => 1);
     own.execute(() => 2);
     expect(flushes).toHaveLength(1);

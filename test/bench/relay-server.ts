@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
-import { createLog } from '../../lib/host/log.ts';
+import { createLineLog } from '../../lib/host/line-log.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { readMonotonicMs, serveParent } from './bench-process.ts';
 import { benchConfig } from './workload.ts';
@@ -21,7 +21,7 @@ const relay = await startLocalRelay({
   exchange: { ...exchange, isPaper: true },
   exchangeTimeoutMs: 10_000,
   clock: systemClock,
-  log: createLog('relay', process.stdout),
+  log: createLineLog('relay', process.stdout),
 });
 serveParent(relay, {
   async reconcile() {

@@ -6,7 +6,7 @@ import { systemClock } from '../../lib/base/clock.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets } from '../../lib/host/file-secrets.ts';
-import { createLog } from '../../lib/host/log.ts';
+import { createLineLog } from '../../lib/host/line-log.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { chaosConfig, exchangeTimeoutMs, maximumLogFileBytes } from './relay-config.ts';
 
@@ -44,7 +44,7 @@ const relay = await startLocalRelay({
   exchange: { ...exchange, isPaper: true },
   exchangeTimeoutMs,
   clock: systemClock,
-  log: createLog('relay', output),
+  log: createLineLog('relay', output),
 });
 writeRun(folder, { relayUrl: relay.url, exchangeUrl, dialect: exchange.dialect });
 process.stdout.write('ready\n');

@@ -63,20 +63,39 @@ describe('the secrets file of a local run', () => {
     expect(await secrets.exchangeKeys('nobody')).toBeNull();
   });
 
-  test('applies a change with the next read', async () => {
-    completeFileSecrets(path, ['main'], keysOf);
-    const secrets = createFileSecrets(path);
-    await secrets.webhookTokens('main');
+  describe('that was changed', () => {
+    const clock = createManualClock(1_000_000);
+    const changed = ['one-long-enough-token', 'two-long-enough-token'];
 
-    writeFileSync(
-      path,
-      JSON.stringify({
-        main: { webhookTokens: ['one-long-enough-token', 'two-long-enough-token'], exchangeKeys: null },
-      }),
-    );
+    async function openAndChange() {
+      completeFileSecrets(path, ['main'], keysOf);
+      const secrets = createFileSecrets(path, clock);
+      const before = await secrets.webhookTokens('main');
+      const content = { main: { webhookTokens: changed, exchangeKeys: null } };
+      writeFileSync(path, JSON.stringify(content));
+      return { secrets, before };
+    }
 
-    expect(await secrets.webhookTokens('main')).toEqual(['one-long-enough-token', 'two-long-enough-token']);
-    expect(await secrets.exchangeKeys('main')).toBeNull();
+    test('is read at once when the newest is requested', async () => {
+      const { secrets } = await openAndChange();
+      expect(await secrets.webhookTokens('main', 'newest')).toEqual(changed);
+      expect(await secrets.exchangeKeys('main')).toBeNull();
+    });
+
+    test('is remembered as it was for less than 100 ms', async () => {
+      const { secrets, before } = await openAndChange();
+      clock.advance(99);
+      expect(await secrets.webhookTokens('main')).toEqual(before);
+      clock.advance(1);
+      expect(await secrets.webhookTokens('main')).toEqual(changed);
+      expect(await secrets.exchangeKeys('main')).toBeNull();
+    });
+
+    test('is read at once when the clock was set back', async () => {
+      const { secrets } = await openAndChange();
+      clock.advance(-100);
+      expect(await secrets.webhookTokens('main')).toEqual(changed);
+    });
   });
 
   test('keeps a replaced token valid until its time, and no longer', async () => {
@@ -87,7 +106,7 @@ describe('the secrets file of a local run', () => {
     const other = await secrets.webhookTokens('other');
 
     rotateFileToken(path, 'main', 1_060_000);
-    const during = await secrets.webhookTokens('main');
+    const during = await secrets.webhookTokens('main', 'newest');
     clock.advance(60_000);
     const after = await secrets.webhookTokens('main');
 
@@ -106,7 +125,7 @@ describe('the secrets file of a local run', () => {
 
     rotateFileToken(path, 'main', 60_000);
 
-    expect(await secrets.webhookTokens('main')).toEqual([expect.any(String), second]);
+    expect(await secrets.webhookTokens('main', 'newest')).toEqual([expect.any(String), second]);
   });
 
   test('replaces the exchange keys of an account and keeps its tokens', async () => {
@@ -116,7 +135,7 @@ describe('the secrets file of a local run', () => {
 
     storeFileKeys(path, 'main', { apiKey: 'another', apiSecret: 'pair' });
 
-    expect(await secrets.exchangeKeys('main')).toEqual({ apiKey: 'another', apiSecret: 'pair' });
+    expect(await secrets.exchangeKeys('main', 'newest')).toEqual({ apiKey: 'another', apiSecret: 'pair' });
     expect(await secrets.webhookTokens('main')).toEqual(tokens);
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });

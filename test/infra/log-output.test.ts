@@ -142,6 +142,29 @@ describe('the log of a local run', () => {
     expect(shown.filter((line) => line.includes('are missing'))).toHaveLength(1);
   });
 
+  test('counts each line of those that were written together', () => {
+    const path = join(folder, 'relay.log');
+    symlinkSync('/dev/full', path);
+    const { terminal, shown } = createTerminal();
+    const output = createLogOutput(path, terminal);
+    output.write(lineOf('no room'));
+    output.cork();
+    output.write(lineOf('still'));
+    output.write(lineOf('no room'));
+    output.uncork();
+
+    rmSync(path);
+    output.write(lineOf('room again'));
+
+    expect(readFileSync(path, 'utf8')).toContain('3 lines are missing');
+    expect(shown.filter((line) => !line.includes('log file'))).toEqual([
+      'no room',
+      'still',
+      'no room',
+      'room again',
+    ]);
+  });
+
   test('begins a line of its own after one that was cut off', () => {
     const path = join(folder, 'relay.log');
     writeFileSync(path, '{"message":"cut o');

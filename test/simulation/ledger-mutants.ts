@@ -261,7 +261,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'hasty-not-found',
     breaks: 'the first lookup that finds no order is final',
-    seeds: 600,
+    seeds: 3000,
     dialect: 'live',
     mutation: { ledger: concludeHastily },
   },

@@ -84,7 +84,7 @@ export class LocalDeployment implements Deployment {
 
   async #open(process: Process): Promise<void> {
     const world = this.#world;
-    const sound = createSqliteFile(world.file.database, this.#flushOf(process));
+    const sound = createSqliteFile(world.file.database, { scheduleFlush: this.#flushOf(process) });
     const file = world.mutation.file?.(sound) ?? sound;
     const line = createSqliteLine(file, {
       maxDeliveries,

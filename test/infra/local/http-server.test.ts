@@ -11,7 +11,7 @@ describe('a sender that stalls', () => {
   afterEach(() => server.close());
 
   async function start(receiveWithinMs: number): Promise<void> {
-    const receive = async () => ({ statusCode: 202, body: '{}' });
+    const receive = async () => ({ statusCode: 202, headers: {}, body: '{}' });
     server = await startHttpServer(0, receive, { receiveWithinMs });
   }
 
@@ -72,7 +72,7 @@ describe('a sender that stalls', () => {
 });
 
 test('a request that is not HTTP gets a 400', async () => {
-  const server = await startHttpServer(0, async () => ({ statusCode: 202, body: '{}' }));
+  const server = await startHttpServer(0, async () => ({ statusCode: 202, headers: {}, body: '{}' }));
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
   socket.write('good day\r\n\r\n');
 

@@ -1,0 +1,43 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { readBody } from '../../lib/base/read-body.ts';
+
+describe('the body of a request', () => {
+  let server: Server;
+  let url: string;
+  let read: Promise<Buffer | null>;
+  const maximumBytes = 10;
+
+  beforeEach(async () => {
+    const asked = Promise.withResolvers<IncomingMessage>();
+    read = asked.promise.then((request) => readBody(request, maximumBytes));
+    server = createServer((request, response) => {
+      asked.resolve(request);
+      void read.then(() => response.end()).catch(() => undefined);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test.each(['', 'ten bytes.'])('is returned with its bytes: "%s"', async (body) => {
+    await fetch(url, { method: 'POST', body });
+    expect(String(await read)).toBe(body);
+  });
+
+  test('is null when it is too large, and was read to its end', async () => {
+    const { status } = await fetch(url, { method: 'POST', body: 'x'.repeat(1_000_000) });
+    expect(status).toBe(200);
+    expect(await read).toBeNull();
+  });
+
+  test('is an error when the sender closes the connection before its end', async () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf', () => socket.destroy());
+    await expect(read).rejects.toThrow();
+  });
+});
