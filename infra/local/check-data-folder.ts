@@ -4,8 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
-import { migrations as ledger } from '../../lib/ledger/sqlite-entries.ts';
 import { migrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
+import { migrations as ledger } from '../../lib/ledger/sqlite-migrations.ts';
 import { migrations as paperJournal } from '../../lib/paper/journal.ts';
 import { migrations as snapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
 

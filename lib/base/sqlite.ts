@@ -235,44 +235,6 @@ function prepareTransaction(database: DatabaseSync) {
   };
 }
 
-/**
- * Migrates the tables of one store to the newest version, completely or not at all.
- *
- * @param store names the store within the file
- * @param migrations one SQL script per version, oldest first; a published one never changes
- * @throws RelayError `store_unavailable` when a newer release wrote the file, or a script fails
- */
-export function migrateTables(file: SqliteFile, store: string, migrations: readonly string[]): void {
-  const { database } = file;
-  // Reading needs no lock, and nearly always there is nothing to do.
-  if (readVersion(database, store) === migrations.length) return;
-  try {
-    database.exec('BEGIN IMMEDIATE');
-    database.exec(
-      'CREATE TABLE IF NOT EXISTS schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID',
-    );
-    const version = readVersion(database, store);
-    if (version > migrations.length) throw newerFile(store, version, migrations.length);
-    for (const script of migrations.slice(version)) database.exec(script);
-    if (version < migrations.length)
-      database.prepare('INSERT OR REPLACE INTO schema_versions VALUES (?, ?)').run(store, migrations.length);
-    database.exec('COMMIT');
-  } catch (error) {
-    if (database.isOpen && database.isTransaction) database.exec('ROLLBACK');
-    throw storeError('prepared', error);
-  }
-}
-
-function readVersion(database: DatabaseSync, store: string): number {
-  try {
-    const row = database.prepare('SELECT version FROM schema_versions WHERE store = ?').get(store);
-    return Number(row?.['version'] ?? 0);
-  } catch (error) {
-    if (isSqliteError(error) && error.message.includes('no such table')) return 0;
-    throw storeError('prepared', error);
-  }
-}
-
 function openDatabase(path: string): DatabaseSync {
   try {
     createForOwner(path);
@@ -301,7 +263,7 @@ export function createForOwner(path: string): void {
 }
 
 /** SQLite's own errors become `store_unavailable`; all other errors pass through. */
-function storeError(done: string, error: unknown): unknown {
+export function storeError(done: string, error: unknown): unknown {
   if (!isSqliteError(error)) return error;
   const message = `the database could not be ${done}: ${error.message}`;
   return new RelayError('store_unavailable', message, { cause: error });
@@ -343,11 +305,4 @@ function isSqliteError(error: unknown): error is { readonly message: string } {
   if (typeof error !== 'object' || error === null || !('code' in error) || !('message' in error))
     return false;
   return error.code === 'ERR_SQLITE_ERROR' || error.code === 'ERR_INVALID_STATE';
-}
-
-function newerFile(store: string, found: number, known: number): RelayError {
-  return new RelayError(
-    'store_unavailable',
-    `the ${store} tables have version ${found}, and this release knows version ${known}: run the newer release that wrote them`,
-  );
 }

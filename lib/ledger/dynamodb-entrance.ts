@@ -7,15 +7,15 @@ import { entryOf, expiryAttribute, expiryOf, itemOf, keyItem } from './dynamodb-
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn } from './dynamodb-move.ts';
 import type { Entry, EntryKey } from './entry.ts';
-import {
-  type Accepted,
-  isOtherAlert,
-  type LedgerEntrance,
-  type MinuteLimit,
-  type NewEntry,
-  type RefusedEntry,
-  type StoredSignal,
+import type {
+  Accepted,
+  LedgerEntrance,
+  MinuteLimit,
+  NewEntry,
+  RefusedEntry,
+  StoredSignal,
 } from './ledger.ts';
+import { isOtherAlert } from './ledger-rules.ts';
 
 /**
  * After a conflict with a copy of the same alert, its stored

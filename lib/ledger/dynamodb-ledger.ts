@@ -19,23 +19,21 @@ import { DynamodbLists } from './dynamodb-lists.ts';
 import { MinuteCount } from './dynamodb-minute.ts';
 import { recogniseOwn, updateOf } from './dynamodb-move.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
-import {
-  type Accepted,
-  createConflict,
-  type Due,
-  type DueKey,
-  type EntryPage,
-  type EntryQuery,
-  type Ledger,
-  listBefore,
-  type MinuteLimit,
-  type Move,
-  type NewEntry,
-  type Pause,
-  type RefusedEntry,
-  refuseIllegalMove,
-  type Started,
+import type {
+  Accepted,
+  Due,
+  DueKey,
+  EntryPage,
+  EntryQuery,
+  Ledger,
+  MinuteLimit,
+  Move,
+  NewEntry,
+  Pause,
+  RefusedEntry,
+  Started,
 } from './ledger.ts';
+import { createConflict, listBefore, refuseIllegalMove } from './ledger-rules.ts';
 import { formatLookup } from './stored-entry.ts';
 
 /** Creates the ledger on DynamoDB, where every change of an entry is one conditional write. */

@@ -3,7 +3,8 @@ import type { DynamodbTable } from '../base/dynamodb-table.ts';
 import { RelayError } from '../base/errors.ts';
 import { shortNameOf } from './dynamodb-items.ts';
 import type { EntryKey } from './entry.ts';
-import { countsAt, limitWindowMs, type MinuteLimit } from './ledger.ts';
+import { limitWindowMs, type MinuteLimit } from './ledger.ts';
+import { countsAt } from './ledger-rules.ts';
 
 /** Whether there was room within the limit; if not, how many are counted. */
 export type Place = { readonly free: true } | { readonly free: false; readonly count: number };

@@ -3,7 +3,8 @@ import type { Update, Written } from '../base/dynamodb-table.ts';
 import { createFirstLookup } from './create-entry.ts';
 import { expiryAttribute, expiryOf, keyItem, stepList } from './dynamodb-items.ts';
 import type { EntryKey } from './entry.ts';
-import { isOpenAfter, type Move } from './ledger.ts';
+import type { Move } from './ledger.ts';
+import { isOpenAfter } from './ledger-rules.ts';
 import { formatLookup } from './stored-entry.ts';
 
 /** The update expression of one attribute, and the values it refers to. */

@@ -1,48 +1,29 @@
-import type { StatementSync } from 'node:sqlite';
 import type { SqliteFile } from '../base/sqlite.ts';
-import { refusalPrefixOf } from '../model/refusal-prefix.ts';
 import { boundLookup, boundStep } from './bound-step.ts';
 import { createAcceptedEntry, createFirstLookup, createRefusedEntry } from './create-entry.ts';
 import type { Entry, EntryKey, LookupProgress, Step } from './entry.ts';
 import {
   type Accepted,
   clockToleranceMs,
-  createConflict,
   type Due,
   type DueKey,
   type EntryPage,
   type EntryQuery,
-  farthestLookupMs,
-  isOpenAfter,
-  isOtherAlert,
   type Ledger,
   limitWindowMs,
-  listBefore,
   type MinuteLimit,
   type Move,
   type NewEntry,
   type Pause,
   type RefusedEntry,
-  refuseIllegalMove,
   type Started,
 } from './ledger.ts';
+import { createConflict, isOpenAfter, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
 import type { LedgerWatch } from './ledger-watch.ts';
-import { mostRefusals, sortNewestFirst } from './refusals.ts';
-import {
-  type EntryRow,
-  entriesOf,
-  entryOf,
-  entryOrDamaged,
-  formatCursor,
-  listStatement,
-  migrateLedgerTables,
-  rowOf,
-  sql,
-  startOf,
-} from './sqlite-entries.ts';
+import { type EntryRow, entryOf, prepareLedger, rowOf, type Statements } from './sqlite-entries.ts';
+import { SqliteLists } from './sqlite-lists.ts';
+import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { formatLookup } from './stored-entry.ts';
-
-type Statements = Readonly<Record<keyof typeof sql, StatementSync>>;
 
 /**
  * Creates the ledger on SQLite, where every method is one transaction.
@@ -69,13 +50,13 @@ class SqliteLedger implements Ledger {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
   readonly #watch: LedgerWatch | null;
-  readonly #listings = new Map<string, StatementSync>();
+  readonly #lists: SqliteLists;
 
   constructor(file: SqliteFile, watch: LedgerWatch | null) {
     this.#file = file;
     this.#watch = watch;
-    const prepared = Object.entries(sql).map(([name, text]) => [name, file.database.prepare(text)]);
-    this.#statements = Object.fromEntries(prepared) as Statements;
+    this.#statements = prepareLedger(file);
+    this.#lists = new SqliteLists(file, this.#statements);
   }
 
   async accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
@@ -141,7 +122,8 @@ class SqliteLedger implements Ledger {
       const seq = this.#numberOf(key);
       if (seq === null) throw createConflict(key, { from: 'accepted', step });
       const most = limit?.maxPerMinute ?? null;
-      const { changes } = this.#statements.start.run(key.account, seq, atMs, text, ...window, most);
+      const values = [key.account, seq, atMs, text, ...window, most, key.signalId];
+      const { changes } = this.#statements.start.run(...values);
       if (changes === 1) return { result: 'started' };
       const entry = this.#find(key);
       if (entry === null) throw createConflict(key, { from: 'accepted', step });
@@ -163,16 +145,8 @@ class SqliteLedger implements Ledger {
     const { durable } = this.#file.execute(() => {
       const seq = this.#numberOf(key);
       if (seq === null) throw createConflict(key, move);
-      const { changes } = this.#statements.move.run(
-        seq,
-        from,
-        step.status,
-        step.atMs,
-        text,
-        orderId,
-        open,
-        look,
-      );
+      const moved = [from, step.status, step.atMs, text, orderId, open, look];
+      const { changes } = this.#statements.move.run(seq, ...moved, key.account, key.signalId);
       // The actual status is read in the same transaction, so that the error is consistent.
       if (changes === 0) throw createConflict(key, move, this.#readRow(key));
     });
@@ -200,50 +174,36 @@ class SqliteLedger implements Ledger {
     const known = this.#watch?.find(key) ?? null;
     const entry = known?.stored ?? this.#file.read(() => this.#find(key));
     const mayHaveEarlier = entry?.status === 'accepted' && known?.isOldest !== true;
-    const waiting = mayHaveEarlier ? this.#rows(this.#statements.waiting, account, market, mostEarlier) : [];
-    return { entry, earlier: listBefore(key, entriesOf(waiting)), pause: await this.readPause(account) };
+    const waiting = mayHaveEarlier ? await this.#lists.waiting(account, market, mostEarlier) : [];
+    return { entry, earlier: listBefore(key, waiting), pause: await this.readPause(account) };
   }
 
-  async readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
-    return sortNewestFirst(await this.findByPrefix(account, refusalPrefixOf(alertId), mostRefusals));
+  readRefusals(account: string, alertId: string): Promise<readonly Entry[]> {
+    return this.#lists.readRefusals(account, alertId);
   }
 
-  async findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.findByPrefix, account, prefix, limit));
+  findByPrefix(account: string, prefix: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.findByPrefix(account, prefix, limit);
   }
 
-  async list(query: EntryQuery): Promise<EntryPage> {
-    const { status, account, limit } = query;
-    const { createdAtMs, seq } = startOf(query);
-    const filters = [status, account].filter((value) => value !== undefined);
-    // One row more than the limit shows whether there is another page.
-    const rows = this.#rows(this.#listing(query), ...filters, createdAtMs, seq, limit + 1);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      entries: entriesOf(page),
-      cursors: page.map(formatCursor),
-      next: rows.length > limit && last !== undefined ? formatCursor(last) : null,
-    };
+  list(query: EntryQuery): Promise<EntryPage> {
+    return this.#lists.list(query);
   }
 
-  async waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.waiting, account, market, limit));
+  waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.waiting(account, market, limit);
   }
 
-  async openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
-    return entriesOf(this.#rows(this.#statements.openOrders, account, market, limit));
+  openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.openOrders(account, market, limit);
   }
 
-  async findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
-    const [row] = this.#rows(this.#statements.findOrder, account, orderId, market);
-    return row === undefined ? null : entryOrDamaged(row);
+  findOrder(account: string, market: string, orderId: number): Promise<Entry | null> {
+    return this.#lists.findOrder(account, market, orderId);
   }
 
-  async dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
-    const { dueLookups, lookupsAhead } = this.#statements;
-    const rows = this.#rows(dueLookups, nowMs, limit);
-    return entriesOf([...rows, ...this.#rows(lookupsAhead, nowMs + farthestLookupMs, limit - rows.length)]);
+  dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
+    return this.#lists.dueLookups(nowMs, limit);
   }
 
   postpone({ account, signalId }: EntryKey, seen: LookupProgress, lookup: LookupProgress): Promise<boolean> {
@@ -279,17 +239,5 @@ class SqliteLedger implements Ledger {
 
   #readRow({ account, signalId }: EntryKey): EntryRow | undefined {
     return this.#statements.read.get(account, signalId) as unknown as EntryRow | undefined;
-  }
-
-  #rows(statement: StatementSync, ...values: readonly (string | number)[]): readonly EntryRow[] {
-    return this.#file.read(() => statement.all(...values)) as unknown as readonly EntryRow[];
-  }
-
-  /** Prepares a statement at its first use: there are eight, and a relay uses two. */
-  #listing(query: EntryQuery): StatementSync {
-    const text = listStatement(query);
-    const known = this.#listings.get(text) ?? this.#file.read(() => this.#file.database.prepare(text));
-    this.#listings.set(text, known);
-    return known;
   }
 }

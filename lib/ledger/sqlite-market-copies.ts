@@ -1,4 +1,5 @@
-import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
+import { migrateTables } from '../base/migrate-tables.ts';
+import type { SqliteFile } from '../base/sqlite.ts';
 import { formatCopy, type MarketCopies, parseCopy } from './market-copies.ts';
 
 /** One row: the copy that was saved last. */

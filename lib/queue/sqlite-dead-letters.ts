@@ -1,5 +1,5 @@
 import type { SqliteFile } from '../base/sqlite.ts';
-import { migrateLedgerTables } from '../ledger/sqlite-entries.ts';
+import { migrateLedgerTables } from '../ledger/sqlite-migrations.ts';
 import type { BuriedMessage, DeadLetters } from './dead-letters.ts';
 import { groupOf, type SignalMessage } from './queue.ts';
 

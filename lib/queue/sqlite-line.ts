@@ -1,9 +1,11 @@
+import type { StatementSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
 import type { KnownEntry, LedgerWatch } from '../ledger/ledger-watch.ts';
-import { migrateLedgerTables } from '../ledger/sqlite-entries.ts';
+import { migrateLedgerTables } from '../ledger/sqlite-migrations.ts';
 import { deduplicationIdOf, groupOf, type SignalMessage } from './queue.ts';
+import { prepareStatements, type WaitingRow } from './sqlite-line-statements.ts';
 import { type Waiting, WaitingLine } from './waiting-line.ts';
 
 export interface SqliteLineOptions {
@@ -58,15 +60,10 @@ interface WaitingSignal extends Waiting, Delivery {
   hasLeft: boolean;
 }
 
-/** A row of the statement `waiting`. */
-interface WaitingRow extends SignalMessage {
-  readonly seq: number;
-  readonly isAside: number;
-}
-
 /**
  * Creates the line of an embedded ledger that one process owns. What is delivered, and how often, is only in memory: after
- * a crash every waiting signal that is no dead letter is delivered again at once.
+ * a crash every waiting signal that is no dead letter is delivered again at once. So is every signal that the crashed process
+ * was sending: nobody else will record that its outcome is unknown before the reconciler does.
  *
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
@@ -87,7 +84,8 @@ class LineOfLedger implements SqliteLine {
     this.#file = file;
     this.#options = { retryDelayMs: 2000, onDeadLetter: () => undefined, ...options };
     this.#statements = prepareStatements(file);
-    this.takeInChanges();
+    this.#dataVersion = this.#readVersion();
+    this.#load(this.#statements.unfinished);
   }
 
   get length(): number {
@@ -95,15 +93,23 @@ class LineOfLedger implements SqliteLine {
   }
 
   takeInChanges(): void {
-    const version = this.#file.read(() => Number(this.#statements.dataVersion.get()?.['data_version']));
+    const version = this.#readVersion();
     if (version === this.#dataVersion && !this.#mustReload) return;
     this.reload();
     this.#dataVersion = version;
   }
 
+  #readVersion(): number {
+    return this.#file.read(() => Number(this.#statements.dataVersion.get()?.['data_version']));
+  }
+
   reload(): void {
     this.#mustReload = true;
-    const rows = this.#file.read(() => this.#statements.waiting.all()) as unknown as readonly WaitingRow[];
+    this.#load(this.#statements.waiting);
+  }
+
+  #load(statement: StatementSync): void {
+    const rows = this.#file.read(() => statement.all()) as unknown as readonly WaitingRow[];
     const left = new Set(this.#line.items.keys());
     for (const row of rows) {
       left.delete(deduplicationIdOf(row));
@@ -166,9 +172,11 @@ class LineOfLedger implements SqliteLine {
   }
 
   /** Another process may have moved it on. Unless that is certain, it is delivered again, which does no harm. */
-  #isStillAccepted({ position }: WaitingSignal): boolean {
+  #isStillAccepted({ position, key }: WaitingSignal): boolean {
+    const { account, signalId } = key;
     try {
-      return this.#file.read(() => this.#statements.isWaiting.get(position)) !== undefined;
+      const row = this.#file.read(() => this.#statements.isWaiting.get(position, account, signalId));
+      return row !== undefined;
     } catch {
       return true;
     }
@@ -186,15 +194,30 @@ class LineOfLedger implements SqliteLine {
       this.#putBack(item);
       return;
     }
-    try {
-      await this.#file.write(() => this.#statements.setAside.run(this.#options.clock.nowMs(), item.position));
-    } catch (error) {
-      this.#putBack(item);
-      throw error;
+    if (!(await this.#setAside(item))) {
+      this.#line.remove(item);
+      return;
     }
     item.isAside = true;
     this.#line.putBack(item, Promise.resolve());
     this.#options.onDeadLetter(item);
+  }
+
+  /** Returns false when another process has moved it on. */
+  async #setAside(item: WaitingSignal): Promise<boolean> {
+    const { account, signalId } = item.key;
+    const nowMs = this.#options.clock.nowMs();
+    try {
+      const { changes } = await this.#file.write(() =>
+        this.#statements.setAside.run(nowMs, item.position, account, signalId),
+      );
+      return changes === 1;
+    } catch (error) {
+      // The line may have read the write that is lost.
+      this.#mustReload = true;
+      this.#putBack(item);
+      throw error;
+    }
   }
 
   #putBack(item: WaitingSignal): void {
@@ -222,20 +245,5 @@ function createWaiting(
     deliveries: 0,
     stored,
     hasLeft: false,
-  };
-}
-
-function prepareStatements({ database }: SqliteFile) {
-  return {
-    waiting: database.prepare(
-      `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside FROM entries
-       WHERE status = 'accepted' AND market IS NOT NULL ORDER BY seq`,
-    ),
-    isWaiting: database.prepare(`SELECT 1 FROM entries WHERE seq = ? AND status = 'accepted'`),
-    setAside: database.prepare(
-      `UPDATE entries SET set_aside_at_ms = ? WHERE seq = ? AND status = 'accepted'`,
-    ),
-    // Changes only when another connection has written.
-    dataVersion: database.prepare('PRAGMA data_version'),
   };
 }

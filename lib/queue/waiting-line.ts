@@ -28,10 +28,13 @@ export class WaitingLine<T extends Waiting> {
     return this.#items;
   }
 
-  /** Inserts it by its position. */
+  /** Inserts it by its position, instead of one with the same id; a delivery of that one goes on as its own. */
   add(item: T): void {
     const group = this.#groups.get(item.group) ?? { items: [], delivered: null, isResting: false };
     this.#groups.set(item.group, group);
+    const replaced = this.#items.get(item.id);
+    if (replaced !== undefined) group.items.splice(group.items.indexOf(replaced), 1);
+    if (replaced !== undefined && group.delivered === replaced) group.delivered = item;
     this.#items.set(item.id, item);
     const older = group.items.findLastIndex(({ position }) => position < item.position);
     group.items.splice(older + 1, 0, item);

@@ -1,7 +1,7 @@
 import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
-import { listBefore } from '../ledger/ledger.ts';
+import { listBefore } from '../ledger/ledger-rules.ts';
 import type { ExecuteServices } from './services.ts';
 import { denialOutcome, settleEntry, unlessMoved } from './settle-entry.ts';
 

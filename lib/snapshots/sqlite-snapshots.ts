@@ -1,6 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import { formatDecimal, parseDecimal } from '../base/decimal.ts';
-import { migrateTables, type SqliteFile } from '../base/sqlite.ts';
+import { migrateTables } from '../base/migrate-tables.ts';
+import type { SqliteFile } from '../base/sqlite.ts';
 import {
   type BalanceSnapshot,
   type BalanceStore,

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
-import { createSqliteFile, migrateTables, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { migrateTables } from '../../lib/base/migrate-tables.ts';
+import { createSqliteFile, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 
 let folder: string;
 let path: string;

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { systemClock } from '../../lib/base/clock.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
@@ -58,8 +57,8 @@ export interface RelayRecords {
 
 export function openRecords(folder: DataFolder): RelayRecords {
   const file = openSqlite(folder.databasePath);
-  const deadLetters = createSqliteDeadLetters(file, systemClock);
-  return { ledger: createSqliteLedger(file), countQueue: deadLetters.count, close: file.close };
+  const deadLetters = createSqliteDeadLetters(file);
+  return { ledger: createSqliteLedger(file), countQueue: deadLetters.count, close: () => file.close() };
 }
 
 const pageSize = 500;

@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
-import { acceptOne } from '../support/accept-one.ts';
 import { runCli, runForFailure, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 import { buySignal } from './stored-signals.ts';
@@ -34,14 +33,18 @@ async function examine(): Promise<{ readonly exitCode: number; readonly amiss: r
   };
 }
 
-/** Puts a message into the dead-letter queue. */
+/** Stores a signal that is a dead letter. In one write, or the running relay would execute it before it is one. */
 function bury(signalId: string): void {
   const file = openSqlite(locateDataFolder(dataPath()).databasePath);
+  const nowMs = Date.now();
+  const steps = JSON.stringify([{ status: 'accepted', atMs: nowMs, note: '' }]);
   file.database
     .prepare(
-      'INSERT INTO dead_letters (group_name, body, receive_count, sent_at_ms, died_at_ms) VALUES (?, ?, 5, 1, 2)',
+      `INSERT INTO entries (account, signal_id, status, signal, market, client_order_id, fingerprint, created_at_ms,
+         updated_at_ms, accepted_at_ms, steps, set_aside_at_ms)
+       VALUES ('main', ?1, 'accepted', ?2, 'BTC_USDT', ?3, 'f1', ?4, ?4, ?4, ?5, ?4)`,
     )
-    .run('main.BTC_USDT', JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' }));
+    .run(signalId, JSON.stringify({ ...buySignal, timeMs: null }), `tr-${signalId}`, nowMs, steps);
   file.close();
 }
 
@@ -120,11 +123,7 @@ describe('doctor', () => {
     bury('lost');
     await relay.world.ledger.writePause('rehearsal', { sinceMs: 1, reason: 'a test' });
     const key = { account: 'main', signalId: 'unsure' };
-    await acceptOne(
-      relay.world.ledger,
-      { ...key, signal: buySignal, clientOrderId: 'tr-1', fingerprint: 'f1', atMs: Date.now() },
-      null,
-    );
+    bury('unsure');
     await relay.world.ledger.start(key, { status: 'sending', atMs: Date.now(), note: '' }, null);
     await relay.world.ledger.move(key, {
       from: 'sending',
@@ -215,13 +214,6 @@ describe('token rotate', () => {
 describe('redrive', () => {
   test('has the running relay handle a dead letter after all', async () => {
     relay.world.setPrice('BTC_USDT', '60000');
-    const key = { account: 'main', signalId: 'revived' };
-    const signal = { ...buySignal, timeMs: null };
-    await acceptOne(
-      relay.world.ledger,
-      { ...key, signal, clientOrderId: 'tr-revived', fingerprint: 'f1', atMs: Date.now() },
-      null,
-    );
     bury('revived');
 
     const redriven = await runForJson(relay.here('redrive'));

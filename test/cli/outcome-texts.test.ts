@@ -21,7 +21,8 @@ describe('an unknown outcome', () => {
     );
     await stored.ledger.start(key, { status: 'sending', atMs: startMs, note: 'on its way' }, null);
     const step = { status: 'unknown', atMs: startMs, note: 'the response was lost' } as const;
-    const { lookup } = await stored.ledger.move(key, { from: 'sending', step, orderOpen: true });
+    await stored.ledger.move(key, { from: 'sending', step, orderOpen: true });
+    const lookup = (await stored.ledger.read(key))?.lookup ?? null;
     if (lookup === null) throw new Error('there is no lookup to postpone');
     const finding = count === 0 ? null : 'neither among the open nor the ended orders';
     await stored.ledger.postpone(key, lookup, { ...lookup, count, notFound: count, dueAtMs, finding });

@@ -8,12 +8,11 @@ import {
   ReceiveMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { Delivery } from '../../lib/queue/queue.ts';
 import type { SqsClient } from '../../lib/queue/sqs.ts';
 import { createSqsDeadLetters } from '../../lib/queue/sqs-dead-letters.ts';
 import { createSqsQueue } from '../../lib/queue/sqs-queue.ts';
 import type { DeadLettersFixture } from '../queue/dead-letters-contract.ts';
-import { maxReceives, type QueueEnds } from '../queue/queue-contract.ts';
+import { type Delivery, maxReceives, type QueueEnds } from '../queue/queue-contract.ts';
 
 /** AWS's own client, which makes queues and does what the event source mapping does, and the relay's. */
 export interface SqsClients {

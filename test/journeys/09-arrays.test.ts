@@ -2,7 +2,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
-import type { SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
+import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
 import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { clientOrderIdOf } from '../../lib/signals/identity.ts';
 import { buyAlert } from '../support/alerts.ts';
@@ -46,10 +47,10 @@ describe('an alert of several signals, over HTTP', () => {
     expect(await storedIds()).toEqual(['later', 'taken']);
   });
 
-  test('gets 503 and is not stored when the queue refuses it, and is accepted whole when it is resent', async () => {
+  test('gets 503 and is not stored when one of them cannot be stored, and is accepted whole when it is resent', async () => {
     const file = openSqlite(join(dirname(world.secretsPath), 'relay.db'));
     file.database.exec(
-      `CREATE TRIGGER refuse BEFORE INSERT ON messages WHEN NEW.body LIKE '%"second"%'
+      `CREATE TRIGGER refuse BEFORE INSERT ON entries WHEN NEW.signal_id = 'second' AND NEW.status = 'accepted'
        BEGIN SELECT RAISE(ABORT, 'no room'); END`,
     );
 
@@ -57,6 +58,8 @@ describe('an alert of several signals, over HTTP', () => {
 
     expect(refused.status).toBe(503);
     expect(await storedIds()).toEqual([]);
+    // The relay holds the lock until the second turn after the refused write.
+    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     file.database.exec('DROP TRIGGER refuse');
     file.close();
     expect((await world.post(arrayOf('first', 'second'))).status).toBe(202);
@@ -68,20 +71,24 @@ describe('an alert of several signals, over HTTP', () => {
 
 describe('an alert of several signals of which only a part was queued', () => {
   let functions: Functions;
-  let queue: SqliteQueue;
+  /** What a queue beside the ledger was given. */
+  let queued: SignalMessage[];
+  let queue: SignalQueue;
   let allowedEnqueues = 0;
 
   beforeEach(async () => {
     allowedEnqueues = 1;
-    functions = await openFunctions((services) => {
-      queue = services.queue as SqliteQueue;
-      const enqueue: SqliteQueue['enqueue'] = async (message) => {
+    queued = [];
+    queue = {
+      async enqueue(message) {
         allowedEnqueues -= 1;
         if (allowedEnqueues < 0) throw new RelayError('store_unavailable', 'the queue is out of order');
-        await queue.enqueue(message);
-      };
-      return { queue: override(services.queue, { enqueue }) };
-    });
+        queued.push(message);
+      },
+    };
+    functions = await openFunctions(({ ledger }) => ({
+      ledger: override(ledger, createQueuedEntrance(ledger, queue)),
+    }));
   });
   afterEach(() => functions.close());
 
@@ -91,11 +98,11 @@ describe('an alert of several signals of which only a part was queued', () => {
     expect(entries).toHaveLength(3);
     allowedEnqueues = 10;
 
-    expect(await sweepAccepted(functions.services)).toMatchObject({ enqueued: 3 });
+    expect(await sweepAccepted({ ledger: functions.ledger, queue })).toMatchObject({ enqueued: 3 });
 
-    const deliveries = await queue.receive(10);
-    const ids = deliveries.map(({ body }) => (JSON.parse(body) as { signalId: string }).signalId);
-    expect(ids).toEqual(['a', 'b', 'c']);
+    // The queue drops the first of them: it was enqueued before.
+    const ids = queued.map(({ signalId }) => signalId);
+    expect(ids).toEqual(['a', 'a', 'b', 'c']);
     for (const id of ids) await functions.execute(id);
     expect(functions.paper.control.state().orders.map(({ clientOrderId }) => clientOrderId)).toEqual(
       ['a', 'b', 'c'].map((id) => clientOrderIdOf('main', id)),

@@ -2,18 +2,16 @@ import { writeSync } from 'node:fs';
 import { systemClock } from '../../lib/base/clock.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
-import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
-import { messagesOf } from '../../lib/relay/message-of.ts';
+import { createSqliteLine } from '../../lib/queue/sqlite-line.ts';
 
 /**
  * Runs only the storage part of a relay until it is killed: some lanes store
- * alerts of three signals, others execute them and remove their messages. It
+ * alerts of three signals, others execute them as soon as they are in line, which is before they are durable. It
  * prints each step to standard output as soon as the step is acknowledged.
  */
 const file = openSqlite(process.argv[2] ?? '');
-const queue = createSqliteQueue(file, { clock: systemClock, maxReceives: 5 });
-const ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
+const line = createSqliteLine(file, { clock: systemClock, maxDeliveries: 5 });
+const ledger = createSqliteLedger(file, line);
 let count = 0;
 
 function tell(what: string, signalId: string): void {
@@ -36,18 +34,17 @@ async function storeForever(): Promise<void> {
 
 async function executeForever(): Promise<void> {
   for (;;) {
-    await queue.waitForWork();
-    for (const { body, receipt } of await queue.receive(1)) {
-      const message = parseSignalMessage(body);
-      const atMs = systemClock.nowMs();
-      await ledger.start(message, { status: 'sending', atMs, note: '' }, null);
-      tell('sending', message.signalId);
-      await ledger.move(message, { from: 'sending', step: { status: 'placed', atMs, note: '' } });
-      tell('placed', message.signalId);
-      tell('removing', message.signalId);
-      await queue.remove([receipt]);
-      tell('removed', message.signalId);
-    }
+    await line.waitForWork();
+    const delivery = line.take();
+    if (delivery === null) continue;
+    const { key } = delivery;
+    const atMs = systemClock.nowMs();
+    tell('starting', key.signalId);
+    await ledger.start(key, { status: 'sending', atMs, note: '' }, null);
+    tell('sending', key.signalId);
+    await ledger.move(key, { from: 'sending', step: { status: 'placed', atMs, note: '' } });
+    tell('placed', key.signalId);
+    line.finish(delivery);
   }
 }
 

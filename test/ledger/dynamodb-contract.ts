@@ -240,8 +240,9 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
         tableName,
         keepDays: 1,
       });
-      expect(await ledger.move(key, { from: 'sending', step: placed })).toMatchObject({ status: 'placed' });
-      expect((await first.read(key))?.steps).toHaveLength(3);
+      await ledger.move(key, { from: 'sending', step: placed });
+      const stored = await first.read(key);
+      expect([stored?.status, stored?.steps.length]).toEqual(['placed', 3]);
       await close();
     });
   });
@@ -260,16 +261,16 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     await acceptOne(ledger, orderEntry('a', { signal: alert }));
     await ledger.start(key, largest('sending'), null);
     const unknown = { from: 'sending', step: largest('unknown'), orderOpen: true } as const;
-    const { lookup } = await ledger.move(key, unknown);
-    await ledger.postpone(key, lookup ?? firstLookup, looked);
+    await ledger.move(key, unknown);
+    await ledger.postpone(key, (await ledger.read(key))?.lookup ?? firstLookup, looked);
 
     const placing = { from: 'unknown', step: largest('placed'), orderId: 7, orderOpen: true } as const;
-    const entry = await ledger.move(key, placing);
+    await ledger.move(key, placing);
+    const entry = await ledger.read(key);
 
     expect(Buffer.byteLength(JSON.stringify(entry))).toBeGreaterThan(90 * 1024);
     expect(entry).toMatchObject({ signal: alert, orderOpen: true, lookup: looked });
-    expect(entry.steps.slice(1)).toEqual([largest('sending'), largest('unknown'), largest('placed')]);
-    expect(await ledger.read(key)).toEqual(entry);
+    expect(entry?.steps.slice(1)).toEqual([largest('sending'), largest('unknown'), largest('placed')]);
     expect(await ledger.openOrders('main', 'BTC_USDT', 10)).toEqual([entry]);
     await close();
   });

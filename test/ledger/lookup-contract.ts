@@ -113,9 +113,8 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
       const lookup = addLookup(await lookupOf(key), noonMs + 60_000);
       await ledger.postpone(key, await lookupOf(key), lookup);
 
-      const moved = await ledger.move(key, { from: 'unknown', step: settled });
+      await ledger.move(key, { from: 'unknown', step: settled });
 
-      expect(moved.lookup).toStrictEqual(lookup);
       expect(await lookupOf(key)).toStrictEqual(lookup);
     });
   });
@@ -185,7 +184,8 @@ export function describeLookups(name: string, openFixture: () => Promise<LedgerF
     test('is not due again when the entry was settled meanwhile', async () => {
       const key = await lose('a', noonMs);
       const seen = await lookupOf(key);
-      const moved = await ledger.move(key, { from: 'unknown', step: settled });
+      await ledger.move(key, { from: 'unknown', step: settled });
+      const moved = await ledger.read(key);
 
       expect(await ledger.postpone(key, seen, addLookup(seen, noonMs + 60_000))).toBe(false);
       expect(await ledger.read(key)).toStrictEqual(moved);

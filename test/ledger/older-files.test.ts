@@ -5,12 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
-import { migrations } from '../../lib/ledger/sqlite-entries.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import { migrations } from '../../lib/ledger/sqlite-migrations.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
-import { messagesOf } from '../../lib/relay/message-of.ts';
-import { idsOf } from '../queue/queue-contract.ts';
+import { createSqliteDeadLetters } from '../../lib/queue/sqlite-dead-letters.ts';
+import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { ledgerScripts, queueScripts } from '../support/older-scripts.ts';
 import { orderEntry, signal } from './ledger-contract.ts';
@@ -50,14 +49,19 @@ const rows: readonly (readonly [string, Status, number | null])[] = [
   ['waiting-2', 'accepted', null],
 ];
 
-/** Creates a file as a release with that version of the ledger's tables wrote it. */
-function writeOlderFile(path: string, version: number): void {
+/**
+ * Creates a file as a release with that version of the ledger's tables wrote it.
+ *
+ * @param queue false: as a process that only read the ledger created it
+ */
+function writeOlderFile(path: string, version: number, queue = true): void {
   const database = new DatabaseSync(path);
   database.exec('PRAGMA journal_mode = WAL');
-  for (const script of [...ledgerScripts.slice(0, version), ...queueScripts]) database.exec(script);
+  for (const script of [...ledgerScripts.slice(0, version), ...(queue ? queueScripts : [])])
+    database.exec(script);
   database.exec(
     `CREATE TABLE schema_versions (store TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-     INSERT INTO schema_versions VALUES ('ledger', ${version}), ('queue', 1);
+     INSERT INTO schema_versions VALUES ('ledger', ${version})${queue ? ", ('queue', 1)" : ''};
      INSERT INTO pauses VALUES ('second', ${noonMs}, 'news');`,
   );
   const insert = database.prepare(
@@ -87,33 +91,52 @@ function writeOlderFile(path: string, version: number): void {
     database
       .prepare('UPDATE entries SET look = ?, look_due_at_ms = ? WHERE status = ?')
       .run(JSON.stringify(storedLookup), storedLookup.dueAtMs, 'unknown');
+  if (queue) for (const id of ['waiting-1', 'waiting-2']) enqueueIn(database, id);
+  database.close();
+}
+
+const bodyOf = (signalId: string) => JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' });
+
+function enqueueIn(database: DatabaseSync, id: string): void {
   const enqueue = database.prepare(
     'INSERT INTO messages (deduplication_id, group_name, body, sent_at_ms) VALUES (?, ?, ?, ?)',
   );
-  for (const id of ['waiting-1', 'waiting-2'])
-    enqueue.run(
-      `main.${id}`,
-      'main.BTC_USDT',
-      JSON.stringify({ account: 'main', signalId: id, market: 'BTC_USDT' }),
-      noonMs,
-    );
-  database.close();
+  enqueue.run(`main.${id}`, 'main.BTC_USDT', bodyOf(id), noonMs);
+}
+
+function buryIn(database: DatabaseSync, body: string): void {
+  database
+    .prepare(
+      'INSERT INTO dead_letters (group_name, body, receive_count, sent_at_ms, died_at_ms) VALUES (?, ?, 5, ?, ?)',
+    )
+    .run('main.BTC_USDT', body, noonMs, noonMs + 7);
+}
+
+/** Delivers every waiting signal; their ids in order. */
+function deliverAll(line: SqliteLine): readonly string[] {
+  const ids: string[] = [];
+  for (let next = line.take(); next !== null; next = line.take()) {
+    ids.push(next.key.signalId);
+    line.left(next.key);
+    line.finish(next);
+  }
+  return ids;
 }
 
 test('the migration scripts of earlier releases are unchanged', () => {
   expect(migrations.slice(0, ledgerScripts.length)).toEqual(ledgerScripts);
 });
 
-describe.each([1, 2])('a data file with version %i of the ledger', (version) => {
+describe.each([1, 2, 3])('a data file with version %i of the ledger', (version) => {
   let folder: string;
   let file: SqliteFile;
-  let queue: SqliteQueue;
+  let line: SqliteLine;
   let ledger: Ledger;
 
   function open(): void {
     file = openSqlite(join(folder, 'relay.db'));
-    queue = createSqliteQueue(file, { clock: createManualClock(noonMs), maxReceives: 5 });
-    ledger = createSqliteLedger(file, (entries) => queue.stage(messagesOf(entries)));
+    line = createSqliteLine(file, { clock: createManualClock(noonMs), maxDeliveries: 5 });
+    ledger = createSqliteLedger(file, line);
   }
 
   beforeEach(() => {
@@ -163,8 +186,7 @@ describe.each([1, 2])('a data file with version %i of the ledger', (version) => 
   });
 
   test('delivers waiting signals once, and keeps limits and resends', async () => {
-    expect(idsOf(await queue.receive(10))).toEqual(['waiting-1', 'waiting-2']);
-    expect(await queue.receive(10)).toEqual([]);
+    expect(deliverAll(line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
     const atMs = noonMs + 100;
     expect(await ledger.accept([orderEntry('waiting-1', { atMs })], { maxPerMinute: 6 })).toMatchObject({
       result: 'stored',
@@ -187,6 +209,91 @@ describe.each([1, 2])('a data file with version %i of the ledger', (version) => 
     open();
 
     expect((await ledger.list({ limit: 100 })).entries).toHaveLength(8);
-    expect(idsOf(await queue.receive(10))).toEqual(['waiting-1', 'waiting-2', 'new']);
+    expect(deliverAll(line)).toEqual(['sent-1', 'waiting-1', 'waiting-2', 'new']);
+  });
+});
+
+describe('the queue of an older release', () => {
+  let folder: string;
+  let path: string;
+  const opened: SqliteFile[] = [];
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'older-'));
+    path = join(folder, 'relay.db');
+  });
+  afterEach(() => {
+    for (const file of opened.splice(0)) file.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  function openLine(): { readonly file: SqliteFile; readonly line: SqliteLine } {
+    const file = openSqlite(path);
+    opened.push(file);
+    return { file, line: createSqliteLine(file, { clock: createManualClock(noonMs), maxDeliveries: 5 }) };
+  }
+
+  function change(write: (database: DatabaseSync) => void): void {
+    const database = new DatabaseSync(path);
+    write(database);
+    database.close();
+  }
+
+  test('is taken over: dead letters stay dead letters, and come back by a redrive', async () => {
+    writeOlderFile(path, 3);
+    change((database) => {
+      database.exec("DELETE FROM messages WHERE deduplication_id = 'main.waiting-1'");
+      buryIn(database, bodyOf('waiting-1'));
+    });
+    const { file, line } = openLine();
+
+    expect(deliverAll(line)).toEqual(['sent-1', 'waiting-2']);
+    const deadLetters = createSqliteDeadLetters(file);
+    expect(deadLetters.count()).toMatchObject({ waiting: 1, deadLetters: 1 });
+    expect(await deadLetters.redrive()).toEqual([{ group: 'main.BTC_USDT', body: bodyOf('waiting-1') }]);
+    expect(deliverAll(openLine().line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
+  });
+
+  test('leaves no table and no version behind', () => {
+    writeOlderFile(path, 3);
+    const { file } = openLine();
+
+    const tables = file.database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
+    expect(tables.map(({ name }) => name)).toEqual(['entries', 'pauses', 'schema_versions']);
+    expect(file.database.prepare('SELECT * FROM schema_versions').all()).toEqual([
+      { store: 'ledger', version: migrations.length },
+    ]);
+  });
+
+  test('delivers a signal that has a dead letter and a message: it was redriven, or enqueued again', () => {
+    writeOlderFile(path, 3);
+    change((database) => buryIn(database, bodyOf('waiting-1')));
+
+    expect(deliverAll(openLine().line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
+  });
+
+  test('ignores dead letters of signals that have ended, and of texts that are no pointers', () => {
+    writeOlderFile(path, 3);
+    change((database) => {
+      for (const body of [
+        bodyOf('denied-1'),
+        bodyOf('nowhere'),
+        'no JSON',
+        '',
+        '[1]',
+        'null',
+        '{"account":1}',
+      ])
+        buryIn(database, body);
+    });
+    const { file, line } = openLine();
+
+    expect(deliverAll(line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
+    expect(createSqliteDeadLetters(file).count()).toMatchObject({ waiting: 2, deadLetters: 0 });
+  });
+
+  test('need not exist', () => {
+    writeOlderFile(path, 3, false);
+    expect(deliverAll(openLine().line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
   });
 });

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
+import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { acceptOne } from '../support/accept-one.ts';
 import { damageRow } from '../support/damage-row.ts';
+import { override } from '../support/override.ts';
 import { describeDamage } from './damage-contract.ts';
 import { describeFinding } from './find-contract.ts';
 import { describeLedger, type LedgerFixture, orderEntry } from './ledger-contract.ts';
@@ -43,13 +45,33 @@ describeLedger('a ledger on the disk', openOnDisk);
 describeLookups('a ledger on the disk', openOnDisk);
 describeFinding('a ledger on the disk', openOnDisk);
 
-/** Two open ledgers on one file, as the relay and the CLI have. */
+/**
+ * Two open ledgers on one file, as the relay and the CLI have.
+ *
+ * Of two processes, one waits for the lock of the other. In one process that wait would block the writer that it waits
+ * for, so moves that begin at once are made in turns here.
+ */
 async function openTwice(): Promise<SharedLedger> {
   const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
   const files = [openSqlite(join(folder, 'relay.db')), openSqlite(join(folder, 'relay.db'))] as const;
+  let turn: Promise<unknown> = Promise.resolve();
+  /** A refused move has an open transaction, too, in which it changes nothing. */
+  async function committed(): Promise<void> {
+    while (files.some(({ database }) => database.isTransaction))
+      await new Promise((resolve) => setImmediate(resolve));
+  }
+  function movingInTurns(ledger: Ledger): Ledger {
+    return override(ledger, {
+      move(key, move) {
+        const done = turn.then(() => ledger.move(key, move)).finally(committed);
+        turn = done.catch(() => undefined);
+        return done;
+      },
+    });
+  }
   return {
-    ledger: createSqliteLedger(files[0]),
-    other: createSqliteLedger(files[1]),
+    ledger: movingInTurns(createSqliteLedger(files[0])),
+    other: movingInTurns(createSqliteLedger(files[1])),
     async close() {
       for (const file of files) file.close();
       rmSync(folder, { recursive: true });
@@ -83,6 +105,8 @@ function plansOfLedger(): readonly { readonly sql: string; readonly plan: readon
     { status: 'unknown' },
     { account: 'main' },
     { status: 'unknown', account: 'main' },
+    { status: 'sending' },
+    { status: 'sending', account: 'main' },
   ] as const;
   for (const filter of filters)
     for (const oldestFirst of [false, true]) void ledger.list({ ...filter, oldestFirst, limit: 1 });
@@ -102,7 +126,7 @@ describe('the cost of a statement', () => {
   const plans = plansOfLedger();
 
   test('does not grow with the ledger: no statement scans a table or sorts', () => {
-    expect(plans.length).toBeGreaterThanOrEqual(12);
+    expect(plans.length).toBeGreaterThanOrEqual(27);
     const steps = plans.flatMap(({ sql, plan }) => plan.map((detail) => ({ sql, detail })));
     expect(
       steps.filter(({ detail }) => !/^(SEARCH |SCAN CONSTANT ROW$|SCALAR SUBQUERY )/.test(detail)),
@@ -110,27 +134,59 @@ describe('the cost of a statement', () => {
   });
 
   test.each([
-    [/^SELECT \* FROM entries WHERE \(/, 'SEARCH entries USING INDEX entries_by_time (created_at_ms<?)'],
     [
-      /^SELECT \* FROM entries WHERE status/,
-      'SEARCH entries USING INDEX entries_by_status (status=? AND created_at_ms<?)',
+      'SELECT * FROM entries WHERE (created_at_ms, seq) < (?, ?) ORDER BY created_at_ms DESC, seq DESC LIMIT ?',
+      'SEARCH entries USING INDEX entries_by_time (created_at_ms<?)',
     ],
     [
-      /^SELECT \* FROM entries WHERE \(created_at_ms, seq\) >/,
-      'SEARCH entries USING INDEX entries_by_time (created_at_ms>?)',
-    ],
-    [
-      /^SELECT \* FROM entries WHERE status = \? AND \(created_at_ms, seq\) >/,
-      'SEARCH entries USING INDEX entries_by_status (status=? AND created_at_ms>?)',
-    ],
-    [
-      /^SELECT \* FROM entries WHERE account = \? AND \(created_at_ms, seq\) </,
+      'SELECT * FROM entries WHERE account = ? AND (created_at_ms, seq) < (?, ?) ORDER BY created_at_ms DESC, seq DESC LIMIT ?',
       'SEARCH entries USING INDEX entries_by_account (account=? AND created_at_ms<?)',
     ],
     [
-      /^SELECT \* FROM entries WHERE status = \? AND account = \? AND/,
-      'SEARCH entries USING INDEX entries_by_account_and_status (account=? AND status=? AND created_at_ms<?)',
+      "SELECT * FROM entries WHERE status = ? AND status NOT IN ('accepted', 'sending') AND (created_at_ms, seq) < (?, ?) ORDER BY created_at_ms DESC, seq DESC LIMIT ?",
+      'SEARCH entries USING INDEX entries_ended (status=? AND created_at_ms<?)',
     ],
+    [
+      "SELECT * FROM entries WHERE status = ? AND status NOT IN ('accepted', 'sending') AND account = ? AND (created_at_ms, seq) < (?, ?) ORDER BY created_at_ms DESC, seq DESC LIMIT ?",
+      'SEARCH entries USING INDEX entries_ended_by_account (account=? AND status=? AND created_at_ms<?)',
+    ],
+    [
+      "SELECT * FROM entries WHERE status = ? AND status IN ('accepted', 'sending') AND (created_at_ms, seq) < (?, ?) ORDER BY created_at_ms DESC, seq DESC LIMIT ?",
+      'SEARCH entries USING INDEX entries_under_way (status=? AND created_at_ms<?)',
+    ],
+    [
+      "SELECT * FROM entries WHERE status = ? AND status IN ('accepted', 'sending') AND +account = ? AND (created_at_ms, seq) < (?, ?) ORDER BY created_at_ms DESC, seq DESC LIMIT ?",
+      'SEARCH entries USING INDEX entries_under_way (status=? AND created_at_ms<?)',
+    ],
+    [
+      'SELECT * FROM entries WHERE (created_at_ms, seq) > (?, ?) ORDER BY created_at_ms, seq LIMIT ?',
+      'SEARCH entries USING INDEX entries_by_time (created_at_ms>?)',
+    ],
+    [
+      'SELECT * FROM entries WHERE account = ? AND (created_at_ms, seq) > (?, ?) ORDER BY created_at_ms, seq LIMIT ?',
+      'SEARCH entries USING INDEX entries_by_account (account=? AND created_at_ms>?)',
+    ],
+    [
+      "SELECT * FROM entries WHERE status = ? AND status NOT IN ('accepted', 'sending') AND (created_at_ms, seq) > (?, ?) ORDER BY created_at_ms, seq LIMIT ?",
+      'SEARCH entries USING INDEX entries_ended (status=? AND created_at_ms>?)',
+    ],
+    [
+      "SELECT * FROM entries WHERE status = ? AND status NOT IN ('accepted', 'sending') AND account = ? AND (created_at_ms, seq) > (?, ?) ORDER BY created_at_ms, seq LIMIT ?",
+      'SEARCH entries USING INDEX entries_ended_by_account (account=? AND status=? AND created_at_ms>?)',
+    ],
+    [
+      "SELECT * FROM entries WHERE status = ? AND status IN ('accepted', 'sending') AND (created_at_ms, seq) > (?, ?) ORDER BY created_at_ms, seq LIMIT ?",
+      'SEARCH entries USING INDEX entries_under_way (status=? AND created_at_ms>?)',
+    ],
+    [
+      "SELECT * FROM entries WHERE status = ? AND status IN ('accepted', 'sending') AND +account = ? AND (created_at_ms, seq) > (?, ?) ORDER BY created_at_ms, seq LIMIT ?",
+      'SEARCH entries USING INDEX entries_under_way (status=? AND created_at_ms>?)',
+    ],
+  ])('the list %s reads nothing but its index', (sql, detail) => {
+    expect(plans.filter((candidate) => candidate.sql === sql).map(({ plan }) => plan)).toEqual([[detail]]);
+  });
+
+  test.each([
     [/status = 'accepted' ORDER BY/, 'SEARCH entries USING INDEX entries_waiting (account=? AND market=?)'],
     [/order_id = \?/, 'SEARCH entries USING INDEX entries_by_order (account=? AND order_id=?)'],
     [/look_due_at_ms >/, 'SEARCH entries USING INDEX looks_due (look_due_at_ms>?)'],
@@ -138,12 +194,14 @@ describe('the cost of a statement', () => {
     [/^SELECT \* .* order_open/, 'SEARCH entries USING INDEX open_orders (account=? AND market=?)'],
     [
       /^SELECT count.* accepted_at_ms/,
-      'SEARCH entries USING COVERING INDEX signals_by_account (account=? AND accepted_at_ms>? AND accepted_at_ms<?)',
+      'SEARCH entries USING INDEX entries_by_account (account=? AND created_at_ms>? AND created_at_ms<?)',
     ],
     [
       /^UPDATE entries SET status = 'sending'/,
       'SEARCH entries USING COVERING INDEX orders_by_account (account=? AND ordered_at_ms>? AND ordered_at_ms<?)',
     ],
+    [/^UPDATE entries SET status = 'sending'/, 'SEARCH entries USING INTEGER PRIMARY KEY (rowid=?)'],
+    [/^UPDATE entries SET status = \?3/, 'SEARCH entries USING INTEGER PRIMARY KEY (rowid=?)'],
   ])('%s uses its index', (sql, detail) => {
     expect(plans.find((candidate) => sql.test(candidate.sql))?.plan).toContain(detail);
   });

@@ -54,13 +54,16 @@ export function describeStateMachine(name: string, openLedger: () => Promise<Sha
         for (const { from, to } of transitions.filter((move) => move.from === statusOf(state))) {
           const key = await enact(ledger, path);
           const { steps, orderOpen } = await readEntry(ledger, key);
-          const moved = await ledger.move(key, {
+          await ledger.move(key, {
             ...moveBy({ from, to }),
             orderOpen: !orderOpen,
             orderId: 77,
           });
-          expect(moved).toMatchObject({ status: to, orderId: 77, steps: [...steps, stepTo(to)] });
-          expect(await readEntry(ledger, key)).toStrictEqual(moved);
+          expect(await readEntry(ledger, key)).toMatchObject({
+            status: to,
+            orderId: 77,
+            steps: [...steps, stepTo(to)],
+          });
         }
       });
 
@@ -96,7 +99,8 @@ export function describeStateMachine(name: string, openLedger: () => Promise<Sha
       test.each(transitions)('both to "$name", the later one is refused', async (transition) => {
         const key = await enact(ledger, wayTo(transition.from));
         const seen = [await readEntry(ledger, key), await readEntry(other, key)];
-        const moved = await ledger.move(key, moveBy(transition, 'the first'));
+        await ledger.move(key, moveBy(transition, 'the first'));
+        const moved = await readEntry(ledger, key);
 
         const late = other.move(key, moveBy(transition, 'the second'));
 

@@ -1,10 +1,30 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Delivery, SignalMessage, SignalQueue, SignalSource } from '../../lib/queue/queue.ts';
+import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
+
+/** One delivery of a message, until it is removed or released. */
+export interface Delivery {
+  readonly receipt: string;
+  readonly group: string;
+  readonly body: string;
+  /** 1 at the first delivery. */
+  readonly receiveCount: number;
+  readonly sentAtMs: number;
+}
+
+/** The consuming end of a queue. */
+export interface QueueSource {
+  /** Delivers the oldest messages of one group that no worker holds, in order; empty when there is none. */
+  receive(maxMessages: number): Promise<readonly Delivery[]>;
+  /** Deletes handled messages from the queue. */
+  remove(receipts: readonly string[]): Promise<void>;
+  /** Puts messages back in their places; after too many deliveries they become dead letters instead. */
+  release(receipts: readonly string[]): Promise<void>;
+}
 
 /** Both ends of a queue. */
 export interface QueueEnds {
   readonly queue: SignalQueue;
-  readonly source: Pick<SignalSource, 'receive' | 'remove' | 'release'>;
+  readonly source: QueueSource;
 }
 
 /** An empty queue whose messages may be delivered {@link maxReceives} times. */
@@ -32,10 +52,8 @@ export function receiptsOf(deliveries: readonly Delivery[]): readonly string[] {
   return deliveries.map(({ receipt }) => receipt);
 }
 
-type Source = QueueEnds['source'];
-
 /** Receives everything that can be delivered now, without acknowledging it. */
-async function receiveAll(source: Source, maxMessages = 10): Promise<readonly Delivery[]> {
+async function receiveAll(source: QueueSource, maxMessages = 10): Promise<readonly Delivery[]> {
   const all: Delivery[] = [];
   for (;;) {
     const deliveries = await source.receive(maxMessages);
@@ -45,7 +63,7 @@ async function receiveAll(source: Source, maxMessages = 10): Promise<readonly De
 }
 
 /** Receives and acknowledges every message. */
-async function drain(source: Source, maxMessages = 10): Promise<readonly Delivery[]> {
+async function drain(source: QueueSource, maxMessages = 10): Promise<readonly Delivery[]> {
   const all: Delivery[] = [];
   for (;;) {
     const deliveries = await source.receive(maxMessages);
@@ -59,7 +77,7 @@ async function drain(source: Source, maxMessages = 10): Promise<readonly Deliver
 export function describeQueue(name: string, openFixture: () => Promise<QueueFixture>): void {
   let fixture: QueueFixture;
   let queue: SignalQueue;
-  let source: Source;
+  let source: QueueSource;
 
   beforeEach(async () => {
     fixture = await openFixture();

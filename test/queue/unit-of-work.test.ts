@@ -1,123 +1,101 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
-import type { Ledger } from '../../lib/ledger/ledger.ts';
-import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import { createSqliteQueue, type SqliteQueue } from '../../lib/queue/sqlite-queue.ts';
-import { messagesOf } from '../../lib/relay/message-of.ts';
 import { orderEntry } from '../ledger/ledger-contract.ts';
-import { createManualClock } from '../support/manual-clock.ts';
-import { override } from '../support/override.ts';
-import { idsOf, message, receiptsOf } from './queue-contract.ts';
+import { drain, idsOf, keyOf, type OpenStore, openStore, takeAll } from './open-store.ts';
 
-let file: SqliteFile;
-let queue: SqliteQueue;
-let ledger: Ledger;
-let writeCount: number;
-
+let store: OpenStore;
 beforeEach(() => {
-  file = openSqlite(':memory:');
-  writeCount = 0;
-  const counted = override(file, {
-    write: (operation) => {
-      writeCount += 1;
-      return file.write(operation);
-    },
-  });
-  queue = createSqliteQueue(counted, { clock: createManualClock(0), maxReceives: 5 });
-  ledger = createSqliteLedger(counted, (entries) => queue.stage(messagesOf(entries)));
+  store = openStore();
 });
-afterEach(() => file.close());
+afterEach(() => store.file.close());
 
 const alert = ['a', 'b', 'c'].map((id) => orderEntry(id));
 
-function idsIn(table: 'entries' | 'messages'): readonly unknown[] {
-  const id = table === 'entries' ? 'signal_id' : "json_extract(body, '$.signalId')";
-  const order = table === 'entries' ? 'seq' : 'position';
-  const rows = file.database.prepare(`SELECT ${id} AS id FROM ${table} ORDER BY ${order}`).all();
-  return rows.map((row) => row['id']);
+function storedIds(): readonly unknown[] {
+  const rows = store.file.database.prepare('SELECT signal_id FROM entries ORDER BY seq').all();
+  return rows.map((row) => row['signal_id']);
 }
 
 describe('an alert of three signals', () => {
-  test('becomes three entries and three messages in its order, in one write', async () => {
-    await ledger.accept(alert, null);
+  test('is one write, and waits in its order', async () => {
+    const stored = store.ledger.accept(alert, null);
 
-    expect([idsIn('entries'), idsIn('messages')]).toEqual([
-      ['a', 'b', 'c'],
-      ['a', 'b', 'c'],
-    ]);
-    expect(idsOf(await queue.receive(10))).toEqual(['a', 'b', 'c']);
-    expect(writeCount).toBe(1);
+    // In the transaction that is still open.
+    expect(storedIds()).toEqual(['a', 'b', 'c']);
+    store.file.database.exec('ROLLBACK');
+    await expect(stored).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect([storedIds(), store.line.length]).toEqual([[], 0]);
+    await store.ledger.accept(alert, null);
+    expect(await drain(store)).toEqual(['a', 'b', 'c']);
   });
 
   test('adds nothing when it comes again, before or after it is executed', async () => {
-    await ledger.accept(alert, null);
-    await ledger.accept(alert, null);
-    expect(idsIn('messages')).toEqual(['a', 'b', 'c']);
+    await store.ledger.accept(alert, null);
+    await store.ledger.accept(alert, null);
+    expect(store.line.length).toBe(3);
+    expect(await drain(store)).toEqual(['a', 'b', 'c']);
 
-    await queue.remove(receiptsOf(await queue.receive(10)));
-    await ledger.accept(alert, null);
+    await store.ledger.accept(alert, null);
 
-    expect([idsIn('entries'), idsIn('messages')]).toEqual([['a', 'b', 'c'], []]);
-    expect(await queue.receive(10)).toEqual([]);
+    expect(storedIds()).toEqual(['a', 'b', 'c']);
+    expect(takeAll(store)).toEqual([]);
   });
 
-  test('of which one is already stored adds messages of the others only', async () => {
-    await ledger.accept([orderEntry('b')], null);
-    await queue.remove(receiptsOf(await queue.receive(10)));
-    await ledger.accept(alert, null);
-    expect(idsOf(await queue.receive(10))).toEqual(['a', 'c']);
-  });
-
-  test.each([
-    ['a share of signals that is used up', alert, { maxPerMinute: 2 }],
-    ['an id of another alert', [orderEntry('x'), orderEntry('z', { fingerprint: 'other' })], null],
-  ] as const)('puts nothing into the queue when it is refused because of %s', async (_, entries, limit) => {
-    await ledger.accept([orderEntry('z')], null);
-    await queue.remove(receiptsOf(await queue.receive(10)));
-
-    const { result } = await ledger.accept(entries, limit);
-
-    expect(result).not.toBe('stored');
-    expect([idsIn('entries'), idsIn('messages')]).toEqual([['z'], []]);
-    expect(await queue.receive(10)).toEqual([]);
+  test('of which one is already stored adds the others only', async () => {
+    await store.ledger.accept([orderEntry('b')], null);
+    await drain(store);
+    await store.ledger.accept(alert, null);
+    expect(await drain(store)).toEqual(['a', 'c']);
   });
 
   test.each([
-    ['a message cannot be written', 'BEFORE', "SELECT RAISE(ABORT, 'no room')"],
-    // By a constraint that is checked only at the commit.
-    ['the transaction cannot be committed', 'AFTER', 'INSERT INTO debts VALUES (1)'],
-  ])(
-    'leaves neither entry nor message when %s, and is stored completely when it comes again',
-    async (...row) => {
-      const [, when, doing] = row;
-      file.database.exec(
-        `CREATE TABLE none (id INTEGER PRIMARY KEY);
-       CREATE TABLE debts (id INTEGER REFERENCES none (id) DEFERRABLE INITIALLY DEFERRED);
-       CREATE TRIGGER refuse ${when} INSERT ON messages WHEN NEW.body LIKE '%"c"%' BEGIN ${doing}; END;`,
-      );
+    ['a share of signals that is used up', alert, { maxPerMinute: 2 }, { result: 'over_limit', count: 1 }],
+    [
+      'an id of another alert',
+      [orderEntry('x'), orderEntry('z', { fingerprint: 'other' }), orderEntry('y')],
+      null,
+      { result: 'id_taken', by: { signalId: 'z', fingerprint: 'f1' } },
+    ],
+  ] as const)(
+    'stores and delivers nothing when it is refused because of %s',
+    async (_, entries, limit, is) => {
+      await store.ledger.accept([orderEntry('z')], null);
+      await drain(store);
 
-      await expect(ledger.accept(alert, null)).rejects.toMatchObject({ code: 'store_unavailable' });
+      expect(await store.ledger.accept(entries, limit)).toMatchObject(is);
 
-      expect([idsIn('entries'), idsIn('messages')]).toEqual([[], []]);
-      expect(await queue.receive(10)).toEqual([]);
-      file.database.exec('DROP TRIGGER refuse');
-      await ledger.accept(alert, null);
-      expect(idsOf(await queue.receive(10))).toEqual(['a', 'b', 'c']);
+      expect([storedIds(), store.line.length]).toEqual([['z'], 0]);
+      expect(store.line.find(keyOf('x'))).toBeNull();
     },
   );
 
-  test('is delivered once, and the enqueue that follows writes nothing', async () => {
-    await ledger.accept(alert, null);
-    writeCount = 0;
+  test.each([
+    ['one of them cannot be written', 'BEFORE', "SELECT RAISE(ABORT, 'no room')"],
+    // By a constraint that is checked only at the commit.
+    ['the transaction cannot be committed', 'AFTER', 'INSERT INTO debts VALUES (1)'],
+  ])('leaves nothing when %s, and is stored completely when it comes again', async (_, when, doing) => {
+    store.file.database.exec(
+      `CREATE TABLE none (id INTEGER PRIMARY KEY);
+       CREATE TABLE debts (id INTEGER REFERENCES none (id) DEFERRABLE INITIALLY DEFERRED);
+       CREATE TRIGGER refuse ${when} INSERT ON entries WHEN NEW.signal_id = 'c' BEGIN ${doing}; END;`,
+    );
 
-    for (const id of ['a', 'b', 'c']) await queue.enqueue(message(id));
+    await expect(store.ledger.accept(alert, null)).rejects.toMatchObject({ code: 'store_unavailable' });
 
-    expect(writeCount).toBe(0);
-    const deliveries = await queue.receive(10);
-    expect(idsOf(deliveries)).toEqual(['a', 'b', 'c']);
-    await queue.enqueue(message('a'));
-    expect(writeCount).toBe(0);
-    await queue.remove(receiptsOf(deliveries));
-    expect(await queue.receive(10)).toEqual([]);
+    expect([storedIds(), store.line.length]).toEqual([[], 0]);
+    store.file.database.exec('DROP TRIGGER refuse');
+    await store.ledger.accept(alert, null);
+    expect(await drain(store)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('that is refused does not undo the alerts that share its flush', async () => {
+    const results = await Promise.all([
+      store.ledger.accept([orderEntry('first')], null),
+      store.ledger.accept(alert, { maxPerMinute: 3 }),
+      store.ledger.accept([orderEntry('last')], null),
+    ]);
+
+    expect(results.map(({ result }) => result)).toEqual(['stored', 'over_limit', 'stored']);
+    expect(idsOf(takeAll(store))).toEqual(['first']);
+    expect(storedIds()).toEqual(['first', 'last']);
   });
 });

@@ -9,7 +9,7 @@ import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';
 import { recordAlarms } from '../support/record-alarms.ts';
 
-const key = { account: 'main', signalId: 'buy-1' };
+const key = { account: 'main', signalId: 'buy-1', market: 'BTC_USDT' };
 
 describe('executing a stored signal', () => {
   let functions: Functions;

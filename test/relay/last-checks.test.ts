@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { EntryKey } from '../../lib/ledger/entry.ts';
+import type { DueKey } from '../../lib/ledger/ledger.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
@@ -20,10 +20,11 @@ describe('the kill switch', () => {
   const pause = { sinceMs: noonMs, reason: 'news' };
 
   /** Executes the signal while an operator pauses its account between preparation and sending. */
-  async function executeWhilePausing(key: EntryKey): Promise<void> {
+  async function executeWhilePausing(key: DueKey, preparedMs = 1001): Promise<void> {
     const { services } = relay;
     const exchangeFor: RelayServices['exchangeFor'] = async (account) => {
       await services.ledger.writePause('main', pause);
+      relay.clock.advance(preparedMs);
       return await services.exchangeFor(account);
     };
     await executeSignal({ ...services, exchangeFor }, key);
@@ -40,6 +41,16 @@ describe('the kill switch', () => {
     expect((await relay.entry('buy-1')).steps.at(-1)?.evidence).toMatchObject({ rule: 'paused' });
     expect(relay.asked.slice(before)).not.toContain(createPath);
     expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['open']);
+  });
+
+  test('is not read again before sending when preparing took no longer than a second', async () => {
+    relay = await openAftermath();
+
+    await executeWhilePausing(await relay.receive(buyAlert()), 1000);
+
+    expect(await statuses('buy-1')).toEqual(['accepted', 'sending', 'placed']);
+    await executeWhilePausing(await relay.receive(buyAlert({ id: 'next' })), 0);
+    expect(await statuses('next')).toEqual(['accepted', 'denied']);
   });
 
   test.each([
@@ -63,7 +74,7 @@ describe('the kill switch', () => {
 });
 
 describe('a worker that is frozen after it wrote `sending`', () => {
-  async function executeFrozen(key: EntryKey, frozenMs: number): Promise<void> {
+  async function executeFrozen(key: DueKey, frozenMs: number): Promise<void> {
     const { services } = relay;
     const ledger = override(services.ledger, {
       start: async (...args) => {

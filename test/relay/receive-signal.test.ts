@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
+import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { type Functions, openFunctions } from '../support/functions.ts';
 import { override } from '../support/override.ts';
@@ -29,7 +30,9 @@ describe('an alert that could not be stored or enqueued', () => {
 
   test('gets a 503 when it was not enqueued, and the resend completes it', async () => {
     const queue = failingQueue(1);
-    functions = await openFunctions(() => ({ queue }));
+    functions = await openFunctions(({ ledger }) => ({
+      ledger: override(ledger, createQueuedEntrance(ledger, queue)),
+    }));
 
     const first = await functions.receive(buyAlert());
     const resent = await functions.receive(buyAlert());
@@ -48,7 +51,9 @@ describe('an alert that could not be stored or enqueued', () => {
 
   test('of several signals is continued where it stopped', async () => {
     const queue = failingQueue(1);
-    functions = await openFunctions(() => ({ queue }));
+    functions = await openFunctions(({ ledger }) => ({
+      ledger: override(ledger, createQueuedEntrance(ledger, queue)),
+    }));
     const alert = `[${buyAlert({ id: 'a' })},${buyAlert({ id: 'b' })}]`;
 
     await functions.receive(alert);

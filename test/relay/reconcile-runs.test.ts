@@ -317,13 +317,15 @@ describe('a signal that was stored but never executed', () => {
     await forget(buyAlert(), 15 * minuteMs + 1);
     await relay.reconcile();
 
-    expect(await executeSignal(relay.services, { account: 'main', signalId: 'buy-1' })).toBe('denied');
+    expect(
+      await executeSignal(relay.services, { account: 'main', signalId: 'buy-1', market: 'BTC_USDT' }),
+    ).toBe('denied');
     expect(creates()).toBe(0);
   });
 
   test('is either denied once or executed when two runs and a worker meet', async () => {
     await forget(hourAlert, 61 * minuteMs);
-    const key = { account: 'main', signalId: 'buy-1' };
+    const key = { account: 'main', signalId: 'buy-1', market: 'BTC_USDT' };
 
     const [first, second] = await Promise.all([
       relay.reconcile(),

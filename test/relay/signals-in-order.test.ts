@@ -78,17 +78,21 @@ describe('an order that waits without a message', () => {
   test('is listed once for a cancel_all', async () => {
     await leaveBehind(buyAlert({ id: 'before' }), alert({ id: 'all', action: 'cancel_all' }));
     const { services } = relay;
-    let lists = 0;
+    const lists: string[] = [];
     const ledger = override(services.ledger, {
-      waiting: async (...args) => {
-        lists += 1;
+      async readDue(...args) {
+        lists.push('readDue');
+        return await services.ledger.readDue(...args);
+      },
+      async waiting(...args) {
+        lists.push('waiting');
         return await services.ledger.waiting(...args);
       },
     });
 
     await relay.executeWith({ ...services, ledger }, 'all');
 
-    expect(lists).toBe(1);
+    expect(lists).toEqual(['readDue']);
     expect(await statuses('before')).toEqual(['accepted', 'cancelled']);
   });
 

@@ -3,7 +3,8 @@ import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
-import type { Entry, EntryKey } from '../../lib/ledger/entry.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { DueKey } from '../../lib/ledger/ledger.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
@@ -24,7 +25,7 @@ export interface Aftermath {
   readonly paper: PaperExchange;
   /** The wire to it. */
   readonly transport: Transport;
-  /** Where ledger and queue are kept, for a test that writes into it behind their backs. */
+  /** Where the ledger is kept, for a test that writes into it behind its back. */
   readonly file: SqliteFile;
   /** The services of these functions; a test may replace one. */
   readonly services: RelayServices;
@@ -32,11 +33,11 @@ export interface Aftermath {
   readonly alarms: readonly RaisedAlarm[];
   /** The paths that were asked for at the exchange, oldest first. */
   readonly asked: string[];
-  /** Receives an alert with one signal. */
-  receive(alert: string): Promise<EntryKey>;
+  /** Receives an alert with one signal, of {@link market}. */
+  receive(alert: string): Promise<DueKey>;
   /** Receives an alert with several signals. */
   receiveAll(alert: string): Promise<void>;
-  /** Executes one signal of the account. */
+  /** Executes one signal of the account, in {@link market}. */
   execute(signalId: string): Promise<void>;
   /** The same with other services. */
   executeWith(services: ExecuteServices, signalId: string): Promise<void>;
@@ -53,6 +54,8 @@ export interface Aftermath {
 
 export const noonMs = 1_790_000_000_000;
 export const minuteMs = 60_000;
+/** The market of its signals. */
+const market = 'BTC_USDT';
 const lists = [
   '/api/v4/orders',
   '/api/v4/trade-account/order/history',
@@ -92,13 +95,13 @@ export async function openAftermath(
     return receiveSignal(services, { account: 'main', token, body: Buffer.from(alert) });
   }
 
-  async function receive(alert: string): Promise<EntryKey> {
+  async function receive(alert: string): Promise<DueKey> {
     const { signalId } = (await takeIn(alert)).body as { signalId: string };
-    return { account: 'main', signalId };
+    return { account: 'main', signalId, market };
   }
 
   // Read before any fault strikes, as in a relay that has been up for a second.
-  await services.markets.find('BTC_USDT');
+  await services.markets.find(market);
   return {
     clock,
     paper,
@@ -114,10 +117,10 @@ export async function openAftermath(
       await takeIn(alert);
     },
     async execute(signalId) {
-      await executeSignal(services, { account: 'main', signalId });
+      await executeSignal(services, { account: 'main', signalId, market });
     },
     async executeWith(withServices, signalId) {
-      await executeSignal(withServices, { account: 'main', signalId });
+      await executeSignal(withServices, { account: 'main', signalId, market });
     },
     async send(alert, fault) {
       const key = await receive(alert);
@@ -131,7 +134,7 @@ export async function openAftermath(
         await reconcile();
       }
     },
-    setPrice: (price) => paper.control.setPrice('BTC_USDT', parseDecimal(price)),
+    setPrice: (price) => paper.control.setPrice(market, parseDecimal(price)),
     close,
   };
 }

@@ -4,6 +4,7 @@ import { createReceiveSignal } from '../../lib/host/webhook.ts';
 import { createExecuteSignal } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
+import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.ts';
 import { openServices, token } from './relay-services.ts';
 
@@ -13,6 +14,8 @@ export interface Functions {
   readonly ledger: Ledger;
   /** What both functions run on; a test may put another part in its place. */
   readonly services: ReceiveServices & ExecuteServices;
+  /** The signals that wait in the ledger. */
+  readonly line: SqliteLine;
   receive(body: string): Promise<APIGatewayProxyResult>;
   execute(signalId: string): Promise<SQSBatchResponse>;
   close(): Promise<void>;
@@ -24,7 +27,7 @@ export async function openFunctions(
   ) => Partial<ReceiveServices & ExecuteServices> = () => ({}),
   clock: Clock = systemClock,
 ): Promise<Functions> {
-  const { paper, services: standard, close } = await openServices({ dialect: 'live', clock });
+  const { paper, services: standard, line, close } = await openServices({ dialect: 'live', clock });
   const services = { ...standard, ...replace(standard) };
   const receiveSignal = createReceiveSignal(services);
   const executeSignal = createExecuteSignal(services);
@@ -32,6 +35,7 @@ export async function openFunctions(
     paper,
     ledger: standard.ledger,
     services,
+    line,
     receive: (body) => receiveSignal(proxyEvent(body)),
     execute: (signalId) =>
       executeSignal(queueEvent(signalId, JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' }))),

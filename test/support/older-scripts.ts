@@ -37,6 +37,10 @@ export const ledgerScripts: readonly string[] = [
      'firstMissAtMs', NULL, 'lastAtMs', NULL, 'dueAtMs', updated_at_ms, 'alarmedAtMs', updated_at_ms, 'finding', NULL)
      WHERE status = 'unknown';
    CREATE INDEX looks_due ON entries (look_due_at_ms) WHERE look_due_at_ms IS NOT NULL;`,
+  `CREATE INDEX entries_waiting ON entries (account, market, seq) WHERE status = 'accepted' AND market IS NOT NULL;
+   CREATE INDEX entries_by_order ON entries (account, order_id) WHERE order_id IS NOT NULL;
+   CREATE INDEX entries_by_account ON entries (account, created_at_ms);
+   CREATE INDEX entries_by_account_and_status ON entries (account, status, created_at_ms);`,
 ];
 
 export const queueScripts: readonly string[] = [

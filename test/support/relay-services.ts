@@ -10,7 +10,7 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
-import { createSqliteQueue } from '../../lib/queue/sqlite-queue.ts';
+import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import type { ReconcileServices } from '../../lib/relay/reconcile-signals.ts';
@@ -25,6 +25,8 @@ export interface OpenServices {
   readonly paper: PaperExchange;
   readonly file: SqliteFile;
   readonly services: RelayServices;
+  /** The signals that wait in its ledger. */
+  readonly line: SqliteLine;
   /** Oldest first. */
   readonly raised: readonly RaisedAlarm[];
   close(): Promise<void>;
@@ -48,6 +50,7 @@ export async function openServices(options: {
   const client = createExchangeClient({ address: paper.url, dialect, credentials, clock, random, transport });
   const file = openSqlite(':memory:');
   const copies = createSqliteMarketCopies(file, paper.url);
+  const line = createSqliteLine(file, { maxDeliveries: 5, clock });
   const { alarms, raised } = recordAlarms();
   const silence = () => undefined;
   const log = { info: silence, warn: silence, error: silence };
@@ -57,8 +60,8 @@ export async function openServices(options: {
     log,
     alarms,
     settings,
-    ledger: createSqliteLedger(file),
-    queue: createSqliteQueue(file, { maxReceives: 5, clock }),
+    ledger: createSqliteLedger(file, line),
+    queue: null,
     webhookTokens: async () => [token],
     heldSecrets: async () => [token, credentials.apiSecret],
     overload: createOverloadWatch(),
@@ -78,6 +81,7 @@ export async function openServices(options: {
     paper,
     file,
     services,
+    line,
     raised,
     async close() {
       transport.close();

@@ -1,0 +1,29 @@
+import type { SqliteFile } from '../base/sqlite.ts';
+import type { SignalMessage } from './queue.ts';
+
+/** A row of the statement `waiting`. */
+export interface WaitingRow extends SignalMessage {
+  readonly seq: number;
+  readonly isAside: number;
+}
+
+const listOf = (condition: string) =>
+  `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside FROM entries
+   WHERE ${condition} AND market IS NOT NULL ORDER BY seq`;
+
+/** Rows are found by their numbers. Their ids are compared, too: a number is given again when its write was lost. */
+export function prepareStatements({ database }: SqliteFile) {
+  return {
+    waiting: database.prepare(listOf("status = 'accepted'")),
+    unfinished: database.prepare(listOf("status IN ('accepted', 'sending')")),
+    isWaiting: database.prepare(
+      `SELECT 1 FROM entries WHERE seq = ? AND account = ? AND signal_id = ? AND status = 'accepted'`,
+    ),
+    setAside: database.prepare(
+      `UPDATE entries SET set_aside_at_ms = ?
+       WHERE seq = ? AND account = ? AND signal_id = ? AND status = 'accepted'`,
+    ),
+    // Changes only when another connection has written.
+    dataVersion: database.prepare('PRAGMA data_version'),
+  };
+}

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { SignalEntry } from '../../lib/ledger/entry.ts';
+import { isSignal } from '../../lib/ledger/entry.ts';
+import type { Pause } from '../../lib/ledger/ledger.ts';
+import { createKillSwitch, type PauseReading } from '../../lib/relay/kill-switch.ts';
+import { type Aftermath, noonMs, openAftermath } from '../support/aftermath.ts';
+import { buyAlert } from '../support/alerts.ts';
+import { override } from '../support/override.ts';
+
+const pause: Pause = { sinceMs: noonMs, reason: 'news' };
+let relay: Aftermath;
+/** The times at which the pause was read from the ledger. */
+let readAtMs: number[];
+
+beforeEach(async () => {
+  relay = await openAftermath();
+  readAtMs = [];
+});
+afterEach(() => relay.close());
+
+async function switchOf(alert: string, reading: PauseReading | null) {
+  const { signalId } = await relay.receive(alert);
+  const entry = await relay.entry(signalId);
+  if (!isSignal(entry)) throw new Error('it is no signal');
+  return createSwitch(entry, reading);
+}
+
+function createSwitch(entry: SignalEntry, reading: PauseReading | null) {
+  const { ledger: stored } = relay.services;
+  const ledger = override(stored, {
+    readPause(account) {
+      readAtMs.push(relay.clock.nowMs());
+      return stored.readPause(account);
+    },
+  });
+  return createKillSwitch({ ledger, clock: relay.clock }, entry, reading);
+}
+
+test('a reading that is at hand is used for one second, and not a millisecond longer', async () => {
+  const killSwitch = await switchOf(buyAlert(), { pause: null, readAtMs: noonMs });
+  await relay.services.ledger.writePause('main', pause);
+
+  expect(await killSwitch.check()).toBeNull();
+  relay.clock.advance(1000);
+  expect(await killSwitch.check()).toBeNull();
+  expect(readAtMs).toEqual([]);
+  relay.clock.advance(1);
+  expect(await killSwitch.check()).toMatchObject({ rule: 'paused' });
+
+  expect(readAtMs).toEqual([noonMs + 1001]);
+});
+
+test('its age counts from the beginning of the reading', async () => {
+  const killSwitch = await switchOf(buyAlert(), null);
+  const { ledger } = relay.services;
+  const { readPause } = ledger;
+  ledger.readPause = async (account) => {
+    const read = await readPause.call(ledger, account);
+    relay.clock.advance(600);
+    return read;
+  };
+
+  await killSwitch.check();
+  await relay.services.ledger.writePause('main', pause);
+  relay.clock.advance(400);
+  expect(await killSwitch.check()).toBeNull();
+  relay.clock.advance(1);
+
+  expect(await killSwitch.check()).toMatchObject({ rule: 'paused' });
+  expect(readAtMs).toEqual([noonMs, noonMs + 1001]);
+});
+
+test('a reading is not used after the clock was set back', async () => {
+  const killSwitch = await switchOf(buyAlert(), { pause: null, readAtMs: noonMs });
+  await relay.services.ledger.writePause('main', pause);
+  relay.clock.advance(-1);
+
+  expect(await killSwitch.check()).toMatchObject({ rule: 'paused' });
+  expect(readAtMs).toEqual([noonMs - 1]);
+});
+
+test('without a reading the pause is read at the first check', async () => {
+  const killSwitch = await switchOf(buyAlert(), null);
+  expect(readAtMs).toEqual([]);
+  expect(await killSwitch.check()).toBeNull();
+  expect(readAtMs).toEqual([noonMs]);
+});
+
+test.each([{ action: 'cancel_all' }, { action: 'cancel', orderId: 1 }])(
+  'a cancellation never reads it: %o',
+  async (cancel) => {
+    const alert = JSON.stringify({ id: 'stop', ticker: 'BTCUSDT', ...cancel });
+    const killSwitch = await switchOf(alert, { pause, readAtMs: noonMs });
+    relay.clock.advance(5000);
+
+    expect(await killSwitch.check()).toBeNull();
+    expect(readAtMs).toEqual([]);
+  },
+);
