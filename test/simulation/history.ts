@@ -121,6 +121,7 @@ export class History {
   readonly stored = new Map<string, number>();
   /** By key: signals that may be sent out of order, with the reason. */
   readonly outOfTurn = new Map<string, string>();
+  #places = 0;
   readonly pauses: PauseSpan[] = [];
   /** Every copy of the market list that was stored, in order. */
   readonly keptMarkets: { readonly atMs: number; readonly names: readonly string[] }[] = [];
@@ -137,8 +138,16 @@ export class History {
     if (fault !== null) this.faults.set(fault, (this.faults.get(fault) ?? 0) + 1);
   }
 
-  noteStored(key: EntryKey): void {
-    if (!this.stored.has(keyText(key))) this.stored.set(keyText(key), this.stored.size);
+  /** A place after all earlier ones, for signals that are stored at this moment. */
+  nextPlace(): number {
+    this.#places += 1;
+    return this.#places;
+  }
+
+  /** @param place of the moment at which it was executed, which may be before it is on the disk */
+  noteStored(key: EntryKey, place: number): void {
+    const known = this.stored.get(keyText(key)) ?? Number.POSITIVE_INFINITY;
+    this.stored.set(keyText(key), Math.min(known, place));
   }
 
   noteStatus(key: EntryKey, status: Status, atMs: number): void {

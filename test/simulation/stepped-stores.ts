@@ -19,9 +19,9 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     return entry;
   }
 
-  async function noteStored(key: EntryKey): Promise<void> {
+  async function noteStored(key: EntryKey, place: number): Promise<void> {
     const entry = await noteEntry(key);
-    if (entry !== null && isSignal(entry)) history.noteStored(key);
+    if (entry !== null && isSignal(entry)) history.noteStored(key, place);
   }
 
   /** A step on one entry; the status of the entry is recorded at the moment when the step takes effect. */
@@ -38,10 +38,11 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
   return {
     accept: (entries, limit) =>
       process.step('ledger.accept', entries.map(keyText).join(', '), async () => {
+        const places = entries.map(() => history.nextPlace());
         try {
           return await ledger.accept(entries, limit);
         } finally {
-          for (const entry of entries) await noteStored(entry);
+          for (const [index, entry] of entries.entries()) await noteStored(entry, places[index] ?? 0);
         }
       }),
     refuse: (entry) => stepOn('refuse', entry, '', () => ledger.refuse(entry)),
