@@ -57,7 +57,7 @@ function relayFunction(
         Architectures: ['arm64'],
         Runtime: 'nodejs24.x',
         Handler: 'index.handler',
-        LoggingConfig: { LogFormat: 'JSON', LogGroup: reference(`Relay${name}Log`) },
+        LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN', LogGroup: reference(`Relay${name}Log`) },
         Role: attribute(`Relay${name}Role`, 'Arn'),
         Environment: { Variables: Object.fromEntries(variables.map((key) => [key, known[key]])) },
       },
