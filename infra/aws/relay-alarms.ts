@@ -45,13 +45,10 @@ const countedLines = {
     '{ ($.status = "rejected") || ($.status = "not_sent") || ($.status = "not_placed") }',
   ),
   Refused: FilterPattern.literal(
-    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
+    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "method_not_allowed") }',
   ),
-  /**
-   * Counted in the access log, whose values are all text. The gateway
-   * responds with 403 to an address, receive-signal with 401 to a token.
-   */
-  TurnedAway: FilterPattern.literal('{ ($.status = "401") || ($.status = "403") }'),
+  /** Counted in the access log, whose values are all text. receive-signal itself never responds with 403. */
+  TurnedAway: FilterPattern.literal('{ $.status = "403" }'),
 } as const satisfies Record<string, IFilterPattern>;
 type Counted = keyof typeof countedLines;
 export const countedNames = Object.keys(countedLines) as readonly Counted[];
@@ -114,15 +111,16 @@ export class RelayAlarms extends Construct {
   #addWebhook({ topic, api, receive }: RelayAlarmsProps): void {
     topic.add('Refusals', {
       metric: this.#count('Refused', receive),
-      meaning: 'The webhook refused an alert (4xx), so no order was placed for it.',
-      runbook: `run \`${inLedger} --status invalid\`. Each entry says what to correct in the TradingView alert.`,
+      meaning:
+        'The webhook refused an alert of an allowed address (4xx), so no order was placed for it: its text is wrong, it came too late, or it names an unknown account or a wrong token (401).',
+      runbook: `run \`${inLedger} --status invalid\`. Each entry says what to correct in the TradingView alert. An alert with a wrong URL has no entry: find "unauthorized" in the log of the function "receive", and compare the URL in TradingView with the output of \`${relay} webhook ACCOUNT --stack STACK\`. If they are equal, another caller is guessing: replace the token with \`${relay} token rotate ACCOUNT --stack STACK\`, and put the new URL into TradingView.`,
     });
     topic.add('TurnedAway', {
       metric: this.#count('TurnedAway', { node: api.node, logGroup: api.accessLog }),
       meaning:
-        'The webhook turned a caller away, and no order was placed. Either its address is not on the allowlist (403), or the address is allowed and the account is unknown or the token wrong (401).',
+        'An address that is not on the allowlist called the webhook. The request got a 403 and no order was placed.',
       runbook:
-        'find status and sourceIp in the access log. A 403 of your own address or of a new one of TradingView: add it to allowedAddresses in relay.config.ts and deploy. A 401: compare the URL in TradingView with the output of `npx relay webhook ACCOUNT --stack STACK`; if they are equal, another caller is guessing: replace the token with `npx relay token rotate ACCOUNT --stack STACK`, and put the new URL into TradingView. Any other 403 was blocked: do nothing.',
+        'find the sourceIp in the access log. If it is yours or a new address of TradingView, add it to allowedAddresses in relay.config.ts and deploy. Otherwise do nothing: the request was blocked.',
     });
     topic.add('AlertsNotTaken', {
       metric: api.api.metricServerError({ statistic: Stats.SUM, period: alarmPeriod }),

@@ -94,7 +94,7 @@ function drawDenials({ execute, reconcile }: RelayDashboardProps): IWidget {
     view: LogQueryVisualizationType.TABLE,
     queryLines: [
       'filter message = "signal denied"',
-      'fields @timestamp, account, signal',
+      'fields @timestamp, account, signalId, market, note',
       'sort @timestamp desc',
       'limit 50',
     ],

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { readProjectFile } from '../support/project-files.ts';
 import { synthesize } from './synthesized.ts';
 import { checkRequirement, findUnnoticed, type Requirement } from './template-checks.ts';
 
@@ -54,10 +55,10 @@ const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = 
     ['Execute', 'Reconcile'],
   ],
   Refused: [
-    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
+    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "method_not_allowed") }',
     ['Receive'],
   ],
-  TurnedAway: ['{ ($.status = "401") || ($.status = "403") }', ['Webhook']],
+  TurnedAway: ['{ $.status = "403" }', ['Webhook']],
 };
 
 /** The log groups that are not named after their function. */
@@ -138,6 +139,14 @@ describe('The alarms', () => {
     expect(resources[`RelayAlarms${name}`]?.Properties['AlarmDescription']).toMatch(
       /^[A-Z][^\n]+\.\nRunbook: [^\n]{20,}\.$/,
     );
+  });
+
+  test('are all in the table of docs/aws.md, and no other is', () => {
+    const [, table = ''] =
+      /<!-- alarms -->\n([\s\S]*?)<!-- \/alarms -->/.exec(readProjectFile('docs/aws.md')) ?? [];
+    const named = new Set(Array.from(table.matchAll(/`(\w+)`/g), ([, name = '']) => name));
+
+    expect([...named].toSorted()).toEqual(Object.keys(alarms).toSorted());
   });
 
   test.each([

@@ -287,12 +287,12 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
 
   'The functions': [
     relayFunction('Receive', {
-      MemorySize: 1024,
+      MemorySize: 512,
       Timeout: 10,
       variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'WEBHOOK_TOKENS'],
     }),
     relayFunction('Execute', {
-      MemorySize: 1024,
+      MemorySize: 512,
       Timeout: 30,
       variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'EXCHANGE_KEYS'],
     }),
