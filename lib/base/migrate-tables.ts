@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { RelayError } from './errors.ts';
-import { type SqliteFile, storeError } from './sqlite.ts';
+import type { SqliteFile } from './sqlite.ts';
+import { storeError } from './sqlite-error.ts';
 
 /**
  * Migrates the tables of one store to the newest version, completely or not at all.

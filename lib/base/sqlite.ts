@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { RelayError } from './errors.ts';
+import { storeError } from './sqlite-error.ts';
+import { beginPatiently, lockTimeoutMs } from './sqlite-lock.ts';
 
 /** One embedded database file, shared by the stores of a local run. */
 export interface SqliteFile {
@@ -47,21 +48,6 @@ const afterTwoTurns: ScheduleFlush = (flush) => {
 };
 
 /**
- * How long to wait for another process's lock. The wait blocks the only thread, and TradingView gives up
- * after 3 s, so several waits in a row must stay below that.
- */
-const lockTimeoutMs = 250;
-
-/**
- * Under load one transaction of a relay follows the other, and the lock is free for microseconds only. So that an operator
- * can pause an account all the same, it is left free for this long, at least once in `freeEveryMs`.
- */
-const freeMs = 1;
-const freeEveryMs = 100;
-/** How often a patient process tries to take the lock: SQLite itself waits up to 100 ms between two tries. */
-const retryMs = 0.2;
-
-/**
  * Opens or creates the file with a write-ahead log that is flushed at every commit, so that neither `kill -9`
  * nor a power cut loses an acknowledged write.
  *
@@ -96,8 +82,6 @@ class TransactedFile implements SqliteFile {
   /** Why the last transaction could not be opened: until its flush is due, no operation waits for the same lock again. */
   #failure: unknown = null;
   #isScheduled = false;
-  #committedAt = performance.now();
-  #wasFreeAt = performance.now();
 
   constructor(database: DatabaseSync, { patienceMs = 0, scheduleFlush = afterTwoTurns }: SqliteOptions) {
     this.database = database;
@@ -145,19 +129,8 @@ class TransactedFile implements SqliteFile {
   }
 
   #begin(): void {
-    const startedAt = performance.now();
-    if (startedAt - this.#committedAt >= freeMs) this.#wasFreeAt = startedAt;
-    if (this.#patienceMs > 0) beginPatiently(this.database, startedAt + this.#patienceMs);
+    if (this.#patienceMs > 0) beginPatiently(this.database, performance.now() + this.#patienceMs);
     else this.#statements.begin.run();
-  }
-
-  /** Leaves the lock to other processes for a moment, if this one had it nearly all the time. */
-  #yieldLock(): void {
-    if (performance.now() - this.#wasFreeAt >= freeEveryMs) {
-      block(freeMs);
-      this.#wasFreeAt = performance.now();
-    }
-    this.#committedAt = performance.now();
   }
 
   #schedule(): void {
@@ -199,7 +172,6 @@ class TransactedFile implements SqliteFile {
     }
     this.#flush = null;
     flush.resolve();
-    this.#yieldLock();
   }
 
   /** A full disk or an I/O error rolls the whole transaction back, with all its operations. */
@@ -260,49 +232,4 @@ export function createForOwner(path: string): void {
   } catch {
     // The file exists, or SQLite reports why it cannot be created.
   }
-}
-
-/** SQLite's own errors become `store_unavailable`; all other errors pass through. */
-export function storeError(done: string, error: unknown): unknown {
-  if (!isSqliteError(error)) return error;
-  const message = `the database could not be ${done}: ${error.message}`;
-  return new RelayError('store_unavailable', message, { cause: error });
-}
-
-/** @param until a time of `performance.now()` */
-function beginPatiently(database: DatabaseSync, until: number): void {
-  database.exec('PRAGMA busy_timeout = 0');
-  try {
-    for (;;) {
-      try {
-        database.exec('BEGIN IMMEDIATE');
-        return;
-      } catch (error) {
-        if (!isBusy(error) || performance.now() >= until) throw error;
-        block(retryMs);
-      }
-    }
-  } finally {
-    database.exec(`PRAGMA busy_timeout = ${lockTimeoutMs}`);
-  }
-}
-
-/** SQLITE_BUSY. */
-const busyCode = 5;
-
-function isBusy(error: unknown): boolean {
-  return isSqliteError(error) && 'errcode' in error && error.errcode === busyCode;
-}
-
-const nothing = new Int32Array(new SharedArrayBuffer(4));
-
-function block(durationMs: number): void {
-  Atomics.wait(nothing, 0, 0, durationMs);
-}
-
-/** By code, not by class: an error of Node.js may come from another realm. */
-function isSqliteError(error: unknown): error is { readonly message: string } {
-  if (typeof error !== 'object' || error === null || !('code' in error) || !('message' in error))
-    return false;
-  return error.code === 'ERR_SQLITE_ERROR' || error.code === 'ERR_INVALID_STATE';
 }

@@ -56,9 +56,10 @@ export class DynamodbEntrance implements LedgerEntrance {
   }
 
   async accept(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted> {
-    // A resend does not count against the limit, so existing entries are
-    // read first. Without a limit, a single write detects them by itself.
-    let found = limit === null && newEntries.length === 1 ? [null] : await this.#readAll(newEntries);
+    const accepted = await this.#acceptNew(newEntries, limit);
+    if (accepted !== null) return accepted;
+    // A resend does not count against the limit, so what was stored before is read first.
+    let found = await this.#readAll(newEntries);
     for (let tries = 0; tries < maximumTries; tries += 1) {
       const taken = found.find(
         (entry, index) => entry !== null && isOtherAlert(newEntries[index] as NewEntry, entry),
@@ -75,6 +76,21 @@ export class DynamodbEntrance implements LedgerEntrance {
       'store_unavailable',
       'the alert could not be stored: too many copies of it arrive at the same time',
     );
+  }
+
+  /**
+   * The usual case, without a look at what is stored: none of the signals was stored or counted before.
+   *
+   * @returns null when that is not so; then nothing was stored, and nothing is counted
+   */
+  async #acceptNew(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted | null> {
+    const atMs = newEntries[0]?.atMs ?? 0;
+    if (!(await this.#signals.takeNew(newEntries, atMs, limit))) return null;
+    const created = newEntries.map(createAcceptedEntry);
+    if (await this.#create(created))
+      return { result: 'stored', signals: created.map((entry) => ({ entry, isNew: true })) };
+    await this.#signals.giveBack(newEntries, atMs, limit);
+    return null;
   }
 
   async refuse(refused: RefusedEntry): Promise<void> {

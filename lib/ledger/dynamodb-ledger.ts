@@ -6,6 +6,7 @@ import { boundLookup } from './bound-step.ts';
 import { DynamodbEntrance, type DynamodbLedgerOptions } from './dynamodb-entrance.ts';
 import {
   anyWaitingPrefix,
+  entriesOf,
   entryOf,
   entryOrDamaged,
   expiryAttribute,
@@ -65,19 +66,20 @@ class DynamodbLedger implements Ledger {
 
   async start(key: EntryKey, step: Step, limit: MinuteLimit | null): Promise<Started> {
     const move: Move = { from: 'accepted', step, orderOpen: true };
-    if (limit !== null) {
-      const entry = await this.read(key);
-      if (entry === null) throw createConflict(key, move);
-      if (entry.status !== 'accepted') return { result: 'conflict', entry };
-      if (entry.clientOrderId !== null) {
-        const place = await this.#orders.take([key], step.atMs, limit);
-        if (!place.free) return { result: 'over_limit', count: place.count };
-      }
-    }
+    // Counted without a look at the entry: should it have left `accepted`, its order has this place already.
+    const place = await this.#orders.take([key], step.atMs, limit);
+    if (!place.free) return await this.#refuseStart(key, move, place.count);
     const written = await this.#advance(key, move);
     if (written.done) return { result: 'started' };
     if (written.found === null) throw createConflict(key, move);
     return { result: 'conflict', entry: entryOf(written.found) };
+  }
+
+  /** The minute has no place for an order; an entry that is no longer `accepted` needs none. */
+  async #refuseStart(key: EntryKey, move: Move, count: number): Promise<Started> {
+    const entry = await this.read(key);
+    if (entry === null) throw createConflict(key, move);
+    return entry.status === 'accepted' ? { result: 'over_limit', count } : { result: 'conflict', entry };
   }
 
   async move(key: EntryKey, move: Move): Promise<void> {
@@ -104,13 +106,15 @@ class DynamodbLedger implements Ledger {
   }
 
   async readDue({ market, ...key }: DueKey, mostEarlier: number): Promise<Due> {
-    const { account } = key;
-    const [entry, pause, waiting] = await Promise.all([
-      this.read(key),
-      this.readPause(account),
-      this.waiting(account, market, mostEarlier),
+    const [waiting, pause] = await Promise.all([
+      this.#lists.waitingItems(key.account, market, mostEarlier),
+      this.readPause(key.account),
     ]);
-    const earlier = entry?.status === 'accepted' ? listBefore(key, waiting) : [];
+    const { item: { S: name } = {} } = keyItem(key);
+    const own = waiting.find((item) => textOf(item, 'item') === name);
+    // A signal that does not wait was executed before, or more signals wait before it than one page has.
+    const entry = own === undefined ? await this.read(key) : entryOf(own);
+    const earlier = entry?.status === 'accepted' ? listBefore(key, entriesOf(waiting)) : [];
     return { entry, earlier, pause };
   }
 

@@ -44,12 +44,17 @@ export class DynamodbLists {
     };
   }
 
-  waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+  async waiting(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    return entriesOf(await this.waitingItems(account, market, limit));
+  }
+
+  waitingItems(account: string, market: string, limit: number): Promise<readonly Item[]> {
     return this.#queryOpenOrders(account, waitingPrefix(market), { limit, oldestFirst: true });
   }
 
-  openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
-    return this.#queryOpenOrders(account, openOrderPrefix(market), { limit, oldestFirst: false });
+  async openOrders(account: string, market: string, limit: number): Promise<readonly Entry[]> {
+    const page = { limit, oldestFirst: false };
+    return entriesOf(await this.#queryOpenOrders(account, openOrderPrefix(market), page));
   }
 
   async dueLookups(nowMs: number, limit: number): Promise<readonly Entry[]> {
@@ -92,19 +97,18 @@ export class DynamodbLists {
     return entriesOf(items);
   }
 
-  async #queryOpenOrders(
+  #queryOpenOrders(
     account: string,
     prefix: string,
     page: { readonly limit: number; readonly oldestFirst: boolean },
-  ): Promise<readonly Entry[]> {
-    const items = await this.#table.queryUpTo(page.limit, {
+  ): Promise<readonly Item[]> {
+    return this.#table.queryUpTo(page.limit, {
       IndexName: indexes.openOrders,
       KeyConditionExpression: '#account = :account AND begins_with(#openOrder, :prefix)',
       ExpressionAttributeValues: { ':account': { S: account }, ':prefix': { S: prefix } },
       ConsistentRead: true,
       ScanIndexForward: page.oldestFirst,
     });
-    return entriesOf(items);
   }
 
   #queryPlaces({ status, account, limit, cursor, startMs, oldestFirst = false }: EntryQuery) {

@@ -59,6 +59,43 @@ export class MinuteCount {
   }
 
   /**
+   * Takes places for signals that have none yet, in one request.
+   *
+   * @returns false when one of them has a place, even one that no longer counts, or when the map has no room: then
+   * nothing was taken, and {@link take} decides
+   */
+  async takeNew(keys: readonly EntryKey[], atMs: number, limit: MinuteLimit | null): Promise<boolean> {
+    if (limit === null || keys.length === 0) return true;
+    const { key, places, names } = placesOf(this.#itemName, keys);
+    const written = await this.#table.update({
+      Key: key,
+      set: `SET ${places.map((place) => `${place} = :at`).join(', ')} ADD #version :one`,
+      condition: `size(#times) <= :room AND ${places.map((place) => `attribute_not_exists(${place})`).join(' AND ')}`,
+      names,
+      values: {
+        ':at': { N: String(atMs) },
+        ':one': { N: '1' },
+        ':room': { N: String(limit.maxPerMinute - keys.length) },
+      },
+    });
+    return written.done;
+  }
+
+  /** Gives back what {@link takeNew} took at that time. */
+  async giveBack(keys: readonly EntryKey[], atMs: number, limit: MinuteLimit | null): Promise<void> {
+    if (limit === null) return;
+    const { key, places, names } = placesOf(this.#itemName, keys);
+    await this.#table.update({
+      Key: key,
+      set: `REMOVE ${places.join(', ')} ADD #version :one`,
+      // Should another writer have renewed one of them, it needs it.
+      condition: places.map((place) => `${place} = :at`).join(' AND '),
+      names,
+      values: { ':at': { N: String(atMs) }, ':one': { N: '1' } },
+    });
+  }
+
+  /**
    * Takes places while the map has room, without reading the times in it. @returns null when the map is full
    */
   async #takeFree(taking: Taking): Promise<Place | null> {
@@ -103,6 +140,15 @@ export class MinuteCount {
     });
     return written.done ? { free: true } : null;
   }
+}
+
+/** Where the places of the signals are in the item of their account. */
+function placesOf(itemName: string, keys: readonly EntryKey[]) {
+  return {
+    key: { account: { S: keys[0]?.account ?? '' }, item: { S: itemName } },
+    places: keys.map((_, index) => `#times.#name${index}`),
+    names: Object.fromEntries(keys.map((key, index) => [`#name${index}`, shortNameOf(key)])),
+  };
 }
 
 interface Taking {

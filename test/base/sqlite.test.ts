@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { RelayError } from '../../lib/base/errors.ts';
 import { migrateTables } from '../../lib/base/migrate-tables.ts';
@@ -254,6 +257,36 @@ describe('execute', () => {
     expect(flushes).toHaveLength(2);
     own.close();
   });
+});
+
+describe('a process that writes all the time', () => {
+  /** Begins the next transaction as soon as the last one is on the disk. */
+  const busyWriter = `
+    const { openSqlite } = await import(process.argv[1]);
+    const file = openSqlite(process.argv[2]);
+    const insert = file.database.prepare('INSERT INTO notes VALUES (?)');
+    for (let count = 0; ; count += 1) {
+      await file.write(() => insert.run('busy ' + count));
+      if (count === 100) process.send('busy');
+    }`;
+
+  test('leaves the lock to a patient one', async () => {
+    const module = fileURLToPath(new URL('../../lib/base/sqlite.ts', import.meta.url));
+    const writer = spawn(process.execPath, ['--input-type=module', '-e', busyWriter, module, path], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    try {
+      await once(writer, 'message');
+      const patient = openSqlite(path, { patienceMs: 20_000 });
+      const insert = patient.database.prepare('INSERT INTO notes VALUES (?)');
+      for (let count = 0; count < 20; count += 1) await patient.write(() => insert.run(`patient ${count}`));
+      patient.close();
+    } finally {
+      writer.kill('SIGKILL');
+      await once(writer, 'exit');
+    }
+    expect(notesOnDisk().filter((text) => String(text).startsWith('patient'))).toHaveLength(20);
+  }, 60_000);
 });
 
 describe('read', () => {

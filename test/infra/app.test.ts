@@ -41,12 +41,12 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 420_000],
-    ['execute-signal', 520_000],
-    ['reconcile-signals', 420_000],
-    ['snapshot-balances', 420_000],
-    ['snapshot-fees', 420_000],
-    ['import-interest', 420_000],
+    ['receive-signal', 260_000],
+    ['execute-signal', 330_000],
+    ['reconcile-signals', 290_000],
+    ['snapshot-balances', 260_000],
+    ['snapshot-fees', 260_000],
+    ['import-interest', 260_000],
   ])('bundles %s with that configuration into one file of at most %i bytes', (name, maximumBytes) => {
     const bundle = readFileSync(join(outdir, 'functions', name, 'index.js'));
 

@@ -340,6 +340,19 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     });
   });
 
+  test(`${name} gives the place back that a resend took which came after its minute`, async () => {
+    const { ledger, close } = await open();
+    const later = { atMs: noonMs + 61_000 };
+    await acceptOne(ledger, orderEntry('a'), null);
+
+    const resent = await acceptOne(ledger, orderEntry('a', later), { maxPerMinute: 1 });
+    const next = await acceptOne(ledger, orderEntry('b', later), { maxPerMinute: 1 });
+    const full = await acceptOne(ledger, orderEntry('c', later), { maxPerMinute: 1 });
+
+    expect([resent.result, next.result, full.result]).toEqual(['exists', 'created', 'over_limit']);
+    await close();
+  });
+
   test(`${name} without its table fails with errors that do not name the table`, async () => {
     const ledger = createDynamodbLedger({ client, tableName: 'gone', keepDays: 1 });
     const failure = (done: string) => ({

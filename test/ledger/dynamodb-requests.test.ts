@@ -18,6 +18,7 @@ const seenBodies = () => dynamodb.server.seen.map(({ body }) => JSON.parse(body)
 describe('a ledger on DynamoDB', () => {
   test('does not count for ever when it is overtaken every time', async () => {
     dynamodb = await startScriptedDynamodb([
+      fails('ConditionalCheckFailedException'),
       answers({}),
       ...Array<ScriptStep>(200).fill(fails('ConditionalCheckFailedException')),
     ]);
@@ -49,5 +50,23 @@ describe('a ledger on DynamoDB', () => {
     const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
     expect((await acceptOne(ledger, orderEntry('a'), null)).result).toBe('created');
     expect(seenBodies().map((body) => Object.keys(body).includes('Item'))).toEqual([true]);
+  });
+
+  test('gives a place back when the signal was stored before, unless the place was renewed meanwhile', async () => {
+    const stored = { account: { S: 'main' }, item: { S: 'signal#a' }, fingerprint: { S: 'f1' } };
+    dynamodb = await startScriptedDynamodb([
+      answers({ Attributes: {} }),
+      fails('ConditionalCheckFailedException', { Item: stored }),
+      fails('ConditionalCheckFailedException'),
+      answers({ Responses: { ledger: [{ ...stored, status: { S: 'placed' }, steps: { L: [] } }] } }),
+    ]);
+    const ledger = createDynamodbLedger({ client: dynamodb.client, tableName: 'ledger', keepDays: 1 });
+
+    expect((await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 5 })).result).toBe('exists');
+
+    expect(seenBodies()[2]).toMatchObject({
+      UpdateExpression: 'REMOVE #times.#name0 ADD #version :one',
+      ConditionExpression: '#times.#name0 = :at',
+    });
   });
 });

@@ -66,14 +66,28 @@ export function mayNotRest({ signal }: Pick<Facts['entries'][number], 'signal'>)
   return signal.orderType === 'market' || (signal.orderType === 'limit' && signal.ioc === true);
 }
 
+/** The fields of either dialect that name an order. */
+interface CancelBody {
+  readonly orderId?: number;
+  readonly clientOrderId?: string;
+  readonly client_order_id?: string;
+}
+
 /** Finds lookups that cancelled an order which may rest. */
 function findMeddling({ history, entries }: Facts, orders: OwnOrders): readonly Violation[] {
-  const mayEnd = new Set(
-    entries.filter(mayNotRest).flatMap((entry) => orders.of(entry).map((order: PaperOrder) => order.orderId)),
+  // A lookup that knows an order from its fills only cancels it by its client order id.
+  const mayEnd = new Set<number | string | null>(
+    entries
+      .filter(mayNotRest)
+      .flatMap((entry) => [
+        entry.clientOrderId,
+        ...orders.of(entry).map((order: PaperOrder) => order.orderId),
+      ]),
   );
   return history.sends
     .filter(({ path, invocation }) => isCancel(path) && invocation?.handlerName === 'reconcile')
-    .map(({ body }) => (JSON.parse(body) as { readonly orderId?: number }).orderId ?? 0)
-    .filter((orderId) => !mayEnd.has(orderId))
-    .map((orderId) => broken(`a lookup cancelled order ${orderId}, which may rest`));
+    .map(({ body }) => JSON.parse(body) as CancelBody)
+    .map(({ orderId, clientOrderId, client_order_id }) => orderId ?? clientOrderId ?? client_order_id ?? null)
+    .filter((order) => !mayEnd.has(order))
+    .map((order) => broken(`a lookup cancelled order ${order}, which may rest`));
 }

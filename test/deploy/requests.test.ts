@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type CountingProxy, startCountingProxy } from './counting-proxy.ts';
+import { type Deployment, deployRelay, post, type Template } from './deployment.ts';
+import { waitUntil } from './wait-until.ts';
+
+let deployment: Deployment;
+let receiving: CountingProxy;
+let executing: CountingProxy;
+
+beforeAll(async () => {
+  deployment = await deployRelay({
+    snapshots: { balances: null, fees: null, interest: null },
+  });
+  for (const [account, keys] of [
+    ['main', 'paper-key\npaper-secret\n'],
+    ['second', 'paper-key-2\npaper-secret-2\n'],
+  ] as const) {
+    await deployment.relayJson(['keys', 'set', account], keys);
+    // The emulator's first token may hold a slash.
+    await deployment.relayJson(['token', 'rotate', account]);
+  }
+  receiving = await startCountingProxy(deployment.aws.url);
+  executing = await startCountingProxy(deployment.aws.url);
+  await deployment.redeploy((template) =>
+    callThrough(template, { RelayReceiveFunction: receiving.url, RelayExecuteFunction: executing.url }),
+  );
+});
+
+afterAll(async () => {
+  await deployment?.close();
+  await receiving?.close();
+  await executing?.close();
+});
+
+/** The template with another address of AWS in the environments of functions, by the beginnings of their ids. */
+function callThrough(template: Template, addresses: Readonly<Record<string, string>>): Template {
+  const resources = Object.entries(template.Resources).map(([id, resource]) => {
+    const [, address] = Object.entries(addresses).find(([name]) => id.startsWith(name)) ?? [];
+    if (address === undefined || resource.Type !== 'AWS::Lambda::Function') return [id, resource] as const;
+    const { Environment } = resource.Properties as {
+      readonly Environment: { readonly Variables: Readonly<Record<string, unknown>> };
+    };
+    const Variables = { ...Environment.Variables, AWS_ENDPOINT_URL: address };
+    return [id, { ...resource, Properties: { ...resource.Properties, Environment: { Variables } } }] as const;
+  });
+  return { ...template, Resources: Object.fromEntries(resources) };
+}
+
+/** Sends an alert and waits for its order. @returns what each function asked of AWS */
+async function countRequests(account: string, id: string, operationsInAll: number) {
+  receiving.reset();
+  executing.reset();
+  const webhook = await deployment.readWebhook(account);
+  const order = { ticker: 'BTCUSDT', action: 'buy', quantity: '0.01', stopPrice: '61000' };
+  await post(webhook, JSON.stringify({ id, ...order }));
+  await deployment.settled(id, { account });
+  const operations = () => [...receiving.operations, ...executing.operations];
+  // What follows the outcome comes after the status that shows it.
+  await waitUntil(
+    'the last request',
+    async () => operations().length,
+    (count) => count >= operationsInAll,
+  );
+  return { receiving: receiving.operations.toSorted(), executing: executing.operations.toSorted() };
+}
+
+describe('An order by functions that have run before costs', () => {
+  test('eight requests to AWS when the account has a limit of orders alone', async () => {
+    await countRequests('second', 'first-of-second', 8);
+
+    expect(await countRequests('second', 'second-of-second', 8)).toEqual({
+      receiving: ['PutItem', 'SendMessage'],
+      // The query and the read side by side, then the order's place in the minute, and `sending`; the order is sent;
+      // then its outcome, and the id that the exchange gave it.
+      executing: ['GetItem', 'Query', 'UpdateItem', 'UpdateItem', 'UpdateItem', 'UpdateItem'],
+    });
+  });
+
+  test('one more when it has a limit of signals, too', async () => {
+    await countRequests('main', 'first-of-main', 9);
+
+    expect(await countRequests('main', 'second-of-main', 9)).toEqual({
+      receiving: ['PutItem', 'SendMessage', 'UpdateItem'],
+      executing: ['GetItem', 'Query', 'UpdateItem', 'UpdateItem', 'UpdateItem', 'UpdateItem'],
+    });
+  });
+});
