@@ -18,7 +18,7 @@ const gigabyte = 1_000_000_000;
 const minutesOfMonth = 43_800;
 
 /**
- * List prices of us-east-1 in US dollars, as of 22 November 2026.
+ * List prices of us-east-1 in US dollars, as published in 2025 and 2026; last compared in November 2026.
  *
  * @see https://aws.amazon.com/cloudwatch/pricing/
  * @see https://aws.amazon.com/dynamodb/pricing/on-demand/
