@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads';
-import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { createSqliteFile, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
@@ -24,7 +24,9 @@ export function openSimulatedWorld(
   const name = `simulation-${process.pid}-${threadId}-${databaseCount}`;
   const databasePath = `file:${name}?mode=memory&cache=shared`;
   const localFlush: LocalFlush = { run: null };
-  const file = waitingFor(localFlush, openSqlite(databasePath));
+  const { database } = openSqlite(databasePath);
+  // Committed before the next event of the simulated world.
+  const file = waitingFor(localFlush, createSqliteFile(database, { scheduleFlush: queueMicrotask }));
   const world: SimulatedWorld = {
     stage,
     dialect,
