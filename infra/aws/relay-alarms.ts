@@ -5,7 +5,6 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { AccountSnapshots } from './account-snapshots.ts';
 import { type AlarmTopic, alarmPeriod } from './alarm-topic.ts';
-import { addThrottleAlarms, addTimeAlarm } from './capacity-alarms.ts';
 import type { LedgerTable } from './ledger-table.ts';
 import type { RelayFunction } from './relay-function.ts';
 import type { SignalQueue } from './signal-queue.ts';
@@ -41,14 +40,13 @@ const countedLines = {
   Attention: FilterPattern.literal(
     '{ ($.alarm IS TRUE) && (($.status NOT EXISTS) || ($.status != "unknown")) }',
   ),
-  Rejected: FilterPattern.literal('{ $.status = "rejected" }'),
-  NoOrder: FilterPattern.literal('{ ($.status = "not_sent") || ($.status = "not_placed") }'),
-  /** Has no alarm: the rule did its job. A denied cancellation logs its own alarm line. */
-  Denied: FilterPattern.literal('{ $.message = "signal denied" }'),
-  Refused: FilterPattern.literal(
-    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
+  /** A denial is not among them: the rule did its job. A denied cancellation logs its own alarm line. */
+  NoOrder: FilterPattern.literal(
+    '{ ($.status = "rejected") || ($.status = "not_sent") || ($.status = "not_placed") }',
   ),
-  Unauthorized: FilterPattern.literal('{ $.code = "unauthorized" }'),
+  Refused: FilterPattern.literal(
+    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "method_not_allowed") }',
+  ),
   /** Counted in the access log, whose values are all text. receive-signal itself never responds with 403. */
   TurnedAway: FilterPattern.literal('{ $.status = "403" }'),
 } as const satisfies Record<string, IFilterPattern>;
@@ -58,7 +56,13 @@ export const countedNames = Object.keys(countedLines) as readonly Counted[];
 const relay = 'npx relay';
 const inLedger = `${relay} signals --stack STACK`;
 
-/** Every alarm of the relay with its runbook. Each alarm watches one metric; none uses metric math. */
+/**
+ * Every alarm of the relay with its runbook. Each alarm watches one metric; none uses metric math.
+ *
+ * An alarm and a metric of log lines cost money each month, so what another alarm says as well has none of its own.
+ * docs/aws.md lists what each alarm covers. Alarms that repeat or last stay apart from those that do not:
+ * an alarm that is already on sends no second mail.
+ */
 export class RelayAlarms extends Construct {
   readonly #namespace: string;
 
@@ -69,7 +73,6 @@ export class RelayAlarms extends Construct {
     this.#addWebhook(props);
     this.#addQueues(props);
     this.#addFunctions(props);
-    addThrottleAlarms(props.topic, 'Ledger', props.ledger.table);
     addSnapshotAlarms(props.topic, props.snapshots);
   }
 
@@ -97,32 +100,20 @@ export class RelayAlarms extends Construct {
         'The relay logged an alarm. For example: the exchange reported another order than the one sent, a signal was not executed, a cancellation was denied or may have left orders open, alerts exceed the limit a minute, or interest payments are no longer listed by the exchange.',
       runbook: `search the logs of the functions for "alarm":true. Each line names what happened and the signal or account. If it says that signals are waiting, remove the cause and run \`${relay} redrive --stack STACK\`.`,
     });
-    topic.add('Rejections', {
-      metric: this.#count('Rejected', execute, reconcile),
-      meaning:
-        'The exchange rejected an order, so the order does not exist; or a cancellation had no effect, so the order it was for may still be open.',
-      runbook: `run \`${inLedger} --status rejected\`. The exchange's code and messages say what to change (balance, size, key permissions). After a rejected cancellation, check the open orders on the exchange.`,
-    });
     topic.add('NoOrder', {
       metric: this.#count('NoOrder', execute, reconcile),
       meaning:
-        'There is no order for a signal: the order provably never reached the exchange, or lookups proved that the exchange does not have it.',
-      runbook: `run \`${inLedger} --status not_sent\` and \`${inLedger} --status not_placed\` for the reason, then \`${relay} doctor --stack STACK\`. The relay does not send the order again: if you still want it, place it yourself.`,
+        'A signal ended without its order: the exchange rejected it, it provably never reached the exchange, or lookups proved that the exchange does not have it. Or the exchange rejected a cancellation, so the order it was for may still be open.',
+      runbook: `run \`${inLedger} --status rejected\`, then the same with not_sent and not_placed, for the reason: the exchange's code and messages say what to change (balance, size, key permissions). If they do not, run \`${relay} doctor --stack STACK\`. The relay does not send an order again: if you still want it, place it yourself. After a rejected cancellation, check the open orders on the exchange.`,
     });
-    this.#count('Denied', execute, reconcile);
   }
 
   #addWebhook({ topic, api, receive }: RelayAlarmsProps): void {
     topic.add('Refusals', {
       metric: this.#count('Refused', receive),
-      meaning: 'The webhook refused an alert (4xx), so no order was placed for it.',
-      runbook: `run \`${inLedger} --status invalid\`. Each entry says what to correct in the TradingView alert.`,
-    });
-    topic.add('AuthenticationFailures', {
-      metric: this.#count('Unauthorized', receive),
-      meaning: 'An allowed address called the webhook with an unknown account or a wrong token.',
-      runbook:
-        'compare the URL in TradingView with the output of `npx relay webhook --stack STACK`. If they are equal, another caller is guessing: replace the token with `npx relay token rotate ACCOUNT --stack STACK`, and put the new URL into TradingView.',
+      meaning:
+        'The webhook refused an alert of an allowed address (4xx), so no order was placed for it: its text is wrong, it came too late, or it names an unknown account or a wrong token (401).',
+      runbook: `run \`${inLedger} --status invalid\`. Each entry says what to correct in the TradingView alert. An alert with a wrong URL has no entry: find "unauthorized" in the log of the function "receive", and compare the URL in TradingView with the output of \`${relay} webhook ACCOUNT --stack STACK\`. If they are equal, another caller is guessing: replace the token with \`${relay} token rotate ACCOUNT --stack STACK\`, and put the new URL into TradingView.`,
     });
     topic.add('TurnedAway', {
       metric: this.#count('TurnedAway', { node: api.node, logGroup: api.accessLog }),
@@ -134,9 +125,9 @@ export class RelayAlarms extends Construct {
     topic.add('AlertsNotTaken', {
       metric: api.api.metricServerError({ statistic: Stats.SUM, period: alarmPeriod }),
       meaning:
-        'The webhook responded with a 5xx: the alert may not be stored or queued. TradingView sends it up to three more times.',
+        'The webhook responded with a 5xx: the alert may not be stored or queued. The function "receive" crashed, was throttled by AWS, or took longer than 2 s. TradingView sends the alert up to three more times.',
       runbook:
-        'read the log of the function "receive" for the cause. If it shows none, check whether the throttle of the API is too low. Then check with `npx relay signals --stack STACK` that the alert is in the ledger: if it is not, it is lost and you must act on it yourself.',
+        'read the log of the function "receive" for the cause. If it shows none, look on the dashboard for throttled functions (a new AWS account runs 10 at once: ask for more in Service Quotas), and check whether the throttle of the API is too low. Then check with `npx relay signals --stack STACK` that the alert is in the ledger: if it is not, it is lost and you must act on it yourself.',
     });
   }
 
@@ -155,37 +146,29 @@ export class RelayAlarms extends Construct {
       meaning:
         'A signal has waited in the queue for longer than its maximum age. It will be denied as stale.',
       runbook:
-        'read the log of the function "execute". Either the exchange is slow or down, or an earlier signal of the same market keeps failing. `npx relay doctor --stack STACK` shows which.',
+        'read the log of the function "execute". Either the exchange is slow or down, an earlier signal of the same market keeps failing, or the dashboard shows that AWS throttles the function or the ledger. `npx relay doctor --stack STACK` shows which.',
     });
     topic.add('Undelivered', {
       metric: undelivered.metricApproximateNumberOfMessagesVisible(latest),
-      meaning: 'A scheduled run failed in all its retries, or an alarm mail could not be delivered.',
+      meaning:
+        'A scheduled run (the reconciler, or a snapshot) failed, crashed or timed out in all its retries, or an alarm mail could not be delivered.',
       runbook:
-        'read the messages in the undelivered queue: each names its schedule or topic. Remove the cause, then purge the queue.',
+        'read the messages in the undelivered queue: each names its function, schedule or topic. Read the log of that function around this time. Remove the cause, then purge the queue.',
     });
   }
 
-  #addFunctions({ topic, receive, execute, reconcile }: RelayAlarmsProps): void {
+  /**
+   * What goes wrong in "receive" is a 5xx of the webhook. A failed run of the
+   * reconciler is retried, then put into the undelivered queue.
+   */
+  #addFunctions({ topic, execute, reconcile }: RelayAlarmsProps): void {
     const sum = { statistic: Stats.SUM, period: alarmPeriod };
-    const functions = { Receive: receive, Execute: execute, Reconcile: reconcile };
-    for (const [name, run] of Object.entries(functions)) {
-      topic.add(`${name}Errors`, {
-        metric: run.lambda.metricErrors(sum),
-        meaning: `The function "${name.toLowerCase()}" crashed or ran out of time.`,
-        runbook:
-          'read its log around this time for the cause. Signals in progress are delivered again without your help.',
-      });
-      addTimeAlarm(topic, name, run);
-    }
-    // The reconciler needs none: the schedule retries a throttled
-    // run, and ReconcileDidNotRun covers five missing runs.
-    for (const [name, { lambda }] of Object.entries({ Receive: receive, Execute: execute }))
-      topic.add(`${name}Throttled`, {
-        metric: lambda.metricThrottles(sum),
-        meaning: `AWS throttled the function "${name.toLowerCase()}": too many functions of this AWS account ran at once.`,
-        runbook:
-          'ask for a higher quota of concurrent Lambda executions in Service Quotas; a new account has 10. Waiting signals are delivered again by themselves.',
-      });
+    topic.add('ExecuteErrors', {
+      metric: execute.lambda.metricErrors(sum),
+      meaning: 'The function "execute" crashed or ran out of time.',
+      runbook:
+        'read its log around this time for the cause: the exchange, AWS, or the code. Signals in progress are delivered again without your help.',
+    });
     // Missing data sets it off, or a schedule that never ran would raise no alarm. The periods are short,
     // because CloudWatch looks several periods further back before it treats data as missing.
     topic.add('ReconcileDidNotRun', {

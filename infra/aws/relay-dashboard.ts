@@ -30,7 +30,7 @@ export class RelayDashboard extends Dashboard {
     this.addWidgets(...drawQueue(props));
     this.addWidgets(...drawFunctions(props));
     this.addWidgets(drawThrottles(props));
-    this.addWidgets(...drawSnapshots(props));
+    this.addWidgets(drawDenials(props), ...drawSnapshots(props));
   }
 }
 
@@ -39,7 +39,7 @@ function drawWebhook({ api: { api }, alarms }: RelayDashboardProps): IWidget[] {
     graph('Alerts', [api.metricCount(sum), api.metricClientError(sum), api.metricServerError(sum)]),
     graph('Response time (99th percentile)', [api.metricLatency(slowest)]),
     graph(
-      'Failures and denials',
+      'Failures',
       countedNames.map((name) => alarms.metric(name)),
     ),
   ];
@@ -84,6 +84,22 @@ function drawThrottles({ ledger, snapshots }: RelayDashboardProps): IWidget {
       table.metric('WriteThrottleEvents', { ...sum, label: `${name}: writes` }),
     ]),
   );
+}
+
+/** Denials raise no alarm: a rule did its job. Reading the logs when somebody looks costs less than a metric. */
+function drawDenials({ execute, reconcile }: RelayDashboardProps): IWidget {
+  return new LogQueryWidget({
+    title: 'Denials',
+    logGroupNames: [execute.logGroup.logGroupName, reconcile.logGroup.logGroupName],
+    view: LogQueryVisualizationType.TABLE,
+    queryLines: [
+      'filter message = "signal denied"',
+      'fields @timestamp, account, signalId, market, note',
+      'sort @timestamp desc',
+      'limit 50',
+    ],
+    width: 24,
+  });
 }
 
 /** Changes of transfer fees raise no alarm; they show here and in `fees history`. */

@@ -6,6 +6,7 @@ import {
   Function as LambdaFunction,
   LoggingFormat,
   Runtime,
+  SystemLogLevel,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -55,6 +56,8 @@ export class RelayFunction extends Construct {
       role: this.#role,
       logGroup: this.logGroup,
       loggingFormat: LoggingFormat.JSON,
+      // Lambda's own lines about runs that went well would be half of the log. Their number and duration are metrics.
+      systemLogLevelV2: SystemLogLevel.WARN,
       environment: props.environment,
     });
     acknowledge(this.lambda);

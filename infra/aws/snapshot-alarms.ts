@@ -1,8 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { AccountSnapshots, SnapshotJob } from './account-snapshots.ts';
-import { type AlarmTopic, alarmPeriod } from './alarm-topic.ts';
-import { addThrottleAlarms, addTimeAlarm } from './capacity-alarms.ts';
+import type { AlarmTopic } from './alarm-topic.ts';
 
 /** CloudWatch evaluates a week at most, and more than a day only in periods of at least an hour. */
 const longestSilenceHours = 7 * 24;
@@ -11,26 +10,12 @@ const longestFineHours = 24;
 const slackHours = 2;
 
 /**
- * The alarms of the snapshots. A changed fee raises none:
- * nothing is wrong, and the operator has nothing to do.
+ * The alarms of the snapshots. A run that failed, crashed, timed out or was throttled is retried, then put into the
+ * undelivered queue, which has its own alarm. A changed fee raises none: nothing is wrong, and the operator has
+ * nothing to do.
  */
-export function addSnapshotAlarms(topic: AlarmTopic, { jobs, table }: AccountSnapshots): void {
-  for (const job of jobs) {
-    addErrorAlarm(topic, job);
-    addSilenceAlarm(topic, job);
-    addTimeAlarm(topic, job.name, job.run);
-  }
-  // Without a job nothing writes to the table, so DynamoDB has nothing to throttle.
-  if (jobs.length > 0) addThrottleAlarms(topic, 'Snapshots', table.table);
-}
-
-function addErrorAlarm(topic: AlarmTopic, { name, run }: SnapshotJob): void {
-  topic.add(`${name}Errors`, {
-    metric: run.lambda.metricErrors({ statistic: Stats.SUM, period: alarmPeriod }),
-    meaning: `The function "${name.toLowerCase()}" failed, crashed or timed out: it did not complete for at least one account.`,
-    runbook:
-      'read its log for the account and the reason. The run is retried twice within minutes; if the retries fail too, the alarm Undelivered goes off.',
-  });
+export function addSnapshotAlarms(topic: AlarmTopic, { jobs }: AccountSnapshots): void {
+  for (const job of jobs) addSilenceAlarm(topic, job);
 }
 
 /**

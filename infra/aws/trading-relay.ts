@@ -87,9 +87,11 @@ const executeTimeout = Duration.seconds(30);
 const reconcileTimeout = Duration.seconds(50);
 
 /**
- * CPU grows with memory: loading code and TLS handshakes need this much to stay well below TradingView's 3 s.
+ * CPU grows with memory: 512 MB have 0.29 of a core. Loading a function's code takes 50 ms of a whole core and
+ * 60 MB, so even at that share a start takes 0.2 s, far below TradingView's 3 s; a warm run waits far more than it
+ * computes.
  */
-const hurriedMemoryMiB = 1024;
+const hurriedMemoryMiB = 512;
 /** No caller waits, so speed matters little; a run with a hundred lookups takes 100 MB. */
 const patientMemoryMiB = 512;
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { readProjectFile } from '../support/project-files.ts';
 import { synthesize } from './synthesized.ts';
 import { checkRequirement, findUnnoticed, type Requirement } from './template-checks.ts';
 
@@ -8,11 +9,6 @@ const above = 'GreaterThanThreshold';
 const quiet = 'notBreaching';
 
 const ours = 'TradingRelay/trading-relay-prod/Relay';
-
-/** An alarm on the longest run within a minute; missing data does not set it off. */
-function slow(milliseconds: number) {
-  return ['AWS/Lambda', 'Duration', above, milliseconds, quiet] as const;
-}
 
 interface Silence {
   readonly periods: number;
@@ -27,35 +23,15 @@ interface Silence {
 const alarms: Readonly<Record<string, readonly [string, string, string, number, string, Silence?]>> = {
   UnknownOutcomes: [ours, 'Unknown', above, 0, quiet],
   Attention: [ours, 'Attention', above, 0, quiet],
-  Rejections: [ours, 'Rejected', above, 0, quiet],
   NoOrder: [ours, 'NoOrder', above, 0, quiet],
   Refusals: [ours, 'Refused', above, 0, quiet],
-  AuthenticationFailures: [ours, 'Unauthorized', above, 0, quiet],
   TurnedAway: [ours, 'TurnedAway', above, 0, quiet],
   AlertsNotTaken: ['AWS/ApiGateway', '5XXError', above, 0, quiet],
   DeadLetters: ['AWS/SQS', 'ApproximateNumberOfMessagesVisible', above, 0, quiet],
   OldestSignal: ['AWS/SQS', 'ApproximateAgeOfOldestMessage', above, 45, quiet],
   Undelivered: ['AWS/SQS', 'ApproximateNumberOfMessagesVisible', above, 0, quiet],
-  ReceiveErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   ExecuteErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
-  ReconcileErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
-  ReceiveThrottled: ['AWS/Lambda', 'Throttles', above, 0, quiet],
-  ExecuteThrottled: ['AWS/Lambda', 'Throttles', above, 0, quiet],
-  // Four fifths of 10, 30, 50, 60, 60 and 900 s.
-  ReceiveSlow: slow(8_000),
-  ExecuteSlow: slow(24_000),
-  ReconcileSlow: slow(40_000),
-  BalancesSlow: slow(48_000),
-  FeesSlow: slow(48_000),
-  InterestSlow: slow(720_000),
-  LedgerReadsThrottled: ['AWS/DynamoDB', 'ReadThrottleEvents', above, 0, quiet],
-  LedgerWritesThrottled: ['AWS/DynamoDB', 'WriteThrottleEvents', above, 0, quiet],
-  SnapshotsReadsThrottled: ['AWS/DynamoDB', 'ReadThrottleEvents', above, 0, quiet],
-  SnapshotsWritesThrottled: ['AWS/DynamoDB', 'WriteThrottleEvents', above, 0, quiet],
   ReconcileDidNotRun: silent({ periods: 5, seconds: 60, warmUpMinutes: 15 }),
-  BalancesErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
-  FeesErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
-  InterestErrors: ['AWS/Lambda', 'Errors', above, 0, quiet],
   // Three hours: two more than the longest pause of its schedule.
   BalancesDidNotRun: silent({ periods: 12, seconds: 900, warmUpMinutes: 180 }),
   // From Friday to Monday; no warm-up is longer than two days.
@@ -74,14 +50,14 @@ const counted: Readonly<Record<string, readonly [string, readonly string[]]>> = 
     '{ ($.alarm IS TRUE) && (($.status NOT EXISTS) || ($.status != "unknown")) }',
     ['Receive', 'Execute', 'Reconcile', 'Interest'],
   ],
-  Rejected: ['{ $.status = "rejected" }', ['Execute', 'Reconcile']],
-  NoOrder: ['{ ($.status = "not_sent") || ($.status = "not_placed") }', ['Execute', 'Reconcile']],
-  Denied: ['{ $.message = "signal denied" }', ['Execute', 'Reconcile']],
+  NoOrder: [
+    '{ ($.status = "rejected") || ($.status = "not_sent") || ($.status = "not_placed") }',
+    ['Execute', 'Reconcile'],
+  ],
   Refused: [
-    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "unauthorized") && ($.code != "method_not_allowed") }',
+    '{ ($.httpStatus >= 400) && ($.httpStatus < 500) && ($.code != "method_not_allowed") }',
     ['Receive'],
   ],
-  Unauthorized: ['{ $.code = "unauthorized" }', ['Receive']],
   TurnedAway: ['{ $.status = "403" }', ['Webhook']],
 };
 
@@ -107,7 +83,7 @@ function describeAlarm(name: string): Requirement {
     ...(silence === undefined
       ? {}
       : { WarmUpConfiguration: { WarmUpPeriodDurationInMinutes: silence.warmUpMinutes } }),
-    Statistic: Namespace === 'AWS/SQS' || MetricName === 'Duration' ? 'Maximum' : 'Sum',
+    Statistic: Namespace === 'AWS/SQS' ? 'Maximum' : 'Sum',
   };
   return {
     id: `RelayAlarms${name}`,
@@ -165,29 +141,20 @@ describe('The alarms', () => {
     );
   });
 
+  test('are all in the table of docs/aws.md, and no other is', () => {
+    const [, table = ''] =
+      /<!-- alarms -->\n([\s\S]*?)<!-- \/alarms -->/.exec(readProjectFile('docs/aws.md')) ?? [];
+    const named = new Set(Array.from(table.matchAll(/`(\w+)`/g), ([, name = '']) => name));
+
+    expect([...named].toSorted()).toEqual(Object.keys(alarms).toSorted());
+  });
+
   test.each([
     ['DeadLetters', 'RelaySignalsDeadLetters'],
     ['OldestSignal', 'RelaySignalsQueue'],
     ['Undelivered', 'RelayUndelivered'],
-    ['ReceiveErrors', 'RelayReceiveFunction'],
     ['ExecuteErrors', 'RelayExecuteFunction'],
-    ['ReconcileErrors', 'RelayReconcileFunction'],
-    ['ReceiveThrottled', 'RelayReceiveFunction'],
-    ['ExecuteThrottled', 'RelayExecuteFunction'],
     ['ReconcileDidNotRun', 'RelayReconcileFunction'],
-    ['ReceiveSlow', 'RelayReceiveFunction'],
-    ['ExecuteSlow', 'RelayExecuteFunction'],
-    ['ReconcileSlow', 'RelayReconcileFunction'],
-    ['BalancesSlow', 'RelaySnapshotsBalancesFunction'],
-    ['FeesSlow', 'RelaySnapshotsFeesFunction'],
-    ['InterestSlow', 'RelaySnapshotsInterestFunction'],
-    ['LedgerReadsThrottled', 'RelayLedgerTable'],
-    ['LedgerWritesThrottled', 'RelayLedgerTable'],
-    ['SnapshotsReadsThrottled', 'RelaySnapshotsTable'],
-    ['SnapshotsWritesThrottled', 'RelaySnapshotsTable'],
-    ['BalancesErrors', 'RelaySnapshotsBalancesFunction'],
-    ['FeesErrors', 'RelaySnapshotsFeesFunction'],
-    ['InterestErrors', 'RelaySnapshotsInterestFunction'],
     ['BalancesDidNotRun', 'RelaySnapshotsBalancesFunction'],
     ['FeesDidNotRun', 'RelaySnapshotsFeesFunction'],
     ['InterestDidNotRun', 'RelaySnapshotsInterestFunction'],
@@ -204,14 +171,12 @@ describe('The alarms', () => {
   });
 });
 
-test('Denials show on the dashboard and raise no alarm: the rule did its job', () => {
-  const alarmed = Object.values(resources)
-    .filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm')
-    .map(({ Properties }) => Properties['MetricName']);
+test('Denials show on the dashboard, are counted by no metric, and raise no alarm: the rule did its job', () => {
+  const filters = Object.values(resources).filter(({ Type }) => Type === 'AWS::Logs::MetricFilter');
   const dashboard = Object.values(resources).filter(({ Type }) => Type === 'AWS::CloudWatch::Dashboard');
 
-  expect(alarmed).not.toContain('Denied');
-  expect(JSON.stringify(dashboard)).toContain('Denied');
+  expect(JSON.stringify(filters)).not.toContain('denied');
+  expect(JSON.stringify(dashboard)).toContain('signal denied');
 });
 
 test.each(Object.keys(counted))('The metric %s counts its lines; the check misses no value', (metric) => {

@@ -123,16 +123,17 @@ describe('Snapshots', () => {
     expect(Object.keys(resources).filter((id) => id.includes('Interest'))).toEqual([]);
   });
 
-  test('scheduled more rarely than CloudWatch can look back have no alarm for missing runs, but one for errors', () => {
+  test('scheduled more rarely than CloudWatch can look back have no alarm for missing runs; a failed run is kept with its alarm', () => {
     const { resources } = withSnapshots({ fees: 'cron(10 6 ? * MON *)', interest: 'cron(0 6 1 JAN ? *)' });
-    const alarms = Object.keys(resources).filter((id) => /Alarms(Fees|Interest)/.test(id));
+    const undelivered = { OnFailure: { Destination: { 'Fn::GetAtt': ['RelayUndelivered', 'Arn'] } } };
 
-    expect(alarms.toSorted()).toEqual([
-      'RelayAlarmsFeesErrors',
-      'RelayAlarmsFeesSlow',
-      'RelayAlarmsInterestErrors',
-      'RelayAlarmsInterestSlow',
-    ]);
+    expect(Object.keys(resources).filter((id) => /Alarms(Fees|Interest)/.test(id))).toEqual([]);
+    expect(resources['RelayAlarmsUndelivered']?.Type).toBe('AWS::CloudWatch::Alarm');
+    for (const name of ['Fees', 'Interest'])
+      expect(resources[`RelaySnapshots${name}ScheduleFailures`]?.Properties).toMatchObject({
+        DestinationConfig: undelivered,
+        MaximumRetryAttempts: 2,
+      });
   });
 
   test.each(['Balances', 'Fees', 'Interest'])(

@@ -57,7 +57,7 @@ function relayFunction(
         Architectures: ['arm64'],
         Runtime: 'nodejs24.x',
         Handler: 'index.handler',
-        LoggingConfig: { LogFormat: 'JSON', LogGroup: reference(`Relay${name}Log`) },
+        LoggingConfig: { LogFormat: 'JSON', SystemLogLevel: 'WARN', LogGroup: reference(`Relay${name}Log`) },
         Role: attribute(`Relay${name}Role`, 'Arn'),
         Environment: { Variables: Object.fromEntries(variables.map((key) => [key, known[key]])) },
       },
@@ -287,12 +287,12 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
 
   'The functions': [
     relayFunction('Receive', {
-      MemorySize: 1024,
+      MemorySize: 512,
       Timeout: 10,
       variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'WEBHOOK_TOKENS'],
     }),
     relayFunction('Execute', {
-      MemorySize: 1024,
+      MemorySize: 512,
       Timeout: 30,
       variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'EXCHANGE_KEYS'],
     }),
