@@ -2,7 +2,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
 import type { CancelTarget } from '../../lib/model/signal.ts';
 import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
-import { keyText } from './history.ts';
+import { keyText, type RaisedAlarm } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { longestListLagMs } from './network.ts';
 import { handPrefix, matchOrders, type OwnOrders } from './own-orders.ts';
@@ -35,6 +35,7 @@ function findLost(facts: Facts): readonly Violation[] {
       .filter(({ alert, id }) => !byKey.has(`${alert.account} ${id}`))
       .map(({ alert, id }) => lost(`${alert.name} was acknowledged as ${id}, which is not in the ledger`)),
     ...facts.entries.flatMap((entry) => findUnsettled(facts, entry)),
+    ...facts.entries.flatMap((entry) => findLateAlarm(facts, entry)),
   ];
 }
 
@@ -62,6 +63,30 @@ function findUnsettled({ history, dialect }: Facts, entry: Entry): readonly Viol
     return [silent('I2', `${keyText(entry)} is unknown, and no alarm was raised`)];
   // The live dialect lists every order, so lookups settle every outcome there.
   return dialect === 'live' ? [lost(`${keyText(entry)} stays unknown although it can be looked up`)] : [];
+}
+
+/**
+ * The reconciler's reminder comes after fifteen minutes. Before it, a redelivery or a restart must repeat an alarm that was
+ * lost with its process.
+ */
+const longestSilenceMs = 10 * 60_000;
+
+function findLateAlarm({ history }: Facts, entry: Entry): readonly Violation[] {
+  const seen = history.statuses.get(keyText(entry)) ?? [];
+  return seen.flatMap(({ status, atMs }, index) => {
+    const settledAtMs = seen[index + 1]?.atMs ?? Number.POSITIVE_INFINITY;
+    const isQuiet = status === 'unknown' && settledAtMs - atMs > longestSilenceMs;
+    const isTold = history.alarms.some(
+      (alarm) => isAbout(alarm.facts, entry) && alarm.atMs >= atMs && alarm.atMs <= atMs + longestSilenceMs,
+    );
+    return isQuiet && !isTold
+      ? [silent('I2', `${keyText(entry)} was unknown for ten minutes, and no alarm was raised`)]
+      : [];
+  });
+}
+
+function isAbout(facts: RaisedAlarm['facts'], { account, signalId }: Entry): boolean {
+  return facts['account'] === account && facts['signalId'] === signalId;
 }
 
 function silent(invariant: 'I2' | 'I3', text: string): Violation {
