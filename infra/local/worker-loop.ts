@@ -55,7 +55,10 @@ export function startWorkerLoop(
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      if (inFlight.size >= mostInFlight) await Promise.race(inFlight);
+      if (inFlight.size >= mostInFlight) {
+        await Promise.race(inFlight);
+        continue;
+      }
       const delivery = line.take();
       if (delivery === null) await line.waitForWork(stopping.signal);
       else begin(delivery);

@@ -2,7 +2,6 @@ import { connect, isIP, type Socket } from 'node:net';
 
 /** A server, as a URL names it. */
 export interface Address {
-  readonly baseUrl: string;
   /** Name and port, as the header `Host` has them. */
   readonly host: string;
   /** The socket's event after which written bytes leave this machine. */
@@ -25,7 +24,6 @@ export function parseAddress(baseUrl: string): Address {
   const name = hostname.replaceAll(/[[\]]/g, '');
   if (protocol === 'https:')
     return {
-      baseUrl,
       host,
       readyEvent: 'secureConnect',
       connect: createTlsConnect({ host: name, port: Number(port) || 443 }),
@@ -33,7 +31,6 @@ export function parseAddress(baseUrl: string): Address {
   if (protocol !== 'http:') throw new TypeError(`the address ${baseUrl} is neither http nor https`);
   const target = { host: name, port: Number(port) || 80 };
   return {
-    baseUrl,
     host,
     readyEvent: 'connect',
     connect: (onBytes) => connect({ ...target, onread: readInto(onBytes) }).setNoDelay(),

@@ -41,7 +41,7 @@ const framingFields = /\r\n(content-length|transfer-encoding|connection|keep-ali
 const length = /^[\t ]*(\d{1,15})[\t ]*$/;
 const chunked = /^[\t ]*chunked[\t ]*$/i;
 const keepAlive = /^[\t ]*keep-alive[\t ]*$/i;
-const announcedTimeout = /^[\t ]*timeout=(\d{1,6})(?!\d)/i;
+const announcedTimeout = /(?:^|,)[\t ]*timeout=(\d{1,6})(?!\d)/i;
 
 /** A connection may be closed a little earlier than the server announced, as seen from here. */
 const announcedMarginMs = 1000;

@@ -1,3 +1,4 @@
+import { token } from './http-head.ts';
 import type { WireRequest } from './wire.ts';
 
 /** A request as it is written to a connection, or why it must not be written. */
@@ -7,7 +8,7 @@ export type ComposedRequest =
 
 const method = /^(?:DELETE|GET|HEAD|PATCH|POST|PUT)$/;
 const target = /^\/[\x21-\x7e]*$/;
-const fieldName = /^[!#$%&'*+.^_`|~\dA-Za-z-]+$/;
+const fieldName = new RegExp(`^${token.source}$`);
 const fieldValue = /^[\t\x20-\x7e]*$/;
 /** These decide where the request ends and where it goes, so nobody else may write them. */
 const ownFields = /^(?:host|connection|content-length|transfer-encoding|expect|upgrade|trailer|te)$/i;

@@ -9,7 +9,7 @@ export interface SqliteFile {
   /**
    * Runs the operation at once, inside the open transaction. The transaction is committed two turns of the event loop
    * later, so that operations of that time share one disk flush. An operation that throws changes nothing, and has no
-   * effect on the others.
+   * effect on the others, unless the disk failed it: that ends the transaction with all of them.
    *
    * The result is not on the disk yet. It may be used for what a power cut may undo, and for nothing else. Transactions
    * are committed in order, so whatever is written after it is on the disk only when this is.

@@ -7,9 +7,10 @@ import { RelayError } from '../base/errors.ts';
 import type { Credentials } from '../exchange/client.ts';
 import type { SecretAge } from '../relay/services.ts';
 import { replaceFile } from './replace-file.ts';
+import { shortestToken } from './secret-contents.ts';
 import type { SecretHolder } from './secrets.ts';
 
-const Token = z.string().min(16);
+const Token = z.string().min(shortestToken);
 /** A replaced token stays valid until `validUntilMs`. */
 const ReplacedToken = z.strictObject({ token: Token, validUntilMs: z.int() });
 

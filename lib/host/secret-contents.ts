@@ -9,7 +9,8 @@ export interface TokensContent {
   readonly previous: { readonly token: string; readonly validUntilMs: number } | null;
 }
 
-const shortestToken = 16;
+/** The fewest characters of a webhook token. */
+export const shortestToken = 16;
 
 /** @throws RelayError `secrets_missing` for any other content; its message never quotes the secret */
 export function parseTokensContent(text: string): TokensContent {

@@ -11,13 +11,9 @@ export type HandleMessage = (body: string) => Promise<void>;
 
 export type WorkerHandler = (event: SQSEvent) => Promise<SQSBatchResponse>;
 
-/**
- * The consumer of the signal queue: executes signals, in order for each account and market.
- *
- * @param services `postponeMessage`: see `createWorker`
- */
+/** The consumer of the signal queue: executes signals, in order for each account and market. */
 export function createExecuteSignal(
-  services: ExecuteServices & { readonly postponeMessage?: PostponeMessage },
+  services: ExecuteServices & { readonly postponeMessage: PostponeMessage },
 ): WorkerHandler {
   const execute = async (body: string) => {
     await executeSignal(services, parseSignalMessage(body));
@@ -30,16 +26,14 @@ export function createExecuteSignal(
  *
  * After a failure, the rest of the group is reported as unhandled too,
  * so that no message overtakes the failed one. Other groups continue.
- *
- * @param postpone absent: the queue delivers unhandled messages again after its own visibility timeout
  */
-export function createWorker(log: Log, handle: HandleMessage, postpone?: PostponeMessage): WorkerHandler {
+export function createWorker(log: Log, handle: HandleMessage, postpone: PostponeMessage): WorkerHandler {
   return async ({ Records }) => {
     const groups = Map.groupBy(Records, ({ attributes }) => attributes.MessageGroupId ?? '');
     const unhandled = await Promise.all(
       [...groups.values()].map((records) => handleGroup(log, handle, records)),
     );
-    if (postpone !== undefined) await Promise.all(unhandled.map((left) => postponeAll(log, postpone, left)));
+    await Promise.all(unhandled.map((left) => postponeAll(log, postpone, left)));
     return { batchItemFailures: unhandled.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };
   };
 }

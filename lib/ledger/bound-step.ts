@@ -22,7 +22,7 @@ type Bound = (typeof bounds)[number];
 /**
  * Shortens a step for storage: texts and lists that are too long are cut, with a note of how much is missing.
  */
-export function boundStep(step: Step): Step {
+function boundStep(step: Step): Step {
   const { evidence, ...rest } = step;
   const bounded = { ...rest, note: boundText(step.note, maximumNoteBytes) };
   return evidence === undefined ? bounded : { ...bounded, evidence: boundEvidence(evidence) };

@@ -27,7 +27,7 @@ const appended = (step: string) => `substr(steps, 1, length(steps) - 1) || ',' |
  * A row is found by its number. Its id is compared, too: if the write that stored a signal is lost, the next signal gets
  * the same number.
  */
-export const sql = {
+const sql = {
   insert: `INSERT INTO entries (${columns}) VALUES (${values}) ON CONFLICT (account, signal_id) DO NOTHING`,
   numberOf: 'SELECT seq FROM entries WHERE account = ? AND signal_id = ?',
   start: `UPDATE entries SET status = 'sending', updated_at_ms = ?3,

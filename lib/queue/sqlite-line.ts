@@ -34,7 +34,7 @@ export interface Delivery {
  * executes it must do nothing that outlives a power cut before the ledger has acknowledged a later write.
  */
 export interface SqliteLine extends LedgerWatch {
-  /** The number of signals that wait, dead letters included. */
+  /** The number of signals that are delivered sooner or later, or are at present: all but the dead letters. */
   readonly length: number;
   /** Delivers the oldest signal of a group that no worker holds; null when there is none. */
   take(): Delivery | null;
@@ -89,7 +89,7 @@ class LineOfLedger implements SqliteLine {
   }
 
   get length(): number {
-    return this.#line.items.size;
+    return [...this.#line.items.values()].filter(({ isAside }) => !isAside).length;
   }
 
   takeInChanges(): void {

@@ -28,8 +28,13 @@ export class WaitingLine<T extends Waiting> {
     return this.#items;
   }
 
-  /** Inserts it by its position, instead of one with the same id; a delivery of that one goes on as its own. */
+  /**
+   * Inserts it by its position, instead of one with the same id. A delivery of that one goes on as its own, unless it is
+   * of another group.
+   */
   add(item: T): void {
+    const earlier = this.#items.get(item.id);
+    if (earlier !== undefined && earlier.group !== item.group) this.remove(earlier);
     const group = this.#groups.get(item.group) ?? { items: [], delivered: null, isResting: false };
     this.#groups.set(item.group, group);
     const replaced = this.#items.get(item.id);

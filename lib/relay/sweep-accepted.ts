@@ -28,25 +28,21 @@ export interface Sweep {
 const pageSize = 100;
 /** The most signals read by one sweep; the next sweep takes the rest, once these are executed. */
 const mostSwept = 1000;
-const always: SweepWindow = {
-  fromMs: Number.NEGATIVE_INFINITY,
-  untilMs: Number.POSITIVE_INFINITY,
-  aheadMs: Number.POSITIVE_INFINITY,
-};
 
 /**
  * Enqueues signals that are still `accepted`, oldest first, because a crash may have come between storing and
  * enqueuing. The queue drops the message of a signal that is already waiting there.
  *
- * @param window which of them, by the time they were stored; all of them if absent
+ * @param services `queue`: null when no message can be missing; then nothing is enqueued
+ * @param window which of them, by the time they were stored
  * @throws RelayError `store_unavailable`
  */
 export async function sweepAccepted(
   services: { readonly ledger: Ledger; readonly queue: SignalQueue | null },
-  { fromMs, untilMs, aheadMs }: SweepWindow = always,
+  { fromMs, untilMs, aheadMs }: SweepWindow,
 ): Promise<Sweep> {
   const waiting = await listAccepted(services.ledger, untilMs);
-  const ahead = aheadMs === Number.POSITIVE_INFINITY ? [] : await listAhead(services.ledger, aheadMs);
+  const ahead = await listAhead(services.ledger, aheadMs);
   const due = [...waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs), ...ahead];
   const { queue } = services;
   const messages = queue === null ? [] : messagesOf(due);

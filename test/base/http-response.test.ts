@@ -180,6 +180,7 @@ describe('a connection is reusable', () => {
     ['after a body of known length', '', Number.POSITIVE_INFINITY],
     ['when the server says so', 'Connection: Keep-Alive\r\n', Number.POSITIVE_INFINITY],
     ['until a second before the server closes it', 'Keep-Alive: timeout=3, max=5\r\n', 2000],
+    ['as long, wherever the header says it', 'Keep-Alive: max=5, timeout=3\r\n', 2000],
     ['not when the server closes it within a second', 'keep-alive: timeout=1\r\n', 0],
     ['not when the server closes it', 'connection: close\r\n', 0],
     ['not when the server closes it, among other words', 'Connection: keep-alive, Close\r\n', 0],

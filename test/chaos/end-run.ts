@@ -28,7 +28,8 @@ export interface RunStage {
 }
 
 /**
- * Restarts the relay, which sweeps its stores, and waits until the queue is empty and all lookups are done.
+ * Restarts the relay, which carries out what it left unfinished, and waits until no signal waits and all lookups are
+ * done.
  */
 export async function quieten({ keeper, folder }: Pick<RunStage, 'keeper' | 'folder'>): Promise<void> {
   await keeper.waitUntilReady();

@@ -15,7 +15,7 @@ export interface Facts {
   /** The alerts, with the responses to their senders. */
   readonly alerts: readonly SentAlert[];
   readonly entries: readonly Entry[];
-  /** The messages that are left in the queue. */
+  /** The signals that still wait, and the dead letters. */
   readonly queue: Pick<QueueCounts, 'waiting' | 'deadLetters'>;
   /** The state of the exchange. */
   readonly exchange: Pick<

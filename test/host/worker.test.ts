@@ -21,14 +21,21 @@ function eventOf(
   };
 }
 
+/** Sets no pause. */
+const notAtAll = async () => undefined;
+
 describe('the worker behind a FIFO queue', () => {
   test('handles a group strictly in order, one message after the other', async () => {
     const seen: string[] = [];
-    const worker = createWorker(log, async (body) => {
-      seen.push(`${body} begins`);
-      await new Promise(setImmediate);
-      seen.push(`${body} ends`);
-    });
+    const worker = createWorker(
+      log,
+      async (body) => {
+        seen.push(`${body} begins`);
+        await new Promise(setImmediate);
+        seen.push(`${body} ends`);
+      },
+      notAtAll,
+    );
 
     await worker(eventOf(['1', 'a'], ['2', 'a']));
 
@@ -40,17 +47,21 @@ describe('the worker behind a FIFO queue', () => {
     const opened = new Promise<void>((resolve) => {
       open = resolve;
     });
-    const worker = createWorker(log, async (body) => (body === 'waits' ? await opened : open()));
+    const worker = createWorker(log, async (body) => (body === 'waits' ? await opened : open()), notAtAll);
 
     expect(await worker(eventOf(['waits', 'a'], ['opens', 'b']))).toEqual({ batchItemFailures: [] });
   });
 
   test('reports the rest of a group as unhandled after a failure, and nothing of other groups', async () => {
     const handled: string[] = [];
-    const worker = createWorker(log, async (body) => {
-      if (body === '2') throw new Error('poisoned');
-      handled.push(body);
-    });
+    const worker = createWorker(
+      log,
+      async (body) => {
+        if (body === '2') throw new Error('poisoned');
+        handled.push(body);
+      },
+      notAtAll,
+    );
 
     const response = await worker(eventOf(['1', 'a'], ['2', 'a'], ['3', 'a'], ['4', 'b']));
 

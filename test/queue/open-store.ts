@@ -9,7 +9,7 @@ import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
 export const noonMs = 1_767_268_800_000;
 /** After this many deliveries a signal of these stores becomes a dead letter. */
 export const maxDeliveries = 3;
-export const retryDelayMs = 750;
+const retryDelayMs = 750;
 
 /** An embedded ledger and its line of waiting signals, as one process has them. */
 export interface OpenStore {

@@ -56,8 +56,9 @@ describe('dead letters on SQLite', () => {
 
     const next = open();
 
+    expect(next.line.length).toBe(1);
     expect(takeAll(next)).toMatchObject([{ key: { signalId: 'failed' }, deliveries: 1 }]);
-    expect(next.line.length).toBe(2);
+    expect(next.line.find(keyOf('dead'))).toMatchObject({ isOldest: true });
   });
 
   test('come back after a redrive by another process, in their places and as often as new ones', async () => {
@@ -118,7 +119,7 @@ describe('dead letters on SQLite', () => {
     await bury(relay);
     await deny(relay.ledger, keyOf('dead'));
 
-    expect(relay.line.length).toBe(0);
+    expect(relay.line.find(keyOf('dead'))).toBeNull();
     expect(await createSqliteDeadLetters(tool.file).redrive()).toEqual([]);
   });
 });

@@ -79,3 +79,12 @@ test('a group of which every item is set aside delivers nothing, until one is br
   expect(line.take()).toBe(second);
   expect(line.hasOlder(second)).toBe(true);
 });
+
+test('an item that was added anew in another group leaves its old one, and nothing else does', () => {
+  const line = new WaitingLine<Waiting>();
+  for (const each of [item(1, 'old'), item(2, 'new')]) line.add(each);
+  const moved = { ...item(3, 'new'), id: 'i-1' };
+  line.add(moved);
+  expect([line.list('old'), line.list('new').map(({ id }) => id)]).toEqual([[], ['i-2', 'i-1']]);
+  expect(line.items.get('i-1')).toBe(moved);
+});

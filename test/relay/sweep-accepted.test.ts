@@ -4,6 +4,12 @@ import { sweepAccepted } from '../../lib/relay/sweep-accepted.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { openFunctions } from '../support/functions.ts';
 
+const ofAnyTime = {
+  fromMs: Number.NEGATIVE_INFINITY,
+  untilMs: Number.POSITIVE_INFINITY,
+  aheadMs: Number.POSITIVE_INFINITY,
+};
+
 test('signals that were stored but never enqueued are enqueued oldest first, whatever their number', async () => {
   const queue = {
     enqueue: async () => {
@@ -22,14 +28,12 @@ test('signals that were stored but never enqueued are enqueued oldest first, wha
   await functions.execute('s-0');
 
   const enqueued: SignalMessage[] = [];
-  const found = await sweepAccepted({
-    ledger: functions.ledger,
-    queue: {
-      enqueue: async (message) => {
-        enqueued.push(message);
-      },
+  const recording = {
+    enqueue: async (message: SignalMessage) => {
+      enqueued.push(message);
     },
-  });
+  };
+  const found = await sweepAccepted({ ledger: functions.ledger, queue: recording }, ofAnyTime);
 
   expect(found).toEqual({ enqueued: 229, tooOld: [] });
   expect(enqueued.map(({ signalId }) => signalId)).toEqual(ids.slice(1));

@@ -3,6 +3,7 @@ import type { WebhookHandler } from '../../lib/host/webhook.ts';
 import type { WorkerHandler } from '../../lib/host/worker.ts';
 import { createExecuteSignal } from '../../lib/host/worker.ts';
 import { parseSignalMessage } from '../../lib/queue/parse-message.ts';
+import type { PostponeMessage } from '../../lib/queue/queue.ts';
 import type { Alert } from './alerts.ts';
 import { noteDeadLetter, noteRedrive } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';
@@ -54,7 +55,10 @@ export class LambdaDeployment implements Deployment {
     );
     this.#execute = new FunctionPool(timeoutsMs.execute, () =>
       this.#open('execute', (handlers, process) =>
-        nameInvocations(process, createExecuteSignal(handlers.execute())),
+        nameInvocations(
+          process,
+          createExecuteSignal({ ...handlers.execute(), postponeMessage: this.#postponeIn(process) }),
+        ),
       ),
     );
     this.#reconcile = new FunctionPool(timeoutsMs.reconcile, () =>
@@ -128,13 +132,16 @@ export class LambdaDeployment implements Deployment {
       process,
       queue: this.#queue,
       secrets,
-      postponeMessage: (receipt, pauseMs) =>
-        process.step('queue.postpone', receipt, async () => {
-          this.#postponedMs.set(receipt, pauseMs);
-        }),
       timeouts,
     });
     return { process, handler: compose(handlers, process) };
+  }
+
+  #postponeIn(process: Process): PostponeMessage {
+    return (receipt, pauseMs) =>
+      process.step('queue.postpone', receipt, async () => {
+        this.#postponedMs.set(receipt, pauseMs);
+      });
   }
 
   /** The event source mapping: groups in parallel, and each message in an invocation of its own. */

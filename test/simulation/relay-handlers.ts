@@ -6,7 +6,7 @@ import type { SecretHolder } from '../../lib/host/secrets.ts';
 import { createReceiveSignal, type WebhookHandler } from '../../lib/host/webhook.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
-import type { PostponeMessage, SignalQueue } from '../../lib/queue/queue.ts';
+import type { SignalQueue } from '../../lib/queue/queue.ts';
 import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
@@ -29,15 +29,13 @@ export interface HandlerParts {
   /** Absent: the ledger of the world. */
   readonly ledger?: Ledger;
   readonly secrets: SecretHolder;
-  /** Absent when the queue itself sets the pause before the next delivery. */
-  readonly postponeMessage?: PostponeMessage;
   readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly lookupsMs: number };
 }
 
 /** The real handlers of a process, over ports with injected faults; each is built when it is called for. */
 export interface Handlers {
   receive(): WebhookHandler;
-  execute(): ExecuteServices & { readonly postponeMessage?: PostponeMessage };
+  execute(): ExecuteServices;
   reconcile(): ScheduleHandler;
   /** The services with which the operator's tool settles signals. */
   resolve(): ResolveServices;
@@ -105,7 +103,6 @@ export function composeHandlers(parts: HandlerParts): Handlers {
         isPaperExchange: false,
         exchangeFor: exchangeFor(tools),
         exchangeTimeoutMs: timeouts.exchangeMs,
-        ...(parts.postponeMessage === undefined ? {} : { postponeMessage: parts.postponeMessage }),
       };
     },
     reconcile: () =>

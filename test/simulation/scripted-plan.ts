@@ -110,5 +110,5 @@ export class ScriptedPlan implements FaultPlan {
 
 function handlerAt(step: string, invocation: Invocation | null): InjectionPoint['handlerName'] | null {
   if (invocation !== null) return invocation.handlerName;
-  return step === 'queue.remove' || step === 'queue.release' ? 'queue' : null;
+  return step === 'queue.release' ? 'queue' : null;
 }

@@ -30,7 +30,7 @@ export async function openFunctions(
   const { paper, services: standard, line, close } = await openServices({ dialect: 'live', clock });
   const services = { ...standard, ...replace(standard) };
   const receiveSignal = createReceiveSignal(services);
-  const executeSignal = createExecuteSignal(services);
+  const executeSignal = createExecuteSignal({ ...services, postponeMessage: async () => undefined });
   return {
     paper,
     ledger: standard.ledger,
