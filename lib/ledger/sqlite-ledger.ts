@@ -19,7 +19,7 @@ import {
   type Started,
 } from './ledger.ts';
 import { createConflict, isOpenAfter, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
-import type { LedgerWatch } from './ledger-watch.ts';
+import { type LedgerWatch, refuseWhileHeld } from './ledger-watch.ts';
 import { type EntryRow, entryOf, prepareLedger, rowOf, type Statements } from './sqlite-entries.ts';
 import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
@@ -77,7 +77,10 @@ class SqliteLedger implements Ledger {
     const rows = newEntries.map((newEntry) => {
       const entry = createAcceptedEntry(newEntry);
       const { changes, lastInsertRowid } = this.#statements.insert.run(...rowOf(entry));
-      if (changes === 1) return { entry, seq: Number(lastInsertRowid) };
+      if (changes === 1) {
+        refuseWhileHeld(newEntry, this.#watch?.find(newEntry)?.stored ?? null);
+        return { entry, seq: Number(lastInsertRowid) };
+      }
       const found = this.#find(newEntry) ?? entry;
       if (isOtherAlert(newEntry, found)) throw new Undone({ result: 'id_taken', by: found });
       return { entry: found, seq: null };

@@ -28,11 +28,16 @@ export class WaitingLine<T extends Waiting> {
     return this.#items;
   }
 
-  /** Inserts it by its position, instead of one with the same id; a delivery of that one goes on as its own. */
+  /**
+   * Inserts it by its position, instead of one with the same id; a delivery of that one goes on as its own, unless it was
+   * of another group.
+   */
   add(item: T): void {
+    const known = this.#items.get(item.id);
+    const replaced = known?.group === item.group ? known : undefined;
+    if (known !== undefined && replaced === undefined) this.remove(known);
     const group = this.#groups.get(item.group) ?? { items: [], delivered: null, isResting: false };
     this.#groups.set(item.group, group);
-    const replaced = this.#items.get(item.id);
     if (replaced !== undefined) group.items.splice(group.items.indexOf(replaced), 1);
     if (replaced !== undefined && group.delivered === replaced) group.delivered = item;
     this.#items.set(item.id, item);

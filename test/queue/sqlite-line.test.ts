@@ -327,6 +327,22 @@ describe('a transaction that is lost', () => {
     expect(await drain(store)).toEqual(['b']);
   });
 
+  test('of a signal that a worker holds: its worker never gets the signal of another alert with its id', async () => {
+    const lost = store.ledger.accept([orderIn('a')], null);
+    const delivery = take();
+    store.file.database.exec('ROLLBACK');
+    await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' });
+    const corrected = { ...orderIn('a', 'ETH_USDT'), fingerprint: 'other bytes' };
+
+    const early = store.ledger.accept([orderIn('c', 'ETH_USDT'), corrected], null);
+    await expect(early).rejects.toMatchObject({ code: 'store_unavailable' });
+
+    expect(await store.ledger.read(keyOf('c'))).toBeNull();
+    await store.line.release(delivery);
+    await store.ledger.accept([orderIn('c', 'ETH_USDT'), corrected, orderIn('b')], null);
+    expect(await drain(store)).toEqual(['c', 'b', 'a']);
+  });
+
   test('with a move leaves the signal accepted, and it is delivered again', async () => {
     await accept('a', 'b');
     const delivery = take();

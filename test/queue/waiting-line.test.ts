@@ -79,3 +79,20 @@ test('a group of which every item is set aside delivers nothing, until one is br
   expect(line.take()).toBe(second);
   expect(line.hasOlder(second)).toBe(true);
 });
+
+test('an item with the id of one in another group takes no place but its own', () => {
+  const line = new WaitingLine<Waiting>();
+  for (const position of [1, 2]) line.add(item(position, 'a'));
+  for (const position of [3, 4]) line.add(item(position, 'b'));
+  expect(line.take()?.id).toBe('i-1');
+
+  line.add({ ...item(5, 'b'), id: 'i-1' });
+
+  const positions: number[] = [];
+  for (let next = line.take(); next !== null; next = line.take()) {
+    positions.push(next.position);
+    line.remove(next);
+  }
+  expect(positions).toEqual([3, 2, 4, 5]);
+  expect(line.items.size).toBe(0);
+});
