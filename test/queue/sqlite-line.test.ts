@@ -139,6 +139,20 @@ describe('a released signal', () => {
     expect(await store.ledger.read(keyOf('poison'))).toMatchObject({ status: 'accepted' });
   });
 
+  test('is reported as a dead letter before a crash can keep it from being delivered again', async () => {
+    await accept('a');
+    for (let count = 1; count < maxDeliveries; count += 1) {
+      await store.line.release(take());
+      await rest(store);
+    }
+
+    const released = store.line.release(take());
+
+    expect([store.file.database.isTransaction, store.buried]).toEqual([true, ['main.BTC_USDT']]);
+    await released;
+    expect(store.buried).toEqual(['main.BTC_USDT']);
+  });
+
   test('that was moved on meanwhile does not come again, and is no dead letter', async () => {
     await accept('a');
     const delivery = take();
