@@ -51,6 +51,7 @@ class SqliteLedger implements Ledger {
   readonly #statements: Statements;
   readonly #watch: LedgerWatch | null;
   readonly #lists: SqliteLists;
+  #lastLoss: unknown = null;
 
   constructor(file: SqliteFile, watch: LedgerWatch | null) {
     this.#file = file;
@@ -96,7 +97,11 @@ class SqliteLedger implements Ledger {
     try {
       await durable;
     } catch (error) {
-      this.#watch?.reload();
+      // Every write of the transaction fails with the same error, and one reading shows what became of them all.
+      if (error !== this.#lastLoss) {
+        this.#lastLoss = error;
+        this.#watch?.reload();
+      }
       throw error;
     }
   }

@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { LedgerWatch } from '../../lib/ledger/ledger-watch.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Delivery } from '../../lib/queue/sqlite-line.ts';
 import {
   bury,
@@ -326,6 +328,31 @@ describe('a transaction that is lost', () => {
     expect([store.line.length, store.line.take()]).toEqual([0, null]);
     await accept('a');
     expect(await drain(store)).toEqual(['a']);
+  });
+
+  test('is read from the file once, however many signals were in it', async () => {
+    let reloads = 0;
+    const { line } = store;
+    const counting: LedgerWatch = {
+      added: (entry, seq) => line.added(entry, seq),
+      left: (key) => line.left(key),
+      find: (key) => line.find(key),
+      listWaiting: (account, market, limit) => line.listWaiting(account, market, limit),
+      reload() {
+        reloads += 1;
+        line.reload();
+      },
+    };
+    const ledger = createSqliteLedger(store.file, counting);
+    for (const counted of [1, 2]) {
+      const stored = ['a', 'b', 'c'].map((id) => ledger.accept([orderIn(id)], null));
+      expect(line.length).toBe(3);
+      store.file.database.exec('ROLLBACK');
+
+      for (const one of await Promise.allSettled(stored)) expect(one.status).toBe('rejected');
+
+      expect([reloads, line.length]).toEqual([counted, 0]);
+    }
   });
 
   test('of a signal that a worker holds frees its group when the delivery ends', async () => {
