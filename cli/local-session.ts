@@ -8,6 +8,7 @@ import { type DataFolder, locateDataFolder, type Run, readRun } from '../lib/hos
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
 import { createFileSecrets, rotateFileToken, storeFileKeys } from '../lib/host/file-secrets.ts';
 import { createSqliteLedger } from '../lib/ledger/sqlite-ledger.ts';
+import { isOlderLedger } from '../lib/ledger/sqlite-migrations.ts';
 import type { Account } from '../lib/model/account.ts';
 import { createSqliteDeadLetters } from '../lib/queue/sqlite-dead-letters.ts';
 import { createSqliteSnapshots } from '../lib/snapshots/sqlite-snapshots.ts';
@@ -31,6 +32,7 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
     // Opening creates the file, so a wrong folder would look like an empty ledger.
     if (!existsSync(folder.databasePath)) throw neverStarted(folder);
     database ??= openSqlite(folder.databasePath, { patienceMs });
+    if (isOlderLedger(database)) throw olderFolder(folder);
     return database;
   }
 
@@ -134,6 +136,15 @@ function neverStarted({ path }: DataFolder): CommandFailure {
     'never_started',
     `no relay was ever started with the data folder "${path}"`,
     'Start one with `npm start`, or name another folder with --data, or a stack on AWS with --stack.',
+  );
+}
+
+/** Only a start upgrades a folder: then no relay of the older release is using it. */
+function olderFolder({ path }: DataFolder): CommandFailure {
+  return new CommandFailure(
+    'data_folder_older',
+    `an older release wrote the data folder "${path}", and its relay may still be running; nothing was changed`,
+    'Stop that relay if it runs, then start this release with `npm start`: it upgrades the folder.',
   );
 }
 

@@ -31,7 +31,8 @@ export function migrateTables(file: SqliteFile, store: string, migrations: reado
   }
 }
 
-function readVersion(database: DatabaseSync, store: string): number {
+/** The version of the tables of a store; 0 when it has none. */
+export function readVersion(database: DatabaseSync, store: string): number {
   const isKnown = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'schema_versions'").get();
   if (isKnown === undefined) return 0;
   const row = database.prepare('SELECT version FROM schema_versions WHERE store = ?').get(store);

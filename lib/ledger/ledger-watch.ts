@@ -1,4 +1,7 @@
+import { RelayError } from '../base/errors.ts';
 import type { Entry, EntryKey, SignalEntry } from './entry.ts';
+import type { NewEntry } from './ledger.ts';
+import { isOtherAlert } from './ledger-rules.ts';
 
 /** What the line of waiting signals knows of one of them. */
 export interface KnownEntry {
@@ -25,4 +28,20 @@ export interface LedgerWatch {
   listWaiting(account: string, market: string, limit: number): readonly number[];
   /** Null when it does not wait. */
   find(key: EntryKey): KnownEntry | null;
+}
+
+/**
+ * To be called for an entry that was not stored before. Throws while a worker may still execute another alert with its id,
+ * whose write was lost: it would take the new entry for that one, and send the wrong order.
+ *
+ * @param held what waits under its id
+ * @throws RelayError `store_unavailable`
+ */
+export function refuseWhileHeld(entry: NewEntry, held: Entry | null): void {
+  if (held === null || !isOtherAlert(entry, held)) return;
+  const { account, signalId } = entry;
+  throw new RelayError(
+    'store_unavailable',
+    `another alert with the id "${signalId}" of account ${account} could not be stored, and its execution has not ended`,
+  );
 }

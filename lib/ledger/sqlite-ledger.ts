@@ -19,7 +19,7 @@ import {
   type Started,
 } from './ledger.ts';
 import { createConflict, isOpenAfter, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
-import type { LedgerWatch } from './ledger-watch.ts';
+import { type LedgerWatch, refuseWhileHeld } from './ledger-watch.ts';
 import { type EntryRow, entryOf, prepareLedger, rowOf, type Statements } from './sqlite-entries.ts';
 import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
@@ -51,6 +51,7 @@ class SqliteLedger implements Ledger {
   readonly #statements: Statements;
   readonly #watch: LedgerWatch | null;
   readonly #lists: SqliteLists;
+  #lastLoss: unknown = null;
 
   constructor(file: SqliteFile, watch: LedgerWatch | null) {
     this.#file = file;
@@ -77,7 +78,10 @@ class SqliteLedger implements Ledger {
     const rows = newEntries.map((newEntry) => {
       const entry = createAcceptedEntry(newEntry);
       const { changes, lastInsertRowid } = this.#statements.insert.run(...rowOf(entry));
-      if (changes === 1) return { entry, seq: Number(lastInsertRowid) };
+      if (changes === 1) {
+        refuseWhileHeld(newEntry, this.#watch?.find(newEntry)?.stored ?? null);
+        return { entry, seq: Number(lastInsertRowid) };
+      }
       const found = this.#find(newEntry) ?? entry;
       if (isOtherAlert(newEntry, found)) throw new Undone({ result: 'id_taken', by: found });
       return { entry: found, seq: null };
@@ -93,7 +97,11 @@ class SqliteLedger implements Ledger {
     try {
       await durable;
     } catch (error) {
-      this.#watch?.reload();
+      // Every write of the transaction fails with the same error, and one reading shows what became of them all.
+      if (error !== this.#lastLoss) {
+        this.#lastLoss = error;
+        this.#watch?.reload();
+      }
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { migrateTables } from '../base/migrate-tables.ts';
+import { migrateTables, readVersion } from '../base/migrate-tables.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
 
 /**
@@ -71,4 +71,14 @@ export const migrations: readonly string[] = [
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */
 export function migrateLedgerTables(file: SqliteFile): void {
   migrateTables(file, 'ledger', migrations);
+}
+
+/**
+ * Whether an older release made the ledger's tables. It may still be running, and need what a migration removes.
+ *
+ * @throws RelayError `store_unavailable` when the file cannot be read
+ */
+export function isOlderLedger(file: SqliteFile): boolean {
+  const version = file.read(() => readVersion(file.database, 'ledger'));
+  return version > 0 && version < migrations.length;
 }

@@ -14,7 +14,7 @@ export interface SqliteLineOptions {
   readonly maxDeliveries: number;
   /** How long a group pauses after one of its signals was released; 2 seconds by default. */
   readonly retryDelayMs?: number;
-  /** Called for every signal that becomes a dead letter: it now waits for the operator. */
+  /** Called for every signal that becomes a dead letter, before it is on the disk: it now waits for the operator. */
   readonly onDeadLetter?: (letter: Delivery) => void;
 }
 
@@ -205,7 +205,6 @@ class LineOfLedger implements SqliteLine {
     }
     item.isAside = true;
     this.#line.putBack(item, Promise.resolve());
-    this.#options.onDeadLetter(item);
   }
 
   /** Returns false when another process has moved it on. */
@@ -213,10 +212,14 @@ class LineOfLedger implements SqliteLine {
     const { account, signalId } = item.key;
     const nowMs = this.#options.clock.nowMs();
     try {
-      const { changes } = await this.#file.write(() =>
+      const { result, durable } = this.#file.execute(() =>
         this.#statements.setAside.run(nowMs, item.position, account, signalId),
       );
-      return changes === 1;
+      if (result.changes !== 1) return false;
+      // Before it is on the disk: nobody else reports it after a crash.
+      this.#options.onDeadLetter(item);
+      await durable;
+      return true;
     } catch (error) {
       // The line may have read the write that is lost.
       this.#mustReload = true;

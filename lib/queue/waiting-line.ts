@@ -37,7 +37,6 @@ export class WaitingLine<T extends Waiting> {
     if (earlier !== undefined && earlier.group !== item.group) this.remove(earlier);
     const group = this.#groups.get(item.group) ?? { items: [], delivered: null, isResting: false };
     this.#groups.set(item.group, group);
-    const replaced = this.#items.get(item.id);
     if (replaced !== undefined) group.items.splice(group.items.indexOf(replaced), 1);
     if (replaced !== undefined && group.delivered === replaced) group.delivered = item;
     this.#items.set(item.id, item);

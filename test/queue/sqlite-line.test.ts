@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { LedgerWatch } from '../../lib/ledger/ledger-watch.ts';
+import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Delivery } from '../../lib/queue/sqlite-line.ts';
 import {
   bury,
@@ -137,6 +139,20 @@ describe('a released signal', () => {
     expect(await drain(store)).toEqual(['next']);
     expect([store.line.length, store.line.find(keyOf('poison'))]).toMatchObject([0, { isOldest: true }]);
     expect(await store.ledger.read(keyOf('poison'))).toMatchObject({ status: 'accepted' });
+  });
+
+  test('is reported as a dead letter before a crash can keep it from being delivered again', async () => {
+    await accept('a');
+    for (let count = 1; count < maxDeliveries; count += 1) {
+      await store.line.release(take());
+      await rest(store);
+    }
+
+    const released = store.line.release(take());
+
+    expect([store.file.database.isTransaction, store.buried]).toEqual([true, ['main.BTC_USDT']]);
+    await released;
+    expect(store.buried).toEqual(['main.BTC_USDT']);
   });
 
   test('that was moved on meanwhile does not come again, and is no dead letter', async () => {
@@ -314,6 +330,31 @@ describe('a transaction that is lost', () => {
     expect(await drain(store)).toEqual(['a']);
   });
 
+  test('is read from the file once, however many signals were in it', async () => {
+    let reloads = 0;
+    const { line } = store;
+    const counting: LedgerWatch = {
+      added: (entry, seq) => line.added(entry, seq),
+      left: (key) => line.left(key),
+      find: (key) => line.find(key),
+      listWaiting: (account, market, limit) => line.listWaiting(account, market, limit),
+      reload() {
+        reloads += 1;
+        line.reload();
+      },
+    };
+    const ledger = createSqliteLedger(store.file, counting);
+    for (const counted of [1, 2]) {
+      const stored = ['a', 'b', 'c'].map((id) => ledger.accept([orderIn(id)], null));
+      expect(line.length).toBe(3);
+      store.file.database.exec('ROLLBACK');
+
+      for (const one of await Promise.allSettled(stored)) expect(one.status).toBe('rejected');
+
+      expect([reloads, line.length]).toEqual([counted, 0]);
+    }
+  });
+
   test('of a signal that a worker holds frees its group when the delivery ends', async () => {
     const stored = store.ledger.accept([orderIn('a')], null);
     const delivery = take();
@@ -325,6 +366,22 @@ describe('a transaction that is lost', () => {
     await store.line.release(delivery);
 
     expect(await drain(store)).toEqual(['b']);
+  });
+
+  test('of a signal that a worker holds: its worker never gets the signal of another alert with its id', async () => {
+    const lost = store.ledger.accept([orderIn('a')], null);
+    const delivery = take();
+    store.file.database.exec('ROLLBACK');
+    await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' });
+    const corrected = { ...orderIn('a', 'ETH_USDT'), fingerprint: 'other bytes' };
+
+    const early = store.ledger.accept([orderIn('c', 'ETH_USDT'), corrected], null);
+    await expect(early).rejects.toMatchObject({ code: 'store_unavailable' });
+
+    expect(await store.ledger.read(keyOf('c'))).toBeNull();
+    await store.line.release(delivery);
+    await store.ledger.accept([orderIn('c', 'ETH_USDT'), corrected, orderIn('b')], null);
+    expect(await drain(store)).toEqual(['c', 'b', 'a']);
   });
 
   test('with a move leaves the signal accepted, and it is delivered again', async () => {

@@ -88,3 +88,20 @@ test('an item that was added anew in another group leaves its old one, and nothi
   expect([line.list('old'), line.list('new').map(({ id }) => id)]).toEqual([[], ['i-2', 'i-1']]);
   expect(line.items.get('i-1')).toBe(moved);
 });
+
+test('an item with the id of one in another group takes no place but its own', () => {
+  const line = new WaitingLine<Waiting>();
+  for (const position of [1, 2]) line.add(item(position, 'a'));
+  for (const position of [3, 4]) line.add(item(position, 'b'));
+  expect(line.take()?.id).toBe('i-1');
+
+  line.add({ ...item(5, 'b'), id: 'i-1' });
+
+  const positions: number[] = [];
+  for (let next = line.take(); next !== null; next = line.take()) {
+    positions.push(next.position);
+    line.remove(next);
+  }
+  expect(positions).toEqual([3, 2, 4, 5]);
+  expect(line.items.size).toBe(0);
+});
