@@ -139,7 +139,7 @@ export function createToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** A text that changes whenever the file does. */
+/** A text that changes whenever the file does. A copy may keep the time of its contents, never that of its own change. */
 function versionOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined)
@@ -147,7 +147,7 @@ function versionOf(path: string): string {
       'secrets_missing',
       `there is no secrets file ${path}: start the relay, which creates it`,
     );
-  return `${stats.mtimeMs}:${stats.size}:${stats.ino}`;
+  return `${stats.ctimeMs}:${stats.mtimeMs}:${stats.size}:${stats.ino}`;
 }
 
 function readSecrets(path: string): Secrets {

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -53,6 +53,22 @@ describe('the secrets file of a local run', () => {
     const before = readFileSync(path, 'utf8');
     completeFileSecrets(path, ['main'], keysOf);
     expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  test('is read again when another of the same size and time takes its place', async () => {
+    const put = (token: string) => {
+      writeFileSync(path, JSON.stringify({ main: { webhookTokens: [token], exchangeKeys: null } }));
+      utimesSync(path, 1_594_297_865, 1_594_297_865);
+    };
+    put('withdrawn-token-1');
+    const secrets = createFileSecrets(path);
+    await secrets.webhookTokens('main');
+    // The system's clock may count in ticks of some milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+
+    put('the-only-token-02');
+
+    expect(await secrets.webhookTokens('main', 'newest')).toEqual(['the-only-token-02']);
   });
 
   test('has no secrets for an unknown account', async () => {
