@@ -48,14 +48,28 @@ describe('reading many items', () => {
     });
   });
 
-  test('requests a hundred at a time, and leaves out missing items', async () => {
-    const keys = Array.from({ length: 101 }, (_, i) => itemNamed(`k-${i}`));
+  test('gives up when response after response holds nothing, after growing pauses', async () => {
+    const nothing = answers({ UnprocessedKeys: { ledger: { Keys: [itemNamed('a')] } } });
+    const table = await open(...Array<ScriptStep>(9).fill(nothing));
+    pausesMs.length = 0;
+
+    await expect(table.getMany([itemNamed('a')])).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: 'the ledger could not be read: UnprocessedKeys',
+    });
+
+    expect(pausesMs).toEqual([20, 40, 80, 160]);
+    expect(seenBodies()).toHaveLength(5);
+  });
+
+  test('requests 25 at a time, and leaves out missing items', async () => {
+    const keys = Array.from({ length: 26 }, (_, i) => itemNamed(`k-${i}`));
     const table = await open(
-      answers({ Responses: { ledger: keys.slice(1, 100) } }),
-      answers({ Responses: { ledger: keys.slice(100) } }),
+      answers({ Responses: { ledger: keys.slice(1, 25) } }),
+      answers({ Responses: { ledger: keys.slice(25) } }),
     );
     expect(await table.getMany(keys)).toEqual(keys.slice(1));
-    expect(seenBodies().map(({ RequestItems }) => RequestItems.ledger.Keys.length)).toEqual([100, 1]);
+    expect(seenBodies().map(({ RequestItems }) => RequestItems.ledger.Keys.length)).toEqual([25, 1]);
   });
 
   test('sends no request without keys', async () => {
