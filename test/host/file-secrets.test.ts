@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -46,6 +48,28 @@ describe('the secrets file of a local run', () => {
     const secrets = createFileSecrets(path);
     expect(await secrets.webhookTokens('main')).toEqual(before);
     expect(await secrets.webhookTokens('new')).toHaveLength(1);
+  });
+
+  test('keeps the change of every process that writes at the same time', async () => {
+    const writers = ['a', 'b', 'c'];
+    const source = new URL('../../lib/host/file-secrets.ts', import.meta.url).href;
+    const startAtMs = Date.now() + 1000;
+    const ends = writers.map((name) => {
+      const program = `
+        import { completeFileSecrets } from '${source}';
+        while (Date.now() < ${startAtMs});
+        for (let count = 0; count < 5; count += 1)
+          completeFileSecrets('${path}', ['${name}' + count], () => ({ apiKey: 'key', apiSecret: 'secret' }));`;
+      return once(
+        spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' }),
+        'exit',
+      );
+    });
+
+    await Promise.all(ends);
+
+    const names = writers.flatMap((name) => [0, 1, 2, 3, 4].map((count) => `${name}${count}`));
+    expect(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).toSorted()).toEqual(names);
   });
 
   test('is not written when nothing is missing', () => {
