@@ -34,14 +34,19 @@ export async function startHttpServer(
   options: { readonly receiveWithinMs?: number; readonly logHealth?: HealthHandler } = {},
 ): Promise<HttpServer> {
   const { receiveWithinMs = defaultReceiveWithinMs, logHealth } = options;
+  const latest = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(limitReceiving(receiveWithinMs), (request, response) => {
+    latest.set(request.socket, response);
     (logHealth !== undefined && isHealthCheck(request) ? logHealth() : handle(request, receiveSignal))
       .then((result) => send(response, result))
       // The sender closed the connection or did not send HTTP, so no response is possible.
       .catch(() => request.destroy());
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    refuseBroken(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? receiveWithinMs : null);
+    const response = latest.get(socket);
+    // A request before the broken one may be stored by now: its sender must not take a 400 for its response.
+    if (response !== undefined && isUnderWay(response)) response.shouldKeepAlive = false;
+    else refuseBroken(socket, error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? receiveWithinMs : null);
   });
   await listen(server, port);
   const { port: boundPort } = server.address() as AddressInfo;
@@ -50,6 +55,11 @@ export async function startHttpServer(
 
 function isHealthCheck({ method, url }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && /^\/health(?:\?.*)?$/.test(url ?? '');
+}
+
+/** Whether a request that arrived completely still waits for its response: this one, or an earlier one of the connection. */
+function isUnderWay({ req, socket, writableFinished }: ServerResponse): boolean {
+  return !writableFinished && (req.complete || socket === null);
 }
 
 /** A sender that stalls occupies one connection for this long, and never blocks the relay. */

@@ -24,19 +24,46 @@ const longestPausesMs = [20, 40, 80, 160, 320] as const;
  * @see
  * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling
  */
-export async function sendPastTransactions<T>(
-  { clock, random }: Patience,
-  send: () => Promise<T>,
-): Promise<T> {
+export async function sendPastTransactions<T>(patience: Patience, send: () => Promise<T>): Promise<T> {
   for (const longestMs of longestPausesMs)
     try {
       return await send();
     } catch (error) {
       if (!isConflict(error)) throw error;
-      // The pause is random, so that two transactions that cancelled each other do not collide again.
-      await clock.sleep(longestMs * (0.5 + random() / 2));
+      await pause(patience, longestMs);
     }
   return await send();
+}
+
+/** The pause is random, so that two transactions that cancelled each other do not collide again. */
+async function pause({ clock, random }: Patience, longestMs: number): Promise<void> {
+  await clock.sleep(longestMs * (0.5 + random() / 2));
+}
+
+/**
+ * Asks again, after growing pauses, for what a response left out. DynamoDB leaves out what is too much for one response,
+ * and also what it has no capacity for at the moment.
+ *
+ * @param ask returns what was left out of its response
+ * @throws AwsError when several responses in a row held nothing
+ */
+export async function askUntilWhole<T>(
+  patience: Patience,
+  wanted: readonly T[],
+  ask: (left: readonly T[]) => Promise<readonly T[]>,
+): Promise<void> {
+  let left = wanted;
+  let empty = 0;
+  while (left.length > 0) {
+    const still = await ask(left);
+    empty = still.length < left.length ? 0 : empty + 1;
+    left = still;
+    if (left.length === 0) return;
+    const longestMs = longestPausesMs[empty];
+    if (longestMs === undefined)
+      throw new AwsError('UnprocessedKeys', 'several responses held nothing', { content: {}, retry: 'no' });
+    await pause(patience, longestMs);
+  }
 }
 
 function isConflict(error: unknown): boolean {

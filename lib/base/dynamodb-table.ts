@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AwsError } from './aws-error.ts';
 import { systemClock } from './clock.ts';
 import { type DynamodbClient, type Item, namesIn } from './dynamodb.ts';
-import { type Patience, readRefusal, sendPastTransactions } from './dynamodb-conflict.ts';
+import { askUntilWhole, type Patience, readRefusal, sendPastTransactions } from './dynamodb-conflict.ts';
 import { createStoreFailure } from './store-failure.ts';
 
 /** The result of a conditional write: done, with the item after it; or refused, with the item that it met. */
@@ -84,14 +84,14 @@ export class DynamodbTable {
 
   async #getBatch(keys: readonly Item[]): Promise<readonly Item[]> {
     const found: Item[] = [];
-    let left = keys;
-    while (left.length > 0) {
-      const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
-      const response = await this.read((client) => client.call('BatchGetItem', { RequestItems: request }));
-      found.push(...(response.Responses?.[this.#name] ?? []));
-      // DynamoDB cuts a response at 16 MB.
-      left = response.UnprocessedKeys?.[this.#name]?.Keys ?? [];
-    }
+    await this.read((client) =>
+      askUntilWhole(this.#patience, keys, async (left) => {
+        const request = { [this.#name]: { Keys: left, ConsistentRead: true } };
+        const response = await client.call('BatchGetItem', { RequestItems: request });
+        found.push(...(response.Responses?.[this.#name] ?? []));
+        return response.UnprocessedKeys?.[this.#name]?.Keys ?? [];
+      }),
+    );
     return found;
   }
 

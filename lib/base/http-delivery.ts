@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts';
 import { pickHeaders } from './http-head.ts';
 import type { ReadResponse } from './http-response.ts';
 import type { WireOutcome, WireRequest } from './wire.ts';
@@ -17,28 +18,40 @@ export class Delivery {
   readonly encoding: 'latin1' | 'utf8';
   holder: Holder | null = null;
   readonly #resolve: (outcome: WireOutcome) => void;
+  readonly #clock: Clock;
   readonly #startedAtMs = performance.now();
+  readonly #startedAtClockMs: number;
   #timer: NodeJS.Timeout | null = null;
   #isWritten = false;
   #isEnded = false;
 
-  constructor(request: WireRequest, text: string, encoding: 'latin1' | 'utf8') {
+  constructor(request: WireRequest, text: string, encoding: 'latin1' | 'utf8', clock: Clock) {
     const { promise, resolve } = Promise.withResolvers<WireOutcome>();
     this.outcome = promise;
     this.#resolve = resolve;
     this.request = request;
     this.text = text;
     this.encoding = encoding;
+    this.#clock = clock;
+    this.#startedAtClockMs = clock.nowMs();
   }
 
   /** When the request ends unless more becomes known of it, on the clock of `performance.now()`. */
   get dueMs(): number {
-    const { connectTimeoutMs, timeoutMs } = this.request;
-    return this.#startedAtMs + (this.#isWritten ? timeoutMs : Math.min(connectTimeoutMs, timeoutMs));
+    return this.#startedAtMs + (this.#isWritten ? this.request.timeoutMs : this.#connectMs);
   }
 
+  /** Until when the request may be written, after its start. */
+  get #connectMs(): number {
+    return Math.min(this.request.connectTimeoutMs, this.request.timeoutMs);
+  }
+
+  /**
+   * Whether it is too late to write the request. While a machine is suspended, its steady clock stands still; hours later,
+   * an order must not go out because a connection was just made.
+   */
   isOverdue(): boolean {
-    return performance.now() > this.dueMs;
+    return performance.now() > this.dueMs || this.#clock.nowMs() - this.#startedAtClockMs > this.#connectMs;
   }
 
   /** To be called before the first byte is handed to a connection, so that every later failure is `ambiguous`. */
@@ -56,10 +69,9 @@ export class Delivery {
 
   /** Ends the request, because its time is up. */
   expire(): void {
-    const { connectTimeoutMs, timeoutMs } = this.request;
     const reason = this.#isWritten
-      ? `no response within ${timeoutMs} ms`
-      : `no connection within ${Math.min(connectTimeoutMs, timeoutMs)} ms`;
+      ? `no response within ${this.request.timeoutMs} ms`
+      : `no connection within ${this.#connectMs} ms`;
     this.holder?.abandon(this, reason);
   }
 

@@ -89,12 +89,14 @@ export class ResponseReader {
   }
 
   /**
-   * Reads the end of the connection.
+   * Reads the end of the connection. A body that ends with it is refused when it is empty: nothing tells it from one that
+   * was cut off before its first byte, and an empty body can mean a refusal.
    *
    * @throws MalformedResponse unless the end of the connection is the end of the response
    */
   readEnd(): ReadResponse {
-    if (this.#phase === 'until_close' && this.#head !== null) return this.#finish(this.#head, false);
+    if (this.#phase === 'until_close' && this.#head !== null && this.#body.size > 0)
+      return this.#finish(this.#head, false);
     throw new MalformedResponse(
       this.#sizeBytes === 0
         ? 'the server closed the connection without a response'

@@ -9,7 +9,8 @@ import type { Transport } from './wire.ts';
  * HTTP/1.1 over plain sockets. A request is written at once and whole, to a connection that carries nothing else, and
  * is never written twice.
  *
- * @param clock decides how long a connection was idle; time-outs run on the machine's steady clock
+ * @param clock decides how long a connection was idle, and with the machine's steady clock whether a request may still be
+ *   written; time-outs run on the steady clock
  */
 export function createTransport(clock: Clock = systemClock): Transport {
   const pools = new Map<string, ConnectionPool>();
@@ -30,7 +31,7 @@ export function createTransport(clock: Clock = systemClock): Transport {
       const pool = poolOf(request.baseUrl);
       const composed = composeRequest(request, pool.host);
       if (composed.kind === 'invalid') return { kind: 'not_sent', reason: composed.reason };
-      const delivery = new Delivery(request, composed.text, composed.encoding);
+      const delivery = new Delivery(request, composed.text, composed.encoding, clock);
       pool.deliver(delivery);
       delivery.startTimer();
       return await delivery.outcome;

@@ -92,7 +92,7 @@ class RememberedSecret<T> {
    * @returns the request to wait for if no value is known yet
    */
   refresh(): readonly Promise<unknown>[] {
-    const isResting = this.#reading === null && this.#clock.nowMs() - this.#failedAtMs < failureRestMs;
+    const isResting = this.#reading === null && this.#isWithin(failureRestMs, this.#failedAtMs);
     if (isResting) return [];
     const reading = this.read('remembered').catch(() => undefined);
     return this.#known === null ? [reading] : [];
@@ -100,12 +100,17 @@ class RememberedSecret<T> {
 
   read(age: SecretAge): Promise<T> {
     const usableMs = age === 'newest' ? this.#restMs : maximumAgeMs;
-    if (this.#known !== null && this.#clock.nowMs() - this.#known.readAtMs < usableMs)
+    if (this.#known !== null && this.#isWithin(usableMs, this.#known.readAtMs))
       return Promise.resolve(this.#known.value);
     this.#reading ??= this.#readAnew().finally(() => {
       this.#reading = null;
     });
     return this.#reading;
+  }
+
+  /** Of a time in the future, nothing is known: the clock was set back. */
+  #isWithin(durationMs: number, sinceMs: number): boolean {
+    return Math.abs(this.#clock.nowMs() - sinceMs) < durationMs;
   }
 
   async #readAnew(): Promise<T> {

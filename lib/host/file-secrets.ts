@@ -6,6 +6,7 @@ import { describeError } from '../base/describe-error.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Credentials } from '../exchange/client.ts';
 import type { SecretAge } from '../relay/services.ts';
+import { holdLock } from './hold-lock.ts';
 import { replaceFile } from './replace-file.ts';
 import { shortestToken } from './secret-contents.ts';
 import type { SecretHolder } from './secrets.ts';
@@ -73,12 +74,14 @@ export function completeFileSecrets(
   accounts: readonly string[],
   keysOf: (account: string) => Credentials,
 ): void {
-  const secrets = existsSync(path) ? readSecrets(path) : {};
-  const missing = accounts.filter((account) => !Object.hasOwn(secrets, account));
-  if (missing.length === 0) return;
-  for (const account of missing)
-    secrets[account] = { webhookTokens: [createToken()], exchangeKeys: keysOf(account) };
-  writeSecrets(path, secrets);
+  const missingIn = (secrets: Secrets) => accounts.filter((account) => !Object.hasOwn(secrets, account));
+  if (missingIn(readIfThere(path)).length === 0) return;
+  changeSecrets(path, () => {
+    const secrets = readIfThere(path);
+    for (const account of missingIn(secrets))
+      secrets[account] = { webhookTokens: [createToken()], exchangeKeys: keysOf(account) };
+    return secrets;
+  });
 }
 
 /** @throws RelayError `secrets_missing` when the file is there and cannot be read, with every fault */
@@ -88,8 +91,10 @@ export function checkFileSecrets(path: string): void {
 
 /** @throws RelayError `secrets_missing` when the file knows no such account, `store_unavailable` when it cannot be written */
 export function storeFileKeys(path: string, account: string, keys: Credentials): void {
-  const secrets = readSecrets(path);
-  writeSecrets(path, { ...secrets, [account]: { ...secretsOf(secrets, path, account), exchangeKeys: keys } });
+  changeSecrets(path, () => {
+    const secrets = readSecrets(path);
+    return { ...secrets, [account]: { ...secretsOf(secrets, path, account), exchangeKeys: keys } };
+  });
 }
 
 /**
@@ -99,10 +104,14 @@ export function storeFileKeys(path: string, account: string, keys: Credentials):
  * be written; the old token then remains the only one
  */
 export function rotateFileToken(path: string, account: string, validUntilMs: number): void {
-  const secrets = readSecrets(path);
-  const known = secretsOf(secrets, path, account);
-  const replaced = known.webhookTokens.slice(0, 1).map((entry) => ({ token: tokenOf(entry), validUntilMs }));
-  writeSecrets(path, { ...secrets, [account]: { ...known, webhookTokens: [createToken(), ...replaced] } });
+  changeSecrets(path, () => {
+    const secrets = readSecrets(path);
+    const known = secretsOf(secrets, path, account);
+    const replaced = known.webhookTokens
+      .slice(0, 1)
+      .map((entry) => ({ token: tokenOf(entry), validUntilMs }));
+    return { ...secrets, [account]: { ...known, webhookTokens: [createToken(), ...replaced] } };
+  });
 }
 
 function liveTokensOf(entries: AccountSecrets['webhookTokens'], nowMs: number): readonly string[] {
@@ -122,10 +131,19 @@ function secretsOf(secrets: Secrets, path: string, account: string): AccountSecr
   return found;
 }
 
-function writeSecrets(path: string, secrets: Secrets): void {
+/**
+ * Writes what the function returns. Of two commands that read at the same time, the second would undo the change of the
+ * first, such as the withdrawal of a token; so it reads while no other process writes.
+ */
+function changeSecrets(path: string, readAndChange: () => Secrets): void {
+  // With no file, or one that cannot be read, there is nothing to lock.
+  readAndChange();
   try {
-    replaceFile(path, `${JSON.stringify(secrets, null, 2)}\n`);
+    holdLock(`${path}.lock`, () => {
+      replaceFile(path, `${JSON.stringify(readAndChange(), null, 2)}\n`);
+    });
   } catch (error) {
+    if (error instanceof RelayError && error.code !== 'store_unavailable') throw error;
     const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
     throw new RelayError(
       'store_unavailable',
@@ -140,7 +158,7 @@ export function createToken(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** A text that changes whenever the file does. */
+/** A text that changes whenever the file does. A copy may keep the time of its contents, never that of its own change. */
 function versionOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined)
@@ -148,7 +166,11 @@ function versionOf(path: string): string {
       'secrets_missing',
       `there is no secrets file ${path}: start the relay, which creates it`,
     );
-  return `${stats.mtimeMs}:${stats.size}:${stats.ino}`;
+  return `${stats.ctimeMs}:${stats.mtimeMs}:${stats.size}:${stats.ino}`;
+}
+
+function readIfThere(path: string): Secrets {
+  return existsSync(path) ? readSecrets(path) : {};
 }
 
 function readSecrets(path: string): Secrets {

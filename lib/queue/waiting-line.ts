@@ -33,8 +33,9 @@ export class WaitingLine<T extends Waiting> {
    * of another group.
    */
   add(item: T): void {
-    const earlier = this.#items.get(item.id);
-    if (earlier !== undefined && earlier.group !== item.group) this.remove(earlier);
+    const known = this.#items.get(item.id);
+    const replaced = known?.group === item.group ? known : undefined;
+    if (known !== undefined && replaced === undefined) this.remove(known);
     const group = this.#groups.get(item.group) ?? { items: [], delivered: null, isResting: false };
     this.#groups.set(item.group, group);
     if (replaced !== undefined) group.items.splice(group.items.indexOf(replaced), 1);

@@ -48,6 +48,20 @@ describe('reading many items', () => {
     });
   });
 
+  test('gives up when response after response holds nothing, after growing pauses', async () => {
+    const nothing = answers({ UnprocessedKeys: { ledger: { Keys: [itemNamed('a')] } } });
+    const table = await open(...Array<ScriptStep>(9).fill(nothing));
+    pausesMs.length = 0;
+
+    await expect(table.getMany([itemNamed('a')])).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: 'the ledger could not be read: UnprocessedKeys',
+    });
+
+    expect(pausesMs).toEqual([20, 40, 80, 160]);
+    expect(seenBodies()).toHaveLength(5);
+  });
+
   test('requests twenty-five at a time, side by side, and leaves out missing items', async () => {
     const keys = Array.from({ length: 26 }, (_, i) => itemNamed(`k-${i}`));
     const answer = answers({ Responses: { ledger: keys.slice(1) } });

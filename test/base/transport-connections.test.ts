@@ -129,6 +129,15 @@ describe('a response', () => {
     ]);
   });
 
+  test.each([
+    ['with no length', ''],
+    ['that announces the end of the connection', 'Connection: close\r\n'],
+  ])('%s is lost when the connection ends before its body', async (_, fields) => {
+    const server = await line.serveRaw([(socket) => socket.end(`HTTP/1.1 404 Not Found\r\n${fields}\r\n`)]);
+
+    expect(await line.post(server.url)).toEqual(lost('the server closed the connection within the response'));
+  });
+
   test('may come in single bytes, after interim responses', async () => {
     const server = await line.serveRaw([
       async (socket) => {

@@ -78,6 +78,18 @@ describe('nothing was sent', () => {
     expect(server.requests).toEqual([]);
   });
 
+  test('when the machine was suspended while the connection was made, and its steady clock stood still', async () => {
+    const server = await line.serveRaw([ok]);
+
+    const sending = line.post(server.url, { connectTimeoutMs: 3000 });
+    line.clock.advance(3001);
+
+    expect(await sending).toMatchObject({ kind: 'not_sent' });
+    line.transport.close();
+    await untilClosed(server.sockets[0]);
+    expect(server.requests).toEqual([]);
+  });
+
   test('while all connections are in use', async () => {
     const server = await line.serve(Array<ScriptStep>(64).fill(() => undefined));
     const held = Array.from({ length: 64 }, () => line.post(server.url));

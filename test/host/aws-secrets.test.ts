@@ -84,6 +84,15 @@ describe('secrets in Secrets Manager', () => {
     expect(await secrets.webhookTokens('main')).toEqual([second]);
   });
 
+  test('are cached no longer when the clock is set back', async () => {
+    const { secrets, clock } = await open(holds(tokens(first)), holds(tokens(second)));
+    await secrets.webhookTokens('main');
+
+    clock.advance(-300_000);
+
+    expect(await secrets.webhookTokens('main')).toEqual([second]);
+  });
+
   test('age from the request on, so that a change during the request is not missed for longer', async () => {
     let clock: ManualClock | null = null;
     const slowResponse: ScriptStep = (response) => {

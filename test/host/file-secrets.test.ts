@@ -1,4 +1,6 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -48,11 +50,49 @@ describe('the secrets file of a local run', () => {
     expect(await secrets.webhookTokens('new')).toHaveLength(1);
   });
 
+  test('keeps the change of every process that writes at the same time', async () => {
+    const writers = ['a', 'b', 'c'];
+    const source = new URL('../../lib/host/file-secrets.ts', import.meta.url).href;
+    const startAtMs = Date.now() + 1000;
+    const ends = writers.map((name) => {
+      const program = `
+        import { completeFileSecrets } from '${source}';
+        while (Date.now() < ${startAtMs});
+        for (let count = 0; count < 5; count += 1)
+          completeFileSecrets('${path}', ['${name}' + count], () => ({ apiKey: 'key', apiSecret: 'secret' }));`;
+      return once(
+        spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' }),
+        'exit',
+      );
+    });
+
+    await Promise.all(ends);
+
+    const names = writers.flatMap((name) => [0, 1, 2, 3, 4].map((count) => `${name}${count}`));
+    expect(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).toSorted()).toEqual(names);
+  });
+
   test('is not written when nothing is missing', () => {
     completeFileSecrets(path, ['main'], keysOf);
     const before = readFileSync(path, 'utf8');
     completeFileSecrets(path, ['main'], keysOf);
     expect(readFileSync(path, 'utf8')).toBe(before);
+  });
+
+  test('is read again when another of the same size and time takes its place', async () => {
+    const put = (token: string) => {
+      writeFileSync(path, JSON.stringify({ main: { webhookTokens: [token], exchangeKeys: null } }));
+      utimesSync(path, 1_594_297_865, 1_594_297_865);
+    };
+    put('withdrawn-token-1');
+    const secrets = createFileSecrets(path);
+    await secrets.webhookTokens('main');
+    // The system's clock may count in ticks of some milliseconds.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+
+    put('the-only-token-02');
+
+    expect(await secrets.webhookTokens('main', 'newest')).toEqual(['the-only-token-02']);
   });
 
   test('has no secrets for an unknown account', async () => {

@@ -80,3 +80,21 @@ test('a request that is not HTTP gets a 400', async () => {
 
   await server.close();
 });
+
+test.each([
+  ['one byte too many', '}'],
+  ['what is not HTTP', 'good day\r\n\r\n'],
+])('an alert with %s behind it gets its own response', async (_, surplus) => {
+  const { promise: stored, resolve: store } = Promise.withResolvers<void>();
+  const server = await startHttpServer(0, async () => {
+    await stored;
+    return { statusCode: 202, headers: {}, body: '{}' };
+  });
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+  socket.write(`POST /signals/main/token HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}${surplus}`);
+  setTimeout(store, 20);
+
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 202 Accepted\r\n(?:.+\r\n)*connection: close\r\n/i);
+
+  await server.close();
+});
