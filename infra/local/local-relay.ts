@@ -131,7 +131,7 @@ export async function startLocalRelay(options: {
 
   async function open() {
     if (line.length > 0)
-      log.warn('the previous run left signals unfinished; they are executed now', { signals: line.length });
+      log.warn('the previous run left signals unfinished; they are taken up now', { signals: line.length });
     return await startHttpServer(options.port, receiveSignal, {
       logHealth: createHealth(ledger, readVersion()),
     });

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import { createForOwner, storeError } from '../base/sqlite.ts';
+import { createForOwner } from '../base/sqlite.ts';
+import { storeError } from '../base/sqlite-error.ts';
 
 /** Whoever holds it writes one small file. */
 const longestWaitMs = 5_000;

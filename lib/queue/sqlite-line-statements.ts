@@ -9,15 +9,19 @@ export interface WaitingRow extends SignalMessage {
 }
 
 /** The sign keeps SQLite from reading the whole table in the order of its rows. */
-const listOf = (condition: string) =>
+const order = 'ORDER BY +seq';
+const rowsOf = (condition: string) =>
   `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside FROM entries
-   WHERE ${condition} AND market IS NOT NULL ORDER BY +seq`;
+   WHERE ${condition} AND market IS NOT NULL`;
 
 /** Rows are found by their numbers. Their ids are compared, too: a number is given again when its write was lost. */
 export function prepareStatements({ database }: SqliteFile) {
   return {
-    waiting: database.prepare(listOf(`status = 'accepted' AND ${underWay}`)),
-    unfinished: database.prepare(listOf(underWay)),
+    waiting: database.prepare(`${rowsOf(`status = 'accepted' AND ${underWay}`)} ${order}`),
+    // The last are the unknown ones.
+    unfinished: database.prepare(
+      `SELECT * FROM (${rowsOf(underWay)} UNION ALL ${rowsOf('look_due_at_ms IS NOT NULL')}) ${order}`,
+    ),
     isWaiting: database.prepare(
       `SELECT 1 FROM entries WHERE seq = ? AND account = ? AND signal_id = ? AND status = 'accepted'`,
     ),
