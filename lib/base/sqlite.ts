@@ -143,7 +143,7 @@ class TransactedFile implements SqliteFile {
   }
 
   #run<T>(operation: () => T): T {
-    const { savepoint, release, undo } = this.#statements;
+    const { savepoint, release } = this.#statements;
     try {
       savepoint.run();
       const result = operation();
@@ -151,12 +151,23 @@ class TransactedFile implements SqliteFile {
       return result;
     } catch (error) {
       const failure = storeError('written', error);
-      if (this.database.isOpen && this.database.isTransaction) {
-        undo.run();
-        release.run();
-      } else this.#lose(failure);
+      this.#undo(failure);
       throw failure;
     }
+  }
+
+  /** Undoes the operation that failed, or, if that fails too, the whole transaction: no half of an operation may stay. */
+  #undo(failure: unknown): void {
+    const { undo, release } = this.#statements;
+    if (this.database.isOpen && this.database.isTransaction)
+      try {
+        undo.run();
+        release.run();
+        return;
+      } catch {
+        if (this.database.isTransaction) this.#statements.rollback.run();
+      }
+    this.#lose(failure);
   }
 
   #commit(): void {

@@ -85,11 +85,12 @@ export class DynamodbEntrance implements LedgerEntrance {
    */
   async #acceptNew(newEntries: readonly NewEntry[], limit: MinuteLimit | null): Promise<Accepted | null> {
     const atMs = newEntries[0]?.atMs ?? 0;
-    if (!(await this.#signals.takeNew(newEntries, atMs, limit))) return null;
+    const version = await this.#signals.takeNew(newEntries, atMs, limit);
+    if (version === null) return null;
     const created = newEntries.map(createAcceptedEntry);
     if (await this.#create(created))
       return { result: 'stored', signals: created.map((entry) => ({ entry, isNew: true })) };
-    await this.#signals.giveBack(newEntries, atMs, limit);
+    await this.#signals.giveBack(newEntries, version, limit);
     return null;
   }
 

@@ -61,11 +61,11 @@ export class MinuteCount {
   /**
    * Takes places for signals that have none yet, in one request.
    *
-   * @returns false when one of them has a place, even one that no longer counts, or when the map has no room: then
-   * nothing was taken, and {@link take} decides
+   * @returns the version of the item with these places, for {@link giveBack}; null when one of them has a place, even one
+   * that no longer counts, or when the map has no room: then nothing was taken, and {@link take} decides
    */
-  async takeNew(keys: readonly EntryKey[], atMs: number, limit: MinuteLimit | null): Promise<boolean> {
-    if (limit === null || keys.length === 0) return true;
+  async takeNew(keys: readonly EntryKey[], atMs: number, limit: MinuteLimit | null): Promise<number | null> {
+    if (limit === null || keys.length === 0) return 0;
     const { key, places, names } = placesOf(this.#itemName, keys);
     const written = await this.#table.update({
       Key: key,
@@ -78,20 +78,24 @@ export class MinuteCount {
         ':room': { N: String(limit.maxPerMinute - keys.length) },
       },
     });
-    return written.done;
+    return written.done ? numberOf(written.item, 'version') : null;
   }
 
-  /** Gives back what {@link takeNew} took at that time. */
-  async giveBack(keys: readonly EntryKey[], atMs: number, limit: MinuteLimit | null): Promise<void> {
+  /**
+   * Gives back what {@link takeNew} took.
+   *
+   * @param version as that returned it. If anything was counted since, the places stay taken for a minute: another writer
+   * may have found them, and stored a signal that they count
+   */
+  async giveBack(keys: readonly EntryKey[], version: number, limit: MinuteLimit | null): Promise<void> {
     if (limit === null) return;
     const { key, places, names } = placesOf(this.#itemName, keys);
     await this.#table.update({
       Key: key,
       set: `REMOVE ${places.join(', ')} ADD #version :one`,
-      // Should another writer have renewed one of them, it needs it.
-      condition: places.map((place) => `${place} = :at`).join(' AND '),
+      condition: '#version = :version',
       names,
-      values: { ':at': { N: String(atMs) }, ':one': { N: '1' } },
+      values: { ':version': { N: String(version) }, ':one': { N: '1' } },
     });
   }
 

@@ -67,8 +67,10 @@ class SqliteLedger implements Ledger {
       await this.#flushed(durable);
       return { result: 'stored', signals: rows.map(({ entry, seq }) => ({ entry, isNew: seq !== null })) };
     } catch (error) {
-      if (error instanceof Undone) return error.result;
-      throw error;
+      if (!(error instanceof Undone)) throw error;
+      // What it found may not be on the disk yet.
+      await this.#file.write(() => undefined);
+      return error.result;
     }
   }
 

@@ -6,12 +6,15 @@ import type { SignalMessage } from './queue.ts';
 export interface WaitingRow extends SignalMessage {
   readonly seq: number;
   readonly isAside: number;
+  /** 0 for a signal that the previous process was sending, or whose outcome is unknown. */
+  readonly isWaiting: number;
 }
 
 /** The sign keeps SQLite from reading the whole table in the order of its rows. */
 const order = 'ORDER BY +seq';
 const rowsOf = (condition: string) =>
-  `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside FROM entries
+  `SELECT seq, account, signal_id AS signalId, market, set_aside_at_ms IS NOT NULL AS isAside,
+     status = 'accepted' AS isWaiting FROM entries
    WHERE ${condition} AND market IS NOT NULL`;
 
 /** Rows are found by their numbers. Their ids are compared, too: a number is given again when its write was lost. */

@@ -58,12 +58,15 @@ interface WaitingSignal extends Waiting, Delivery {
   stored: SignalEntry | null;
   /** Whether this process has moved it on: it stays in line until its delivery ends. */
   hasLeft: boolean;
+  /** Whether it was found at the start and does not wait: its outcome is to be recorded, or its alarm repeated. */
+  readonly isLeftOver: boolean;
 }
 
 /**
  * Creates the line of an embedded ledger that one process owns. What is delivered, and how often, is only in memory: after
  * a crash every waiting signal that is no dead letter is delivered again at once. So is every signal that the crashed process
- * was sending: nobody else will record that its outcome is unknown before the reconciler does.
+ * was sending: nobody else will record that its outcome is unknown before the reconciler does. Of every unknown outcome the
+ * alarm is raised once more, because it may have been lost with the crashed process.
  *
  * @throws RelayError `store_unavailable` when the file was written by a newer release
  */
@@ -115,14 +118,16 @@ class LineOfLedger implements SqliteLine {
       left.delete(deduplicationIdOf(row));
       this.#place(row);
     }
-    for (const id of left) this.#leave(id);
+    // What the previous process left behind is delivered once, whatever is read meanwhile.
+    for (const id of left) if (this.#line.items.get(id)?.isLeftOver !== true) this.#leave(id);
     this.#mustReload = false;
   }
 
   #place(row: WaitingRow): void {
     const known = this.#line.items.get(deduplicationIdOf(row));
     if (known === undefined) {
-      this.#line.add(createWaiting(row, row.seq, null, row.isAside === 1));
+      const isLeftOver = row.isWaiting === 0;
+      this.#line.add({ ...createWaiting(row, row.seq, null, row.isAside === 1), isLeftOver });
       return;
     }
     known.hasLeft = false;
@@ -253,5 +258,6 @@ function createWaiting(
     deliveries: 0,
     stored,
     hasLeft: false,
+    isLeftOver: false,
   };
 }

@@ -186,7 +186,7 @@ describe.each([1, 2, 3])('a data file with version %i of the ledger', (version) 
   });
 
   test('delivers waiting signals once, and keeps limits and resends', async () => {
-    expect(deliverAll(line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
+    expect(deliverAll(line)).toEqual(['lost-1', 'sent-1', 'waiting-1', 'waiting-2']);
     const atMs = noonMs + 100;
     expect(await ledger.accept([orderEntry('waiting-1', { atMs })], { maxPerMinute: 6 })).toMatchObject({
       result: 'stored',
@@ -209,7 +209,7 @@ describe.each([1, 2, 3])('a data file with version %i of the ledger', (version) 
     open();
 
     expect((await ledger.list({ limit: 100 })).entries).toHaveLength(8);
-    expect(deliverAll(line)).toEqual(['sent-1', 'waiting-1', 'waiting-2', 'new']);
+    expect(deliverAll(line)).toEqual(['lost-1', 'sent-1', 'waiting-1', 'waiting-2', 'new']);
   });
 });
 
@@ -247,11 +247,11 @@ describe('the queue of an older release', () => {
     });
     const { file, line } = openLine();
 
-    expect(deliverAll(line)).toEqual(['sent-1', 'waiting-2']);
+    expect(deliverAll(line)).toEqual(['lost-1', 'sent-1', 'waiting-2']);
     const deadLetters = createSqliteDeadLetters(file);
     expect(deadLetters.count()).toMatchObject({ waiting: 1, deadLetters: 1 });
     expect(await deadLetters.redrive()).toEqual([{ group: 'main.BTC_USDT', body: bodyOf('waiting-1') }]);
-    expect(deliverAll(openLine().line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
+    expect(deliverAll(openLine().line)).toEqual(['lost-1', 'sent-1', 'waiting-1', 'waiting-2']);
   });
 
   test('leaves no table and no version behind', () => {
@@ -269,7 +269,7 @@ describe('the queue of an older release', () => {
     writeOlderFile(path, 3);
     change((database) => buryIn(database, bodyOf('waiting-1')));
 
-    expect(deliverAll(openLine().line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
+    expect(deliverAll(openLine().line)).toEqual(['lost-1', 'sent-1', 'waiting-1', 'waiting-2']);
   });
 
   test('ignores dead letters of signals that have ended, and of texts that are no pointers', () => {
@@ -288,12 +288,12 @@ describe('the queue of an older release', () => {
     });
     const { file, line } = openLine();
 
-    expect(deliverAll(line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
+    expect(deliverAll(line)).toEqual(['lost-1', 'sent-1', 'waiting-1', 'waiting-2']);
     expect(createSqliteDeadLetters(file).count()).toMatchObject({ waiting: 2, deadLetters: 0 });
   });
 
   test('need not exist', () => {
     writeOlderFile(path, 3, false);
-    expect(deliverAll(openLine().line)).toEqual(['sent-1', 'waiting-1', 'waiting-2']);
+    expect(deliverAll(openLine().line)).toEqual(['lost-1', 'sent-1', 'waiting-1', 'waiting-2']);
   });
 });
