@@ -87,7 +87,7 @@ export const sizeMutants: readonly Mutant[] = [
   {
     name: 'cut-is-other',
     breaks: 'a reduce-only order that the exchange has cut to the position is taken for another order',
-    seeds: 600,
+    seeds: 2000,
     dialect: 'live',
     mutation: { client: mistakeCutOrders },
   },
