@@ -69,7 +69,6 @@ function toDelivery({ ReceiptHandle, Body, Attributes }: Message): Delivery {
     body: Body ?? '',
     group: Attributes?.MessageGroupId ?? '',
     receiveCount: Number(Attributes?.ApproximateReceiveCount),
-    sentAtMs: Number(Attributes?.SentTimestamp),
   };
 }
 

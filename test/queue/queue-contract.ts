@@ -8,7 +8,6 @@ export interface Delivery {
   readonly body: string;
   /** 1 at the first delivery. */
   readonly receiveCount: number;
-  readonly sentAtMs: number;
 }
 
 /** The consuming end of a queue. */
