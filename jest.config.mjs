@@ -2,6 +2,8 @@
 export default {
   testEnvironment: 'node',
   maxWorkers: '100%',
+  // Each test file has its own copy of all modules: a worker that keeps them all gets slower and slower.
+  workerIdleMemoryLimit: '1GB',
   transform: {},
   extensionsToTreatAsEsm: ['.ts'],
   // Functions are loaded with the owner's configuration.

@@ -21,8 +21,12 @@ export function fail(name: string, found: string, advice: string): Check {
 
 /** How to start the local relay of a data folder. */
 export function startAdvice(dataPath: string): string {
-  const folder = dataPath === '.relay' ? '' : ` -- --data ${dataPath}`;
-  return `Run \`npm start${folder}\` and leave it running.`;
+  return `Run \`${startCommand(dataPath)}\` and leave it running.`;
+}
+
+/** The command that starts the local relay of a data folder. */
+export function startCommand(dataPath: string): string {
+  return dataPath === '.relay' ? 'npm start' : `npm start -- --data ${dataPath}`;
 }
 
 /** How long the oldest message may wait before `doctor` warns, and before the check fails. */

@@ -12,7 +12,7 @@ import { isOlderLedger } from '../lib/ledger/sqlite-migrations.ts';
 import type { Account } from '../lib/model/account.ts';
 import { createSqliteDeadLetters } from '../lib/queue/sqlite-dead-letters.ts';
 import { createSqliteSnapshots } from '../lib/snapshots/sqlite-snapshots.ts';
-import { type Check, checkQueue, fail, pass, startAdvice } from './check.ts';
+import { type Check, checkQueue, fail, pass, startAdvice, startCommand } from './check.ts';
 import { CommandFailure } from './failure.ts';
 import { askHttp, createNotRunning, isListening } from './http.ts';
 import { type Session, webhookUrlOf } from './session.ts';
@@ -144,7 +144,7 @@ function olderFolder({ path }: DataFolder): CommandFailure {
   return new CommandFailure(
     'data_folder_older',
     `an older release wrote the data folder "${path}", and its relay may still be running; nothing was changed`,
-    'Stop that relay if it runs, then start this release with `npm start`: it upgrades the folder.',
+    `Stop that relay if it runs, then start this release with \`${startCommand(path)}\`: it upgrades the folder.`,
   );
 }
 

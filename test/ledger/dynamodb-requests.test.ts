@@ -52,7 +52,7 @@ describe('a ledger on DynamoDB', () => {
     expect(seenBodies().map((body) => Object.keys(body).includes('Item'))).toEqual([true]);
   });
 
-  test('gives a place back when the signal was stored before, unless the place was renewed meanwhile', async () => {
+  test('gives a place back when the signal was stored before, unless something was counted meanwhile', async () => {
     const stored = { account: { S: 'main' }, item: { S: 'signal#a' }, fingerprint: { S: 'f1' } };
     dynamodb = await startScriptedDynamodb([
       answers({ Attributes: {} }),
@@ -66,7 +66,7 @@ describe('a ledger on DynamoDB', () => {
 
     expect(seenBodies()[2]).toMatchObject({
       UpdateExpression: 'REMOVE #times.#name0 ADD #version :one',
-      ConditionExpression: '#times.#name0 = :at',
+      ConditionExpression: '#version = :version',
     });
   });
 });
