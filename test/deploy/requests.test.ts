@@ -66,7 +66,8 @@ async function countRequests(account: string, id: string, operationsInAll: numbe
 
 describe('An order by functions that have run before costs', () => {
   test('eight requests to AWS when the account has a limit of orders alone', async () => {
-    await countRequests('second', 'first-of-second', 8);
+    // The first of a minute finds no count yet, which takes a further request.
+    await countRequests('second', 'first-of-second', 9);
 
     expect(await countRequests('second', 'second-of-second', 8)).toEqual({
       receiving: ['PutItem', 'SendMessage'],
@@ -77,7 +78,7 @@ describe('An order by functions that have run before costs', () => {
   });
 
   test('one more when it has a limit of signals, too', async () => {
-    await countRequests('main', 'first-of-main', 9);
+    await countRequests('main', 'first-of-main', 13);
 
     expect(await countRequests('main', 'second-of-main', 9)).toEqual({
       receiving: ['PutItem', 'SendMessage', 'UpdateItem'],
