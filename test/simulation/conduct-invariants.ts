@@ -108,7 +108,8 @@ function findOvertaking({ history, entries }: Facts, sends: readonly WireSend[])
   );
   const firstKeys = [...new Set(sends.flatMap(({ key }) => keysOf(key)))];
   const byGroup = Map.groupBy(
-    firstKeys.filter((key) => !history.outOfTurn.has(key)),
+    // The place of a signal whose process died right after the flush is not known.
+    firstKeys.filter((key) => history.stored.has(key) && !history.outOfTurn.has(key)),
     (key) => groups.get(key),
   );
   return [...byGroup.values()].flatMap((keys) =>

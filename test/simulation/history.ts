@@ -159,6 +159,9 @@ export class History {
   /** Records the statuses that an entry has had, when several became durable at the same moment, too. */
   noteEntry(entry: Entry, atMs: number): void {
     const seen = this.statuses.get(keyText(entry)) ?? [];
+    // It was read before what has been noted meanwhile.
+    if (entry.steps.length < seen.length && entry.steps.every(({ status }, i) => seen[i]?.status === status))
+      return;
     const isContinued = seen.every(({ status }, index) => entry.steps[index]?.status === status);
     if (isContinued)
       for (const { status } of entry.steps.slice(seen.length)) this.noteStatus(entry, status, atMs);

@@ -66,12 +66,13 @@ function findUnsettled({ history, dialect }: Facts, entry: Entry): readonly Viol
 }
 
 /**
- * The reconciler's reminder comes after fifteen minutes. Before it, a redelivery or a restart must repeat an alarm that was
- * lost with its process.
+ * The reconciler's reminder comes after fifteen minutes. Before it, the restart of a local relay must repeat an alarm that
+ * was lost with its process. On AWS a redelivery does, unless the message is gone, too.
  */
 const longestSilenceMs = 10 * 60_000;
 
 function findLateAlarm({ history }: Facts, entry: Entry): readonly Violation[] {
+  if (!history.timeline.some(({ actor }) => actor.startsWith('relay#'))) return [];
   const seen = history.statuses.get(keyText(entry)) ?? [];
   return seen.flatMap(({ status, atMs }, index) => {
     const settledAtMs = seen[index + 1]?.atMs ?? Number.POSITIVE_INFINITY;
