@@ -65,11 +65,8 @@ function findUnsettled({ history, dialect }: Facts, entry: Entry): readonly Viol
   return dialect === 'live' ? [lost(`${keyText(entry)} stays unknown although it can be looked up`)] : [];
 }
 
-/**
- * The reconciler's reminder comes after fifteen minutes. Before it, the restart of a local relay must repeat an alarm that
- * was lost with its process. On AWS a redelivery does, unless the message is gone, too.
- */
-const longestSilenceMs = 10 * 60_000;
+/** An alarm that was lost with its process comes again at the next start, and at the latest with the reconciler's reminder. */
+const longestSilenceMs = 20 * 60_000;
 
 function findLateAlarm({ history }: Facts, entry: Entry): readonly Violation[] {
   if (!history.timeline.some(({ actor }) => actor.startsWith('relay#'))) return [];
@@ -81,7 +78,7 @@ function findLateAlarm({ history }: Facts, entry: Entry): readonly Violation[] {
       (alarm) => isAbout(alarm.facts, entry) && alarm.atMs >= atMs && alarm.atMs <= atMs + longestSilenceMs,
     );
     return isQuiet && !isTold
-      ? [silent('I2', `${keyText(entry)} was unknown for ten minutes, and no alarm was raised`)]
+      ? [silent('I2', `${keyText(entry)} was unknown for twenty minutes, and no alarm was raised`)]
       : [];
   });
 }
