@@ -1,7 +1,6 @@
-import { DatabaseSync } from 'node:sqlite';
 import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
-import { createForOwner } from '../../lib/base/sqlite.ts';
+import { openLock } from '../../lib/host/hold-lock.ts';
 
 /**
  * The lock of the one relay that uses a data folder. The operating system releases it when the process dies.
@@ -23,18 +22,12 @@ const [busy, corrupt, notADatabase] = [5, 11, 26];
  *   locked
  */
 export function lockFolder(lockPath: string): FolderLock {
-  createForOwner(lockPath);
-  let database: DatabaseSync | null = null;
   try {
-    database = new DatabaseSync(lockPath, { timeout: 0 });
-    // Nothing is ever written. A journal on the disk would need space, which a full disk does not have.
-    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
+    const held = openLock(lockPath, 0);
+    return { release: () => held.close() };
   } catch (error) {
-    database?.close();
     throw describeRefusal(lockPath, error);
   }
-  const held = database;
-  return { release: () => held.close() };
 }
 
 function describeRefusal(lockPath: string, error: unknown): RelayError {

@@ -20,15 +20,28 @@ export function holdLock(lockPath: string, act: () => void): void {
 }
 
 function take(lockPath: string): DatabaseSync {
+  try {
+    return openLock(lockPath, longestWaitMs);
+  } catch (error) {
+    throw storeError(`locked at ${lockPath}`, error);
+  }
+}
+
+/**
+ * Takes the lock of a file for as long as the database stays open. The operating system releases it when the process dies.
+ *
+ * @throws SQLite's error when another process holds it, or the file is no lock
+ */
+export function openLock(lockPath: string, waitMs: number): DatabaseSync {
   createForOwner(lockPath);
   let lock: DatabaseSync | null = null;
   try {
-    lock = new DatabaseSync(lockPath, { timeout: longestWaitMs });
+    lock = new DatabaseSync(lockPath, { timeout: waitMs });
     // Nothing is ever written. A journal on the disk would need space, which a full disk does not have.
-    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE;');
+    lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;');
     return lock;
   } catch (error) {
     lock?.close();
-    throw storeError(`locked at ${lockPath}`, error);
+    throw error;
   }
 }
