@@ -5,6 +5,7 @@ import type { Settings } from '../../lib/model/settings.ts';
 import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
 import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
 import { openFunctions } from '../support/functions.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { override } from '../support/override.ts';
 import { createStackTable } from '../support/stack-tables.ts';
 import { meterDynamodb } from './metered-ledger.ts';
@@ -24,6 +25,9 @@ export interface SignalUsage {
 
 /** Lambda receives the message and deletes it. */
 const queueRequestsOfLambda = 2;
+
+/** A fixed time without zeros at its end: DynamoDB stores those without bytes, and most times have none. */
+const measuredAtMs = Date.UTC(2026, 10, 22, 17, 0, 1, 234);
 
 const alert = {
   ticker: 'BTCUSDT',
@@ -50,12 +54,15 @@ export async function measureSignal(table: Resource): Promise<SignalUsage> {
   const log = createCountingLog((bytes) => {
     counted.logBytes += bytes;
   });
-  const functions = await openFunctions(({ settings }) => ({
-    settings: withBothLimits(settings),
-    ledger: override(ledger, createQueuedEntrance(ledger, { enqueue })),
-    log,
-    alarms: createLogAlarms(log),
-  }));
+  const functions = await openFunctions(
+    ({ settings }) => ({
+      settings: withBothLimits(settings),
+      ledger: override(ledger, createQueuedEntrance(ledger, { enqueue })),
+      log,
+      alarms: createLogAlarms(log),
+    }),
+    createManualClock(measuredAtMs),
+  );
   try {
     const place = async (id: string) => {
       await functions.receive(JSON.stringify({ id, ...alert }));
