@@ -7,6 +7,8 @@ import type { HostConfig } from '../lib/host/config.ts';
 import { type DataFolder, locateDataFolder, type Run, readRun } from '../lib/host/data-folder.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
 import { createFileSecrets, rotateFileToken, storeFileKeys } from '../lib/host/file-secrets.ts';
+import { createSqliteAccountFacts } from '../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../lib/ledger/sqlite-ledger.ts';
 import { isOlderLedger } from '../lib/ledger/sqlite-migrations.ts';
 import type { Account } from '../lib/model/account.ts';
@@ -70,6 +72,8 @@ export function openLocalSession(dataPath: string, { settings }: HostConfig): Se
     },
     locatePaper: () => requireRun(folder).exchangeUrl,
     openLedger: () => createSqliteLedger(openDatabase()),
+    openExecutions: () => createSqliteExecutions(openDatabase()),
+    openFacts: () => createSqliteAccountFacts(openDatabase()),
     openDeadLetters: () => createSqliteDeadLetters(openDatabase()),
     openSnapshots: () => createSqliteSnapshots(openDatabase()),
     readWebhookUrl,

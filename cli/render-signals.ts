@@ -19,6 +19,7 @@ const statusStyles: Readonly<Record<Status, Style>> = {
   sending: 'waiting',
   placed: 'good',
   cancelled: 'good',
+  satisfied: 'good',
   denied: 'bad',
   dry_run: 'faint',
   rejected: 'bad',

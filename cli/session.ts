@@ -1,6 +1,8 @@
 import type { Clock } from '../lib/base/clock.ts';
 import type { Credentials, ExchangeClient } from '../lib/exchange/client.ts';
 import type { Dialect } from '../lib/exchange/dialect.ts';
+import type { AccountFacts } from '../lib/ledger/account-facts.ts';
+import type { Executions } from '../lib/ledger/executions.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import type { Account } from '../lib/model/account.ts';
 import { findAccount, type Settings } from '../lib/model/settings.ts';
@@ -39,6 +41,10 @@ export interface Session {
   locatePaper(): string;
   /** @throws CommandFailure when there is no ledger */
   openLedger(): Ledger;
+  /** @throws CommandFailure when there is no ledger */
+  openExecutions(): Executions;
+  /** @throws CommandFailure when there is no ledger */
+  openFacts(): AccountFacts;
   /** @throws CommandFailure when there is no queue */
   openDeadLetters(): DeadLetters;
   /** @throws CommandFailure when there are no snapshots */

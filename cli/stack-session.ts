@@ -10,6 +10,8 @@ import { createTransport } from '../lib/base/transport.ts';
 import { baseUrlOf, type Dialect } from '../lib/exchange/dialect.ts';
 import type { HostConfig } from '../lib/host/config.ts';
 import { createExchangeClients, type ExchangeClients } from '../lib/host/exchange-clients.ts';
+import { createDynamodbAccountFacts } from '../lib/ledger/dynamodb-account-facts.ts';
+import { createDynamodbExecutions } from '../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../lib/ledger/dynamodb-ledger.ts';
 import type { Account } from '../lib/model/account.ts';
 import { createSqsClient } from '../lib/queue/sqs.ts';
@@ -58,6 +60,12 @@ export async function openStackSession(
     return token;
   }
 
+  const locateLedger = () => ({
+    client: createDynamodbClient(access),
+    tableName: outputs.LedgerTable,
+    keepDays: host.aws.keepLedgerDays,
+  });
+
   return {
     clock,
     settings: host.settings,
@@ -74,12 +82,9 @@ export async function openStackSession(
         'Leave out --stack, or use the commands for the real exchange: `ping`, `balance`, `orders`.',
       );
     },
-    openLedger: () =>
-      createDynamodbLedger({
-        client: createDynamodbClient(access),
-        tableName: outputs.LedgerTable,
-        keepDays: host.aws.keepLedgerDays,
-      }),
+    openLedger: () => createDynamodbLedger(locateLedger()),
+    openExecutions: () => createDynamodbExecutions(locateLedger()),
+    openFacts: () => createDynamodbAccountFacts(locateLedger()),
     openDeadLetters: () =>
       createSqsDeadLetters({
         client: createSqsClient(access),

@@ -11,6 +11,8 @@ import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { createPlainReceiveSignal } from '../../lib/host/plain-webhook.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { readVersion } from '../../lib/host/version.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
@@ -84,6 +86,7 @@ export async function startLocalRelay(options: {
   });
   const ledger = createSqliteLedger(file, line);
   const shared = { clock, log, alarms, settings, ledger };
+  const records = { executions: createSqliteExecutions(file), facts: createSqliteAccountFacts(file) };
 
   const receiveSignal = createPlainReceiveSignal({
     ...shared,
@@ -101,6 +104,7 @@ export async function startLocalRelay(options: {
   });
   const executing = {
     ...shared,
+    ...records,
     markets,
     isPaperExchange: options.exchange.isPaper,
     exchangeFor: clients.forAccount,
@@ -108,6 +112,7 @@ export async function startLocalRelay(options: {
   };
   const reconcileSignals = createReconcileSignals({
     ...shared,
+    ...records,
     queue: null,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,

@@ -6,7 +6,9 @@ import { createDynamodbClient } from '../base/dynamodb.ts';
 import { RelayError } from '../base/errors.ts';
 import { readJson } from '../base/json.ts';
 import { createTransport } from '../base/transport.ts';
+import { createDynamodbAccountFacts } from '../ledger/dynamodb-account-facts.ts';
 import { createDynamodbEntrance, type DynamodbLedgerOptions } from '../ledger/dynamodb-entrance.ts';
+import { createDynamodbExecutions } from '../ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../ledger/dynamodb-market-copies.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -107,6 +109,7 @@ export function openExecuteServices(
     ...logging,
     settings: host.settings,
     ledger: openLedger(connection),
+    ...openRecords(connection),
     markets: createMarketCatalogue({
       client: clients.anonymous,
       clock: systemClock,
@@ -135,6 +138,7 @@ export function openReconcileServices(host: HostConfig, environment: Environment
     ...logTo('reconcile-signals'),
     settings: host.settings,
     ledger: openLedger(connection),
+    ...openRecords(connection),
     queue: openQueue(connection),
     exchangeFor: openExchangeClients(connection).forAccount,
     exchangeTimeoutMs: lookupTimeoutMs,
@@ -195,6 +199,15 @@ function openSecretsManager({ transport, region, endpoint }: Connection): Secret
 
 function openLedger(connection: Connection): Ledger {
   return createDynamodbLedger(ledgerOptions(connection));
+}
+
+/** What is kept of orders and accounts beside the ledger's entries, in the same table. */
+function openRecords(connection: Connection) {
+  const options = ledgerOptions(connection);
+  return {
+    executions: createDynamodbExecutions(options),
+    facts: createDynamodbAccountFacts(options),
+  };
 }
 
 function ledgerOptions(connection: Connection): DynamodbLedgerOptions {

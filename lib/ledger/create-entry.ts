@@ -27,6 +27,7 @@ function beginEntry({ account, signalId, fingerprint }: Omit<RefusedEntry, 'step
     orderId: null,
     orderOpen: false,
     lookup: null,
+    execution: null,
   };
 }
 

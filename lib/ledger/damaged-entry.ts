@@ -3,7 +3,7 @@ import { type Status, statuses } from '../model/outcome.ts';
 import type { Entry, EntryKey } from './entry.ts';
 
 /** The attributes of an entry whose JSON texts cannot be read; stores keep these attributes separately. */
-export type DamagedEntry = Omit<Entry, 'status' | 'signal' | 'steps' | 'lookup'> & {
+export type DamagedEntry = Omit<Entry, 'status' | 'signal' | 'steps' | 'lookup' | 'execution'> & {
   readonly status: string;
 };
 
@@ -17,7 +17,7 @@ export function createDamagedEntry(damaged: DamagedEntry): Entry {
   const status = findStatus(damaged.status) ?? 'unknown';
   const note = 'damaged in the store, cannot be read: compare with the exchange by hand';
   const steps = [{ status, atMs: damaged.updatedAtMs, note }];
-  return { ...damaged, status, signal: null, steps, lookup: null };
+  return { ...damaged, status, signal: null, steps, lookup: null, execution: null };
 }
 
 /** The error that a store throws when it reads a single entry and the entry is damaged. */

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { type AttributeValue, type Item, numberOf, textOf } from '../base/dynamodb.ts';
 import { parseOwnJson } from '../base/json.ts';
+import type { Execution, Fill } from '../model/execution.ts';
 import { isFinal, type Status } from '../model/outcome.ts';
+import type { FactName } from './account-facts.ts';
 import { formatStep } from './bound-step.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, EntryKey, Step } from './entry.ts';
@@ -9,7 +11,8 @@ import { readLookup, readSignal } from './stored-entry.ts';
 
 /**
  * The ledger's table. The partition key `account` is the account's name. The sort key `item` is one of
- * `signal#<id>`, `order#<id at the exchange>`, `signals-of-a-minute`, `orders-of-a-minute` and `pause`.
+ * `signal#<id>`, `order#<id at the exchange>`, `fill#<time>#<market>#<deal id>`, `fact#<name>`, `signals-of-a-minute`,
+ * `orders-of-a-minute` and `pause`.
  *
  * `openOrders` is a local index, because only local indexes have strongly consistent reads: a "cancel all"
  * must see an order placed a moment ago, and a signal must see one stored a moment before it. The cost is a
@@ -21,7 +24,7 @@ import { readLookup, readSignal } from './stored-entry.ts';
 export const indexes = {
   /**
    * `account`, then `openOrder`. Sparse: has waiting signals,
-   * signals being sent, and orders that may be open.
+   * signals being sent, orders that may be open, and ended ones that are followed.
    */
   openOrders: 'open-orders',
   /**
@@ -83,6 +86,14 @@ export function openOrderPrefix(market: string): string {
   return `${market}#`;
 }
 
+/** The prefix of an ended order that is still followed. */
+export const followedPrefix = 'followed ';
+
+/** The place of such an order in that index. @param atMs when it was known to have ended */
+export function followedPlace({ signalId }: EntryKey, atMs: number): string {
+  return `${followedPrefix}${formatTime(atMs)}#${signalId}`;
+}
+
 /** The prefix of all waiting signals in that index; no market name contains a space. */
 export const anyWaitingPrefix = 'waiting ';
 
@@ -102,6 +113,20 @@ function sentPrefix({ clientOrderId }: Entry, market: string): string {
 /** The key of the item that maps the exchange's order id to the signal that placed the order. */
 export function orderKeyItem(account: string, orderId: number): Item {
   return { account: { S: account }, item: { S: `order#${orderId}` } };
+}
+
+/** The key of a fill. It holds all that makes the fill unique, so a fill that is written twice is stored once. */
+export function fillKeyItem({ account, atMs, market, dealId }: Fill): Item {
+  return { account: { S: account }, item: { S: `${fillPrefix(atMs)}#${market}#${dealId}` } };
+}
+
+/** It sorts before all fills of that time, and after all earlier ones. */
+export function fillPrefix(atMs: number): string {
+  return `fill#${formatTime(atMs)}`;
+}
+
+export function factKeyItem(account: string, name: FactName): Item {
+  return { account: { S: account }, item: { S: `fact#${name}` } };
 }
 
 /** @throws RelayError `entry_damaged` when one of its texts is not JSON or its status is invalid */
@@ -138,6 +163,7 @@ function readItem(item: Item): Entry {
     signal: item['signal'] === undefined ? null : readSignal(textOf(item, 'signal')),
     steps: (item['steps']?.L ?? []).map(({ S = '' }) => parseOwnJson<Step>(S)),
     lookup: item['look'] === undefined ? null : readLookup(textOf(item, 'look')),
+    execution: item['execution'] === undefined ? null : parseOwnJson<Execution>(textOf(item, 'execution')),
   };
 }
 

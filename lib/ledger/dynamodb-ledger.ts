@@ -11,6 +11,7 @@ import {
   entryOrDamaged,
   expiryAttribute,
   expiryOf,
+  followedPlace,
   keyItem,
   openOrderPrefix,
   orderKeyItem,
@@ -91,6 +92,13 @@ class DynamodbLedger implements Ledger {
   }
 
   async closeOrder(key: EntryKey): Promise<void> {
+    const followed = await this.#table.update({
+      Key: keyItem(key),
+      set: 'SET #openOrder = :followed',
+      condition: '#status = :placed AND #openOrder = #orderPlace',
+      values: { ':placed': { S: 'placed' }, ':followed': { S: followedPlace(key, 0) } },
+    });
+    if (followed.done || followed.found?.['status']?.S === 'placed') return;
     const written = await this.#table.update({
       Key: keyItem(key),
       set: 'REMOVE #openOrder',

@@ -1,7 +1,7 @@
 import { type Item, textOf } from '../base/dynamodb.ts';
 import type { Update, Written } from '../base/dynamodb-table.ts';
 import { createFirstLookup } from './create-entry.ts';
-import { expiryAttribute, expiryOf, keyItem, stepList } from './dynamodb-items.ts';
+import { expiryAttribute, expiryOf, followedPlace, keyItem, stepList } from './dynamodb-items.ts';
 import type { EntryKey } from './entry.ts';
 import type { Move } from './ledger.ts';
 import { isOpenAfter } from './ledger-rules.ts';
@@ -19,9 +19,9 @@ interface Setting {
  * @param writer a unique id of this write, by which a retry recognises it
  */
 export function updateOf(key: EntryKey, move: Move, keepDays: number, writer: string): Update {
-  const settings = settingsOf(move, keepDays, writer);
+  const settings = [...settingsOf(move, keepDays, writer), ...followSettings(key, move)];
   const removed = [
-    ...(isOpenAfter(move) === false ? ['#openOrder'] : []),
+    ...(isOpenAfter(move) === false && move.step.status !== 'placed' ? ['#openOrder'] : []),
     ...(move.from === 'unknown' ? ['#lookDueAtMs'] : []),
   ];
   const remove = removed.length === 0 ? '' : ` REMOVE ${removed.join(', ')}`;
@@ -47,6 +47,13 @@ function settingsOf(move: Move, keepDays: number, writer: string): readonly Sett
     ...expirySettings(move, keepDays),
     ...lookupSettings(move),
   ];
+}
+
+/** An order that has ended is followed until its fills are known. */
+function followSettings(key: EntryKey, move: Move): readonly Setting[] {
+  if (move.step.status !== 'placed' || isOpenAfter(move) !== false) return [];
+  const values = { ':followed': { S: followedPlace(key, move.step.atMs) } };
+  return [{ set: '#openOrder = :followed', values }];
 }
 
 function expirySettings(move: Move, keepDays: number): readonly Setting[] {

@@ -1,4 +1,5 @@
 import type { Json } from '../base/json.ts';
+import type { Execution } from '../model/execution.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Signal } from '../model/signal.ts';
 
@@ -31,6 +32,8 @@ export interface Entry extends EntryKey {
   readonly orderOpen: boolean;
   /** The progress of the lookups; null for an entry that was never `unknown`. */
   readonly lookup: LookupProgress | null;
+  /** What became of its orders; null until something was read. */
+  readonly execution: Execution | null;
 }
 
 /** The entry of a valid alert: an order or a cancellation. */

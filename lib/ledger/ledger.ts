@@ -131,7 +131,7 @@ export interface Ledger {
    */
   move(key: EntryKey, move: Move): Promise<void>;
 
-  /** Records that the exchange no longer holds an open order of this entry. */
+  /** Records that the exchange no longer holds an open order of this entry. A placed order is still followed. */
   closeOrder(key: EntryKey): Promise<void>;
 
   /**

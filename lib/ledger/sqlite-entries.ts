@@ -1,6 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { parseOwnJson } from '../base/json.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
+import type { Execution } from '../model/execution.ts';
 import { createDamage, createDamagedEntry, readStatus } from './damaged-entry.ts';
 import type { Entry, Step } from './entry.ts';
 import type { EntryQuery } from './ledger.ts';
@@ -41,7 +42,8 @@ const sql = {
       order_id = coalesce(?6, order_id), order_open = coalesce(?7, order_open),
       look = coalesce(?8, look), look_due_at_ms = iif(?8 IS NULL, NULL, ?4)
     WHERE seq = ?1 AND account = ?9 AND signal_id = ?10 AND status = ?2`,
-  closeOrder: 'UPDATE entries SET order_open = 0 WHERE account = ? AND signal_id = ? AND order_open = 1',
+  closeOrder: `UPDATE entries SET order_open = iif(status = 'placed', 2, 0)
+    WHERE account = ? AND signal_id = ? AND order_open = 1`,
   read: 'SELECT * FROM entries WHERE account = ? AND signal_id = ?',
   /** From the prefix to the last text that begins with it: 1114111 is the last character of Unicode. */
   findByPrefix: `SELECT * FROM entries
@@ -65,7 +67,7 @@ const sql = {
       SELECT (SELECT min(account) FROM entries WHERE entries.account > known.account) FROM known
         WHERE known.account IS NOT NULL)
     SELECT account FROM known WHERE account IS NOT NULL`,
-  openOrders: `SELECT * FROM entries WHERE account = ? AND market = ? AND order_open = 1
+  openOrders: `SELECT * FROM entries WHERE account = ? AND market = ? AND order_open > 0 AND order_open = 1
     ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
   findOrder:
     'SELECT * FROM entries WHERE account = ? AND order_id = ? AND market = ? ORDER BY seq DESC LIMIT 1',
@@ -121,6 +123,7 @@ export interface EntryRow {
   readonly order_id: number | null;
   readonly order_open: number;
   readonly look: string | null;
+  readonly execution: string | null;
 }
 
 type Bound = string | number | null;
@@ -170,6 +173,7 @@ function readRow(row: EntryRow): Entry {
     signal: row.signal === null ? null : readSignal(row.signal),
     steps: parseOwnJson<Step[]>(row.steps),
     lookup: row.look === null ? null : readLookup(row.look),
+    execution: row.execution === null ? null : parseOwnJson<Execution>(row.execution),
   };
 }
 

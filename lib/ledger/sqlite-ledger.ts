@@ -18,11 +18,12 @@ import {
   type RefusedEntry,
   type Started,
 } from './ledger.ts';
-import { createConflict, isOpenAfter, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
+import { createConflict, isOtherAlert, listBefore, refuseIllegalMove } from './ledger-rules.ts';
 import { type LedgerWatch, refuseWhileHeld } from './ledger-watch.ts';
 import { type EntryRow, entryOf, prepareLedger, rowOf, type Statements } from './sqlite-entries.ts';
 import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
+import { openStateAfter } from './sqlite-open-state.ts';
 import { formatLookup } from './stored-entry.ts';
 
 /**
@@ -149,8 +150,7 @@ class SqliteLedger implements Ledger {
     refuseIllegalMove(key, move);
     const { from, step, orderId = null } = move;
     const text = formatStep(step);
-    const isOpen = isOpenAfter(move);
-    const open = isOpen === undefined ? null : Number(isOpen);
+    const open = openStateAfter(move);
     const look = step.status === 'unknown' ? formatLookup(createFirstLookup(step.atMs)) : null;
     const { durable } = this.#file.execute(() => {
       const seq = this.#numberOf(key);

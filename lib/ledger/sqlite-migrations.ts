@@ -66,6 +66,10 @@ export const migrations: readonly string[] = [
    CREATE INDEX entries_under_way ON entries (status, created_at_ms) WHERE status IN ('accepted', 'sending');
    CREATE INDEX entries_ended_by_account ON entries (account, status, created_at_ms)
      WHERE NOT status IN ('accepted', 'sending');`,
+  // `order_open`: 1 while the order may be open, 2 while it has ended and is followed all the same.
+  `ALTER TABLE entries ADD COLUMN execution TEXT;
+   DROP INDEX open_orders;
+   CREATE INDEX followed_orders ON entries (account, market, created_at_ms) WHERE order_open > 0;`,
 ];
 
 /** @throws RelayError `store_unavailable` when the file was written by a newer release */

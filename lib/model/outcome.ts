@@ -8,6 +8,7 @@ export const statuses = [
   'sending',
   'placed',
   'cancelled',
+  'satisfied',
   'denied',
   'dry_run',
   'rejected',
@@ -33,6 +34,7 @@ export const transitions: readonly Transition[] = [
   // For an order: a cancellation withdrew it before it was sent. For a cancellation: it only withdrew waiting
   // orders.
   { name: 'withdraw', from: 'accepted', to: 'cancelled' },
+  { name: 'find it satisfied', from: 'accepted', to: 'satisfied' },
   { name: 'start sending', from: 'accepted', to: 'sending' },
   { name: 'confirm the order', from: 'sending', to: 'placed' },
   { name: 'confirm the cancellation', from: 'sending', to: 'cancelled' },
@@ -64,6 +66,7 @@ export const statusMeanings: Readonly<Record<Status, string>> = {
   placed: 'the exchange accepted the order',
   cancelled:
     'cancelled, or withdrawn before it was sent; for a cancel_all, orders already gone count as cancelled',
+  satisfied: 'the position already was what the alert asks for; nothing was sent',
   denied: 'stopped by one of your own rules, or not executable when it was due; nothing was sent',
   dry_run:
     'the account only rehearses: its mode is dry-run, or paper without a paper exchange; nothing was sent',

@@ -1,6 +1,8 @@
 import { describeSafely } from '../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry, LookupProgress } from '../ledger/entry.ts';
+import type { Executions } from '../ledger/executions.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { Outcome } from './action.ts';
@@ -20,6 +22,8 @@ import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
 /** The services that the reconciler needs. */
 export interface ReconcileServices extends SettleServices {
   readonly settings: Settings;
+  readonly executions: Executions;
+  readonly facts: AccountFacts;
   /** Null when the ledger itself is the line of waiting signals: then none can have lost its message. */
   readonly queue: SignalQueue | null;
   /** How long one request to the exchange may take, retries included. */

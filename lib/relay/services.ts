@@ -2,6 +2,8 @@ import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
+import type { AccountFacts } from '../ledger/account-facts.ts';
+import type { Executions } from '../ledger/executions.ts';
 import type { Ledger, LedgerEntrance } from '../ledger/ledger.ts';
 import type { Settings } from '../model/settings.ts';
 import type { Arrival } from '../signals/staleness.ts';
@@ -42,6 +44,8 @@ export interface ExecuteServices {
   readonly alarms: Alarms;
   readonly settings: Settings;
   readonly ledger: Ledger;
+  readonly executions: Executions;
+  readonly facts: AccountFacts;
   readonly markets: MarketCatalogue;
   /** Whether the exchange is a paper exchange. Only there an account in paper mode sends its orders. */
   readonly isPaperExchange: boolean;

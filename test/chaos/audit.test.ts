@@ -54,6 +54,7 @@ function keepEntry(signalId: string, path: readonly Status[], changes: Partial<E
     orderId: null,
     orderOpen: false,
     lookup: null,
+    execution: null,
     ...changes,
   };
 }

@@ -88,6 +88,7 @@ describe('a cancellation without effect', () => {
     orderId: null,
     orderOpen: false,
     lookup: null,
+    execution: null,
   };
 
   test('warns that the order may be open if nothing proves otherwise', () => {

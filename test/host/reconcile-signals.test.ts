@@ -4,6 +4,8 @@ import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { orderEntry, signal } from '../ledger/ledger-contract.ts';
 import { acceptOne } from '../support/accept-one.ts';
@@ -39,6 +41,8 @@ describe('a run of the reconciler', () => {
         throw new RelayError('secrets_missing', `account ${account} has no key`);
       },
       ledger,
+      executions: createSqliteExecutions(file),
+      facts: createSqliteAccountFacts(file),
       queue: { enqueue: async ({ signalId }) => void enqueued.push(signalId) },
     });
     await handler({});

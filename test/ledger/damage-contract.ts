@@ -82,6 +82,7 @@ export function describeDamage(name: string, openFixture: () => Promise<DamageFi
         orderId: 101,
         orderOpen: true,
         lookup: null,
+        execution: null,
       });
     });
 

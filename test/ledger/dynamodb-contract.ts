@@ -9,8 +9,10 @@ import {
 } from '../../lib/base/dynamodb.ts';
 import { maximumStepBytes } from '../../lib/ledger/bound-step.ts';
 import { createFirstLookup } from '../../lib/ledger/create-entry.ts';
+import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
 import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import { createDynamodbMarketCopies } from '../../lib/ledger/dynamodb-market-copies.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Status } from '../../lib/model/outcome.ts';
 import { acceptOne } from '../support/accept-one.ts';
@@ -26,6 +28,7 @@ import { describeStateMachine } from './state-machine.ts';
 
 interface Opened {
   readonly ledger: Ledger;
+  readonly executions: Executions;
   readonly tableName: string;
   close(): Promise<void>;
 }
@@ -62,6 +65,7 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
     await createStackTable(sdk, 'ledger', tableName);
     return {
       ledger: createDynamodbLedger({ client, tableName, keepDays }),
+      executions: createDynamodbExecutions({ client, tableName, keepDays }),
       tableName,
       close: () => deleteTable(sdk, tableName),
     };
@@ -175,14 +179,14 @@ export function describeDynamodbLedger(name: string, start: () => Promise<Dynamo
       },
     );
 
-    test('is later while the order counts as open', async () => {
-      const { ledger, tableName, close } = await open(7);
+    test('is later while the order is followed', async () => {
+      const { ledger, executions, tableName, close } = await open(7);
       await acceptOne(ledger, orderEntry('a'), null);
       await ledger.start(key, sending, null);
       await ledger.move(key, { from: 'sending', step: { ...placed, status: 'unknown' }, orderOpen: true });
       await ledger.move(key, { from: 'unknown', step: placed });
       expect(await expiryOf(tableName)).toBe(String(settledAtS + 400 * 86_400));
-      await ledger.closeOrder(key);
+      await executions.record(key, { revision: 1, readAtMs: 1, orders: [], isFollowed: false }, []);
       expect(await expiryOf(tableName)).toBe(String(settledAtS + 7 * 86_400));
       await close();
     });

@@ -66,6 +66,7 @@ function sendingAt(atMs: number) {
 const waysTo: Readonly<Record<Exclude<Status, 'invalid'>, readonly Status[]>> = {
   accepted: [],
   denied: ['denied'],
+  satisfied: ['satisfied'],
   dry_run: ['dry_run'],
   sending: ['sending'],
   not_sent: ['sending', 'not_sent'],
@@ -135,6 +136,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         orderId: null,
         orderOpen: false,
         lookup: null,
+        execution: null,
       };
       expect(accepted).toStrictEqual({ result: 'created', entry: expected });
       expect(await ledger.read(keyOf('a'))).toStrictEqual(expected);
@@ -339,6 +341,7 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
         orderId: null,
         orderOpen: false,
         lookup: null,
+        execution: null,
       });
       expect((await ledger.list({ limit: 10 })).entries).toHaveLength(1);
     });

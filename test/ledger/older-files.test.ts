@@ -166,6 +166,7 @@ describe.each([1, 2, 3])('a data file with version %i of the ledger', (version) 
       orderId: 77,
       orderOpen: true,
       lookup: null,
+      execution: null,
     });
     expect(await ledger.readPause('second')).toEqual({ sinceMs: noonMs, reason: 'news' });
   });

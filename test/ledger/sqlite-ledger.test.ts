@@ -185,7 +185,7 @@ describe('the cost of a statement', () => {
     [/order_id = \?/, 'SEARCH entries USING INDEX entries_by_order (account=? AND order_id=?)'],
     [/look_due_at_ms >/, 'SEARCH entries USING INDEX looks_due (look_due_at_ms>?)'],
     [/^SELECT \* .* look_due_at_ms/, 'SEARCH entries USING INDEX looks_due (look_due_at_ms<?)'],
-    [/^SELECT \* .* order_open/, 'SEARCH entries USING INDEX open_orders (account=? AND market=?)'],
+    [/^SELECT \* .* order_open/, 'SEARCH entries USING INDEX followed_orders (account=? AND market=?)'],
     [
       /^SELECT count.* accepted_at_ms/,
       'SEARCH entries USING INDEX entries_by_account (account=? AND created_at_ms>? AND created_at_ms<?)',

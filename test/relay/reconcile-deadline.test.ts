@@ -3,6 +3,8 @@ import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { WireOutcome, WireRequest } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { reconcileSignals } from '../../lib/relay/reconcile-signals.ts';
 import { orderEntry } from '../ledger/ledger-contract.ts';
@@ -50,6 +52,8 @@ test('a lookup of many requests to a slow exchange stops at the end of its run, 
     alarms: { raise: silence },
     settings: parseConfig(testConfig).settings,
     ledger,
+    executions: createSqliteExecutions(file),
+    facts: createSqliteAccountFacts(file),
     queue: { enqueue: async () => undefined },
     exchangeTimeoutMs: 5_000,
     exchangeFor: async () => client,

@@ -2,6 +2,8 @@ import { startWorkerLoop } from '../../infra/local/worker-loop.ts';
 import { createSqliteFile, type ScheduleFlush } from '../../lib/base/sqlite.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
@@ -105,7 +107,8 @@ export class LocalDeployment implements Deployment {
     };
     const secrets = createLocalSecrets(process, world.secrets);
     const ledger = createSqliteLedger(file, line);
-    const handlers = composeHandlers({ world, process, queue: null, ledger, secrets, timeouts });
+    const records = { executions: createSqliteExecutions(file), facts: createSqliteAccountFacts(file) };
+    const handlers = composeHandlers({ world, process, queue: null, ledger, ...records, secrets, timeouts });
     this.#webhook = handlers.receive();
     const services = handlers.execute();
     startWorkerLoop(

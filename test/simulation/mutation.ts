@@ -4,6 +4,7 @@ import type { Transport } from '../../lib/base/wire.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { WebhookHandler } from '../../lib/host/webhook.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
@@ -32,6 +33,7 @@ export interface Mutation {
   /** Wraps the database file of a local relay. */
   readonly file?: (file: SqliteFile) => SqliteFile;
   readonly ledger?: (ledger: Ledger, tools: MutationTools) => Ledger;
+  readonly executions?: (executions: Executions, tools: MutationTools) => Executions;
   readonly copies?: (copies: MarketCopies, tools: MutationTools) => MarketCopies;
   /** @param client the client with which the catalogue reads the market list */
   readonly markets?: (catalogue: MarketCatalogue, client: ExchangeClient) => MarketCatalogue;

@@ -1,6 +1,8 @@
 import { threadId } from 'node:worker_threads';
 import { createSqliteFile, openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { createSimulatedExchange } from './exchange.ts';
@@ -35,6 +37,8 @@ export function openSimulatedWorld(
     file,
     localFlush,
     ledger: createSqliteLedger(file),
+    executions: createSqliteExecutions(file),
+    facts: createSqliteAccountFacts(file),
     copies: createSqliteMarketCopies(file, exchangeAddress),
     exchange: createSimulatedExchange(dialect),
     outages,

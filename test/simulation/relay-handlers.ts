@@ -4,6 +4,8 @@ import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
 import type { SecretHolder } from '../../lib/host/secrets.ts';
 import { createReceiveSignal, type WebhookHandler } from '../../lib/host/webhook.ts';
+import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
@@ -18,7 +20,13 @@ import type { MutationTools } from './mutation.ts';
 import { createSimulatedTransport } from './network.ts';
 import type { HandlerName, Process } from './process.ts';
 import { exchangeAddress, type SimulatedWorld } from './simulated-world.ts';
-import { createSteppedCopies, createSteppedLedger, createSteppedQueue } from './stepped-stores.ts';
+import {
+  createSteppedCopies,
+  createSteppedExecutions,
+  createSteppedFacts,
+  createSteppedLedger,
+  createSteppedQueue,
+} from './stepped-stores.ts';
 
 /** What the handlers of one process are composed from. */
 export interface HandlerParts {
@@ -28,6 +36,9 @@ export interface HandlerParts {
   readonly queue: SignalQueue | null;
   /** Absent: the ledger of the world. */
   readonly ledger?: Ledger;
+  /** Absent: those of the world. */
+  readonly executions?: Executions;
+  readonly facts?: AccountFacts;
   readonly secrets: SecretHolder;
   readonly timeouts: { readonly exchangeMs: number; readonly marketsMs: number; readonly lookupsMs: number };
 }
@@ -134,6 +145,7 @@ function shareServices(parts: HandlerParts, handlerName: HandlerName) {
   const { mutation, settings } = world;
   const tools = toolsOf(parts, handlerName);
   const ledger = createSteppedLedger(process, parts.ledger ?? world.ledger);
+  const executions = createSteppedExecutions(process, parts.executions ?? world.executions);
   const queue = parts.queue === null ? null : createSteppedQueue(process, parts.queue);
   return {
     clock: process.clock,
@@ -141,6 +153,8 @@ function shareServices(parts: HandlerParts, handlerName: HandlerName) {
     alarms: mutation.alarms?.(process.alarms) ?? process.alarms,
     settings,
     ledger: mutation.ledger?.(ledger, tools) ?? ledger,
+    executions: mutation.executions?.(executions, tools) ?? executions,
+    facts: createSteppedFacts(process, parts.facts ?? world.facts),
     queue: queue === null ? null : (mutation.queue?.(queue, tools) ?? queue),
   };
 }

@@ -1,6 +1,8 @@
 import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { parseConfig, type RelayConfig } from '../../lib/host/config.ts';
+import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import type { Settings } from '../../lib/model/settings.ts';
@@ -26,8 +28,10 @@ export interface SimulatedWorld {
   readonly file: SqliteFile;
   /** The open transaction of a local relay. */
   readonly localFlush: LocalFlush;
-  /** Ledger and market copies without injected faults. */
+  /** The stores without injected faults. */
   readonly ledger: Ledger;
+  readonly executions: Executions;
+  readonly facts: AccountFacts;
   readonly copies: MarketCopies;
   readonly exchange: SimulatedExchange;
   readonly outages: Outages;

@@ -1,4 +1,6 @@
+import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import { type Entry, type EntryKey, isSignal } from '../../lib/ledger/entry.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger, Move } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import type { SignalMessage, SignalQueue } from '../../lib/queue/queue.ts';
@@ -107,6 +109,30 @@ function noteUnsent({ name, stage }: Process, key: EntryKey, { step }: Move): vo
     process: name,
     startedAtMs: invocation.startedAtMs,
   });
+}
+
+/** The store of executions as one process uses it. */
+export function createSteppedExecutions(process: Process, executions: Executions): Executions {
+  return {
+    followed: (account, limit) =>
+      process.step('executions.followed', account, () => executions.followed(account, limit)),
+    record: (key, execution, fills) =>
+      process.step('executions.record', `${keyText(key)} ${execution.revision}`, () =>
+        executions.record(key, execution, fills),
+      ),
+    listFills: (query) =>
+      process.step('executions.listFills', query.account, () => executions.listFills(query)),
+  };
+}
+
+/** The store of facts as one process uses it. */
+export function createSteppedFacts(process: Process, facts: AccountFacts): AccountFacts {
+  return {
+    read: (account, name) =>
+      process.step('facts.read', `${account} ${name}`, () => facts.read(account, name)),
+    write: (account, name, fact) =>
+      process.step('facts.write', `${account} ${name}`, () => facts.write(account, name, fact)),
+  };
 }
 
 /** The store of market list copies as one process uses it. */

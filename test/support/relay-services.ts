@@ -6,6 +6,8 @@ import type { Transport } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import { parseConfig } from '../../lib/host/config.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
@@ -61,6 +63,8 @@ export async function openServices(options: {
     alarms,
     settings,
     ledger: createSqliteLedger(file, line),
+    executions: createSqliteExecutions(file),
+    facts: createSqliteAccountFacts(file),
     queue: null,
     webhookTokens: async () => [token],
     heldSecrets: async () => [token, credentials.apiSecret],

@@ -10,7 +10,9 @@ import { parseConfig, type RelayConfig, type SnapshotSettings } from '../../lib/
 import { createDataFolder, type DataFolder } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import { paperKeysOf } from '../../lib/paper/accounts.ts';
@@ -21,6 +23,7 @@ import { createListeningLog, type LoggedLine } from './listening-log.ts';
 export interface World {
   readonly paper: PaperExchange;
   readonly ledger: Ledger;
+  readonly executions: Executions;
   readonly webhookUrl: string;
   readonly secretsPath: string;
   /** Every line the relay logged, with its level. */
@@ -109,6 +112,7 @@ export async function openWorld(options: {
   return {
     paper,
     ledger,
+    executions: createSqliteExecutions(file),
     logged: lines,
     secretsPath: folder.secretsPath,
     webhookUrl: `${relay.url}/signals/main/${await tokenOf('main')}`,

@@ -1,0 +1,20 @@
+import type { Json } from '../base/json.ts';
+
+/** The names of what is kept: the positions as they were last read, the state of the daily limits, the owner of a market. */
+export type FactName = 'positions' | 'risk' | `strategy of ${string}`;
+
+/** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
+export interface AccountFacts {
+  /**
+   * Null when nothing is stored under the name.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  read(account: string, name: FactName): Promise<Json>;
+  /**
+   * Durable once it resolves.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  write(account: string, name: FactName, fact: Json): Promise<void>;
+}

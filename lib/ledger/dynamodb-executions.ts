@@ -1,0 +1,154 @@
+import { type DynamodbClient, type Item, textOf } from '../base/dynamodb.ts';
+import { QueriedTable } from '../base/dynamodb-queries.ts';
+import { parseOwnJson } from '../base/json.ts';
+import type { Execution, Fill } from '../model/execution.ts';
+import {
+  entriesOf,
+  entryOrDamaged,
+  expiryAttribute,
+  expiryOf,
+  fillKeyItem,
+  fillPrefix,
+  followedPlace,
+  followedPrefix,
+  indexes,
+  keyItem,
+} from './dynamodb-items.ts';
+import type { Entry, EntryKey } from './entry.ts';
+import {
+  type Executions,
+  type FillPage,
+  type FillQuery,
+  isOwnOrderOpen,
+  refuseCursor,
+} from './executions.ts';
+
+export interface DynamodbExecutionsOptions {
+  readonly client: DynamodbClient;
+  readonly tableName: string;
+  /** Entries and fills may be deleted after this many days. */
+  readonly keepDays: number;
+}
+
+/**
+ * Keeps fills as items of the ledger's table. They are written before the entry: after a crash in between, the next run
+ * writes the same items again.
+ */
+export function createDynamodbExecutions({ keepDays, ...place }: DynamodbExecutionsOptions): Executions {
+  return new DynamodbExecutions(
+    new QueriedTable({ ...place, contents: 'what became of the orders' }),
+    keepDays,
+  );
+}
+
+class DynamodbExecutions implements Executions {
+  readonly #table: QueriedTable;
+  readonly #keepDays: number;
+
+  constructor(table: QueriedTable, keepDays: number) {
+    this.#table = table;
+    this.#keepDays = keepDays;
+  }
+
+  /** Markets are named in capitals and digits, which sort before the prefixes of all other items of the index. */
+  async followed(account: string, limit: number): Promise<readonly Entry[]> {
+    const [ended, open] = await Promise.all([
+      this.#queryPlaces(account, limit, 'begins_with(#openOrder, :prefix)', {
+        ':prefix': { S: followedPrefix },
+      }),
+      this.#queryPlaces(account, limit, '#openOrder BETWEEN :first AND :last', {
+        ':first': { S: '0' },
+        ':last': { S: '[' },
+      }),
+    ]);
+    const entries = entriesOf([...ended, ...open]).filter(({ status }) => status === 'placed');
+    return entries.sort((one, other) => one.createdAtMs - other.createdAtMs).slice(0, limit);
+  }
+
+  #queryPlaces(account: string, limit: number, condition: string, values: Item): Promise<readonly Item[]> {
+    return this.#table.queryUpTo(limit, {
+      IndexName: indexes.openOrders,
+      KeyConditionExpression: `#account = :account AND ${condition}`,
+      ExpressionAttributeValues: { ':account': { S: account }, ...values },
+      ConsistentRead: true,
+    });
+  }
+
+  async record(key: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean> {
+    for (const fill of fills) await this.#addFill(fill);
+    const { revision, orders, isFollowed } = execution;
+    const text = JSON.stringify(execution);
+    const isOpen = isOwnOrderOpen(orders);
+    const place: Item =
+      isOpen || !isFollowed ? {} : { ':place': { S: followedPlace(key, execution.readAtMs) } };
+    const seen: Item = revision === 1 ? {} : { ':seen': { N: String(revision - 1) } };
+    const written = await this.#table.update({
+      Key: keyItem(key),
+      set: `SET #execution = :execution, #revision = :revision${placeExpression(isOpen, isFollowed)}`,
+      condition: `#status = :placed AND ${revision === 1 ? 'attribute_not_exists(#revision)' : '#revision = :seen'}`,
+      values: {
+        ':placed': { S: 'placed' },
+        ':execution': { S: text },
+        ':revision': { N: String(revision) },
+        ...seen,
+        ...place,
+      },
+    });
+    if (written.done) await this.#expire(key, written.item);
+    // If the response to a write is lost, the retry conflicts with its own earlier write.
+    return written.done || (written.found !== null && written.found['execution']?.S === text);
+  }
+
+  /** The functions that follow orders may update items, not put them. */
+  async #addFill(fill: Fill): Promise<void> {
+    const expiresAt = Math.ceil(fill.atMs / 1000) + this.#keepDays * 86_400;
+    await this.#table.update({
+      Key: fillKeyItem(fill),
+      set: `SET #fill = if_not_exists(#fill, :fill), #${expiryAttribute} = :expiry`,
+      values: { ':fill': { S: JSON.stringify(fill) }, ':expiry': { N: String(expiresAt) } },
+    });
+  }
+
+  /** The time of deletion is earlier once nothing is followed. */
+  async #expire(key: EntryKey, item: Item): Promise<void> {
+    const { status, updatedAtMs } = entryOrDamaged(item);
+    const mayChange = item['openOrder'] !== undefined;
+    const expiresAt = expiryOf(status, updatedAtMs, this.#keepDays, mayChange);
+    if (expiresAt === null || item[expiryAttribute]?.N === String(expiresAt)) return;
+    await this.#table.update({
+      Key: keyItem(key),
+      set: `SET #${expiryAttribute} = :expiry`,
+      condition: 'attribute_exists(#account)',
+      values: { ':expiry': { N: String(expiresAt) } },
+    });
+  }
+
+  async listFills({ account, fromMs, untilMs, limit, cursor }: FillQuery): Promise<FillPage> {
+    const items = await this.#table.queryUpTo(limit + 1, {
+      KeyConditionExpression: '#account = :account AND #item BETWEEN :from AND :until',
+      ExpressionAttributeValues: {
+        ':account': { S: account },
+        ':from': { S: cursor === undefined ? fillPrefix(fromMs) : parseCursor(cursor) },
+        // It sorts before the fills at that time.
+        ':until': { S: fillPrefix(untilMs) },
+      },
+      ConsistentRead: true,
+    });
+    const next = items[limit];
+    return {
+      fills: items.slice(0, limit).map((item) => parseOwnJson<Fill>(textOf(item, 'fill'))),
+      next: next === undefined ? null : Buffer.from(textOf(next, 'item')).toString('base64url'),
+    };
+  }
+}
+
+function placeExpression(isOpen: boolean, isFollowed: boolean): string {
+  if (isOpen) return ', #openOrder = #orderPlace';
+  return isFollowed ? ', #openOrder = :place' : ' REMOVE #openOrder';
+}
+
+/** @returns the key of the fill with which the page begins */
+function parseCursor(cursor: string): string {
+  const key = Buffer.from(cursor, 'base64url').toString();
+  return /^fill#\d{15}#\w+#\d+$/.test(key) ? key : refuseCursor(cursor);
+}

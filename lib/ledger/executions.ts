@@ -1,0 +1,62 @@
+import type { Execution, Fill, FollowedStatus, OrderExecution } from '../model/execution.ts';
+import type { Entry, EntryKey } from './entry.ts';
+
+/** Selects fills of an account by their time, oldest first. */
+export interface FillQuery {
+  readonly account: string;
+  readonly fromMs: number;
+  /** Fills at this time are not included. */
+  readonly untilMs: number;
+  /** The maximum number of fills. */
+  readonly limit: number;
+  /** `next` of the previous page. */
+  readonly cursor?: string;
+}
+
+export interface FillPage {
+  readonly fills: readonly Fill[];
+  /** Null on the last page. */
+  readonly next: string | null;
+}
+
+/** What became of placed orders: a part of the ledger that only those need who follow orders or report on them. */
+export interface Executions {
+  /**
+   * Entries that are `placed` and whose orders are followed: open ones, and ended ones of which not everything is known.
+   * The oldest first; at most `limit`.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  followed(account: string, limit: number): Promise<readonly Entry[]>;
+  /**
+   * Stores what became of the orders of an entry, and their fills. A fill that is stored already stays as it is. When the
+   * signal's own order has ended, it no longer counts as open; when nothing is followed any more, `followed` no longer
+   * lists the entry. Safe to repeat.
+   *
+   * @param execution its revision is one more than that of the entry that was read
+   * @returns false when another process was faster; then the execution stays as that one wrote it
+   * @throws RelayError `store_unavailable`
+   */
+  record(key: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean>;
+  /**
+   * One page; its cost grows with the page, not with the ledger.
+   *
+   * @throws RangeError when the cursor is not from this store
+   */
+  listFills(query: FillQuery): Promise<FillPage>;
+}
+
+/** Whether the signal's own order is open, as far as the exchange said. */
+export function isOwnOrderOpen(orders: readonly OrderExecution[]): boolean {
+  return orders.some(({ role, status }) => role === 'order' && isStillOpen(status));
+}
+
+/** Whether more can become of an order. */
+export function isStillOpen(status: FollowedStatus): boolean {
+  return status === 'open' || status === 'partially_filled';
+}
+
+/** @throws RangeError for a cursor that is not from this store */
+export function refuseCursor(cursor: string): never {
+  throw new RangeError(`"${cursor.slice(0, 64)}" is not a cursor of these fills: start from the first page`);
+}

@@ -1,0 +1,100 @@
+import { parseOwnJson } from '../base/json.ts';
+import { migrateTables } from '../base/migrate-tables.ts';
+import type { SqliteFile } from '../base/sqlite.ts';
+import type { Execution, Fill } from '../model/execution.ts';
+import type { Entry, EntryKey } from './entry.ts';
+import {
+  type Executions,
+  type FillPage,
+  type FillQuery,
+  isOwnOrderOpen,
+  refuseCursor,
+} from './executions.ts';
+import { type EntryRow, entriesOf } from './sqlite-entries.ts';
+import { migrateLedgerTables } from './sqlite-migrations.ts';
+import { openStateOf } from './sqlite-open-state.ts';
+
+export const migrations: readonly string[] = [
+  `CREATE TABLE fills (
+     account TEXT NOT NULL,
+     market TEXT NOT NULL,
+     deal_id INTEGER NOT NULL,
+     at_ms INTEGER NOT NULL,
+     signal_id TEXT NOT NULL,
+     fill TEXT NOT NULL,
+     PRIMARY KEY (account, market, deal_id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX fills_by_time ON fills (account, at_ms, market, deal_id);`,
+];
+
+const sql = {
+  followed: `SELECT * FROM entries WHERE account = ? AND order_open > 0 AND status = 'placed'
+    ORDER BY created_at_ms, seq LIMIT ?`,
+  record: `UPDATE entries SET execution = ?3, order_open = ?4
+    WHERE account = ?1 AND signal_id = ?2 AND status = 'placed'
+      AND coalesce(json_extract(execution, '$.revision'), 0) = ?5`,
+  addFill: `INSERT INTO fills (account, market, deal_id, at_ms, signal_id, fill) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (account, market, deal_id) DO NOTHING`,
+  listFills: `SELECT at_ms, market, deal_id, fill FROM fills
+    WHERE account = ?1 AND (at_ms, market, deal_id) > (?2, ?3, ?4) AND at_ms < ?5
+    ORDER BY at_ms, market, deal_id LIMIT ?6`,
+} as const;
+
+interface FillRow {
+  readonly at_ms: number;
+  readonly market: string;
+  readonly deal_id: number;
+  readonly fill: string;
+}
+
+/**
+ * Keeps fills in a table beside the ledger's. What became of an entry and its fills are one transaction.
+ *
+ * @throws RelayError `store_unavailable` when the file was written by a newer release
+ */
+export function createSqliteExecutions(file: SqliteFile): Executions {
+  migrateLedgerTables(file);
+  migrateTables(file, 'executions', migrations);
+  const { database } = file;
+  const followed = database.prepare(sql.followed);
+  const record = database.prepare(sql.record);
+  const addFill = database.prepare(sql.addFill);
+  const listFills = database.prepare(sql.listFills);
+  return {
+    async followed(account: string, limit: number): Promise<readonly Entry[]> {
+      return entriesOf(file.read(() => followed.all(account, limit)) as unknown as readonly EntryRow[]);
+    },
+    record({ account, signalId }: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean> {
+      const { revision, isFollowed, orders } = execution;
+      const open = openStateOf(isOwnOrderOpen(orders), isFollowed);
+      const text = JSON.stringify(execution);
+      return file.write(() => {
+        for (const fill of fills)
+          addFill.run(account, fill.market, fill.dealId, fill.atMs, signalId, JSON.stringify(fill));
+        return record.run(account, signalId, text, open, revision - 1).changes === 1;
+      });
+    },
+    async listFills({ account, fromMs, untilMs, limit, cursor }: FillQuery): Promise<FillPage> {
+      const start = cursor === undefined ? [fromMs, '', -1] : parseCursor(cursor);
+      // One row more than the limit shows whether there is another page.
+      const rows = file.read(() =>
+        listFills.all(account, ...start, untilMs, limit + 1),
+      ) as unknown as readonly FillRow[];
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        fills: page.map(({ fill }) => parseOwnJson<Fill>(fill)),
+        next: rows.length > limit && last !== undefined ? formatCursor(last) : null,
+      };
+    },
+  };
+}
+
+function formatCursor({ at_ms, market, deal_id }: FillRow): string {
+  return Buffer.from(JSON.stringify([at_ms, market, deal_id])).toString('base64url');
+}
+
+function parseCursor(cursor: string): readonly [number, string, number] {
+  const match = /^\[(\d{1,15}),"(\w+)",(\d{1,15})\]$/.exec(Buffer.from(cursor, 'base64url').toString());
+  return match === null ? refuseCursor(cursor) : [Number(match[1]), String(match[2]), Number(match[3])];
+}

@@ -1,0 +1,71 @@
+import type { OrderStatus, Side } from './order.ts';
+import type { DecimalText } from './signal.ts';
+
+/**
+ * The part that an order plays for its signal: the order that the signal asked for, or the stop-loss or take-profit that
+ * the exchange made from it.
+ */
+export const orderRoles = ['order', 'stop_loss', 'take_profit'] as const;
+export type OrderRole = (typeof orderRoles)[number];
+
+/** One fill of an order of a signal, as the exchange reported it. Plain JSON, so that every store keeps it in the same form. */
+export interface Fill {
+  readonly account: string;
+  readonly market: string;
+  /** The exchange's id of the deal; unique within the market. */
+  readonly dealId: number;
+  readonly atMs: number;
+  readonly signalId: string;
+  readonly orderId: number;
+  readonly role: OrderRole;
+  readonly side: Side;
+  /** Whether the order added liquidity to the book or took it. */
+  readonly liquidity: 'maker' | 'taker';
+  /** In base units. */
+  readonly amount: DecimalText;
+  readonly price: DecimalText;
+  /** Amount times price, in the quote currency. */
+  readonly notional: DecimalText;
+  /** In units of `feeAsset`. */
+  readonly fee: DecimalText;
+  readonly feeAsset: string;
+}
+
+/**
+ * How an order stands: as the exchange says; or `gone`, when it is not open and no list says how it ended. The exchange
+ * lists no cancelled orders for partners' accounts.
+ */
+export type FollowedStatus = OrderStatus | 'gone';
+
+/** What became of one order of a signal, as far as the exchange said. */
+export interface OrderExecution {
+  readonly role: OrderRole;
+  readonly orderId: number;
+  readonly status: FollowedStatus;
+  /** Why it ended, in the exchange's own word, if that says more than the status. */
+  readonly endReason?: string;
+  /** Null until it has ended, and when nobody knows when it did. */
+  readonly endedAtMs: number | null;
+  /** In base units; of the fills that are stored. */
+  readonly filled: DecimalText;
+  /** In the quote currency. */
+  readonly filledNotional: DecimalText;
+  /** The fees paid so far, by asset. */
+  readonly fees: Readonly<Record<string, DecimalText>>;
+  /** The trigger price of a stop-loss, or the limit price of a take-profit. */
+  readonly price?: DecimalText;
+}
+
+/** What became of the orders of a signal after it was placed. */
+export interface Execution {
+  /** Grows by one with each change, so that of two writers only one succeeds. */
+  readonly revision: number;
+  /** When the exchange was last read and something had changed. */
+  readonly readAtMs: number;
+  /** The signal's own order first. */
+  readonly orders: readonly OrderExecution[];
+  /** Whether more can become of them: one of them is open, or fills of one are not all known. */
+  readonly isFollowed: boolean;
+  /** When the alarm was raised that a filled entry has no stop-loss; absent: never. */
+  readonly unprotectedAtMs?: number;
+}

@@ -1,0 +1,24 @@
+import { describe, expect, test } from '@jest/globals';
+import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
+
+/** What every store of facts does. */
+export function describeAccountFacts(
+  name: string,
+  open: () => Promise<{ readonly facts: AccountFacts; close(): Promise<void> }>,
+): void {
+  describe(name, () => {
+    test('keeps one fact for each account and name, the one that was written last', async () => {
+      const { facts, close } = await open();
+
+      await facts.write('main', 'positions', { atMs: 1 });
+      await facts.write('main', 'positions', { atMs: 2, held: ['BTC_PERP'] });
+      await facts.write('main', 'strategy of BTC_PERP', 'breakout');
+
+      expect(await facts.read('main', 'positions')).toEqual({ atMs: 2, held: ['BTC_PERP'] });
+      expect(await facts.read('main', 'strategy of BTC_PERP')).toBe('breakout');
+      expect(await facts.read('main', 'risk')).toBeNull();
+      expect(await facts.read('other', 'positions')).toBeNull();
+      await close();
+    });
+  });
+}
