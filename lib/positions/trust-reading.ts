@@ -32,12 +32,12 @@ const EndedOrder = z.object({ ended: z.nullable(ReportedOrder.shape.order) });
 /**
  * Finds the last order among entries of an account.
  *
- * @param entries in any order
+ * @param entries oldest first
  */
 export function findLastOrder(entries: readonly Entry[], market: string): LastOrder | null {
-  const [last] = entries
-    .filter((entry) => entry.signal?.market === market && mayHaveMoved(entry))
-    .toSorted((one, other) => sentAtMs(other) - sentAtMs(one));
+  const moved = entries.filter((entry) => entry.signal?.market === market && mayHaveMoved(entry));
+  // The sort is stable: of two orders of one millisecond, the one that was stored later comes last.
+  const last = moved.toSorted((one, other) => sentAtMs(one) - sentAtMs(other)).at(-1);
   if (last === undefined) return null;
   const { signalId, updatedAtMs } = last;
   return { signalId, answeredAtMs: last.steps.at(-1)?.atMs ?? updatedAtMs, expected: expectedAfter(last) };

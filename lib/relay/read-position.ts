@@ -50,7 +50,7 @@ export async function readPosition(
     return { kind: 'waits', reason, mayPassSoon: false };
   }
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
-  const last = findLastOrder(await listRecent(services, account, market, open), market);
+  const last = findLastOrder(await listRecent(services, account, market), market);
   const readAtMs = services.clock.nowMs();
   const positions = await client.call(openPositions, { market }, limits);
   const chosen = choosePosition(
@@ -66,24 +66,25 @@ export async function readPosition(
 }
 
 /**
- * Entries among which the last order of the market is. Those that are followed are read consistently and hold every order
+ * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently and hold every order
  * of the last seconds; a list by account may lag behind by as much.
  */
 async function listRecent(
   { ledger, executions, clock }: ExecuteServices,
   account: string,
   market: string,
-  open: readonly Entry[],
 ): Promise<readonly Entry[]> {
-  const found = [...open, ...(await executions.followed(account, mostBelieved))];
+  const followed = await executions.followed(account, mostBelieved);
+  const listed: Entry[] = [];
   const earliestMs = clock.nowMs() - longestSearchMs;
   let cursor: string | null | undefined;
   for (let page = 0; page < mostPages && cursor !== null; page += 1) {
     const query = { account, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
     const { entries, next } = await ledger.list(query);
-    found.push(...entries);
+    listed.push(...entries);
     const isFound = findLastOrder(entries, market) !== null;
     cursor = isFound || (entries.at(-1)?.createdAtMs ?? 0) < earliestMs ? null : next;
   }
-  return found;
+  const known = new Set(listed.map(({ signalId }) => signalId));
+  return [...listed.reverse(), ...followed.filter(({ signalId }) => !known.has(signalId))];
 }
