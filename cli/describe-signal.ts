@@ -35,7 +35,7 @@ function openOrders(scope: CancelScope, market: string): string {
 }
 
 function describeOrder(signal: OrderSignal): string {
-  const { side, size, market, stopLoss, takeProfit, positionSide, reduceOnly, stp } = signal;
+  const { side, size, market, stopLoss, takeProfit, positionSide, reduceOnly, stp, referencePrice } = signal;
   const parts = [
     `${side} ${describeSize(signal)}${size.unit === 'percent' ? ' on' : ' of'} ${market}`,
     ...kindNamed(signal.orderType).describePrices(signal),
@@ -44,6 +44,7 @@ function describeOrder(signal: OrderSignal): string {
     ...(positionSide === undefined ? [] : [`position side ${positionSide}`]),
     ...(reduceOnly === true ? ['reduce-only'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
+    ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
   ];
   return parts.join(', ');
 }

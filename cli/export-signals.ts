@@ -14,7 +14,7 @@ import { type EntryFilter, listEntries } from './read-entries.ts';
 const terms = [
   ...['side', 'order type', 'quantity', 'quote quantity', 'quantity percent', 'percent of'],
   ...['stop price', 'limit price', 'max slippage', 'stop loss', 'take profit'],
-  ...['position side', 'reduce only', 'post only', 'ioc', 'stp'],
+  ...['position side', 'reduce only', 'post only', 'ioc', 'stp', 'reference price'],
 ];
 const titles = [
   ...['time (UTC)', 'account', 'signal', 'market', 'ticker', 'action', ...terms],
@@ -89,6 +89,7 @@ function termCells(signal: Signal): readonly CsvCell[] {
     flagCell('postOnly' in signal && signal.postOnly),
     flagCell('ioc' in signal && signal.ioc),
     signal.stp ?? null,
+    amountCell(signal.referencePrice ?? null),
   ];
 }
 

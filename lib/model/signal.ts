@@ -52,6 +52,8 @@ interface OrderSignalBase extends SignalBase {
   readonly positionSide?: PositionSide;
   readonly reduceOnly?: boolean;
   readonly stp?: StpMode;
+  /** The price that the fills are compared with. It changes nothing about the order. */
+  readonly referencePrice?: DecimalText;
 }
 
 export interface StopLimitSignal extends OrderSignalBase {

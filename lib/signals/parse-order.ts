@@ -16,6 +16,7 @@ import { readExit } from './read-exits.ts';
 import { type BookFlags, readBookFlags, readExpectTrigger, readStp } from './read-flags.ts';
 import { readPercent, readPositive } from './read-number.ts';
 import { checkStanceFields, readStance } from './read-reduction.ts';
+import { readReferencePrice } from './read-reference.ts';
 import { readGivenSize, readSize } from './read-size.ts';
 import { readWord, type Vocabulary } from './read-text.ts';
 
@@ -37,6 +38,7 @@ export const orderFields: readonly FieldName[] = [
   'quantityType',
   'timeInForce',
   'sentiment',
+  'referencePrice',
 ];
 
 const orderTypes: Vocabulary<OrderKindName> = {
@@ -56,7 +58,9 @@ export function parseOrder(source: OrderSource, issues: Issues): OwnPart<OrderSi
   const flags = readBookFlags(fields, issues);
   const refused = kind === undefined ? noFields : checkFields(kind, source, flags, issues);
   const values = readValues(source, flags, refused, issues);
-  return kind === undefined || values === undefined ? undefined : kind.createSignal(values);
+  const reference = readReferencePrice(fields, issues);
+  const own = kind === undefined || values === undefined ? undefined : kind.createSignal(values);
+  return own && { ...own, ...reference };
 }
 
 /** Reads the order fields of an alert with an unknown action, only to report their validation issues. */
@@ -67,6 +71,7 @@ export function checkOrderFields(fields: Fields, issues: Issues): void {
   readStp(fields, issues);
   readExpectTrigger(fields, 'buy', issues);
   checkStanceFields(fields, issues);
+  readReferencePrice(fields, issues);
 }
 
 /**
@@ -104,7 +109,13 @@ function checkFields(
     const path = name === 'postOnly' || name === 'ioc' ? flags[name] : fields[name]?.path;
     if (rule.use === 'forbidden' && path !== undefined) {
       const { message, hint } = rule.complaint;
-      issues.add(path, isBarePrice(name, fields) ? `"price" is no limit here: ${message}` : message, hint);
+      if (isBarePrice(name, fields))
+        issues.add(
+          path,
+          `"price" is no limit here: ${message}`,
+          `${hint}; a price to compare the fills with is "referencePrice"`,
+        );
+      else issues.add(path, message, hint);
       refused.add(name);
     }
     const complaint = rule.use === 'required' && path === undefined ? rule.complain(account) : null;
