@@ -1,3 +1,4 @@
+import { expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import {
   type AppliedFill,
