@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { issueOf, marketOrder, orderSignal, orderWith, readSignal, refusalOf } from './reading.ts';
+import { issueOf, marketOrder, orderSignal, orderWith, readAlert, readSignal, refusalOf } from './reading.ts';
 
 describe('the reference price of an order', () => {
   test.each(['referencePrice', 'reference_price', 'signalPrice', 'signal-price', 'refPrice'])(
@@ -54,5 +54,26 @@ describe('the reference price of an order', () => {
         hint: '"stopPrice" is the trigger price of the order, "limitPrice" the worst price you accept, "referencePrice" the price that the fills are compared with: use the one you mean, or remove it',
       },
     ]);
+  });
+});
+
+describe('the reference price of a position action', () => {
+  test.each([
+    ['close', {}],
+    ['reverse', {}],
+    ['target', { target: '-0.5' }],
+  ])('belongs to every leg of a %s', (action, members) => {
+    const { items } = readAlert(
+      JSON.stringify({
+        ticker: 'BTCUSDT.P',
+        action,
+        time: '2026-01-31T12:00:00Z',
+        signalPrice: '60120.50',
+        ...members,
+      }),
+    );
+
+    expect(items.length).toBeGreaterThan(0);
+    for (const { signal } of items) expect(signal).toMatchObject({ action, referencePrice: '60120.5' });
   });
 });
