@@ -29,3 +29,11 @@ export function quoteInName(market: string): string | null {
   const last = market.split('_').at(-1) ?? '';
   return last === 'PERP' || last === market ? null : last;
 }
+
+/** A perpetual is settled in this currency. */
+const perpetualQuote = 'USDT';
+
+/** The currencies that the name of a market says: `BTC_USDT`, or `BTC_PERP`, whose quote currency is USDT. */
+export function currenciesInName(market: string): { readonly base: string; readonly quote: string } {
+  return { base: market.split('_')[0] ?? market, quote: quoteInName(market) ?? perpetualQuote };
+}
