@@ -158,7 +158,7 @@ function listNotes(
           isCompared
             ? 'Slippage above zero: filled at a worse price than the referencePrice of the alert. In basis points (1 bp = 0.01 %) of what the deals would have been worth at that price.'
             : 'No filled order has a reference price: add "referencePrice": "{{close}}" to the alert to see its slippage.',
-          `Profit: realised, at average cost, from the first stored fill on${firstFillAtMs === null ? '' : ` (${describeTime(firstFillAtMs, timeZone)})`}. Funding, and orders that the relay did not place, are not in it. A trade is an order that closed a position or a part of it; it is won when its deals made more than their fees.`,
+          `Profit: realised, at average cost, counted from the first stored fill${firstFillAtMs === null ? '' : ` (${describeTime(firstFillAtMs, timeZone)})`}. Funding, and orders that the relay did not place, are not in it. A trade is an order that closed a position or a part of it; it is won when its deals made more than their fees.`,
         ]
       : []),
     ...(hasBaseFee && hasDeals
@@ -182,7 +182,7 @@ function listNotes(
 const dealColumns: readonly Column[] = [
   { title: 'time' },
   { title: 'deal', ...right },
-  { title: 'signal' },
+  { title: 'signal', optional: true },
   { title: 'order', ...right, optional: true },
   { title: 'market' },
   { title: 'side' },
