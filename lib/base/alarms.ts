@@ -17,7 +17,9 @@ export type AlarmName =
   | 'signal_dead_lettered'
   /** An account is over its limit of signals, and its alerts are refused. */
   | 'signals_over_limit'
-  | 'interest_missing';
+  | 'interest_missing'
+  /** A position stands without the stop-loss that its entry asked for. */
+  | 'position_unprotected';
 
 export interface Alarm {
   readonly name: AlarmName;
