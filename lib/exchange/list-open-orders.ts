@@ -17,20 +17,24 @@ export interface OpenOrders {
 }
 
 /**
- * Reads the open orders of a market: every order kind, whoever placed the order. Only the live service has
+ * Reads the open orders of a market, or of all markets: every order kind, whoever placed the order. Only the live service has
  * this list. It may lag behind a create by seconds.
  *
  * @throws ExchangeError when a page cannot be read
  */
 export async function listOpenOrders(
   client: ExchangeClient,
-  market: string,
+  market: string | undefined,
   options: SendOptions,
 ): Promise<OpenOrders> {
   const found = new Map<number, Order>();
   for (let page = 0; page < mostPages; page += 1) {
     const offset = page * (pageSize - overlap);
-    const orders = await client.call(openOrder, { market, limit: pageSize, offset }, options);
+    const orders = await client.call(
+      openOrder,
+      { limit: pageSize, offset, ...(market === undefined ? {} : { market }) },
+      options,
+    );
     for (const order of orders) found.set(order.orderId, order);
     if (orders.length < pageSize) return { orders: [...found.values()], isWhole: true };
   }

@@ -50,7 +50,8 @@ export const executedHistory = defineEndpoint({
   requestsPer10s: 1000,
   params: z.strictObject({
     market: z.string(),
-    clientOrderId: z.string(),
+    /** Absent: the fills of all orders of the market. */
+    clientOrderId: z.optional(z.string()),
     /** Default: 50. */
     limit: z.optional(z.int().check(z.minimum(1), z.maximum(500))),
     offset: z.optional(z.int().check(z.minimum(0))),

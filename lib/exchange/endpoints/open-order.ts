@@ -15,7 +15,8 @@ export const openOrder = defineEndpoint({
   repeatable: true,
   requestsPer10s: 1000,
   params: z.strictObject({
-    market: z.string(),
+    /** Absent: all markets. */
+    market: z.optional(z.string()),
     clientOrderId: z.optional(z.string()),
     /** Default: 50. */
     limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),
