@@ -50,6 +50,8 @@ export interface Account {
   readonly allowUnguardedMarket: boolean;
   readonly maxOrdersPerMinute: number | null;
   readonly maxSignalsPerMinute: number | null;
+  /** What holds for the account as a whole; absent: the account sets no such limit. */
+  readonly limits?: RiskLimits;
   /** What becomes of the position when an alert presumes another one. */
   readonly onMismatch: MismatchRule;
   /**
@@ -57,8 +59,6 @@ export interface Account {
    * targets are used.
    */
   readonly oneStrategyPerMarket: boolean | null;
-  /** What holds for the account as a whole; absent: the account sets no such limit. */
-  readonly limits?: RiskLimits;
 }
 
 /** Limits of growing risk. Orders that only reduce a position pass them all. Amounts are in USDT. */
