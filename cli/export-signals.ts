@@ -2,7 +2,7 @@ import { isDecimalText, parseDecimal } from '../lib/base/decimal.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import type { OrderExecution } from '../lib/model/execution.ts';
-import type { Signal } from '../lib/model/signal.ts';
+import { placesOrder, type Signal } from '../lib/model/signal.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { CsvCell } from './csv.ts';
 import { averageOf, describeFees, orderOf } from './describe-execution.ts';
@@ -20,7 +20,7 @@ const terms = [
 ];
 const titles = [
   ...['time (UTC)', 'account', 'signal', 'market', 'ticker', 'action', ...terms],
-  ...['asked', 'strategy', 'comment'],
+  ...['asked', 'reference price', 'strategy', 'comment'],
   ...['status', 'since (UTC)', 'order', 'client order id', 'order open', 'reason'],
   ...['filled', 'filled quote', 'average price', 'fees', 'order state', 'ended (UTC)'],
   ...['stop loss state', 'stop loss filled', 'stop loss average price', 'stop loss fees'],
@@ -85,14 +85,15 @@ function stateCell({ status, endReason }: OrderExecution): CsvCell {
 }
 
 const noTerms: readonly CsvCell[] = terms.map(() => null);
-/** Action, terms, what was asked, strategy and comment. */
-const refusedCells: readonly CsvCell[] = [null, ...noTerms, null, null, null];
+/** Action, terms, what was asked, reference price, strategy and comment. */
+const refusedCells: readonly CsvCell[] = [null, ...noTerms, null, null, null, null];
 
 function signalCells(signal: Signal): readonly CsvCell[] {
   return [
     signal.action,
     ...termCells(signal),
     escapeText(describeSignal(signal)),
+    placesOrder(signal) ? amountCell(signal.referencePrice ?? null) : null,
     escapeText(signal.strategy ?? ''),
     escapeText(signal.comment ?? ''),
   ];

@@ -17,7 +17,7 @@ export interface OpenOrders {
 }
 
 /**
- * Reads the open orders of a market: every order kind, whoever placed the order. Only the live service has
+ * Reads the open orders of a market, or of all markets: every order kind, whoever placed the order. Only the live service has
  * this list. It may lag behind a create by seconds.
  *
  * @param market null: all markets

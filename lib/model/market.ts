@@ -29,3 +29,13 @@ export function quoteInName(market: string): string | null {
   const last = market.split('_').at(-1) ?? '';
   return last === 'PERP' || last === market ? null : last;
 }
+
+/**
+ * The currencies that the name of a market says. A perpetual is quoted in USDT.
+ *
+ * @see https://docs.whitebit.com/api-reference/market-data/market-info
+ */
+export function currenciesInName(market: string): { readonly base: string; readonly quote: string } {
+  const [base = market, quote] = market.split('_');
+  return { base, quote: quote === undefined || quote === 'PERP' ? 'USDT' : quote };
+}

@@ -61,6 +61,7 @@ describe('an export of signals', () => {
       'take profit': '',
       'position side': '',
       'reduce only': '',
+      'reference price': '',
       'post only': '',
       ioc: '',
       stp: '',

@@ -35,10 +35,11 @@ test('an order signal is described with its share, its bound and its flags', () 
     maxSlippage: '0.5%',
     reduceOnly: true,
     stp: 'cn',
+    referencePrice: '60120.5',
   };
 
   expect(describeSignal(signal)).toBe(
-    'sell 50% of the position on BTC_USDT, at market, at most 0.5% beyond the best price, reduce-only, self-trade prevention cn',
+    'sell 50% of the position on BTC_USDT, at market, at most 0.5% beyond the best price, reduce-only, self-trade prevention cn, fills compared with 60120.5',
   );
 });
 

@@ -7,6 +7,7 @@ import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/cl
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import type { Endpoint } from '../../lib/exchange/endpoint.ts';
 import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
+import { cancelConditional } from '../../lib/exchange/endpoints/cancel-conditional.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
@@ -111,6 +112,8 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   futures: (client) => client.call(futures, {}),
   'executed-history': (client) => client.call(executedHistory, { ...order, limit: 100, offset: 0 }),
   'order-deals': (client) => client.call(orderDeals, { orderId: 4_180_284_841, limit: 100, offset: 0 }),
+  'cancel-conditional': (client) =>
+    client.call(cancelConditional, { market: 'BTC_USDT', id: 117_703_764_513 }),
   'cancel-all': (client) => client.call(cancelAll, { market: 'BTC_USDT', type: ['margin'] }),
 };
 
@@ -166,7 +169,6 @@ test('an empty list of markets is not a result, so that it does not replace a st
 /** What the relay does not call and other clients of the live service do. */
 const servedToOthers = [
   'assets',
-  'cancel-conditional',
   'cancel-oco',
   'cancel-oto',
   'close-position',

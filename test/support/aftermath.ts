@@ -65,6 +65,8 @@ const lists = [
   '/api/v4/trade-account/executed-history',
   '/api/v4/conditional-orders',
   '/api/v4/orders/conditional',
+  '/api/v4/collateral-account/positions/open',
+  '/api/v4/public/markets',
 ];
 
 /** @param onRequest called before each request goes on the wire */
