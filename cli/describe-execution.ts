@@ -3,6 +3,7 @@ import type { Entry } from '../lib/ledger/entry.ts';
 import { isStillOpen } from '../lib/ledger/executions.ts';
 import type { FollowedStatus, OrderExecution, OrderRole } from '../lib/model/execution.ts';
 import { quoteInName } from '../lib/model/market.ts';
+import { orderSignalOf } from '../lib/positions/sent-order.ts';
 import type { Cell } from './print.ts';
 import { formatLocal } from './time-zone.ts';
 
@@ -44,8 +45,9 @@ export function describeExecution(
   entry: Entry,
   timeZone: string,
 ): readonly (readonly [string, Cell | string | null])[] {
-  const { signal, status, execution } = entry;
-  if (status !== 'placed' || signal?.action !== 'order') return [];
+  const { status, execution } = entry;
+  const signal = orderSignalOf(entry);
+  if (status !== 'placed' || signal === null) return [];
   const own = orderOf(entry, 'order');
   if (execution === null || own === null) return [['filled', 'not known yet: nothing has been read of it']];
   const asked = signal.size.unit === 'base' ? signal.size.quantity : null;

@@ -196,8 +196,6 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
-        // Named in the commands that its alarms advise.
-        STACK_NAME: Stack.of(this).stackName,
       },
     });
     execute.grant(['dynamodb:GetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
@@ -222,6 +220,8 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        // Named in the commands that its alarms advise.
+        STACK_NAME: Stack.of(this).stackName,
       },
     });
     for (const index of ['by-status', 'by-look', 'open-orders'] as const)

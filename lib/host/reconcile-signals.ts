@@ -17,8 +17,8 @@ export function createReconcileSignals(
   return createSchedule('reconcile-signals', services.log, async () => {
     const startedAtMs = clock.nowMs();
     const [reconciled] = await Promise.allSettled([reconcile(services)]);
-    await follower?.run(startedAtMs + lastRequestMs);
-    if (reconciled.status === 'rejected') throw reconciled.reason;
+    const [followed] = await Promise.allSettled([follower?.run(startedAtMs + lastRequestMs)]);
+    for (const part of [reconciled, followed]) if (part.status === 'rejected') throw part.reason;
   });
 }
 

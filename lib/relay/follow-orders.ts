@@ -3,6 +3,7 @@ import { RelayError } from '../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { findOrder } from '../exchange/find-order.ts';
+import { orderSignalOf } from '../positions/sent-order.ts';
 import { AccountMemory, findOrderId, indexReading, listUnnamed } from './follow-memory.ts';
 import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
@@ -80,7 +81,10 @@ async function followAccount(
   notAfterMs: number,
 ): Promise<void> {
   const { clock, executions, exchangeTimeoutMs: timeoutMs } = services;
-  const entries = await executions.followed(account, mostFollowed);
+  // A damaged entry does not tell what it asked for.
+  const entries = (await executions.followed(account, mostFollowed)).filter(
+    (entry) => orderSignalOf(entry) !== null,
+  );
   if (entries.length === 0) {
     memory.keepOnly([]);
     return;
@@ -91,8 +95,9 @@ async function followAccount(
   const nowMs = clock.nowMs();
   const reading = await memory.read(client, entries, nowMs, options);
   const followed = entries.flatMap((entry) => {
-    const { signal, orderId, clientOrderId } = entry;
-    if (signal?.action !== 'order') return [];
+    const { orderId, clientOrderId } = entry;
+    const signal = orderSignalOf(entry);
+    if (signal === null) return [];
     const known = orderId ?? entry.execution?.orders[0]?.orderId ?? findOrderId(reading, clientOrderId ?? '');
     return [new FollowedEntry(entry, signal, known)];
   });
