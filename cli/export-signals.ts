@@ -1,8 +1,10 @@
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
+import type { OrderExecution } from '../lib/model/execution.ts';
 import { placesOrder, type Signal } from '../lib/model/signal.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { CsvCell } from './csv.ts';
+import { averageOf, describeFees, orderOf } from './describe-execution.ts';
 import { describeReason, refusedTickerOf } from './describe-refusal.ts';
 import { describeSignal } from './describe-signal.ts';
 import { amountCell, type ExportRows } from './export-rows.ts';
@@ -19,6 +21,9 @@ const titles = [
   ...['time (UTC)', 'account', 'signal', 'market', 'ticker', 'action', ...terms],
   ...['asked', 'reference price', 'strategy', 'comment'],
   ...['status', 'since (UTC)', 'order', 'client order id', 'order open', 'reason'],
+  ...['filled', 'filled quote', 'average price', 'fees', 'order state', 'ended (UTC)'],
+  ...['stop loss state', 'stop loss filled', 'stop loss average price', 'stop loss fees'],
+  ...['take profit state', 'take profit filled', 'take profit average price', 'take profit fees'],
 ];
 
 /**
@@ -50,7 +55,32 @@ function recordOf(entry: Entry): readonly CsvCell[] {
     entry.clientOrderId,
     entry.orderOpen ? 'yes' : 'no',
     escapeText(describeReason(entry) ?? ''),
+    ...ownCells(orderOf(entry, 'order')),
+    ...exitCells(orderOf(entry, 'stop_loss')),
+    ...exitCells(orderOf(entry, 'take_profit')),
   ];
+}
+
+/** Empty cells while nothing is known. */
+function ownCells(order: OrderExecution | null): readonly CsvCell[] {
+  if (order === null) return [null, null, null, null, null, null];
+  return [
+    amountCell(order.filled),
+    amountCell(order.filledNotional),
+    averageOf(order),
+    describeFees(order),
+    stateCell(order),
+    order.endedAtMs === null ? null : formatMillisecond(order.endedAtMs),
+  ];
+}
+
+function exitCells(order: OrderExecution | null): readonly CsvCell[] {
+  if (order === null) return [null, null, null, null];
+  return [stateCell(order), amountCell(order.filled), averageOf(order), describeFees(order)];
+}
+
+function stateCell({ status, endReason }: OrderExecution): CsvCell {
+  return endReason === undefined ? status : `${status} (${endReason})`;
 }
 
 const noTerms: readonly CsvCell[] = terms.map(() => null);

@@ -30,10 +30,12 @@ export function quoteInName(market: string): string | null {
   return last === 'PERP' || last === market ? null : last;
 }
 
-/** A perpetual is settled in this currency. */
-const perpetualQuote = 'USDT';
-
-/** The currencies that the name of a market says: `BTC_USDT`, or `BTC_PERP`, whose quote currency is USDT. */
+/**
+ * The currencies that the name of a market says. A perpetual is quoted in USDT.
+ *
+ * @see https://docs.whitebit.com/api-reference/market-data/market-info
+ */
 export function currenciesInName(market: string): { readonly base: string; readonly quote: string } {
-  return { base: market.split('_')[0] ?? market, quote: quoteInName(market) ?? perpetualQuote };
+  const [base = market, quote] = market.split('_');
+  return { base, quote: quote === undefined || quote === 'PERP' ? 'USDT' : quote };
 }

@@ -7,6 +7,7 @@ import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
+import { orderDeals } from '../exchange/endpoints/order-deals.ts';
 import { orderTypes } from '../model/order.ts';
 import { endpointOf } from '../orders/order-types.ts';
 import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
@@ -53,7 +54,9 @@ const refusal =
   (form: RefusalForm): FaultEffect => ({ kind: 'respond', ...refusalResponse([{ name }], form) });
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
-const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory].map(({ name }) => name);
+const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory, orderDeals].map(
+  ({ name }) => name,
+);
 const createNames = orderTypes.map((type) => endpointOf(type).name);
 const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };

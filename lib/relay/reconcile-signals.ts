@@ -6,7 +6,6 @@ import type { Executions } from '../ledger/executions.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { Outcome } from './action.ts';
-import { closeEnded } from './close-ended.ts';
 import { lookUp } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
 import type { LookupResult } from './lookup-result.ts';
@@ -46,8 +45,6 @@ export interface Reconciliation {
   readonly lookedUp: number;
   /** Of those looked up: settled. */
   readonly settled: number;
-  /** Counted as open, but ended at the exchange: closed. */
-  readonly closed: number;
 }
 
 /** The name of the reconciler in the steps that it writes. */
@@ -84,20 +81,7 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   ]);
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;
-  return { ...swept.value, ...found.value, closed: await closeEveryTenMinutes(services, startedAtMs) };
-}
-
-const closeEveryMinutes = 10;
-/** Away from the full hour, at which snapshots are taken. */
-const closeAtMinute = 7;
-
-/**
- * An entry that wrongly counts as open costs lookups but no money, so it is checked only every ten minutes.
- */
-async function closeEveryTenMinutes(services: ReconcileServices, startedAtMs: number): Promise<number> {
-  if (Math.floor(startedAtMs / 60_000) % closeEveryMinutes !== closeAtMinute) return 0;
-  const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
-  return await closeEnded(services, options);
+  return { ...swept.value, ...found.value };
 }
 
 async function settleLost(services: ReconcileServices, startedAtMs: number) {

@@ -79,14 +79,14 @@ describe('open orders', () => {
     linesOf(renderOrders({ groups: [], open: [order] }, { width: null, timeZone: 'UTC' })).at(-1);
 
   test('that are sized in the quote currency name it, and have no price of 0', () => {
-    expect(rowOf(stopMarketBuy)).toMatch(/ DBTC_DUSDT +buy +500 DUSDT +65000 +market +open /);
+    expect(rowOf(stopMarketBuy)).toMatch(/ DBTC_DUSDT +buy +0 +500 DUSDT +65000 +market +open /);
   });
 
   test('on the collateral account are sized in base units', () => {
     const onMargin = { ...stopMarketBuy, market: 'BTC_USDT', amount: parseDecimal('0.01') };
     const row = rowOf({ ...onMargin, remaining: parseDecimal('0.01'), positionSide: 'BOTH' });
 
-    expect(row).toMatch(/ BTC_USDT +buy +0\.01 +65000 +market +open /);
+    expect(row).toMatch(/ BTC_USDT +buy +0 +0\.01 +65000 +market +open /);
   });
 });
 

@@ -24,6 +24,7 @@ import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
+import { orderDeals } from '../../lib/exchange/endpoints/order-deals.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
 import { spotLimit } from '../../lib/exchange/endpoints/spot-limit.ts';
@@ -110,6 +111,7 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   'trade-balance': (client) => client.call(tradeBalance, {}),
   futures: (client) => client.call(futures, {}),
   'executed-history': (client) => client.call(executedHistory, { ...order, limit: 100, offset: 0 }),
+  'order-deals': (client) => client.call(orderDeals, { orderId: 4_180_284_841, limit: 100, offset: 0 }),
   'cancel-conditional': (client) =>
     client.call(cancelConditional, { market: 'BTC_USDT', id: 117_703_764_513 }),
   'cancel-all': (client) => client.call(cancelAll, { market: 'BTC_USDT', type: ['margin'] }),
@@ -178,7 +180,6 @@ const servedToOthers = [
   'leverage',
   'market-fee',
   'oco-orders',
-  'order-deals',
   'platform-status',
   'positions-history',
   'public-fee',

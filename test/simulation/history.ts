@@ -91,6 +91,9 @@ export interface PauseSpan {
   untilMs: number;
 }
 
+/** How far the clock of a relay may be off. */
+export const widestSkewMs = 8000;
+
 /** One line of the printed timeline. */
 export interface TimelineRow {
   readonly atMs: number;
@@ -123,6 +126,8 @@ export class History {
   readonly outOfTurn = new Map<string, string>();
   #places = 0;
   readonly pauses: PauseSpan[] = [];
+  /** Times in which a process stood still; no clock of a relay is further off than `widestSkewMs`. */
+  readonly freezes: { readonly fromMs: number; readonly untilMs: number }[] = [];
   /** Every copy of the market list that was stored, in order. */
   readonly keptMarkets: { readonly atMs: number; readonly names: readonly string[] }[] = [];
   /** Signals that waited for the market list although their process had a copy of it. */

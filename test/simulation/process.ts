@@ -107,6 +107,7 @@ export class Process {
    */
   freeze(durationMs: number): void {
     this.#awakeFromMs = this.stage.loop.nowMs + durationMs;
+    this.stage.history.freezes.push({ fromMs: this.stage.loop.nowMs, untilMs: this.#awakeFromMs });
     this.note(`freezes for ${durationMs} ms`, 'hazard: frozen');
   }
 

@@ -12,7 +12,7 @@ import { EventLoop } from './event-loop.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
 import { hedgedAccount } from './grounds.ts';
 import { scheduleHandOrders } from './hand-orders.ts';
-import { History } from './history.ts';
+import { History, widestSkewMs } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
 import { LocalDeployment } from './local-deployment.ts';
@@ -112,7 +112,7 @@ function leaveAlone(deployment: Deployment): Deployment {
 /** Most clocks are right to within two seconds; some are further off than the exchange accepts. */
 function deploy(world: SimulatedWorld): Deployment {
   const { random } = world.stage;
-  const widestMs = rollChance(random, 0.15) ? 8000 : 2000;
+  const widestMs = rollChance(random, 0.15) ? widestSkewMs : 2000;
   const skewMs = rollWhole(random, -widestMs, widestMs);
   const deployment = rollChance(random, 0.5) ? new LocalDeployment(world) : new LambdaDeployment(world);
   deployment.setClocks(skewMs);
