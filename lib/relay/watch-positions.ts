@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatDecimal } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
-import { RelayError } from '../base/errors.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -80,7 +79,7 @@ async function watchAccount(
     );
     if (!isWatched) alarms.keep(delistedKey);
   } catch (error) {
-    if (error instanceof RelayError && error.code === 'store_unavailable') throw error;
+    // Whatever the reason is: one account's missing key must not stop the watch of the others.
     noteUnread(services, account, { before, error, alarms });
     alarms.keep(delistedKey);
   }
