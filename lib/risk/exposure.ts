@@ -39,6 +39,9 @@ export interface Exposure {
   readonly orders: readonly CountedOrder[];
 }
 
+/** What of an order says which position it moves, and in which direction. */
+export type SidedOrder = Pick<OrderRequest, 'market' | 'side' | 'positionSide'>;
+
 /** The order that is checked. */
 export interface CheckedOrder {
   readonly sized: SizedOrder;
@@ -79,7 +82,7 @@ export function isMarkedReducing({
  * The position that the order can lead to, in base units: the one that is open, with every entry order that is open on
  * the order's side and the order itself filled. Below zero while all of that only reduces the opposite position.
  */
-export function positionAfter({ order, baseAmount }: SizedOrder, exposure: Exposure): Decimal {
+export function positionAfter(order: SidedOrder, baseAmount: Decimal, exposure: Exposure): Decimal {
   const beside = total(entriesBeside(order, exposure).map(({ amount }) => amount));
   return signedFor(order, exposure).plus(beside).plus(baseAmount);
 }
@@ -95,7 +98,7 @@ export function checkPosition(checked: CheckedOrder, exposure: Exposure, account
   const { order } = checked.sized;
   const most = limitsOf(account, order.market)?.maxPosition ?? null;
   if (most === null || checked.isSpot) return null;
-  const after = positionAfter(checked.sized, exposure);
+  const after = positionAfter(order, checked.sized.baseAmount, exposure);
   if (after.lte(most)) return null;
   const limit = formatDecimal(most);
   const actual = formatDecimal(after);
@@ -127,10 +130,7 @@ export function checkOpenNotional(
 }
 
 /** The position that the order is for, as its side sees it: above zero when the order enlarges it. */
-function signedFor(
-  order: Pick<OrderRequest, 'market' | 'side' | 'positionSide'>,
-  { positions }: Exposure,
-): Decimal {
+function signedFor(order: SidedOrder, { positions }: Exposure): Decimal {
   const held = total(
     positions
       .filter((position) => position.market === order.market && isSameSide(order, position))
@@ -140,10 +140,7 @@ function signedFor(
 }
 
 /** The open entry orders that would move the position in the same direction. */
-function entriesBeside(
-  order: Pick<OrderRequest, 'market' | 'side' | 'positionSide'>,
-  { orders }: Exposure,
-): readonly CountedOrder[] {
+function entriesBeside(order: SidedOrder, { orders }: Exposure): readonly CountedOrder[] {
   return orders.filter(
     (other) =>
       other.market === order.market &&
