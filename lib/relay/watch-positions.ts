@@ -44,16 +44,38 @@ export async function watchPositions(
   startedAtMs: number,
   limits: SendOptions,
 ): Promise<void> {
+  let listing: Promise<readonly Entry[]> | null = null;
+  const listRecent = () => {
+    listing ??= listSent(services, startedAtMs);
+    return listing;
+  };
   for (const account of Object.values(services.settings.accounts))
     if (account.mode !== 'dry-run')
-      await watchAccount(services, account, startedAtMs, {
+      await watchAccount({ ...services, listRecent }, account, startedAtMs, {
         timeoutMs: services.exchangeTimeoutMs,
         ...limits,
       });
 }
 
+interface AccountWatch extends WatchServices {
+  /** The entries of all accounts whose orders were sent of late; read once in a run, and only if an account needs it. */
+  listRecent(): Promise<readonly Entry[]>;
+}
+
+/** An order that was stored longer ago than this is followed, or settled, or never sent. */
+const recentMs = 10 * 60_000;
+const mostRecent = 100;
+
+async function listSent({ ledger }: WatchServices, startedAtMs: number): Promise<readonly Entry[]> {
+  const since = { oldestFirst: true, startMs: startedAtMs - recentMs, limit: mostRecent };
+  const pages = await Promise.all(
+    (['placed', 'unknown'] as const).map((status) => ledger.list({ status, ...since })),
+  );
+  return pages.flatMap(({ entries }) => entries);
+}
+
 async function watchAccount(
-  services: WatchServices,
+  services: AccountWatch,
   account: Account,
   startedAtMs: number,
   options: SendOptions,
@@ -95,28 +117,17 @@ async function watchAccount(
 
 /** The most followed orders whose markets are looked at; the read takes milliseconds, however large the ledger is. */
 const mostFollowed = 1000;
-/** Enough to see whether an order was placed since the last run. */
-const newestEntries = 10;
-/** An order that was placed this long before the last reading may have been filled after it. */
-const marginMs = 2 * 60_000;
-
 /** Whether the account had a position when it was last read, or an order that may have opened one since. */
 async function mayHavePosition(
-  { ledger }: WatchServices,
+  { listRecent }: AccountWatch,
   account: Account,
   before: WatchState | null,
   followed: readonly Entry[],
 ): Promise<boolean> {
   if (before !== null && (before.positions.length > 0 || before.unexplained.length > 0)) return true;
   if (followed.some((entry) => isOfCollateral(account, entry))) return true;
-  const sinceMs = (before?.readAtMs ?? 0) - marginMs;
-  const { entries } = await ledger.list({ account: account.name, limit: newestEntries });
-  return entries.some(
-    (entry) =>
-      ['sending', 'unknown', 'placed'].includes(entry.status) &&
-      entry.updatedAtMs >= sinceMs &&
-      isOfCollateral(account, entry),
-  );
+  const recent = await listRecent();
+  return recent.some((entry) => entry.account === account.name && isOfCollateral(account, entry));
 }
 
 function isOfCollateral(account: Account, { signal }: Entry): boolean {

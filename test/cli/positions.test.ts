@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import { locateDataFolder } from '../../lib/host/data-folder.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
-import { runCli, runForFailure, runForJson } from './run-cli.ts';
+import { runCli, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
 
 let relay: RunningRelay;
