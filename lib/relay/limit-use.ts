@@ -91,7 +91,7 @@ function listPositionUse({ markets }: Account, { exposure }: ExposureReading): r
     maxPosition === null
       ? []
       : sides.map((side) => {
-          const used = positionAfter({ market, side }, zero, exposure);
+          const used = positionAfter({ market, side }, { amount: zero, fillsNow: false }, exposure);
           const denies = `a ${side} would enlarge the position beyond the limit`;
           return {
             ...ofAccount('maxPosition'),

@@ -62,11 +62,16 @@ export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure)
   if (order.positionSide === 'LONG' || order.positionSide === 'SHORT') return false;
   const held = signedFor(order, exposure).neg();
   if (held.lte(zero)) return false;
-  const fillsNow = kindOfType[order.type] === 'market' || order.ioc === true;
+  const fillsNow = isFilledNow(order);
   const before = entriesBeside(order, exposure).filter(({ rests }) => !(rests && fillsNow));
   return total(before.map(({ amount }) => amount))
     .plus(baseAmount)
     .lte(held);
+}
+
+/** A market order, or one that is immediate or cancel. */
+function isFilledNow({ type, ioc }: Pick<OrderRequest, 'type' | 'ioc'>): boolean {
+  return kindOfType[type] === 'market' || ioc === true;
 }
 
 /** Whether the order itself says that it only reduces. */
@@ -79,12 +84,20 @@ export function isMarkedReducing({
 }
 
 /**
- * The position that the order can lead to, in base units: the one that is open, with every entry order that is open on
- * the order's side and the order itself filled. Below zero while all of that only reduces the opposite position.
+ * The position that orders of this side can lead to, in base units: every entry order that is open on the side and this
+ * amount filled. The position itself counts if they enlarge it. If they are against it, only an order that is carried out
+ * at once counts on it: before one that rests, the position may be closed.
+ *
+ * @param fillsNow whether the amount is that of an order that is carried out at once
  */
-export function positionAfter(order: SidedOrder, baseAmount: Decimal, exposure: Exposure): Decimal {
-  const beside = total(entriesBeside(order, exposure).map(({ amount }) => amount));
-  return signedFor(order, exposure).plus(beside).plus(baseAmount);
+export function positionAfter(
+  order: SidedOrder,
+  { amount, fillsNow }: { readonly amount: Decimal; readonly fillsNow: boolean },
+  exposure: Exposure,
+): Decimal {
+  const beside = total(entriesBeside(order, exposure).map((entry) => entry.amount));
+  const held = signedFor(order, exposure);
+  return (held.lt(zero) && !fillsNow ? zero : held).plus(beside).plus(amount);
 }
 
 /** The notional of everything that is open, in USDT. Orders that only reduce add nothing. */
@@ -98,7 +111,8 @@ export function checkPosition(checked: CheckedOrder, exposure: Exposure, account
   const { order } = checked.sized;
   const most = limitsOf(account, order.market)?.maxPosition ?? null;
   if (most === null || checked.isSpot) return null;
-  const after = positionAfter(order, checked.sized.baseAmount, exposure);
+  const { baseAmount: amount } = checked.sized;
+  const after = positionAfter(order, { amount, fillsNow: isFilledNow(order) }, exposure);
   if (after.lte(most)) return null;
   const limit = formatDecimal(most);
   const actual = formatDecimal(after);

@@ -161,7 +161,7 @@ describe('limits', () => {
           unit: 'BTC',
           denies: expect.any(String),
         },
-        { name: 'maxPosition', of: 'BTC_USDT sell', used: '-0.02', left: '0.04', denies: null },
+        { name: 'maxPosition', of: 'BTC_USDT sell', used: '0', left: '0.02', denies: null },
         { name: 'maxOpenNotional', limit: '5000', used: '990', left: '4010', unit: 'USDT', denies: null },
         {
           name: 'maxDailyLoss',
