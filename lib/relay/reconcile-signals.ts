@@ -17,6 +17,7 @@ import {
   unlessMoved,
 } from './settle-entry.ts';
 import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
+import { watchPositions } from './watch-positions.ts';
 
 /** The services that the reconciler needs. */
 export interface ReconcileServices extends SettleServices {
@@ -75,12 +76,14 @@ const mostLookups = 100;
 export async function reconcileSignals(services: ReconcileServices): Promise<Reconciliation> {
   const startedAtMs = services.clock.nowMs();
   // In parallel: a slow or broken queue must not delay the lookups.
-  const [swept, found] = await Promise.allSettled([
+  const [swept, found, watched] = await Promise.allSettled([
     sweep(services, startedAtMs),
     settleLost(services, startedAtMs),
+    watchPositions(services, startedAtMs, { notAfterMs: startedAtMs + lastRequestMs }),
   ]);
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;
+  if (watched.status === 'rejected') throw watched.reason;
   return { ...swept.value, ...found.value };
 }
 
