@@ -190,6 +190,7 @@ function steppedLine(process: Process, line: SqliteLine): Parameters<typeof star
     take: () => line.take(),
     waitForWork: (signal) => line.waitForWork(signal),
     finish: (delivery) => line.finish(delivery),
+    postpone: (delivery) => line.postpone(delivery),
     release: (delivery) => process.step('queue.release', delivery.group, () => line.release(delivery)),
   };
 }
