@@ -3,6 +3,7 @@ import { formatPercent, isDecimalText, one, parseDecimal, rateOfPercent, zero } 
 import { accountModes, tradingGrounds } from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
+import { mismatchRules } from '../model/signal.ts';
 
 /** Prices and amounts are written as text, so that they stay exact. */
 const PositiveDecimal = z
@@ -75,6 +76,8 @@ export const AccountSchema = z
     allowUnguardedMarket: z.boolean().default(false),
     maxOrdersPerMinute: PerMinute.nullable().default(null),
     maxSignalsPerMinute: PerMinute.nullable().default(null),
+    onMismatch: z.enum(mismatchRules).default('deny'),
+    oneStrategyPerMarket: z.boolean().nullable().default(null),
   })
   .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...account }) => ({
     ...account,

@@ -1,6 +1,7 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { Side } from './order.ts';
 import type { Region } from './region.ts';
+import type { MismatchRule } from './signal.ts';
 
 /**
  * What becomes of an account's orders and cancellations: `live` sends them to whatever exchange the relay has; `paper`
@@ -49,6 +50,13 @@ export interface Account {
   readonly allowUnguardedMarket: boolean;
   readonly maxOrdersPerMinute: number | null;
   readonly maxSignalsPerMinute: number | null;
+  /** What becomes of the position when an alert presumes another one. */
+  readonly onMismatch: MismatchRule;
+  /**
+   * Whether a second strategy is denied while the first one holds a position in a market; null: in the markets where
+   * targets are used.
+   */
+  readonly oneStrategyPerMarket: boolean | null;
 }
 
 export interface MarketLimits {

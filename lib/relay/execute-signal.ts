@@ -5,6 +5,7 @@ import type { DueKey } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import type { Status } from '../model/outcome.ts';
 import { findAccount } from '../model/settings.ts';
+import { placesOrder } from '../model/signal.ts';
 import { checkMarket } from '../risk/check-order.ts';
 import { checkStaleness } from '../signals/staleness.ts';
 import type { Outcome, Plan } from './action.ts';
@@ -14,6 +15,7 @@ import { createKillSwitch, type KillSwitch, type PauseReading } from './kill-swi
 import { planCancel } from './plan-cancel.ts';
 import { planCancelAll } from './plan-cancel-all.ts';
 import { planOrder } from './plan-order.ts';
+import { planPosition } from './plan-position.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
 import { denialOutcome, logOutcome, lostResponseOutcome, settleEntry } from './settle-entry.ts';
 import { mayPlanAgain } from './signal-time.ts';
@@ -63,7 +65,7 @@ function requireSignal(entry: Entry | null, key: EntryKey): SignalEntry {
 
 /** Whether the entry is a cancellation that no rule of the account denies. */
 function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
-  if (!isSignal(entry) || entry.signal.action === 'order' || entry.status !== 'accepted') return false;
+  if (!isSignal(entry) || placesOrder(entry.signal) || entry.status !== 'accepted') return false;
   const account = findAccount(services.settings, entry.account);
   const arrival = arrivalOf(services, entry.createdAtMs);
   return (
@@ -170,6 +172,10 @@ async function planSignal(
   switch (signal.action) {
     case 'order':
       return await planOrder(services, account, signal, clientOrderId ?? '');
+    case 'close':
+    case 'reverse':
+    case 'target':
+      return await planPosition(services, account, { ...entry, signal });
     case 'cancel':
       return await planCancel(services, account, signal, withdrawn);
     case 'cancel_all':

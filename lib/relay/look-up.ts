@@ -6,6 +6,7 @@ import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '
 import type { Entry } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
+import { orderSignalOf } from '../positions/sent-order.ts';
 import type { Outcome } from './action.ts';
 import { endResting, mustNotRest } from './end-resting.ts';
 import { judgeTrigger } from './judge-trigger.ts';
@@ -28,17 +29,18 @@ export async function lookUp(
   const client = await services.exchangeFor(entry.account);
   if (signal?.action === 'cancel') return await lookUpCancel(services, client, entry, signal, options);
   if (signal?.action === 'cancel_all') return await lookUpCancelAll(services, client, entry, signal, options);
-  if (signal === null || clientOrderId === null)
+  const asked = orderSignalOf(entry);
+  if (asked === null || clientOrderId === null)
     return { kind: 'inconclusive', finding: 'the ledger entry names no order' };
-  const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
+  const place = await findOrder(client, { market: asked.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
-      if (isOtherOrder(place.order, signal)) return otherOrder(place.order);
-      return place.isOpen && mustNotRest(signal)
-        ? await lookUpRest(client, place, signal, options)
-        : { kind: 'found', outcome: foundOutcome(place, signal) };
+      if (isOtherOrder(place.order, asked)) return otherOrder(place.order);
+      return place.isOpen && mustNotRest(asked)
+        ? await lookUpRest(client, place, asked, options)
+        : { kind: 'found', outcome: foundOutcome(place, asked) };
     case 'filled':
-      return await lookUpFilled(client, { ...place, clientOrderId }, signal, options);
+      return await lookUpFilled(client, { ...place, clientOrderId }, asked, options);
     case 'not_found':
       return {
         kind: 'not_found',

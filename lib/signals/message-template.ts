@@ -56,9 +56,8 @@ export function createTemplate(name: TemplateName, account: Account, dialect: Di
 type Unnamed = Omit<MessageTemplate, 'name'>;
 
 const creators: Readonly<Record<TemplateName, (account: Account, dialect: Dialect) => Unnamed>> = {
-  strategy: (account) => ({
-    purpose: `For any strategy: a market order whenever the strategy places one. ${describeBound(account)}`,
-    message: write({ ...strategyStart, ...atMarket(account), ...strategyEnd }),
+  strategy: (account, dialect) => ({
+    ...(hasPositions(account, dialect) ? followPosition(account) : repeatOrders(account)),
     edits: [],
   }),
   limit: () => ({
@@ -75,6 +74,32 @@ const creators: Readonly<Record<TemplateName, (account: Account, dialect: Dialec
   }),
   indicator: createIndicatorTemplate,
 };
+
+/** Whether the account trades on margin or futures alone, where the exchange shows the positions. */
+function hasPositions({ markets }: Account, dialect: Dialect): boolean {
+  const grounds = Object.values(markets).map(({ tradesOn }) => tradesOn);
+  return dialect === 'live' && grounds.length > 0 && !grounds.includes('spot');
+}
+
+function followPosition(account: Account): Omit<Unnamed, 'edits'> {
+  return {
+    purpose: `For any strategy: brings the position to that of the strategy, so that a lost, late or repeated alert heals with the next one. ${describeBound(account)}`,
+    message: write({
+      ticker: '{{ticker}}',
+      marketPosition: '{{strategy.market_position}}',
+      marketPositionSize: '{{strategy.market_position_size}}',
+      ...atMarket(account),
+      ...strategyEnd,
+    }),
+  };
+}
+
+function repeatOrders(account: Account): Omit<Unnamed, 'edits'> {
+  return {
+    purpose: `For any strategy: a market order whenever the strategy places one. ${describeBound(account)}`,
+    message: write({ ...strategyStart, ...atMarket(account), ...strategyEnd }),
+  };
+}
 
 function createIndicatorTemplate(account: Account, dialect: Dialect): Unnamed {
   const hasMarket = isCarried('market', dialect);
