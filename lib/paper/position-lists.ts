@@ -3,6 +3,7 @@ import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { summaryOf } from './collateral.ts';
 import { collateralAccountOf, type ExchangeState } from './exchange-state.ts';
 import { checkFundingQuery, checkPositionsQuery, isWithin } from './history-query.ts';
+import { hasComeThrough } from './list-lag.ts';
 import { marketNamed } from './markets.ts';
 import { checkAnyMarket, pageOf } from './paging.ts';
 import type { ClosedPosition, Position, PositionEvent, Turnover } from './position-records.ts';
@@ -45,13 +46,49 @@ export const positionLists: readonly Route[] = [
 const averagePlaces = 8;
 const noLiquidation = { liquidationPrice: null, liquidationState: null } as const;
 
-function serveOpenPositions({ account, read, trading: { state } }: RequestContext): Reply {
+function serveOpenPositions(context: RequestContext): Reply {
+  const { account, read, trading } = context;
   return serveChecked(checkAnyMarket(read), (market) => {
-    const { positions } = collateralAccountOf(state, account);
-    const asked = [...positions.values()].filter((position) => market === null || position.market === market);
-    return succeed(asked.map((position) => describePosition(state, account, position)));
+    const shown = shownPositions(context);
+    const asked = shown.filter((position) => market === null || position.market === market);
+    return succeed(asked.map((position) => describePosition(trading.state, account, position)));
   });
 }
+
+/** The open positions; those of a moment ago when the list lags behind. */
+function shownPositions(context: RequestContext): readonly Position[] {
+  const { account, lagMs, trading } = context;
+  if (lagMs === 0) return [...collateralAccountOf(trading.state, account).positions.values()];
+  const events = trading.state.positionEvents.filter(
+    (event) => event.account === account && hasComeThrough(context, event.atMs),
+  );
+  const byPosition = Map.groupBy(events, ({ positionId }) => positionId);
+  return [...byPosition.values()].flatMap((seen) => asOf(seen) ?? []);
+}
+
+/** The position as its events left it; null when the last of them closed it. */
+function asOf(events: readonly PositionEvent[]): Position | null {
+  const last = events.at(-1);
+  if (last === undefined || last.amount.eq(zero)) return null;
+  const fees = events.reduce((sum, { tradeFee }) => sum.plus(tradeFee), zero);
+  const net = events.reduce((sum, { realizedPnl }) => sum.plus(realizedPnl), zero);
+  const { positionId, market, side, openedAtMs, atMs, amount, basePrice } = last;
+  return {
+    positionId,
+    market,
+    side,
+    openedAtMs,
+    modifiedAtMs: atMs,
+    amount,
+    basePrice,
+    realizedPnl: net.plus(fees),
+    fees,
+    entered: noTurnover,
+    exited: noTurnover,
+  };
+}
+
+const noTurnover: Turnover = { amount: zero, notional: zero };
 
 /** `pnl` is the profit of the parts that were closed, `unrealizedPnl` that of the open amount. */
 function describePosition(state: ExchangeState, account: string, position: Position) {

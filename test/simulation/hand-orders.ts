@@ -1,6 +1,8 @@
 import { pickOne, rollWhole } from './dice.ts';
 import type { HandOrder } from './exchange.ts';
+import type { Ground } from './grounds.ts';
 import { handPrefix } from './own-orders.ts';
+import type { PositionRun } from './position-runs.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
 /** Orders far from the price, so that they stay open until somebody cancels them. */
@@ -22,4 +24,41 @@ export function scheduleHandOrders({ stage, exchange }: SimulatedWorld, untilMs:
       exchange.placeByHand({ ...order, clientOrderId: `${handPrefix}${number}` }, loop.nowMs);
       history.note(loop.nowMs, 'owner', `places an order in ${order.market}`, 'owner: order by hand');
     });
+}
+
+const mostTrades = 3;
+
+/** Schedules orders of the owner that fill at once and change the positions of strategies. */
+export function scheduleHandTrades(
+  { stage, exchange, settings }: SimulatedWorld,
+  { random, held }: PositionRun,
+  untilMs: number,
+): void {
+  const { loop, history } = stage;
+  const count = rollWhole(random, 0, mostTrades);
+  for (let number = 1; number <= count; number += 1) {
+    const ground = pickOne(random, held);
+    const market = settings.tickers[ground.ticker] ?? '';
+    const trade = drawTrade(ground, pickOne(random, ['buy', 'sell'] as const), rollWhole(random, 1, 4));
+    loop.schedule(rollWhole(random, 0, untilMs - loop.nowMs), () => {
+      exchange.placeByHand({ ...trade, market, clientOrderId: `${handPrefix}trade-${number}` }, loop.nowMs);
+      history.note(loop.nowMs, 'owner', `trades in ${market}`, 'owner: trade by hand');
+    });
+  }
+}
+
+/** A limit order so far beyond the price that it fills at once. */
+function drawTrade(
+  { account, price, small, places }: Ground,
+  side: 'buy' | 'sell',
+  times: number,
+): Omit<Place, 'market'> {
+  const limit = price * (side === 'buy' ? 1.03 : 0.97);
+  return {
+    account,
+    type: 'limit',
+    side,
+    amount: ((times * small) / 10 ** places).toFixed(places),
+    price: limit.toFixed(0),
+  };
 }
