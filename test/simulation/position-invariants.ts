@@ -77,31 +77,36 @@ function ruleFor({ signal }: Entry): 'I16' | 'I19' | null {
   return signal.reduceOnly === true || isShare ? 'I16' : null;
 }
 
-/** So long may the stops of a position that a close has ended still be open, while the relay cancels them. */
+/** So long may the stops of a position that was closed stay open, while the relay cancels them. */
 const cancelTimeMs = 3 * 60_000;
 
-/** Finds stops that opened or enlarged a position long after a close had ended the one that they protected. */
+/**
+ * Finds stop-losses and take-profits that were open long after an order of a position action had closed the position which
+ * they protected: they could open a new one.
+ */
 function findOutlivingStops(
-  { history }: Facts,
+  { history, exchange }: Facts,
   changes: readonly Change[],
   entry: Entry,
   orders: readonly PaperOrder[],
 ): readonly Violation[] {
-  const { signal, status } = entry;
-  const isFullClose = signal?.action === 'close' && signal.part === undefined;
-  if (!isFullClose || status !== 'placed' || history.hasAlarm(entry)) return [];
+  if (ruleFor(entry) !== 'I19' || entry.status !== 'placed' || history.hasAlarm(entry)) return [];
   const last = changes.findLast(({ order }) => orders.includes(order));
-  if (last === undefined || !last.after.eq(zero)) return [];
-  return changes
+  // What others closed beside it is for them to clean up.
+  if (last === undefined || !last.after.eq(zero) || !last.order.remaining.eq(zero)) return [];
+  const { account, market, positionSide } = last.order;
+  return [...exchange.orders.values()]
     .filter(
-      ({ order, atMs, position, before, after }) =>
+      (order) =>
         order.parentId !== null &&
+        order.account === account &&
+        order.market === market &&
+        order.positionSide === positionSide &&
+        order.side === last.order.side &&
         order.createdAtMs <= last.atMs &&
-        atMs > last.atMs + cancelTimeMs &&
-        position === last.position &&
-        !isReduced(before, after),
+        (exchange.open.has(order.orderId) || order.updatedAtMs > last.atMs + cancelTimeMs),
     )
-    .map(({ order, before, after }) =>
-      broken('I19', entry, `left stop ${order.orderId}, which changed ${describe(order, before, after)}`),
+    .map(({ orderId }) =>
+      broken('I19', entry, `closed the position, and left stop ${orderId} that could open another one`),
     );
 }

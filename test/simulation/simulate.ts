@@ -11,7 +11,7 @@ import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
 import { groundsIn, hedgedAccount } from './grounds.ts';
-import { scheduleHandOrders, scheduleHandTrades } from './hand-orders.ts';
+import { scheduleHandOrders, scheduleHandTrades, withMeddling } from './hand-orders.ts';
 import { History, widestSkewMs } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
@@ -22,7 +22,7 @@ import { isOldOrder, storeOldOrders } from './old-orders.ts';
 import { openSimulatedWorld } from './open-world.ts';
 import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
 import { PositionDraw } from './position-alerts.ts';
-import { drawPositionRun } from './position-runs.ts';
+import { drawPositionRun, type PositionRun } from './position-runs.ts';
 import type { Stage } from './process.ts';
 import { resolveUnknown } from './resolving.ts';
 import { listSecrets } from './secrets.ts';
@@ -83,7 +83,8 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
   const doPositionsLag = positions !== null;
   const stage: Stage = { loop, random, faults, history: new History(), doPositionsLag };
-  const world = openSimulatedWorld(stage, outages, dialect, options.mutation, positions?.settings);
+  const opened = openSimulatedWorld(stage, outages, dialect, options.mutation, positions?.settings);
+  const world = positions === null ? opened : letMeddle(opened, positions);
   const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
@@ -121,6 +122,10 @@ function drawAlerts(others: AlertDraw, strategies: PositionDraw | null, count: n
   if (strategies === null) return others.draw(count);
   const half = Math.ceil(count / 2);
   return [...others.draw(half), ...strategies.draw(half)].sort((a, b) => a.firesAfterMs - b.firesAfterMs);
+}
+
+function letMeddle(world: SimulatedWorld, positions: PositionRun): SimulatedWorld {
+  return { ...world, exchange: withMeddling(world.exchange, positions, world.stage.history) };
 }
 
 /** A deployment whose dead letters are never redriven: their signals must still be settled. */
