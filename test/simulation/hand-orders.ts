@@ -53,7 +53,7 @@ export function scheduleHandTrades(
 }
 
 /** Of the orders that only reduce, the share before which the owner trades by hand. */
-const meddlingRate = 0.08;
+const meddlingRate = 0.15;
 
 /** An exchange on which the owner sometimes reduces or turns a position just before an order that reduces it arrives. */
 export function withMeddling(exchange: SimulatedExchange, { random }: PositionRun, history: History): SimulatedExchange {

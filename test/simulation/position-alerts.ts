@@ -166,7 +166,7 @@ export class PositionDraw {
 
 /** One strategy, or two that do not know of each other. */
 function drawStrategies(random: Random, ground: Ground): readonly Strategy[] {
-  const names = rollChance(random, 0.3) ? ['alpha', 'beta'] : ['alpha'];
+  const names = rollChance(random, 0.45) ? ['alpha', 'beta'] : ['alpha'];
   return names.map((name) => ({ name, ground, style: pickOne(random, styles), wanted: 0 }));
 }
 

@@ -117,11 +117,11 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   return { ...facts, violations: findViolations(facts) };
 }
 
-/** @param strategies that hold positions; their alerts are half of all, and come between the others */
+/** @param strategies that hold positions; most alerts are theirs, and the others come between them */
 function drawAlerts(others: AlertDraw, strategies: PositionDraw | null, count: number): readonly Alert[] {
   if (strategies === null) return others.draw(count);
   const half = Math.ceil(count / 2);
-  return [...others.draw(half), ...strategies.draw(half)].sort((a, b) => a.firesAfterMs - b.firesAfterMs);
+  return [...others.draw(half), ...strategies.draw(count)].sort((a, b) => a.firesAfterMs - b.firesAfterMs);
 }
 
 function letMeddle(world: SimulatedWorld, positions: PositionRun): SimulatedWorld {

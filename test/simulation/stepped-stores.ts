@@ -167,7 +167,7 @@ export function createSteppedCopies(process: Process, copies: MarketCopies): Mar
 /** The queue as the webhook and the sweeps use it. */
 export function createSteppedQueue(process: Process, queue: SignalQueue): SignalQueue {
   return {
-    enqueue: (message: SignalMessage) =>
-      process.step('queue.enqueue', keyText(message), () => queue.enqueue(message)),
+    enqueue: (message: SignalMessage, attempt?: string) =>
+      process.step('queue.enqueue', keyText(message), () => queue.enqueue(message, attempt)),
   };
 }
