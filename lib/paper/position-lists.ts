@@ -49,46 +49,50 @@ const noLiquidation = { liquidationPrice: null, liquidationState: null } as cons
 function serveOpenPositions(context: RequestContext): Reply {
   const { account, read, trading } = context;
   return serveChecked(checkAnyMarket(read), (market) => {
-    const shown = shownPositions(context);
-    const asked = shown.filter((position) => market === null || position.market === market);
+    const asked = listPositions(context).filter((position) => market === null || position.market === market);
     return succeed(asked.map((position) => describePosition(trading.state, account, position)));
   });
 }
 
-/** The open positions; those of a moment ago when the list lags behind. */
-function shownPositions(context: RequestContext): readonly Position[] {
-  const { account, lagMs, trading } = context;
-  if (lagMs === 0) return [...collateralAccountOf(trading.state, account).positions.values()];
-  const events = trading.state.positionEvents.filter(
-    (event) => event.account === account && hasComeThrough(context, event.atMs),
+/** The open positions as the list shows them: after every fill that has come through. */
+function listPositions(context: RequestContext): readonly Position[] {
+  const { account, trading, lagMs } = context;
+  const { state } = trading;
+  const open = [...collateralAccountOf(state, account).positions.values()];
+  if (lagMs === 0) return open;
+  const events = state.positionEvents.filter((event) => event.account === account);
+  const late = new Set(
+    events.filter(({ atMs }) => !hasComeThrough(context, atMs)).map(({ positionId }) => positionId),
   );
-  const byPosition = Map.groupBy(events, ({ positionId }) => positionId);
-  return [...byPosition.values()].flatMap((seen) => asOf(seen) ?? []);
+  const shown = new Map<number, PositionEvent>();
+  for (const event of events) if (hasComeThrough(context, event.atMs)) shown.set(event.positionId, event);
+  const earlier = [...shown.values()].filter(
+    ({ positionId, amount }) => late.has(positionId) && !amount.eq(zero),
+  );
+  return [...open.filter(({ positionId }) => !late.has(positionId)), ...earlier.map(positionAfter)];
 }
 
-/** The position as its events left it; null when the last of them closed it. */
-function asOf(events: readonly PositionEvent[]): Position | null {
-  const last = events.at(-1);
-  if (last === undefined || last.amount.eq(zero)) return null;
-  const fees = events.reduce((sum, { tradeFee }) => sum.plus(tradeFee), zero);
-  const net = events.reduce((sum, { realizedPnl }) => sum.plus(realizedPnl), zero);
-  const { positionId, market, side, openedAtMs, atMs, amount, basePrice } = last;
+const noTurnover: Turnover = { amount: zero, notional: zero };
+
+/** The position as it was after an event. Its earlier profits are not kept with events, and count as zero. */
+function positionAfter({
+  positionId,
+  market,
+  side,
+  openedAtMs,
+  atMs,
+  amount,
+  basePrice,
+}: PositionEvent): Position {
   return {
-    positionId,
-    market,
-    side,
-    openedAtMs,
+    ...{ positionId, market, side, openedAtMs, amount, basePrice },
     modifiedAtMs: atMs,
-    amount,
-    basePrice,
-    realizedPnl: net.plus(fees),
-    fees,
+    realizedPnl: zero,
+    fees: zero,
     entered: noTurnover,
     exited: noTurnover,
   };
 }
-
-const noTurnover: Turnover = { amount: zero, notional: zero };
 
 /** `pnl` is the profit of the parts that were closed, `unrealizedPnl` that of the open amount. */
 function describePosition(state: ExchangeState, account: string, position: Position) {

@@ -17,7 +17,7 @@ import {
   settleEntry,
   unlessMoved,
 } from './settle-entry.ts';
-import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
+import { denyForgotten, type SweepWindow, sweepAccepted } from './sweep-accepted.ts';
 
 /** The services that the reconciler needs. */
 export interface ReconcileServices extends SettleServices {
@@ -84,7 +84,14 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   ]);
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;
+  // What waited for a position that is known now must not wait for the next run.
+  if (found.value.settled > 0)
+    await sweepAccepted(services, windowAt(startedAtMs, 0), `${startedAtMs}-settled`);
   return { ...swept.value, ...found.value, closed: await closeEveryTenMinutes(services, startedAtMs) };
+}
+
+function windowAt(nowMs: number, minimumAgeMs: number): SweepWindow {
+  return { fromMs: nowMs - oldestMs, untilMs: nowMs - minimumAgeMs, aheadMs: nowMs + leaseMs };
 }
 
 const closeEveryMinutes = 10;
@@ -106,8 +113,7 @@ async function settleLost(services: ReconcileServices, startedAtMs: number) {
 }
 
 async function sweep(services: ReconcileServices, nowMs: number) {
-  const window = { fromMs: nowMs - oldestMs, untilMs: nowMs - youngestMs, aheadMs: nowMs + leaseMs };
-  const { enqueued, tooOld } = await sweepAccepted(services, window);
+  const { enqueued, tooOld } = await sweepAccepted(services, windowAt(nowMs, youngestMs), String(nowMs));
   const denied = await denyForgotten(services, tooOld, reconciler);
   return { enqueued, denied, stuck: tooOld.length - denied };
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LedgerWatch } from '../../lib/ledger/ledger-watch.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import type { Delivery } from '../../lib/queue/sqlite-line.ts';
+import type { Delivery } from '../../lib/queue/waiting-signal.ts';
 import {
   bury,
   deny,

@@ -33,7 +33,7 @@ test('signals that were stored but never enqueued are enqueued oldest first, wha
       enqueued.push(message);
     },
   };
-  const found = await sweepAccepted({ ledger: functions.ledger, queue: recording }, ofAnyTime);
+  const found = await sweepAccepted({ ledger: functions.ledger, queue: recording }, ofAnyTime, 'test');
 
   expect(found).toEqual({ enqueued: 229, tooOld: [] });
   expect(enqueued.map(({ signalId }) => signalId)).toEqual(ids.slice(1));
