@@ -6,6 +6,7 @@ import type { Settings } from '../model/settings.ts';
 import { AccountSchema, MarketName } from './account-config.ts';
 import { checkRegions, regionOf } from './check-regions.ts';
 import { isTimeZone, parseCron } from './cron.ts';
+import { checkRiskDialect } from './risk-config.ts';
 
 /**
  * The addresses from which TradingView sends alerts.
@@ -74,7 +75,8 @@ const ConfigSchema = z
     snapshots: SnapshotsSchema.prefault({}),
     aws: AwsSchema.prefault({}),
   })
-  .superRefine(checkRegions);
+  .superRefine(checkRegions)
+  .superRefine(checkRiskDialect);
 
 function isAddress(address: string): boolean {
   try {
@@ -148,6 +150,17 @@ export function parseConfig(config: unknown): HostConfig {
       ),
     },
   };
+}
+
+/**
+ * The mistakes of a configuration, one to a line, and what to do; null for an error of another kind.
+ */
+export function explainConfigError(error: unknown): string | null {
+  if (!(error instanceof RelayError)) return null;
+  const issues = error.issues.map(
+    ({ path, message, hint }) => `  ${path === '' ? '' : `${path}: `}${message} (${hint})`,
+  );
+  return [error.message, ...issues, error.row.action].join('\n');
 }
 
 /** For each region that restricts some of the accounts, one sentence on what it leaves to them. */

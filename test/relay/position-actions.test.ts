@@ -208,7 +208,7 @@ describe('a close', () => {
       cancelledExits: expect.arrayContaining([stop, profit]),
       leftExits: [],
     });
-    expect(noteOf(entry)).toMatch(/; orders that only protected it are cancelled: \d+, \d+$/);
+    expect(noteOf(entry)).toMatch(/; orders that only protected it are cancelled: OCO \d+$/);
   });
 
   test('of a part leaves the stop-loss where it is', async () => {

@@ -58,6 +58,7 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       stepOn('move', key, ` → ${move.step.status}`, async () => {
         const moved = await ledger.move(key, move);
         noteUnsent(process, key, move);
+        noteSatisfied(process, key, move);
         return moved;
       }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
@@ -109,6 +110,13 @@ function noteUnsent({ name, stage }: Process, key: EntryKey, { step }: Move): vo
     process: name,
     startedAtMs: invocation.startedAtMs,
   });
+}
+
+/** Records the invocation that found a position as wanted. */
+function noteSatisfied({ stage }: Process, key: EntryKey, { step }: Move): void {
+  if (step.status !== 'satisfied') return;
+  const { history, loop } = stage;
+  history.satisfied.set(keyText(key), { atMs: loop.nowMs, invocation: currentInvocation() });
 }
 
 /** The store of executions as one process uses it. */
