@@ -1,13 +1,15 @@
 import * as z from 'zod/mini';
-import { parseDecimal, zero } from '../base/decimal.ts';
-import { type Json, toJson } from '../base/json.ts';
+import { minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import type { Entry } from '../ledger/entry.ts';
+import type { Entry, Step } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
+import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
 import type { SeenPosition } from '../positions/seen-position.ts';
+import { longestPositionLagMs } from '../positions/trust-reading.ts';
 import type { Outcome, Plan } from './action.ts';
-import { type CancelledExits, cancelExits } from './cancel-exits.ts';
+import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -31,12 +33,7 @@ export function withExitsCancelled(
   return {
     verdict: 'ready',
     action: {
-      isOrder: action.isOrder,
-      get requests() {
-        return action.requests;
-      },
-      ...(action.evidence === undefined ? {} : { evidence: action.evidence }),
-      ...(action.readAtMs === undefined ? {} : { readAtMs: action.readAtMs }),
+      ...action,
       async send(options) {
         const outcome = await action.send(withTimeToCancel(options, services.exchangeTimeoutMs));
         if (!closesWhole(outcome, closed.position)) return outcome;
@@ -51,16 +48,20 @@ function withTimeToCancel(options: SendOptions, timeoutMs: number): SendOptions 
   return options.endByMs === undefined ? options : { ...options, endByMs: options.endByMs - timeoutMs / 2 };
 }
 
-const Filled = z.object({ order: z.object({ filled: z.string() }) });
-const FilledInPart = z.object({ placed: Filled });
+const Closing = z.object({ order: z.object({ amount: z.string(), filled: z.string() }) });
+const ClosingAndEnded = z.object({ placed: Closing });
 
-/** Whether the response shows that the order filled for the whole position. */
+/**
+ * Whether the response shows that no position is left: the order filled for all of it, or for all that the exchange cut it
+ * to because others had reduced the position meanwhile, or there was nothing to reduce any more.
+ */
 function closesWhole({ status, evidence }: Outcome, { amount }: SeenPosition): boolean {
+  if (status === 'rejected') return saysNothingToReduce(evidence);
   if (status !== 'placed') return false;
-  const whole = z.safeParse(Filled, evidence);
-  const part = z.safeParse(FilledInPart, evidence);
+  const whole = z.safeParse(Closing, evidence);
+  const part = z.safeParse(ClosingAndEnded, evidence);
   const order = whole.success ? whole.data.order : part.success ? part.data.placed.order : null;
-  return order !== null && parseDecimal(order.filled).gte(amount.abs());
+  return order !== null && parseDecimal(order.filled).gte(minimum(parseDecimal(order.amount), amount.abs()));
 }
 
 async function cancelLeft(
@@ -75,12 +76,34 @@ async function cancelLeft(
     ...(endByMs === undefined ? {} : { endByMs }),
   };
   try {
-    const scope = { market: closed.market, isExit: await createExitTest(services, closed) };
-    return describe(outcome, await cancelExits(client, scope, limits));
+    const exits = await createExitTest(services, closed);
+    const scope = { market: closed.market, isExit: exits.isExit };
+    const done: ExitOutcome[] = [];
+    for (;;) {
+      const { exits: ended, left } = await cancelExits(client, scope, limits);
+      done.push(...ended);
+      const nowMs = services.clock.nowMs();
+      const isAwaited = exits.isAwaited(nowMs);
+      const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (endByMs ?? nowMs);
+      if (!isAwaited || !mayRepeat)
+        return describe(outcome, { exits: done, left }, isAwaited ? awaitedNote : null);
+      await services.clock.sleep(relistPauseMs);
+    }
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     return unread(outcome, error.message);
   }
+}
+
+/** Between two readings of open orders in a list that may lag. */
+const relistPauseMs = 1000;
+const awaitedNote = 'the stop-loss or take-profit of an entry of the last seconds is in no list yet';
+
+/** Recognises exits, and remembers which of those that must be there it has not seen. */
+interface ExitTest {
+  isExit(order: Order): boolean;
+  /** Whether an exit was placed so recently that a list may not show it yet. */
+  isAwaited(nowMs: number): boolean;
 }
 
 /**
@@ -90,7 +113,7 @@ async function cancelLeft(
 async function createExitTest(
   { ledger, executions }: ExecuteServices,
   { account, market, position }: ClosedPosition,
-): Promise<(order: Order) => boolean> {
+): Promise<ExitTest> {
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   const own = await ledger.openOrders(account, market, mostBelieved);
   const entries = [...own, ...(await executions.followed(account, mostBelieved))].filter(
@@ -98,38 +121,68 @@ async function createExitTest(
   );
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
   const made = entries.flatMap(exitsOf);
-  return (order) =>
-    order.side === closingSide &&
-    (position.side === null || order.positionSide === position.side) &&
-    ((order.reduceOnly === true && names.has(order.clientOrderId)) ||
-      (order.clientOrderId === '' && made.some((exit) => isExit(exit, order))));
+  const seen = new Set<Exit>();
+  const isMade = (order: Order) => {
+    const found = made.filter((exit) => isExit(exit, order));
+    for (const exit of found) seen.add(exit);
+    return found.length > 0;
+  };
+  return {
+    isExit: (order) =>
+      order.side === closingSide &&
+      (position.side === null || order.positionSide === position.side) &&
+      ((order.reduceOnly === true && names.has(order.clientOrderId)) ||
+        (order.clientOrderId === '' && isMade(order))),
+    isAwaited: (nowMs) =>
+      made.some((exit) => exit.entrySide !== closingSide && nowMs <= exit.awaitedUntilMs && !seen.has(exit)),
+  };
 }
 
 /** A stop-loss or take-profit of an entry: its order id where that is known, or else its price. */
 interface Exit {
   readonly orderId: number | null;
   readonly price: string | null;
+  /** The side of the entry; null when it is not known or not needed. */
+  readonly entrySide: string | null;
+  /** Until this time a list may not show it yet. */
+  readonly awaitedUntilMs: number;
 }
 
 const Planned = z.object({
-  oto: z.object({ stopLoss: z.optional(z.string()), takeProfit: z.optional(z.string()) }),
+  order: z.object({
+    side: z.string(),
+    filled: z.string(),
+    oto: z.object({ stopLoss: z.optional(z.string()), takeProfit: z.optional(z.string()) }),
+  }),
 });
-const PlannedOfOrder = z.object({ order: Planned });
-const PlannedOfEnded = z.object({ placed: PlannedOfOrder });
+const PlannedAndEnded = z.object({ placed: Planned });
 
 function exitsOf({ steps, execution }: Entry): readonly Exit[] {
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
-    .map(({ orderId }): Exit => ({ orderId, price: null }));
-  const planned = steps.flatMap(({ evidence }) => plannedPrices(evidence));
-  return [...known, ...planned.map((price): Exit => ({ orderId: null, price }))];
+    .map(({ orderId }): Exit => ({ orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
+  return [...known, ...steps.flatMap(plannedExits)];
 }
 
-function plannedPrices(evidence: Json | undefined): readonly string[] {
-  const whole = z.safeParse(PlannedOfOrder, evidence);
-  const ended = z.safeParse(PlannedOfEnded, evidence);
+/** An entry that has not filled has no exits yet, so none of them is waited for. */
+function plannedExits({ evidence, atMs }: Step): readonly Exit[] {
+  const whole = z.safeParse(Planned, evidence);
+  const ended = z.safeParse(PlannedAndEnded, evidence);
   const order = whole.success ? whole.data.order : ended.success ? ended.data.placed.order : null;
-  return [order?.oto.stopLoss, order?.oto.takeProfit].flatMap((price) => price ?? []);
+  if (order === null) return [];
+  const isFilled = parseDecimal(order.filled).gt(zero);
+  return [order.oto.stopLoss, order.oto.takeProfit].flatMap((price): readonly Exit[] =>
+    price === undefined
+      ? []
+      : [
+          {
+            orderId: null,
+            price,
+            entrySide: isFilled ? order.side : null,
+            awaitedUntilMs: isFilled ? atMs + longestPositionLagMs : 0,
+          },
+        ],
+  );
 }
 
 function isExit({ orderId, price }: Exit, order: Order): boolean {
@@ -139,7 +192,8 @@ function isExit({ orderId, price }: Exit, order: Order): boolean {
 
 const alarmName = 'orders_left_open';
 
-function describe(outcome: Outcome, { exits, left }: CancelledExits): Outcome {
+/** @param awaited what may still come; null: nothing */
+function describe(outcome: Outcome, { exits, left }: CancelledExits, awaited: string | null): Outcome {
   const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
   const ended = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
   const evidence = toJson({
@@ -147,15 +201,16 @@ function describe(outcome: Outcome, { exits, left }: CancelledExits): Outcome {
     cancelledExits: ended.flatMap(({ orderIds }) => orderIds),
     leftExits: leftIds,
   });
-  if (exits.length === 0) return { ...outcome, evidence };
+  if (exits.length === 0 && awaited === null) return { ...outcome, evidence };
   const names = ended.map(({ name }) => name).join(', ');
-  if (leftIds?.length === 0)
+  if (leftIds?.length === 0 && awaited === null)
     return {
       ...outcome,
       evidence,
       note: `${outcome.note}; orders that only protected it are cancelled: ${names}`,
     };
-  const which = leftIds === null ? 'the open orders could not be read back' : `order ${leftIds.join(', ')}`;
+  const which =
+    leftIds === null ? 'the open orders could not be read back' : (awaited ?? `order ${leftIds.join(', ')}`);
   const note = `${outcome.note}; orders that protected it may still be open: ${which}`;
   const message =
     'a position was closed, and orders that protected it may still be open and could open a new one: cancel them';

@@ -14,7 +14,8 @@ export const handPrefix = 'by-hand-';
 type Identity = 'price' | 'amount' | 'id';
 
 function identityOf(signal: OrderSignal | PositionSignal): Identity {
-  if (signal.action !== 'order') return 'id';
+  // The orders of strategies that presume a position have sizes that other orders have, too.
+  if (signal.action !== 'order' || signal.requirePosition !== undefined) return 'id';
   if ('limitPrice' in signal && signal.limitPrice !== null) return 'price';
   // The exchange cuts the amount of a reduce-only order to the position.
   return signal.size.unit === 'base' && signal.reduceOnly !== true ? 'amount' : 'id';
