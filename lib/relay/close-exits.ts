@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
@@ -190,8 +191,6 @@ function isExit({ orderId, price }: Exit, order: Order): boolean {
   return (order.activationPrice ?? order.price).eq(parseDecimal(price));
 }
 
-const alarmName = 'orders_left_open';
-
 /** @param awaited what may still come; null: nothing */
 function describe(outcome: Outcome, { exits, left }: CancelledExits, awaited: string | null): Outcome {
   const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
@@ -201,29 +200,31 @@ function describe(outcome: Outcome, { exits, left }: CancelledExits, awaited: st
     cancelledExits: ended.flatMap(({ orderIds }) => orderIds),
     leftExits: leftIds,
   });
-  if (exits.length === 0 && awaited === null) return { ...outcome, evidence };
+  const isClean = leftIds?.length === 0 && awaited === null;
+  const contradicted = exits.map(({ alarm }) => alarm);
+  const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
   const names = ended.map(({ name }) => name).join(', ');
-  if (leftIds?.length === 0 && awaited === null)
-    return {
-      ...outcome,
-      evidence,
-      note: `${outcome.note}; orders that only protected it are cancelled: ${names}`,
-    };
-  const which =
-    leftIds === null ? 'the open orders could not be read back' : (awaited ?? `order ${leftIds.join(', ')}`);
-  const note = `${outcome.note}; orders that protected it may still be open: ${which}`;
-  const message =
-    'a position was closed, and orders that protected it may still be open and could open a new one: cancel them';
-  return { ...outcome, evidence, note, alarm: outcome.alarm ?? { name: alarmName, message } };
+  const which = awaited ?? leftIds?.join(', ') ?? 'the open orders could not be read back';
+  const notes = [
+    outcome.note,
+    ...(names === '' ? [] : [`orders that only protected it are cancelled: ${names}`]),
+    ...(isClean ? [] : [`orders that protected it may still be open: ${which}`]),
+  ];
+  return { ...outcome, evidence, note: notes.join('; '), ...(alarm === undefined ? {} : { alarm }) };
 }
 
+const leftAlarm: Alarm = {
+  name: 'orders_left_open',
+  message:
+    'a position was closed, and orders that protected it may still be open and could open a new one: cancel them',
+};
+
 function unread(outcome: Outcome, reason: string): Outcome {
-  const message =
-    'a position was closed, and the open orders could not be read: a stop-loss or take-profit may still be open';
+  const alarm = joinAlarms([outcome.alarm, leftAlarm]);
   return {
     ...outcome,
     note: `${outcome.note}; orders that protected it could not be read (${reason})`,
     evidence: toJson({ ...Object(outcome.evidence), cancelledExits: [], leftExits: null }),
-    alarm: outcome.alarm ?? { name: alarmName, message },
+    ...(alarm === undefined ? {} : { alarm }),
   };
 }
