@@ -52,7 +52,7 @@ function openOrders(scope: CancelScope, market: string): string {
 
 function describeOrder(signal: OrderSignal): string {
   const { side, market, stopLoss, takeProfit, positionSide, reduceOnly, stp } = signal;
-  const { size, requirePosition, onMismatch } = signal;
+  const { size, requirePosition, onMismatch, referencePrice } = signal;
   const parts = [
     `${side} ${describeSize(signal)}${size.unit === 'percent' ? ' on' : ' of'} ${market}`,
     ...kindNamed(signal.orderType).describePrices(signal),
@@ -62,6 +62,7 @@ function describeOrder(signal: OrderSignal): string {
     ...(reduceOnly === true ? ['reduce-only'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
     ...(requirePosition === undefined ? [] : [describePresumed(requirePosition, onMismatch)]),
+    ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
   ];
   return parts.join(', ');
 }
@@ -98,7 +99,7 @@ function describeClose({ part, unless, positionSide }: CloseSignal): string {
 }
 
 function describePosition(signal: PositionSignal): string {
-  const { market, maxSlippage, stp } = signal;
+  const { market, maxSlippage, stp, referencePrice } = signal;
   const exits = signal.action === 'close' ? {} : signal;
   const { stopLoss, takeProfit }: Pick<OrderSignal, 'stopLoss' | 'takeProfit'> = exits;
   return [
@@ -107,6 +108,7 @@ function describePosition(signal: PositionSignal): string {
     ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
     ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
+    ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
   ].join(', ');
 }
 

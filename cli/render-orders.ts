@@ -30,6 +30,7 @@ export function renderOrders({ groups, open }: OpenAtExchange, screen: Screen): 
     { title: 'order', align: 'right' },
     { title: 'market' },
     { title: 'side' },
+    { title: 'filled', align: 'right' },
     { title: 'remaining', align: 'right' },
     { title: 'trigger', align: 'right' },
     { title: 'price', align: 'right' },
@@ -93,6 +94,7 @@ function orderRow(kind: string, order: Order, { timeZone }: Screen): readonly Ce
     String(order.orderId),
     order.market,
     order.side,
+    formatDecimal(order.filled),
     describeRemaining(order),
     describeTrigger(order),
     // An order without a limit price is reported with the price 0.
@@ -124,5 +126,5 @@ function describeTrigger({ activationPrice, activationCondition, activated }: Or
 function laterRow(kind: string, entry: Order, trigger: string, price: string): readonly Cell[] {
   const { side, amount, market } = entry;
   const ownSide = side === 'buy' ? 'sell' : 'buy';
-  return [kind, '–', market, ownSide, formatDecimal(amount), trigger, price, 'to come', ''];
+  return [kind, '–', market, ownSide, '–', formatDecimal(amount), trigger, price, 'to come', ''];
 }

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { momentOf } from '../lib/base/time-zone.ts';
 import type { Period } from '../lib/snapshots/snapshot-store.ts';
 import { createUsageFailure } from './failure.ts';
 import { formatMinute } from './print.ts';
-import { momentOf } from './time-zone.ts';
 
 /**
  * Each time of the command line is a period: a date is the whole day, a more precise time is one millisecond.

@@ -1,33 +1,5 @@
+import { offsetAt } from '../lib/base/time-zone.ts';
 import { formatMillisecond } from './print.ts';
-
-const formats = new Map<string, Intl.DateTimeFormat>();
-
-/**
- * The offset of a time zone from UTC at a moment, in milliseconds.
- *
- * @param timeZone IANA name
- */
-export function offsetAt(timeMs: number, timeZone: string): number {
-  const format =
-    formats.get(timeZone) ?? new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
-  formats.set(timeZone, format);
-  const name = format.formatToParts(timeMs).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-  const [, sign, hours = '0', minutes = '0', seconds = '0'] =
-    /^GMT([+-])(\d+):(\d+)(?::(\d+))?$/.exec(name) ?? [];
-  const offsetMs = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
-  return sign === '-' ? -offsetMs : offsetMs;
-}
-
-/**
- * Converts a local time to a moment. When the clocks change and the local time exists twice or never, the
- * result is a moment within that hour.
- *
- * @param wallMs the local time, written as if it were UTC
- */
-export function momentOf(wallMs: number, timeZone: string): number {
-  const guessMs = wallMs - offsetAt(wallMs, timeZone);
-  return wallMs - offsetAt(guessMs, timeZone);
-}
 
 export function isUtc(timeZone: string): boolean {
   return /^(Etc\/)?(UTC|GMT|Zulu|Universal|UCT)$/.test(timeZone);

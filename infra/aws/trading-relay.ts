@@ -200,6 +200,7 @@ export class TradingRelay extends Construct {
     });
     execute.grant(['dynamodb:GetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
     execute.grant(['dynamodb:Query'], [this.ledger.indexArn('open-orders')]);
+    execute.grant(['dynamodb:Query'], [this.ledger.arn]);
     execute.grant(
       ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
       [this.signals.queue.queueArn],
@@ -211,7 +212,7 @@ export class TradingRelay extends Construct {
 
   #createReconcile({ bundles }: TradingRelayProps): RelayFunction {
     const reconcile = new RelayFunction(this, 'Reconcile', {
-      description: 'Trading relay: looks up unknown orders, queues stuck signals again',
+      description: 'Trading relay: looks up unknown orders, follows placed ones, queues stuck signals again',
       bundle: bundles['reconcile-signals'],
       memoryMiB: patientMemoryMiB,
       timeout: reconcileTimeout,
@@ -220,10 +221,13 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        // Named in the commands that its alarms advise.
+        STACK_NAME: Stack.of(this).stackName,
       },
     });
     for (const index of ['by-status', 'by-look', 'open-orders'] as const)
       reconcile.grant(['dynamodb:Query'], [this.ledger.indexArn(index)]);
+    reconcile.grant(['dynamodb:Query'], [this.ledger.arn]);
     reconcile.grant(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
     reconcile.grant(['sqs:SendMessage'], [this.signals.queue.queueArn]);
     reconcile.grant(['secretsmanager:GetSecretValue'], Object.values(this.secrets.exchangeKeys));

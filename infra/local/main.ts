@@ -16,7 +16,7 @@ import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
 import { checkDataFolder } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
-import { writeGreeting } from './greeting.ts';
+import { writeFolder, writeGreeting } from './greeting.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 
@@ -112,6 +112,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     snapshots,
     exchange: { address: paper.url, dialect, isPaper: true },
     exchangeTimeoutMs: 10_000,
+    commandOptions: writeFolder({ data }),
     clock: systemClock,
     log,
   });

@@ -17,7 +17,19 @@ export type AlarmName =
   | 'signal_dead_lettered'
   /** An account is over its limit of signals, and its alerts are refused. */
   | 'signals_over_limit'
-  | 'interest_missing';
+  | 'interest_missing'
+  /** A position stands without the stop-loss that its entry asked for. */
+  | 'position_unprotected'
+  /** The loss of an account's day has reached its limit, and the account is paused. */
+  | 'daily_loss'
+  /** A position is in margin call, or is being liquidated. */
+  | 'position_in_danger'
+  /** The exchange reduced or closed a position, or nobody is known who did. */
+  | 'position_reduced'
+  /** A market in which something is open will be taken off the exchange. */
+  | 'market_delisted'
+  /** Positions were open, and they could not be read since. */
+  | 'positions_unread';
 
 export interface Alarm {
   readonly name: AlarmName;

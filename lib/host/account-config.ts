@@ -1,18 +1,10 @@
 import * as z from 'zod';
-import { formatPercent, isDecimalText, one, parseDecimal, rateOfPercent, zero } from '../base/decimal.ts';
+import { formatPercent, isDecimalText, one, rateOfPercent, zero } from '../base/decimal.ts';
 import { accountModes, tradingGrounds } from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
 import { mismatchRules } from '../model/signal.ts';
-
-/** Prices and amounts are written as text, so that they stay exact. */
-const PositiveDecimal = z
-  .string()
-  .refine(
-    (text) => isDecimalText(text) && parseDecimal(text).gt(zero),
-    'must be a positive decimal as text, for example "0.5"',
-  )
-  .transform((text) => parseDecimal(text));
+import { PositiveDecimal, riskFields, withRiskLimits } from './risk-config.ts';
 
 /** `"0.1%"` → 0.001. */
 const PercentRate = z
@@ -40,10 +32,18 @@ const MarketLimitsSchema = z.strictObject({
     .default([...sides]),
   maxAmount: PositiveDecimal.nullable().default(null),
   maxNotional: PositiveDecimal.nullable().default(null),
+  maxPosition: PositiveDecimal.nullable().default(null),
 });
 
 const MarketsSchema = z.record(MarketName, MarketLimitsSchema).superRefine((markets, context) => {
-  for (const [market, { tradesOn }] of Object.entries(markets)) {
+  for (const [market, { tradesOn, maxPosition }] of Object.entries(markets)) {
+    if (tradesOn === 'spot' && maxPosition !== null)
+      context.addIssue({
+        code: 'custom',
+        path: [market, 'maxPosition'],
+        message:
+          'is set, and a spot market has no position: leave it out, and bound its orders with maxAmount',
+      });
     const isPerpetual = market.endsWith(perpetualSuffix);
     if (isPerpetual === (tradesOn === 'futures')) continue;
     context.addIssue({
@@ -76,11 +76,12 @@ export const AccountSchema = z
     allowUnguardedMarket: z.boolean().default(false),
     maxOrdersPerMinute: PerMinute.nullable().default(null),
     maxSignalsPerMinute: PerMinute.nullable().default(null),
+    ...riskFields,
     onMismatch: z.enum(mismatchRules).default('deny'),
     oneStrategyPerMarket: z.boolean().nullable().default(null),
   })
-  .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...account }) => ({
-    ...account,
+  .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...rest }) => ({
+    ...withRiskLimits(rest),
     maxSlippageRate: maxSlippage,
     limitOffsetRate: limitOffset,
     maxLimitDistanceRate: maxLimitDistance,

@@ -6,6 +6,7 @@ import type { Settings } from '../model/settings.ts';
 import { AccountSchema, MarketName } from './account-config.ts';
 import { checkRegions, regionOf } from './check-regions.ts';
 import { isTimeZone, parseCron } from './cron.ts';
+import { checkRiskDialect } from './risk-config.ts';
 
 /**
  * The addresses from which TradingView sends alerts.
@@ -74,7 +75,8 @@ const ConfigSchema = z
     snapshots: SnapshotsSchema.prefault({}),
     aws: AwsSchema.prefault({}),
   })
-  .superRefine(checkRegions);
+  .superRefine(checkRegions)
+  .superRefine(checkRiskDialect);
 
 function isAddress(address: string): boolean {
   try {

@@ -1,7 +1,7 @@
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
 import { RelayError } from '../base/errors.ts';
 import { parseOwnJson } from '../base/json.ts';
-import type { Account, MarketLimits } from '../model/account.ts';
+import type { Account, MarketLimits, RiskLimits } from '../model/account.ts';
 import type { HostConfig } from './config.ts';
 
 /** A value after a way through JSON: its decimals are text. */
@@ -40,9 +40,10 @@ export function readShippedConfig(text: string | null): HostConfig {
   return { ...host, settings: { ...settings, accounts } };
 }
 
-function readAccount(account: Shipped<Account>): Account {
+function readAccount({ limits, ...account }: Shipped<Account>): Account {
   return {
     ...account,
+    ...(limits === undefined ? {} : { limits: readRiskLimits(limits) }),
     limitOffsetRate: readDecimal(account.limitOffsetRate),
     maxLimitDistanceRate: readDecimal(account.maxLimitDistanceRate),
     maxSlippageRate: readDecimal(account.maxSlippageRate),
@@ -55,6 +56,15 @@ function readLimits(limits: Shipped<MarketLimits>): MarketLimits {
     ...limits,
     maxAmount: readDecimal(limits.maxAmount),
     maxNotional: readDecimal(limits.maxNotional),
+    maxPosition: readDecimal(limits.maxPosition ?? null),
+  };
+}
+
+function readRiskLimits(limits: Shipped<RiskLimits>): RiskLimits {
+  return {
+    ...limits,
+    maxOpenNotional: readDecimal(limits.maxOpenNotional),
+    maxDailyLoss: readDecimal(limits.maxDailyLoss),
   };
 }
 

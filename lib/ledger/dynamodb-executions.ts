@@ -143,7 +143,7 @@ class DynamodbExecutions implements Executions {
 }
 
 function placeExpression(isOpen: boolean, isFollowed: boolean): string {
-  if (isOpen) return ', #openOrder = #orderPlace';
+  if (isOpen) return '';
   return isFollowed ? ', #openOrder = :place' : ' REMOVE #openOrder';
 }
 

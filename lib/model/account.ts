@@ -50,6 +50,8 @@ export interface Account {
   readonly allowUnguardedMarket: boolean;
   readonly maxOrdersPerMinute: number | null;
   readonly maxSignalsPerMinute: number | null;
+  /** What holds for the account as a whole; absent: the account sets no such limit. */
+  readonly limits?: RiskLimits;
   /** What becomes of the position when an alert presumes another one. */
   readonly onMismatch: MismatchRule;
   /**
@@ -59,6 +61,32 @@ export interface Account {
   readonly oneStrategyPerMarket: boolean | null;
 }
 
+/** Limits of growing risk. Orders that only reduce a position pass them all. Amounts are in USDT. */
+export interface RiskLimits {
+  /** The notional of all positions and open orders, the new order included. */
+  readonly maxOpenNotional: Decimal | null;
+  /** The loss of a day at which the account is paused: realised profit of the day and floating profit, together. */
+  readonly maxDailyLoss: Decimal | null;
+  /** How long nothing is opened after a fill that closed at a loss. */
+  readonly coolDownMs: number | null;
+  /** When orders may be sent; null: at any time. */
+  readonly tradingWindows: readonly TradingWindow[] | null;
+  /** In which days begin and windows are written, as a name of the tz database. */
+  readonly timeZone: string;
+}
+
+export const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** A time of some days of the week. One that ends at or before its beginning ends on the next day. */
+export interface TradingWindow {
+  readonly days: readonly Weekday[];
+  /** In minutes after midnight; this minute is included. */
+  readonly fromMinute: number;
+  /** In minutes after midnight, 1440 for its end; this minute is not included. */
+  readonly untilMinute: number;
+}
+
 export interface MarketLimits {
   readonly tradesOn: TradingGround;
   readonly sides: readonly Side[];
@@ -66,4 +94,6 @@ export interface MarketLimits {
   readonly maxAmount: Decimal | null;
   /** The largest notional of an order, in the quote currency. */
   readonly maxNotional: Decimal | null;
+  /** The largest position that an order may lead to, in base units, on either side; absent or null: any. */
+  readonly maxPosition?: Decimal | null;
 }

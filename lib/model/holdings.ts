@@ -32,6 +32,19 @@ export interface OpenPosition {
   readonly basePrice: Decimal | null;
   /** `BOTH` in one-way mode. */
   readonly positionSide: PositionSide;
+  /** The profit of the parts that were closed, in the quote currency; null when the exchange does not say it. */
+  readonly realisedProfit: Decimal | null;
+  /** The profit of the open amount at the current price, in the quote currency; null when the exchange does not say it. */
+  readonly floatingProfit: Decimal | null;
+  /** What the position holds of the collateral; null when the exchange does not say it. */
+  readonly margin: Decimal | null;
+  /** Null when the exchange states none, as for a position that its collateral covers at any price. */
+  readonly liquidationPrice: Decimal | null;
+  /** `margin_call`, `liquidation`, or another word of the exchange; null while the position is in no danger. */
+  readonly liquidationState: string | null;
+  readonly openedAtMs: number | null;
+  /** When the amount last changed, in the exchange's time. */
+  readonly modifiedAtMs: number | null;
 }
 
 /** One fill of an order. */
@@ -50,6 +63,8 @@ export interface Deal {
   /** Absent in records of earlier years, whose fee is in the quote currency. */
   readonly feeAsset?: string | undefined;
   readonly orderId?: number | undefined;
+  /** Only in lists of all markets. */
+  readonly market?: string;
   /** Empty when the order carries none; absent in records of earlier years. */
   readonly clientOrderId?: string | undefined;
 }

@@ -22,10 +22,22 @@ export interface Market {
   readonly isCollateral: boolean;
   /** A perpetual. It has no spot trading. */
   readonly isFutures: boolean;
+  /** When the exchange plans to take it off, as far as it has announced that; the plan may change. */
+  readonly delistedAtMs?: number;
 }
 
 /** The quote currency that the name of a spot pair ends with; null for a perpetual, whose name has none. */
 export function quoteInName(market: string): string | null {
   const last = market.split('_').at(-1) ?? '';
   return last === 'PERP' || last === market ? null : last;
+}
+
+/**
+ * The currencies that the name of a market says. A perpetual is quoted in USDT.
+ *
+ * @see https://docs.whitebit.com/api-reference/market-data/market-info
+ */
+export function currenciesInName(market: string): { readonly base: string; readonly quote: string } {
+  const [base = market, quote] = market.split('_');
+  return { base, quote: quote === undefined || quote === 'PERP' ? 'USDT' : quote };
 }

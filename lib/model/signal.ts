@@ -52,6 +52,8 @@ interface OrderSignalBase extends SignalBase {
   readonly positionSide?: PositionSide;
   readonly reduceOnly?: boolean;
   readonly stp?: StpMode;
+  /** The price that the fills are compared with. It changes nothing about the order. */
+  readonly referencePrice?: DecimalText;
   /** The position that the alert presumes: with another one, the order is denied. */
   readonly requirePosition?: PositionState;
   /**
@@ -129,6 +131,8 @@ interface PositionSignalBase extends SignalBase {
   /** How far beyond the best opposite price its order may fill; absent: as far as the account allows. */
   readonly maxSlippage?: PercentText;
   readonly stp?: StpMode;
+  /** As in an order. */
+  readonly referencePrice?: DecimalText;
 }
 
 interface OpeningSignalBase extends PositionSignalBase {

@@ -8,6 +8,7 @@ import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
+import { orderDeals } from '../exchange/endpoints/order-deals.ts';
 import { orderTypes } from '../model/order.ts';
 import { endpointOf } from '../orders/order-types.ts';
 import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
@@ -54,7 +55,7 @@ const refusal =
   (form: RefusalForm): FaultEffect => ({ kind: 'respond', ...refusalResponse([{ name }], form) });
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
-const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory, openPositions].map(
+const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory, orderDeals, openPositions].map(
   ({ name }) => name,
 );
 const createNames = orderTypes.map((type) => endpointOf(type).name);

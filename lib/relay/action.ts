@@ -3,6 +3,23 @@ import type { Json } from '../base/json.ts';
 import type { SendOptions } from '../exchange/client.ts';
 import type { Denial, Status } from '../model/outcome.ts';
 
+/** What the limits of growing risk say of an order. */
+export interface LimitVerdict {
+  readonly denial: Denial | null;
+  /** Whether the order can only reduce a position, so that no limit of growing risk holds for it. */
+  readonly reduces: boolean;
+  /** Stored with the `sending` step, so that later orders count this one; null when the account has no such limits. */
+  readonly counted: Json;
+  /** What time alone can change: checked again right before the order is sent. */
+  checkTime(nowMs: number): Denial | null;
+  /**
+   * Called once the order counts as open: whether orders of other markets, which are sent at the same time, leave room.
+   *
+   * @throws RelayError `store_unavailable`
+   */
+  checkOthers(): Promise<Denial | null>;
+}
+
 /** How a signal will be executed, decided before anything is sent. */
 export type Plan =
   | {
@@ -30,6 +47,8 @@ export interface Action {
   readonly evidence?: Json;
   /** When the reading of what it was sized on began. The request is not sent when that is too long ago. */
   readonly readAtMs?: number;
+  /** What the account's limits of growing risk say of the order; absent for a cancellation. */
+  readonly limits?: Pick<LimitVerdict, 'reduces' | 'checkTime' | 'checkOthers'>;
   /** Sends the requests and returns the outcome; failures of the exchange are outcomes too. */
   send(options: SendOptions): Promise<Outcome>;
 }

@@ -1,198 +1,142 @@
-import * as z from 'zod/mini';
-import { parseDecimal, zero } from '../base/decimal.ts';
-import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
+import { legsOf, listGroups, nameGroup } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
-import type { Entry } from '../ledger/entry.ts';
-import type { Order } from '../model/order.ts';
-import type { SeenPosition } from '../positions/seen-position.ts';
-import type { Outcome, Plan } from './action.ts';
-import { mostBelieved } from './close-ended.ts';
-import type { ExecuteServices } from './services.ts';
+import type { OcoOrder, Order } from '../model/order.ts';
+import { cancelGroup, groupTargetOf } from './cancel-group.ts';
+import { wasResponseLost } from './cancel-outcomes.ts';
 
-/** A position that an order closes. */
-export interface ClosedPosition {
-  readonly account: string;
+/** Which orders of a market are exits. */
+export interface ExitScope {
   readonly market: string;
-  /** Before it was closed. */
-  readonly position: SeenPosition;
+  isExit(order: Order): boolean;
 }
 
-/** Cancels what only protected the position, once the order of the plan has closed all of it. */
-export function withExitsCancelled(
-  services: ExecuteServices,
-  client: ExchangeClient,
-  closed: ClosedPosition,
-  plan: Plan,
-): Plan {
-  if (plan.verdict !== 'ready') return plan;
-  const { action } = plan;
-  return {
-    verdict: 'ready',
-    action: {
-      isOrder: action.isOrder,
-      get requests() {
-        return action.requests;
-      },
-      ...(action.evidence === undefined ? {} : { evidence: action.evidence }),
-      ...(action.readAtMs === undefined ? {} : { readAtMs: action.readAtMs }),
-      async send(options) {
-        const outcome = await action.send(withTimeToCancel(options, services.exchangeTimeoutMs));
-        if (!closesWhole(outcome, closed.position)) return outcome;
-        return await cancelExits(services, client, closed, outcome, options);
-      },
-    },
-  };
+/** One exit: a pair, or a single order. */
+export interface Exit {
+  /** `OCO 117703764513` or `order 3686033640`. */
+  readonly name: string;
+  readonly orderIds: readonly number[];
 }
 
-/** The close leaves half a timeout for the cancellations. */
-function withTimeToCancel(options: SendOptions, timeoutMs: number): SendOptions {
-  return options.endByMs === undefined ? options : { ...options, endByMs: options.endByMs - timeoutMs / 2 };
+/** What became of an exit that was to be cancelled. */
+export interface ExitOutcome extends Exit {
+  /** `gone`: it had ended before. `unknown`: a response was lost. `failed`: it may still be open. */
+  readonly result: 'cancelled' | 'gone' | 'unknown' | 'failed';
+  /** One sentence. */
+  readonly note: string;
 }
 
-const Filled = z.object({ order: z.object({ filled: z.string() }) });
-const FilledInPart = z.object({ placed: Filled });
-
-/** Whether the response shows that the order filled for the whole position. */
-function closesWhole({ status, evidence }: Outcome, { amount }: SeenPosition): boolean {
-  if (status !== 'placed') return false;
-  const whole = z.safeParse(Filled, evidence);
-  const part = z.safeParse(FilledInPart, evidence);
-  const order = whole.success ? whole.data.order : part.success ? part.data.placed.order : null;
-  return order !== null && parseDecimal(order.filled).gte(amount.abs());
-}
-
-async function cancelExits(
-  services: ExecuteServices,
-  client: ExchangeClient,
-  closed: ClosedPosition,
-  outcome: Outcome,
-  { endByMs }: SendOptions,
-): Promise<Outcome> {
-  const limits: SendOptions = {
-    timeoutMs: services.exchangeTimeoutMs / 2,
-    ...(endByMs === undefined ? {} : { endByMs }),
-  };
-  try {
-    const exits = await findExits(services, client, closed, limits);
-    const left: number[] = [];
-    for (const { orderId, market } of exits)
-      if (!(await isCancelled(client, { market, orderId }, limits))) left.push(orderId);
-    return describe(outcome, exits, left);
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    return unread(outcome, error.message);
-  }
-}
-
-async function isCancelled(
-  client: ExchangeClient,
-  name: { readonly market: string; readonly orderId: number },
-  limits: SendOptions,
-): Promise<boolean> {
-  try {
-    await client.call(cancelOrder, name, limits);
-    return true;
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-    // The other order of a pair is gone with the first.
-    return isOrderNotOpen(error);
-  }
+export interface CancelledExits {
+  /** In the order in which they were cancelled. */
+  readonly exits: readonly ExitOutcome[];
+  /** What is still open afterwards; null when the lists could not be read back whole. Empty when nothing had to be cancelled. */
+  readonly left: readonly Exit[] | null;
 }
 
 /**
- * The open orders that only protected the position: this relay's orders that only reduce, and the stop-loss and
- * take-profit that the exchange made from this relay's entries. What others placed stays.
+ * Cancels the open exits of a market, and a pair of a stop-loss and a take-profit by the id of the pair. What is left is
+ * read back. Cancelling twice does no harm.
+ *
+ * Only the live dialect lists these orders. The lists may lag behind a create by seconds.
+ *
+ * @param options `timeoutMs` is for each request, `endByMs` for all of them
+ * @throws ExchangeError when the exits cannot be listed; nothing was cancelled then
  */
-async function findExits(
-  { ledger, executions }: ExecuteServices,
+export async function cancelExits(
   client: ExchangeClient,
-  { account, market, position }: ClosedPosition,
-  limits: SendOptions,
-): Promise<readonly Order[]> {
-  const { orders } = await listOpenOrders(client, market, limits);
-  const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
-  const isOfPosition = ({ side, positionSide }: Order) =>
-    side === closingSide && (position.side === null || positionSide === position.side);
-  const candidates = orders.filter(isOfPosition);
-  if (candidates.length === 0) return [];
-  const own = await ledger.openOrders(account, market, mostBelieved);
-  const entries = [...own, ...(await executions.followed(account, mostBelieved))].filter(
-    ({ signal }) => signal?.market === market,
-  );
-  const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
-  const made = entries.flatMap(exitsOf);
-  return candidates.filter(
-    (order) =>
-      (order.reduceOnly === true && names.has(order.clientOrderId)) ||
-      (order.clientOrderId === '' && made.some((exit) => isExit(exit, order))),
-  );
+  scope: ExitScope,
+  options: SendOptions,
+): Promise<CancelledExits> {
+  const found = await findExits(client, scope, options);
+  const exits: ExitOutcome[] = [];
+  for (const pair of found.pairs) exits.push(await cancelPair(client, scope.market, pair, options));
+  for (const order of found.orders) exits.push(await cancelSingle(client, order, options));
+  if (exits.length === 0) return { exits, left: [] };
+  return { exits, left: await readLeft(client, scope, exits, options) };
 }
 
-/** A stop-loss or take-profit of an entry: its order id where that is known, or else its price. */
-interface Exit {
-  readonly orderId: number | null;
-  readonly price: string | null;
+interface FoundExits {
+  /** False when there are more orders than were read. */
+  readonly isWhole: boolean;
+  readonly pairs: readonly OcoOrder[];
+  readonly orders: readonly Order[];
 }
 
-const Planned = z.object({
-  oto: z.object({ stopLoss: z.optional(z.string()), takeProfit: z.optional(z.string()) }),
-});
-const PlannedOfOrder = z.object({ order: Planned });
-const PlannedOfEnded = z.object({ placed: PlannedOfOrder });
-
-function exitsOf({ steps, execution }: Entry): readonly Exit[] {
-  const known = (execution?.orders ?? [])
-    .filter(({ role }) => role !== 'order')
-    .map(({ orderId }): Exit => ({ orderId, price: null }));
-  const planned = steps.flatMap(({ evidence }) => plannedPrices(evidence));
-  return [...known, ...planned.map((price): Exit => ({ orderId: null, price }))];
-}
-
-function plannedPrices(evidence: Json | undefined): readonly string[] {
-  const whole = z.safeParse(PlannedOfOrder, evidence);
-  const ended = z.safeParse(PlannedOfEnded, evidence);
-  const order = whole.success ? whole.data.order : ended.success ? ended.data.placed.order : null;
-  return [order?.oto.stopLoss, order?.oto.takeProfit].flatMap((price) => price ?? []);
-}
-
-function isExit({ orderId, price }: Exit, order: Order): boolean {
-  if (price === null) return order.orderId === orderId;
-  return (order.activationPrice ?? order.price).eq(parseDecimal(price));
-}
-
-const alarmName = 'orders_left_open';
-
-function describe(outcome: Outcome, exits: readonly Order[], left: readonly number[]): Outcome {
-  const evidence = toJson({
-    ...Object(outcome.evidence),
-    cancelledExits: exits.map(({ orderId }) => orderId).filter((orderId) => !left.includes(orderId)),
-    leftExits: left,
-  });
-  const ids = exits.map(({ orderId }) => orderId).join(', ');
-  if (left.length === 0)
-    return exits.length === 0
-      ? { ...outcome, evidence }
-      : {
-          ...outcome,
-          evidence,
-          note: `${outcome.note}; orders that only protected it are cancelled: ${ids}`,
-        };
-  const note = `${outcome.note}; orders that protected it may still be open: ${left.join(', ')}`;
-  const message =
-    'a position was closed, and orders that protected it may still be open and could open a new one: cancel them';
-  return { ...outcome, evidence, note, alarm: outcome.alarm ?? { name: alarmName, message } };
-}
-
-function unread(outcome: Outcome, reason: string): Outcome {
-  const message =
-    'a position was closed, and the open orders could not be read: a stop-loss or take-profit may still be open';
+/** @throws ExchangeError when a list cannot be read */
+async function findExits(
+  client: ExchangeClient,
+  scope: ExitScope,
+  options: SendOptions,
+): Promise<FoundExits> {
+  const groups = (await listGroups(client, scope.market, options)) ?? [];
+  const { orders, isWhole } = await listOpenOrders(client, scope.market, options);
+  const pairs = groups
+    .filter((group) => group.kind === 'oco')
+    .filter((group) => legsOf(group).some(scope.isExit));
+  const grouped = new Set(groups.flatMap(legsOf).map(({ orderId }) => orderId));
   return {
-    ...outcome,
-    note: `${outcome.note}; orders that protected it could not be read (${reason})`,
-    evidence: toJson({ ...Object(outcome.evidence), cancelledExits: [], leftExits: null }),
-    alarm: outcome.alarm ?? { name: alarmName, message },
+    isWhole,
+    pairs,
+    orders: orders.filter((order) => !grouped.has(order.orderId) && scope.isExit(order)),
   };
+}
+
+async function cancelPair(
+  client: ExchangeClient,
+  market: string,
+  pair: OcoOrder,
+  options: SendOptions,
+): Promise<ExitOutcome> {
+  const { status, wasGone, note } = await cancelGroup(groupTargetOf(client, market, pair), options);
+  const result = wasGone ? 'gone' : status === 'cancelled' || status === 'unknown' ? status : 'failed';
+  return { ...exitOfPair(pair), result, note };
+}
+
+function exitOfPair(pair: OcoOrder): Exit {
+  return { name: nameGroup(pair), orderIds: legsOf(pair).map(({ orderId }) => orderId) };
+}
+
+async function cancelSingle(
+  client: ExchangeClient,
+  { market, orderId }: Order,
+  options: SendOptions,
+): Promise<ExitOutcome> {
+  const exit = exitOfOrder(orderId);
+  try {
+    await client.call(cancelOrder, { market, orderId }, options);
+    return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled` };
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    const isLost = wasResponseLost(error);
+    if (isOrderNotOpen(error) && !isLost)
+      return { ...exit, result: 'gone', note: `${exit.name} is not open: it ended before` };
+    return { ...exit, result: isLost ? 'unknown' : 'failed', note: `${exit.name}: ${error.message}` };
+  }
+}
+
+function exitOfOrder(orderId: number): Exit {
+  return { name: `order ${orderId}`, orderIds: [orderId] };
+}
+
+/** A list may lag behind a cancellation that the exchange has confirmed. */
+async function readLeft(
+  client: ExchangeClient,
+  scope: ExitScope,
+  exits: readonly ExitOutcome[],
+  options: SendOptions,
+): Promise<readonly Exit[] | null> {
+  const ended = new Set(
+    exits.flatMap(({ result, orderIds }) => (result === 'cancelled' || result === 'gone' ? orderIds : [])),
+  );
+  try {
+    const { isWhole, pairs, orders } = await findExits(client, scope, options);
+    if (!isWhole) return null;
+    const left = [...pairs.map(exitOfPair), ...orders.map(({ orderId }) => exitOfOrder(orderId))];
+    return left.filter(({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)));
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 import type { Alarm } from '../base/alarms.ts';
+import { describeSafely } from '../base/describe-error.ts';
 import type { Entry, SignalEntry, Step } from '../ledger/entry.ts';
 import { type Account, findRehearsalReason } from '../model/account.ts';
 import type { Status } from '../model/outcome.ts';
@@ -27,11 +28,11 @@ export async function carryOut(
   action: Action,
   begun: { readonly startedAtMs: number; readonly killSwitch: KillSwitch },
 ): Promise<Status | null> {
-  const isPaused = await begun.killSwitch.check();
+  const isPaused = await begun.killSwitch.check(action.limits?.reduces ?? false);
   const atMs = services.clock.nowMs();
   const { signal } = entry;
   const arrival = arrivalOf(services, entry.createdAtMs);
-  const denial = checkStaleness(signal, arrival, atMs) ?? isPaused;
+  const denial = checkStaleness(signal, arrival, atMs) ?? isPaused ?? action.limits?.checkTime(atMs) ?? null;
   if (denial !== null) return await settleUnsent(services, entry, denialOutcome(denial));
   const { readAtMs = atMs } = action;
   const freshUntilMs = action.readAtMs === undefined ? Number.POSITIVE_INFINITY : readAtMs + longestReadingMs;
@@ -56,6 +57,8 @@ export async function carryOut(
       entry,
       denialOutcome(denyOrderRate(started.count + 1, maxPerMinute ?? 0)),
     );
+  const crowdedOut = await findCrowding(action);
+  if (crowdedOut !== null) return await settleSent(services, { ...entry, status: 'sending' }, crowdedOut);
   // A retry must not send a signal that has become stale, and a worker that was frozen must not send an order
   // that has been looked up since. One millisecond is added because the signal is still fresh at
   // `lastFreshMs` itself, while nothing is sent at `notAfterMs` itself.
@@ -65,6 +68,17 @@ export async function carryOut(
   const endByMs = services.clock.nowMs() + sendingTimeMs(atMs - begun.startedAtMs, timeoutMs);
   const outcome = await action.send({ timeoutMs, notAfterMs, endByMs, isStillOwn });
   return await settleSent(services, { ...entry, status: 'sending' }, outcome);
+}
+
+/** Another order may have been planned at the same time. What cannot be checked is not sent. */
+async function findCrowding({ limits }: Action): Promise<Outcome | null> {
+  try {
+    const denial = await limits?.checkOthers();
+    return denial === undefined || denial === null ? null : { ...denialOutcome(denial), status: 'not_sent' };
+  } catch (error) {
+    const note = `nothing was sent: orders that are sent at the same time could not be checked (${describeSafely(error)})`;
+    return { status: 'not_sent', note, evidence: null };
+  }
 }
 
 /** The reconciler may have taken this worker for dead, and a cancellation may have been sent since. */

@@ -3,6 +3,7 @@ import type { Pause } from '../ledger/ledger.ts';
 import type { Denial } from '../model/outcome.ts';
 import { placesOrder } from '../model/signal.ts';
 import { checkPause } from '../risk/check-order.ts';
+import { isLossPause } from './pause-on-loss.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** The pause of an account, and when its reading began. */
@@ -13,7 +14,11 @@ export interface PauseReading {
 
 /** Checks the pause of a signal's account: before planning, and again before sending. */
 export interface KillSwitch {
-  check(): Promise<Denial | null>;
+  /**
+   * @param reduces whether the order can only reduce a position; absent while that is not known. A pause that the account's
+   *   daily loss caused stops no such order, and waits until it is known.
+   */
+  check(reduces?: boolean): Promise<Denial | null>;
 }
 
 /**
@@ -28,7 +33,7 @@ const usableMs = 1000;
  * @param reading absent: the pause is read at the first check
  */
 export function createKillSwitch(
-  { ledger, clock }: Pick<ExecuteServices, 'ledger' | 'clock'>,
+  { ledger, clock, facts }: Pick<ExecuteServices, 'ledger' | 'clock' | 'facts'>,
   { account, signal }: SignalEntry,
   reading: PauseReading | null,
 ): KillSwitch {
@@ -41,13 +46,15 @@ export function createKillSwitch(
   }
 
   return {
-    async check() {
+    async check(reduces) {
       if (!placesOrder(signal)) return null;
       if (last === null || !isUsable(last)) {
         const readAtMs = clock.nowMs();
         last = { pause: await ledger.readPause(account), readAtMs };
       }
-      return checkPause(last.pause);
+      const { pause } = last;
+      if (pause !== null && reduces !== false && (await isLossPause(facts, account, pause))) return null;
+      return checkPause(pause);
     },
   };
 }

@@ -8,8 +8,9 @@ import { prepareOrder } from '../orders/order-types.ts';
 import { checkDialect, checkOrder, denyMarket, limitsOf } from '../risk/check-order.ts';
 import { checkRegion } from '../risk/check-region.ts';
 import { sizeOrder } from '../signals/sizing.ts';
-import { deny, type Plan } from './action.ts';
+import { deny, type LimitVerdict, type Plan } from './action.ts';
 import { checkTrigger } from './judge-trigger.ts';
+import { readLimits } from './order-limits.ts';
 import { describeRequest, placeOrder } from './place-order.ts';
 import { type DatedReadings, describeReadings, readForOrder } from './read-market.ts';
 import type { ExecuteServices } from './services.ts';
@@ -43,12 +44,17 @@ export async function planOrder(
   if (signal.size.unit === 'percent' && client.dialect !== 'live') return denyShare(client.dialect);
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
   const reader = { client, clock: services.clock, limits };
-  const readings = await readForOrder(reader, signal, market, traded);
+  const [readings, atRisk] = await Promise.all([
+    readForOrder(reader, signal, market, traded),
+    readLimits(services, account, { market: market.name, tradesOn }, client),
+  ]);
   const sized = sizeOrder(signal, { market, account, tradesOn, readings, clientOrderId });
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
+  const risk = await atRisk.check(sized);
   const denial =
     checkRegion(sized.order, account) ??
     checkOrder(sized, account) ??
+    risk.denial ??
     (await checkTrigger(client, signal, limits));
   if (denial !== null) return { verdict: 'denied', denial, ...evidenceFor(services, readings, sized) };
   const request = prepareOrder(client, sized.order);
@@ -60,8 +66,9 @@ export async function planOrder(
       get requests() {
         return [describeRequest(request)];
       },
-      ...evidenceFor(services, readings, sized),
-      ...(readings.readAtMs === null ? {} : { readAtMs: readings.readAtMs }),
+      ...evidenceFor(services, readings, sized, risk),
+      ...oldestOf(readings, atRisk),
+      limits: risk,
       send: (options) => placeOrder(client, request, { signal, order: sized.order }, options),
     },
   };
@@ -77,13 +84,23 @@ function denyShare(dialect: Dialect): Plan {
   );
 }
 
+/** When the oldest reading began that the order depends on. */
+function oldestOf(...readings: readonly { readonly readAtMs: number | null }[]): {
+  readonly readAtMs?: number;
+} {
+  const times = readings.flatMap(({ readAtMs }) => readAtMs ?? []);
+  return times.length === 0 ? {} : { readAtMs: Math.min(...times) };
+}
+
 /** What the order was priced and sized on, and the result; nothing when nothing was read. */
 function evidenceFor(
   { clock }: ExecuteServices,
   readings: DatedReadings,
   sized: SizedOrder | null,
+  { counted }: Pick<LimitVerdict, 'counted'> = { counted: null },
 ): { readonly evidence?: Json } {
-  if (readings.readAtMs === null) return {};
+  const atRisk = counted === null ? {} : { counted };
+  if (readings.readAtMs === null) return counted === null ? {} : { evidence: atRisk };
   const result =
     sized === null
       ? {}
@@ -91,5 +108,5 @@ function evidenceFor(
           amount: formatDecimal(sized.order.amount),
           ...(sized.order.price === undefined ? {} : { price: formatDecimal(sized.order.price) }),
         };
-  return { evidence: toJson({ sizedOn: describeReadings(readings, clock.nowMs()), ...result }) };
+  return { evidence: toJson({ sizedOn: describeReadings(readings, clock.nowMs()), ...result, ...atRisk }) };
 }

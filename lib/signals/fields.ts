@@ -18,6 +18,7 @@ export const otherNames = {
   stopPrice: ['activationPrice'],
   limitPrice: ['price'],
   maxSlippage: [],
+  referencePrice: ['signalPrice', 'refPrice'],
   stopLoss: ['sl', 'stopLossPrice'],
   takeProfit: ['tp', 'takeProfitPrice'],
   reduceOnly: [],

@@ -63,7 +63,7 @@ const fieldMeanings: readonly Meaning[] = [
     /(?:order)?size|volume|lots?(?:size)?|contract|(?:amount|size)?usdt?(?:amount|size)?|sz|stake(?:amount)?|quoteorderqty|cost|notional|funds|cash/,
     `use the field for the unit of your size: ${size}`,
   ],
-  [/close/, `${closing}; the price of a bar belongs into "extras"`],
+  [/close/, `${closing}; the price of a bar is "referencePrice", which the fills are compared with`],
   [/(?:is)?(?:reduce|close|exit|flat)(?:only|all|position|long|short|ten|ontrigger)?/, closing],
   [
     /reverse|reversal|flip/,
@@ -88,8 +88,8 @@ const fieldMeanings: readonly Meaning[] = [
     'orders stay open until they are filled or cancelled: send a "cancel" when an order is no longer wanted',
   ],
   [
-    /(?:entry|open|close|last|current|spot|market|mark|reference|order|signal)price|entry/,
-    '"stopPrice" is the trigger price of the order, "limitPrice" the worst price you accept: use the one you mean, or remove it',
+    /(?:entry|open|close|last|current|spot|market|mark|order|alert)price|entry/,
+    '"stopPrice" is the trigger price of the order, "limitPrice" the worst price you accept, "referencePrice" the price that the fills are compared with: use the one you mean, or remove it',
   ],
   [
     /(?:trigger|activation|stop)(?:condition|direction)/,

@@ -16,6 +16,7 @@ import { readExit } from './read-exits.ts';
 import { type BookFlags, readBookFlags, readExpectTrigger, readStp } from './read-flags.ts';
 import { readPercent, readPositive } from './read-number.ts';
 import { checkStanceFields, positionStates, readStance } from './read-reduction.ts';
+import { readReferencePrice } from './read-reference.ts';
 import { readGivenSize, readSize } from './read-size.ts';
 import { checkTargetFields, targetFields } from './read-target.ts';
 import { readWord, type Vocabulary } from './read-text.ts';
@@ -38,6 +39,7 @@ export const orderFields: readonly FieldName[] = [
   'quantityType',
   'timeInForce',
   'sentiment',
+  'referencePrice',
   'requirePosition',
   ...targetFields,
 ];
@@ -60,9 +62,10 @@ export function parseOrder(source: OrderSource, issues: Issues): OwnPart<OrderSi
   const refused = kind === undefined ? noFields : checkFields(kind, source, flags, issues);
   const values = readValues(source, flags, refused, issues);
   const presumed = readPresumed(source, issues);
+  const reference = readReferencePrice(fields, issues);
   refuseTargets(fields, issues);
   const own = kind === undefined || values === undefined ? undefined : kind.createSignal(values);
-  return own && { ...own, ...presumed };
+  return own && { ...own, ...presumed, ...reference };
 }
 
 /** The position that the alert presumes, and the account's rule for another one. */
@@ -84,7 +87,7 @@ function readPresumed(
  * position other than flat cannot be brought about by closing.
  */
 export function legBefore(order: OwnPart<OrderSignal>): readonly OwnPart<CloseSignal>[] {
-  const { requirePosition, onMismatch, positionSide } = order;
+  const { requirePosition, onMismatch, positionSide, referencePrice } = order;
   if (requirePosition === undefined || onMismatch === undefined) return [];
   if (onMismatch === 'resync' && requirePosition !== 'flat') return [];
   return [
@@ -93,6 +96,7 @@ export function legBefore(order: OwnPart<OrderSignal>): readonly OwnPart<CloseSi
       unless: requirePosition,
       ...(positionSide === undefined ? {} : { positionSide }),
       ...('maxSlippage' in order ? { maxSlippage: order.maxSlippage } : {}),
+      ...(referencePrice === undefined ? {} : { referencePrice }),
     },
   ];
 }
@@ -115,6 +119,7 @@ export function checkOrderFields(fields: Fields, issues: Issues): void {
   readStp(fields, issues);
   readExpectTrigger(fields, 'buy', issues);
   checkStanceFields(fields, issues);
+  readReferencePrice(fields, issues);
   checkTargetFields(fields, issues);
   if (fields.requirePosition !== undefined) readWord(fields.requirePosition, positionStates, issues);
 }
@@ -154,7 +159,13 @@ function checkFields(
     const path = name === 'postOnly' || name === 'ioc' ? flags[name] : fields[name]?.path;
     if (rule.use === 'forbidden' && path !== undefined) {
       const { message, hint } = rule.complaint;
-      issues.add(path, isBarePrice(name, fields) ? `"price" is no limit here: ${message}` : message, hint);
+      if (isBarePrice(name, fields))
+        issues.add(
+          path,
+          `"price" is no limit here: ${message}`,
+          `${hint}; a price to compare the fills with is "referencePrice"`,
+        );
+      else issues.add(path, message, hint);
       refused.add(name);
     }
     const complaint = rule.use === 'required' && path === undefined ? rule.complain(account) : null;

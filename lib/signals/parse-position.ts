@@ -10,6 +10,7 @@ import { readExit } from './read-exits.ts';
 import { readStp } from './read-flags.ts';
 import { readPercent } from './read-number.ts';
 import { positionSides } from './read-reduction.ts';
+import { type ReferencePart, readReferencePrice } from './read-reference.ts';
 import { readLoneSize } from './read-size.ts';
 import { readTarget, targetFields } from './read-target.ts';
 import { readWord } from './read-text.ts';
@@ -83,7 +84,7 @@ function checkGround({ fields, action, tradesOn, prefix }: PositionSource, issue
 }
 
 function checkOrderType({ orderType }: Fields, issues: Issues): void {
-  if (orderType === undefined || plainWord(textOf(orderType.node) ?? '') === 'market') return;
+  if (orderType === undefined || marketKind.words.includes(plainWord(textOf(orderType.node) ?? ''))) return;
   issues.add(
     orderType.path,
     'position actions are carried out at market, within maxSlippage',
@@ -91,7 +92,7 @@ function checkOrderType({ orderType }: Fields, issues: Issues): void {
   );
 }
 
-interface Shared {
+interface Shared extends ReferencePart {
   readonly maxSlippage?: PercentText;
   readonly stp?: NonNullable<ReturnType<typeof readStp>>;
 }
@@ -106,6 +107,7 @@ function readShared({ fields, account, prefix }: PositionSource, issues: Issues)
   return {
     ...(maxSlippage === undefined ? {} : { maxSlippage }),
     ...(stp === undefined ? {} : { stp }),
+    ...readReferencePrice(fields, issues),
   };
 }
 

@@ -97,7 +97,29 @@ test('a position that says nothing of its side is one-way', async () => {
   const { client } = connect([answer([{ positionId: 7, market: 'BTC_USDT', amount: '-1', basePrice: '' }])]);
 
   expect(await client.call(openPositions, {})).toEqual([
-    { positionId: 7, market: 'BTC_USDT', amount: parseDecimal('-1'), basePrice: null, positionSide: 'BOTH' },
+    {
+      positionId: 7,
+      market: 'BTC_USDT',
+      amount: parseDecimal('-1'),
+      basePrice: null,
+      positionSide: 'BOTH',
+      realisedProfit: null,
+      floatingProfit: null,
+      margin: null,
+      liquidationPrice: null,
+      liquidationState: null,
+      openedAtMs: null,
+      modifiedAtMs: null,
+    },
+  ]);
+});
+
+test('a position is read although what is only told about it cannot be, and its danger is not taken for safety', async () => {
+  const told = { pnl: 7, margin: 'much', liquidationPrice: [], liquidationState: 3, openDate: 'today' };
+  const { client } = connect([answer([{ positionId: 7, market: 'BTC_USDT', amount: '1', ...told }])]);
+
+  expect(await client.call(openPositions, {})).toMatchObject([
+    { positionId: 7, realisedProfit: null, margin: null, liquidationState: 'unreadable', openedAtMs: null },
   ]);
 });
 

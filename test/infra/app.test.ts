@@ -43,7 +43,7 @@ describe('The app, with a given stage and configuration,', () => {
     // Kilobytes of 1000 bytes.
     ['receive-signal', 260_000],
     ['execute-signal', 380_000],
-    ['reconcile-signals', 290_000],
+    ['reconcile-signals', 315_000],
     ['snapshot-balances', 260_000],
     ['snapshot-fees', 260_000],
     ['import-interest', 260_000],

@@ -107,6 +107,19 @@ describe('the line of waiting signals', () => {
   });
 });
 
+test('a signal that only waits for another one comes again without its deliveries being counted', async () => {
+  await accept('a', 'b');
+
+  for (let delivery = 0; delivery < 2 * maxDeliveries; delivery += 1) {
+    store.line.postpone(take());
+    expect(idsOf(takeAll(store))).toEqual([]);
+    await rest(store);
+  }
+
+  const again = take();
+  expect([again.key.signalId, again.deliveries]).toEqual(['a', 1]);
+});
+
 describe('a released signal', () => {
   test('comes again in its place after the pause, with its count; other groups do not pause', async () => {
     await accept('a', 'b');

@@ -14,7 +14,7 @@ const foreignFields = [
   ...['callback_rate', 'breakeven', 'stop', 'trigger_price', 'trigger', 'tp1', 'tp2', 'sl1', 'stop_loss_2'],
   ...['take_profit_1', 'targets', 'take_profits', 'stop_loss_limit', 'stop_loss_stop'],
   ...['stop_loss_percent', 'sl_percent', 'take_profit_pct', 'tp_pct', 'sl_type', 'stop_loss_ticks'],
-  ...['entry_price', 'spot_price', 'mark_price', 'close', 'order_price', 'signalPrice', 'slippage'],
+  ...['entry_price', 'spot_price', 'mark_price', 'close', 'order_price', 'alert_price', 'slippage'],
   ...['fok', 'gtd', 'expiry', 'timeToLive', 'test', 'dry_run', 'paper_trading', 'cancel', 'code', 'command'],
   ...['account', 'exchange', 'tv_exchange', 'bot_id', 'bot_uuid', 'ticket', 'pyramiding', 'dca', 'cooldown'],
   ...['product', 'disclosed_quantity', 'iceberg', 'quantity%', 'amount$'],
@@ -89,7 +89,7 @@ describe('a word of other relays', () => {
     ],
     [
       'close',
-      'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side; the price of a bar belongs into "extras"',
+      'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side; the price of a bar is "referencePrice", which the fills are compared with',
     ],
     [
       'prev_market_position_size',

@@ -38,6 +38,7 @@ const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
   stopPrice: [3000, '3001'],
   limitPrice: [3005, '3006'],
   maxSlippage: ['0.5%', 0.5],
+  referencePrice: [3002, '3002.5'],
   stopLoss: [2900, '2%', { percent: 2 }, { amount: 3 }],
   takeProfit: [3200, '4%', { limitPrice: 3200 }],
   reduceOnly: [true, false, 'true', 2],

@@ -31,6 +31,8 @@ export interface World {
   post(body: string | Uint8Array, options?: { account?: string; contentType?: string }): Promise<Posted>;
   /** The entry, once nothing more will happen to it by itself. */
   settled(signalId: string, account?: string): Promise<Entry>;
+  /** Reads now what became of the placed orders. The relay does not do so by itself here. */
+  follow(): Promise<void>;
   setPrice(market: string, price: string, volume?: string): void;
   close(): Promise<void>;
 }
@@ -101,6 +103,7 @@ export async function openWorld(options: {
     settings,
     exchange: { address: paper.url, dialect: options.relayDialect ?? dialect, isPaper: true },
     exchangeTimeoutMs,
+    followEveryMs: 3_600_000,
     clock,
     log,
     ...(snapshots === undefined ? {} : { snapshots }),
@@ -132,6 +135,7 @@ export async function openWorld(options: {
         await line;
       }
     },
+    follow: () => relay.follow(),
     setPrice: (market, price, volume) =>
       paper.control.setPrice(
         market,

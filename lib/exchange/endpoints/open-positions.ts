@@ -3,7 +3,7 @@ import { type Decimal, zero } from '../../base/decimal.ts';
 import type { OpenPosition } from '../../model/holdings.ts';
 import { type PositionSide, positionSides } from '../../model/order.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { OptionalDecimalField } from '../fields.ts';
+import { OptionalDecimalField, SecondsField } from '../fields.ts';
 
 const PositionRecord = z.object({
   positionId: z.int().check(z.positive()),
@@ -11,19 +11,47 @@ const PositionRecord = z.object({
   amount: OptionalDecimalField,
   basePrice: OptionalDecimalField,
   positionSide: z._default(z.enum(positionSides), 'BOTH'),
+  // The relay must see a position even when it cannot read what is only told about it.
+  pnl: z.catch(OptionalDecimalField, undefined),
+  unrealizedPnl: z.catch(OptionalDecimalField, undefined),
+  margin: z.catch(OptionalDecimalField, undefined),
+  liquidationPrice: z.catch(OptionalDecimalField, undefined),
+  liquidationState: z.catch(z.nullish(z.string()), 'unreadable'),
+  openDate: z.catch(z.nullish(SecondsField), null),
+  modifyDate: z.catch(z.nullish(SecondsField), null),
 });
+type PositionRecord = z.output<typeof PositionRecord>;
 
 /** A resting margin order is listed as a position without an amount. */
 const HeldPositions = z.pipe(
   z.array(PositionRecord),
   z.transform((records): OpenPosition[] =>
-    records.flatMap(({ amount, basePrice, ...record }) =>
-      amount === undefined || amount.eq(zero)
-        ? []
-        : [{ ...record, amount: signedAmount(amount, record.positionSide), basePrice: basePrice ?? null }],
-    ),
+    records.flatMap((record) => {
+      const { amount } = record;
+      return amount === undefined || amount.eq(zero) ? [] : [positionOf(record, amount)];
+    }),
   ),
 );
+
+function positionOf(
+  { positionId, market, positionSide, ...record }: PositionRecord,
+  amount: Decimal,
+): OpenPosition {
+  return {
+    positionId,
+    market,
+    positionSide,
+    amount: signedAmount(amount, positionSide),
+    basePrice: record.basePrice ?? null,
+    realisedProfit: record.pnl ?? null,
+    floatingProfit: record.unrealizedPnl ?? null,
+    margin: record.margin ?? null,
+    liquidationPrice: record.liquidationPrice ?? null,
+    liquidationState: record.liquidationState ?? null,
+    openedAtMs: record.openDate ?? null,
+    modifiedAtMs: record.modifyDate ?? null,
+  };
+}
 
 /** Captures show short amounts below zero. None of them is of hedge mode, where the side decides anyway. */
 function signedAmount(amount: Decimal, side: PositionSide): Decimal {

@@ -1,0 +1,107 @@
+import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import type { Fill } from './execution.ts';
+import type { Side } from './order.ts';
+
+/** What is held of one market, at average cost. Immutable. */
+export interface CostPosition {
+  /** In base units: above zero for a long position, below zero for a short one. */
+  readonly amount: Decimal;
+  /**
+   * What the open amount was entered for, in the quote currency; never below zero. It is kept beside the average price,
+   * which is a rounded quotient: so the profits of a position that was closed in parts add up to the last digit.
+   */
+  readonly cost: Decimal;
+  /** In the quote currency; null while nothing is open. */
+  readonly averagePrice: Decimal | null;
+}
+
+/** A fill as its cost is computed: all amounts are decimals, none below zero. */
+export interface CostFill {
+  readonly side: Side;
+  /** In base units. */
+  readonly amount: Decimal;
+  /** In the quote currency. */
+  readonly price: Decimal;
+  /** In the quote currency. */
+  readonly fee: Decimal;
+  /** The part of the fill that was paid as a fee in the base currency, in base units; absent: none. */
+  readonly baseFee?: Decimal;
+}
+
+export interface AppliedFill {
+  readonly position: CostPosition;
+  /** The profit of the closed part, less the fees of this fill, in the quote currency; below zero for a loss. */
+  readonly realised: Decimal;
+  /** The profit of the closed part before fees, in the quote currency. */
+  readonly gross: Decimal;
+  /** How much of the position this fill closed, in base units; zero for a fill that only opened. */
+  readonly closed: Decimal;
+}
+
+export const flatPosition: CostPosition = { amount: zero, cost: zero, averagePrice: null };
+
+/**
+ * Applies one fill at average cost. A fill against the position realises the difference to the average price; what exceeds
+ * the position opens the opposite one at the price of the fill. A fee is realised with the fill that paid it, as the
+ * exchange books it. A fee in the base currency leaves the position at the price of the fill.
+ *
+ * Pure: the order of the fills is the caller's, and a fill that is missing makes the result that of the fills that are known.
+ */
+export function applyFill(before: CostPosition, fill: CostFill): AppliedFill {
+  const traded = fill.side === 'buy' ? fill.amount : fill.amount.neg();
+  const isOpposite = before.amount.times(traded).lt(zero);
+  const closed = isOpposite ? minimum(before.amount.abs(), fill.amount) : zero;
+  const { position: reduced, gross } = close(before, closed, fill.price);
+  const opened = open(reduced, fill.side, fill.amount.minus(closed), fill.price);
+  const baseFee = fill.baseFee ?? zero;
+  const position = baseFee.eq(zero) ? opened : payInBase(opened, baseFee, fill.price);
+  return { position, realised: gross.minus(fill.fee).minus(baseFee.times(fill.price)), gross, closed };
+}
+
+/**
+ * A stored fill with its fee valued: in the quote currency as it is, in the base currency as a part of the fill. A fee in
+ * another currency has no price here and counts as nothing.
+ */
+export function toCostFill(
+  fill: Pick<Fill, 'side' | 'amount' | 'price' | 'fee' | 'feeAsset'>,
+  { base, quote }: { readonly base: string; readonly quote: string },
+): CostFill {
+  const fee = parseDecimal(fill.fee);
+  const traded = { side: fill.side, amount: parseDecimal(fill.amount), price: parseDecimal(fill.price) };
+  if (fill.feeAsset === base && base !== quote) return { ...traded, fee: zero, baseFee: fee };
+  return { ...traded, fee: fill.feeAsset === quote ? fee : zero };
+}
+
+function close(position: CostPosition, closed: Decimal, price: Decimal) {
+  if (closed.eq(zero)) return { position, gross: zero };
+  const held = position.amount.abs();
+  // The last part takes the rest of the cost, so that no rounding of the parts before is left behind.
+  const cost = closed.eq(held) ? position.cost : position.cost.times(closed).div(held);
+  const isLong = position.amount.gt(zero);
+  const exit = closed.times(price);
+  return {
+    position: positionOf(
+      isLong ? position.amount.minus(closed) : position.amount.plus(closed),
+      position.cost.minus(cost),
+    ),
+    gross: isLong ? exit.minus(cost) : cost.minus(exit),
+  };
+}
+
+function open(position: CostPosition, side: Side, opened: Decimal, price: Decimal): CostPosition {
+  if (opened.eq(zero)) return position;
+  const amount = side === 'buy' ? position.amount.plus(opened) : position.amount.minus(opened);
+  return positionOf(amount, position.cost.plus(opened.times(price)));
+}
+
+/** The fee was bought, or was not sold, at the price of the fill; it is given away. */
+function payInBase(position: CostPosition, fee: Decimal, price: Decimal): CostPosition {
+  if (position.amount.lte(zero)) return position;
+  const paid = minimum(position.amount, fee);
+  const cost = paid.eq(position.amount) ? position.cost : minimum(position.cost, paid.times(price));
+  return positionOf(position.amount.minus(paid), position.cost.minus(cost));
+}
+
+function positionOf(amount: Decimal, cost: Decimal): CostPosition {
+  return amount.eq(zero) ? flatPosition : { amount, cost, averagePrice: cost.div(amount.abs()) };
+}

@@ -1,0 +1,179 @@
+import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
+import type { ExchangeClient } from '../exchange/client.ts';
+import type { Account, TradingGround } from '../model/account.ts';
+import { currenciesInName } from '../model/market.ts';
+import type { SizedOrder } from '../model/order.ts';
+import type { Denial } from '../model/outcome.ts';
+import { limitsOf } from '../risk/check-order.ts';
+import { checkCoolDown, checkDailyLoss } from '../risk/day-profit.ts';
+import {
+  type CountedOrder,
+  checkOpenNotional,
+  checkPosition,
+  isMarkedReducing,
+  onlyReduces,
+} from '../risk/exposure.ts';
+import { checkTradingWindow } from '../risk/trading-windows.ts';
+import type { LimitVerdict } from './action.ts';
+import { resultOf } from './check-loss.ts';
+import { type DayFills, readDayFills } from './day-profit.ts';
+import { ownOrderOf } from './own-orders.ts';
+import { pauseOnLoss } from './pause-on-loss.ts';
+import { countOwn, type ExposureReading, listOwn, readExposure } from './read-exposure.ts';
+import type { ExecuteServices } from './services.ts';
+import { createUsdtPrices, type UsdtPrices } from './usdt-prices.ts';
+
+/** The limits of growing risk, as they were read for one order. */
+export interface LimitsForOrder {
+  /** When the reading began; null when nothing was read from the exchange. */
+  readonly readAtMs: number | null;
+  /** @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable` */
+  check(sized: SizedOrder): Promise<LimitVerdict>;
+}
+
+/**
+ * Reads what the limits of growing risk need for an order in this market. An account without such limits causes no request.
+ *
+ * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+ */
+export async function readLimits(
+  services: ExecuteServices,
+  account: Account,
+  target: { readonly market: string; readonly tradesOn: TradingGround },
+  client: ExchangeClient,
+): Promise<LimitsForOrder> {
+  const needs = needsOf(account, target.market);
+  // One request follows another, and all of them together take no longer than one reading for an order.
+  const timeoutMs = services.exchangeTimeoutMs / 2;
+  const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
+  const prices = createUsdtPrices(client, limits);
+  const scope = { client, limits, prices, market: needs.orders };
+  const [read, day] = await Promise.all([
+    needs.exposure ? readExposure(services, account, scope) : null,
+    needs.fills ? readDayFills(services, account.name, account.limits?.timeZone ?? 'Etc/UTC') : null,
+    needs.exposure ? prices.rateOf(currenciesInName(target.market).quote) : null,
+  ]);
+  return {
+    readAtMs: read?.reading.readAtMs ?? null,
+    check: (sized) =>
+      checkAll({ services, account, isSpot: target.tradesOn === 'spot', prices, read, day }, sized),
+  };
+}
+
+interface Needs {
+  readonly exposure: boolean;
+  readonly fills: boolean;
+  /** Whose open orders: of one market, of all (null), or none. */
+  readonly orders: string | null | undefined;
+}
+
+function needsOf(account: Account, market: string): Needs {
+  const { limits } = account;
+  const maxPosition = limitsOf(account, market)?.maxPosition ?? null;
+  if (limits === undefined && maxPosition === null)
+    return { exposure: false, fills: false, orders: undefined };
+  const needsAll = (limits?.maxOpenNotional ?? null) !== null;
+  return {
+    // Every limit needs the positions: they say whether an order only reduces one.
+    exposure: true,
+    fills: (limits?.maxDailyLoss ?? limits?.coolDownMs ?? null) !== null,
+    orders: needsAll ? null : market,
+  };
+}
+
+interface Known {
+  readonly services: ExecuteServices;
+  readonly account: Account;
+  readonly isSpot: boolean;
+  readonly prices: UsdtPrices;
+  readonly read: ExposureReading | null;
+  readonly day: DayFills | null;
+}
+
+async function checkAll(known: Known, sized: SizedOrder): Promise<LimitVerdict> {
+  const { account, read, isSpot } = known;
+  if (read === null) return passing(isMarkedReducing(sized.order) || (isSpot && sized.order.side === 'sell'));
+  const rate = await known.prices.rateOf(currenciesInName(sized.order.market).quote);
+  const notional = rate === null ? null : sized.notional.times(rate);
+  const checked = { sized, notional: notional ?? zero, isSpot };
+  const reduces = onlyReduces(checked, read.exposure);
+  const { order, baseAmount } = sized;
+  const counted = {
+    side: order.side,
+    amount: formatDecimal(baseAmount),
+    notional: notional === null ? null : formatDecimal(notional),
+    onlyReduces: reduces,
+  };
+  if (reduces) return { ...passing(true), counted };
+  const limits = account.limits;
+  const denial =
+    denyUnknown(account, [
+      ...(rate === null ? ['the value of the order in USDT is not known'] : []),
+      ...read.unknown,
+    ]) ??
+    checkPosition(checked, read.exposure, account) ??
+    checkOpenNotional(checked, read.exposure, limits?.maxOpenNotional ?? null) ??
+    (await checkDay(known, read)) ??
+    checkCoolDown(known.day?.lastLossAtMs ?? null, limits?.coolDownMs ?? null, known.services.clock.nowMs());
+  const checkTime = (nowMs: number) => (limits === undefined ? null : checkTradingWindow(limits, nowMs));
+  return {
+    denial: denial ?? checkTime(known.services.clock.nowMs()),
+    reduces,
+    counted,
+    checkTime,
+    checkOthers: () => checkOthers(known, read, sized, checked.notional),
+  };
+}
+
+function passing(reduces: boolean): LimitVerdict {
+  return { denial: null, reduces, counted: null, checkTime: () => null, checkOthers: async () => null };
+}
+
+/** What cannot be counted might exceed a limit. */
+function denyUnknown({ name }: Account, unknown: readonly string[]): Denial | null {
+  if (unknown.length === 0) return null;
+  const all = unknown.join('; ');
+  return {
+    rule: 'limit_not_known',
+    limit: 'known positions and orders',
+    actual: all,
+    message: `the limits of account ${name} cannot be checked: ${all}; orders that only reduce a position are still sent`,
+  };
+}
+
+/** At the limit the account is paused, whoever finds it first. */
+async function checkDay(
+  { services, account, day, prices }: Known,
+  { floating }: ExposureReading,
+): Promise<Denial | null> {
+  const most = account.limits?.maxDailyLoss ?? null;
+  if (most === null || day === null) return null;
+  const result = await resultOf(day, floating, prices);
+  if (typeof result === 'string')
+    return denyUnknown(account, [`the value of ${result} in USDT is not known`]);
+  const denial = checkDailyLoss(result, most);
+  if (denial !== null) await pauseOnLoss(services, account.name, denial);
+  return denial;
+}
+
+/** Two orders that were planned at the same time did not see each other; now each is stored, so at least one does. */
+async function checkOthers(
+  { services, account, prices }: Known,
+  { exposure, seen }: ExposureReading,
+  sized: SizedOrder,
+  notional: Decimal,
+): Promise<Denial | null> {
+  const most = account.limits?.maxOpenNotional ?? null;
+  if (most === null) return null;
+  const others = (await listOwn(services, account, null)).filter(
+    ({ signalId, clientOrderId }) => !seen.has(signalId) && clientOrderId !== sized.order.clientOrderId,
+  );
+  const orders: CountedOrder[] = [];
+  for (const other of others.flatMap((entry) => ownOrderOf(entry) ?? [])) {
+    const counted = await countOwn(other, prices);
+    if (typeof counted === 'string') return denyUnknown(account, [counted]);
+    orders.push(counted);
+  }
+  const all = { positions: exposure.positions, orders: [...exposure.orders, ...orders] };
+  return checkOpenNotional({ sized, notional, isSpot: false }, all, most);
+}

@@ -1,0 +1,125 @@
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import type { Json } from '../base/json.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { isStillOpen } from '../ledger/executions.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import { isOrderEnd, type Order, type PositionSide, type Side, sides } from '../model/order.ts';
+import { decimalIn, fieldsOf, numberIn } from './read-positions.ts';
+
+/** An order of the relay whose effect the exchange's lists may not show yet. */
+export interface OwnOrder {
+  readonly signalId: string;
+  readonly market: string;
+  readonly side: Side;
+  readonly positionSide: PositionSide | undefined;
+  /** What may be left of it, in base units; null when the ledger does not say it. */
+  readonly amount: Decimal | null;
+  /** What all of it is worth, in USDT; null when the ledger does not say it. */
+  readonly notional: Decimal | null;
+  readonly onlyReduces: boolean;
+}
+
+/** What a list of open orders shows late, it shows after this time. */
+export const orderLagMs = 60_000;
+/** The same for the effect of a fill on the list of positions. */
+export const positionLagMs = 10_000;
+
+/**
+ * The orders of these entries that are not in the list of open orders, and still may be open or may have been filled
+ * without the positions showing it. They count in full.
+ *
+ * @param entries of the account, as the ledger has them; `listed` and `positions` were read afterwards
+ */
+export function findUnlisted(
+  entries: readonly Entry[],
+  { listed, positions }: { readonly listed: readonly Order[]; readonly positions: readonly OpenPosition[] },
+  nowMs: number,
+): readonly OwnOrder[] {
+  const ids = new Set(listed.flatMap(({ orderId, clientOrderId }) => [String(orderId), clientOrderId]));
+  return entries
+    .filter(({ orderId, clientOrderId }) => !ids.has(String(orderId)) && !ids.has(clientOrderId ?? '–'))
+    .filter((entry) => mayBeUnseen(entry, positions, nowMs))
+    .flatMap((entry) => ownOrderOf(entry) ?? []);
+}
+
+/** The stop-loss and take-profit orders that the exchange made from entries of this relay. */
+export function listExitIds(entries: readonly Entry[]): ReadonlySet<number> {
+  return new Set(
+    entries.flatMap(({ execution }) =>
+      (execution?.orders ?? []).flatMap(({ role, orderId }) => (role === 'order' ? [] : [orderId])),
+    ),
+  );
+}
+
+function mayBeUnseen(entry: Entry, positions: readonly OpenPosition[], nowMs: number): boolean {
+  if (entry.status === 'sending' || entry.status === 'unknown') return true;
+  if (entry.status !== 'placed') return false;
+  const own = entry.execution?.orders.find(({ role }) => role === 'order');
+  if (own !== undefined && !isStillOpen(own.status)) return false;
+  const ageMs = nowMs - entry.updatedAtMs;
+  // A negative age means that the clock was set back: how old the order is is not known.
+  if (ageMs >= (entry.orderOpen ? orderLagMs : positionLagMs)) return false;
+  return !isShown(entry, positions);
+}
+
+/** Whether a position of its market changed after the order was created: then it includes what was filled at once. */
+function isShown(entry: Entry, positions: readonly OpenPosition[]): boolean {
+  const createdAtMs = numberIn(placedOrderOf(entry)['createdAtMs']);
+  if (createdAtMs === null || entry.orderOpen) return false;
+  return positions.some(
+    ({ market, modifiedAtMs }) =>
+      market === entry.signal?.market && modifiedAtMs !== null && modifiedAtMs >= createdAtMs,
+  );
+}
+
+/** What is known of the order of an entry; null when it is no order. */
+export function ownOrderOf(entry: Entry): OwnOrder | null {
+  const { signal, signalId } = entry;
+  if (signal === null) return null;
+  const counted = fieldsOf(evidenceOf(entry, 'sending')['counted']);
+  const asked = signal.action === 'order' ? signal : null;
+  const side = sides.find((one) => one === counted['side']) ?? asked?.side;
+  if (side === undefined) return null;
+  const amount = decimalIn(counted['amount']) ?? amountOf(entry);
+  return {
+    signalId,
+    market: signal.market,
+    side,
+    positionSide: asked?.positionSide,
+    amount: amount === null ? null : amount.minus(filledOf(entry)),
+    notional: decimalIn(counted['notional']),
+    onlyReduces: counted['onlyReduces'] === true || asked?.reduceOnly === true,
+  };
+}
+
+/** The amount of an order that was sent before its account had limits. */
+function amountOf(entry: Entry): Decimal | null {
+  const { signal } = entry;
+  const reported =
+    decimalIn(placedOrderOf(entry)['amount']) ?? decimalIn(evidenceOf(entry, 'sending')['amount']);
+  if (reported !== null) return reported;
+  return signal?.action === 'order' && signal.size.unit === 'base'
+    ? parseDecimal(signal.size.quantity)
+    : null;
+}
+
+function filledOf({ execution }: Entry): Decimal {
+  const own = execution?.orders.find(({ role }) => role === 'order');
+  return own === undefined ? zero : parseDecimal(own.filled);
+}
+
+/** The order as the response to its creation reported it, as far as the ledger keeps it. */
+function placedOrderOf(entry: Entry): Readonly<Record<string, Json>> {
+  const evidence = evidenceOf(entry, 'placed');
+  const placed = fieldsOf(evidence['placed']);
+  return fieldsOf(evidence['order'] ?? placed['order']);
+}
+
+function evidenceOf({ steps }: Entry, status: Entry['status']): Readonly<Record<string, Json>> {
+  return fieldsOf(steps.findLast((step) => step.status === status)?.evidence);
+}
+
+/** Whether an order of the list can still be filled. */
+export function canStillFill({ status }: Order): boolean {
+  return !isOrderEnd(status);
+}

@@ -1,0 +1,199 @@
+import type { Clock } from '../base/clock.ts';
+import { type Decimal, zero } from '../base/decimal.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Executions } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Account } from '../model/account.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import { currenciesInName } from '../model/market.ts';
+import type { Order, PositionSide } from '../model/order.ts';
+import { positionSides } from '../model/order.ts';
+import type { CountedOrder, CountedPosition, Exposure } from '../risk/exposure.ts';
+import { canStillFill, findUnlisted, listExitIds, type OwnOrder } from './own-orders.ts';
+import { type PositionsReading, readPositions } from './read-positions.ts';
+import type { UsdtPrices } from './usdt-prices.ts';
+
+export interface ExposureServices {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly executions: Executions;
+}
+
+/** What an account has at stake, and on what that is based. */
+export interface ExposureReading {
+  readonly exposure: Exposure;
+  readonly reading: PositionsReading;
+  /** The floating profit of the positions, in USDT. */
+  readonly floating: Decimal;
+  /** What could not be counted, one sentence each; while there is any, nothing may be opened. */
+  readonly unknown: readonly string[];
+  /** The signals whose orders are counted, or listed by the exchange. */
+  readonly seen: ReadonlySet<string>;
+}
+
+export interface ExposureScope {
+  readonly client: ExchangeClient;
+  readonly limits: SendOptions;
+  readonly prices: UsdtPrices;
+  /** Whose open orders are counted; null: of all markets; undefined: no orders are read. */
+  readonly market: string | null | undefined;
+}
+
+/** The most orders of the relay that are counted. */
+const mostOwn = 1000;
+
+/**
+ * Reads positions and open orders of an account. The ledger is read first, then the open orders, then the positions: an
+ * order that is filled meanwhile is counted twice rather than not at all.
+ *
+ * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+ */
+export async function readExposure(
+  services: ExposureServices,
+  account: Account,
+  scope: ExposureScope,
+): Promise<ExposureReading> {
+  const { client, limits, prices, market } = scope;
+  const own = market === undefined ? [] : await listOwn(services, account, market);
+  const open =
+    market === undefined ? { orders: [], isWhole: true } : await listOpenOrders(client, market, limits);
+  const reading = await readPositions({ client, clock: services.clock, limits });
+  const unlisted = findUnlisted(
+    own,
+    { listed: open.orders, positions: reading.positions },
+    services.clock.nowMs(),
+  );
+  const exits = listExitIds(own);
+  const unknown: string[] = open.isWhole ? [] : ['the list of open orders is too long to be read completely'];
+  const valued = await valuePositions(reading.positions, prices);
+  const listed = await Promise.all(
+    open.orders.filter(canStillFill).map((order) => countListed(order, exits, prices)),
+  );
+  const counted = await Promise.all(unlisted.map((order) => countOwn(order, prices)));
+  const take = (values: readonly (CountedOrder | string)[]): readonly CountedOrder[] =>
+    values.flatMap((value) => {
+      if (typeof value !== 'string') return [value];
+      unknown.push(value);
+      return [];
+    });
+  return {
+    exposure: { positions: valued.positions, orders: [...take(listed), ...take(counted)] },
+    reading,
+    floating: valued.floating,
+    unknown: [...unknown, ...valued.unknown],
+    seen: new Set(own.map(({ signalId }) => signalId)),
+  };
+}
+
+/**
+ * The entries whose orders count as open, and those that are followed.
+ *
+ * @param market null: of all markets of the account
+ */
+export async function listOwn(
+  { ledger, executions }: Pick<ExposureServices, 'ledger' | 'executions'>,
+  { name, markets }: Account,
+  market: string | null,
+): Promise<readonly Entry[]> {
+  const asked = market === null ? Object.keys(markets) : [market];
+  const [followed, ...open] = await Promise.all([
+    executions.followed(name, mostOwn),
+    ...asked.map((one) => ledger.openOrders(name, one, mostOwn)),
+  ]);
+  const all = [...open.flat(), ...followed.filter(({ signal }) => asked.includes(signal?.market ?? ''))];
+  return [...new Map(all.map((entry) => [entry.signalId, entry])).values()];
+}
+
+interface ValuedPosition extends CountedPosition {
+  readonly floating: Decimal;
+}
+
+/** What positions are worth now, and their floating profit, in USDT. */
+export async function valuePositions(
+  positions: readonly OpenPosition[],
+  prices: UsdtPrices,
+): Promise<{
+  readonly positions: readonly CountedPosition[];
+  readonly floating: Decimal;
+  /** What is not known, one sentence each. */
+  readonly unknown: readonly string[];
+}> {
+  const valued = await Promise.all(positions.map((position) => valuePosition(position, prices)));
+  const known = valued.flatMap((value) => (typeof value === 'string' ? [] : [value]));
+  return {
+    positions: known,
+    floating: known.reduce((sum, { floating }) => sum.plus(floating), zero),
+    unknown: valued.flatMap((value) => (typeof value === 'string' ? [value] : [])),
+  };
+}
+
+/** What a position is worth follows from its entry price and its profit; only without those the ticker is read. */
+async function valuePosition(position: OpenPosition, prices: UsdtPrices): Promise<ValuedPosition | string> {
+  const { market, amount, positionSide, basePrice } = position;
+  const rate = await prices.rateOf(currenciesInName(market).quote);
+  if (rate === null) return `the value of the position in ${market} in USDT is not known`;
+  if (basePrice === null) return `the exchange does not say the entry price of the position in ${market}`;
+  const cost = amount.times(basePrice).times(rate);
+  if (position.floatingProfit !== null) {
+    const floating = position.floatingProfit.times(rate);
+    return { market, amount, positionSide, notional: cost.plus(floating).abs(), floating };
+  }
+  const last = await prices.lastOf(market);
+  if (last === null) return `the profit of the position in ${market} is not known`;
+  const value = amount.times(last);
+  return { market, amount, positionSide, notional: value.abs(), floating: value.minus(cost) };
+}
+
+async function countListed(
+  order: Order,
+  exits: ReadonlySet<number>,
+  prices: UsdtPrices,
+): Promise<CountedOrder | string> {
+  const { market, side, remaining, orderId } = order;
+  const positionSide = positionSides.find((one) => one === order.positionSide);
+  const amount = remaining;
+  const notional = await valueAmount(order, prices);
+  if (notional === null) return `the value of order ${orderId} in ${market} in USDT is not known`;
+  return {
+    market,
+    side,
+    positionSide,
+    amount,
+    notional,
+    onlyReduces: order.reduceOnly === true || exits.has(orderId) || isReducingSide(order, positionSide),
+    rests: true,
+  };
+}
+
+async function valueAmount(order: Order, prices: UsdtPrices): Promise<Decimal | null> {
+  const { market, remaining, price, activationPrice } = order;
+  // In quote units: a stop-market buy on spot.
+  const rate = await prices.rateOf(currenciesInName(market).quote);
+  if (rate === null) return null;
+  if (order.type === 'spot_stop_market' && order.side === 'buy') return remaining.times(rate);
+  const own = price.gt(zero) ? price : (activationPrice ?? null);
+  if (own?.gt(zero)) return remaining.times(own).times(rate);
+  const last = await prices.lastOf(market);
+  return last === null ? null : remaining.times(last);
+}
+
+/** A close in hedge mode, or a sell on spot. */
+function isReducingSide({ side, type }: Order, positionSide: PositionSide | undefined): boolean {
+  return (
+    positionSide === (side === 'sell' ? 'LONG' : 'SHORT') || (side === 'sell' && type.startsWith('spot_'))
+  );
+}
+
+/** An order of the relay as the limits count it, or what is not known of it. */
+export async function countOwn(order: OwnOrder, prices: UsdtPrices): Promise<CountedOrder | string> {
+  const { market, side, positionSide, amount, onlyReduces } = order;
+  if (onlyReduces)
+    return { market, side, positionSide, amount: amount ?? zero, notional: zero, onlyReduces, rests: false };
+  const last = order.notional === null && amount !== null ? await prices.lastOf(market) : null;
+  const notional = order.notional ?? (last === null || amount === null ? null : amount.times(last));
+  if (amount === null || notional === null)
+    return `how much the order of signal ${order.signalId} in ${market} is worth is not known`;
+  return { market, side, positionSide, amount, notional, onlyReduces, rests: false };
+}

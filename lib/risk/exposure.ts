@@ -1,0 +1,181 @@
+import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
+import type { Account } from '../model/account.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import {
+  kindOfType,
+  type OrderRequest,
+  type PositionSide,
+  type Side,
+  type SizedOrder,
+} from '../model/order.ts';
+import type { Denial } from '../model/outcome.ts';
+import { limitsOf } from './check-order.ts';
+
+/** A position as the limits count it. */
+export type CountedPosition = Pick<OpenPosition, 'market' | 'amount' | 'positionSide'> & {
+  /** What it is worth now, in USDT. */
+  readonly notional: Decimal;
+};
+
+/** An order that is open, or that may be. */
+export interface CountedOrder {
+  readonly market: string;
+  readonly side: Side;
+  /** Absent or `BOTH` in one-way mode. */
+  readonly positionSide?: PositionSide | undefined;
+  /** What is left of it, in base units. */
+  readonly amount: Decimal;
+  /** What is left of it, in USDT. */
+  readonly notional: Decimal;
+  /** Whether it can only reduce a position: it is marked so, or it is the stop-loss or take-profit of an entry. */
+  readonly onlyReduces: boolean;
+  /** Whether it waits in the book or for its trigger, so that another order may be carried out before it. */
+  readonly rests: boolean;
+}
+
+/** What an account has at stake, as it was read at one time. */
+export interface Exposure {
+  readonly positions: readonly CountedPosition[];
+  readonly orders: readonly CountedOrder[];
+}
+
+/** What of an order says which position it moves, and in which direction. */
+export type SidedOrder = Pick<OrderRequest, 'market' | 'side' | 'positionSide'>;
+
+/** The order that is checked. */
+export interface CheckedOrder {
+  readonly sized: SizedOrder;
+  /** Its notional in USDT. */
+  readonly notional: Decimal;
+  readonly isSpot: boolean;
+}
+
+/**
+ * Whether the order can only reduce what is at stake: it is marked so, it closes a side in hedge mode, it sells on spot,
+ * or it is smaller than the position that it is against. Of such a position, other orders on its side count first: those
+ * that may be filled before it.
+ */
+export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure): boolean {
+  const { order, baseAmount } = sized;
+  if (isSpot) return order.side === 'sell';
+  if (isMarkedReducing(order)) return true;
+  if (order.positionSide === 'LONG' || order.positionSide === 'SHORT') return false;
+  const held = signedFor(order, exposure).neg();
+  if (held.lte(zero)) return false;
+  const fillsNow = isFilledNow(order);
+  const before = entriesBeside(order, exposure).filter(({ rests }) => !(rests && fillsNow));
+  return total(before.map(({ amount }) => amount))
+    .plus(baseAmount)
+    .lte(held);
+}
+
+/** A market order, or one that is immediate or cancel. */
+function isFilledNow({ type, ioc }: Pick<OrderRequest, 'type' | 'ioc'>): boolean {
+  return kindOfType[type] === 'market' || ioc === true;
+}
+
+/** Whether the order itself says that it only reduces. */
+export function isMarkedReducing({
+  side,
+  positionSide,
+  reduceOnly,
+}: Pick<OrderRequest, 'side' | 'positionSide' | 'reduceOnly'>): boolean {
+  return reduceOnly === true || positionSide === (side === 'sell' ? 'LONG' : 'SHORT');
+}
+
+/**
+ * The position that orders of this side can lead to, in base units: every entry order that is open on the side and this
+ * amount filled. The position itself counts if they enlarge it. If they are against it, only an order that is carried out
+ * at once counts on it: before one that rests, the position may be closed.
+ *
+ * @param fillsNow whether the amount is that of an order that is carried out at once
+ */
+export function positionAfter(
+  order: SidedOrder,
+  { amount, fillsNow }: { readonly amount: Decimal; readonly fillsNow: boolean },
+  exposure: Exposure,
+): Decimal {
+  const beside = total(entriesBeside(order, exposure).map((entry) => entry.amount));
+  const held = signedFor(order, exposure);
+  return (held.lt(zero) && !fillsNow ? zero : held).plus(beside).plus(amount);
+}
+
+/** The notional of everything that is open, in USDT. Orders that only reduce add nothing. */
+export function openNotionalOf({ positions, orders }: Exposure): Decimal {
+  const entries = orders.filter((order) => !order.onlyReduces);
+  return total([...positions, ...entries].map(({ notional }) => notional));
+}
+
+/** Denies an order that could lead to a larger position than the account's; one of exactly that size is allowed. */
+export function checkPosition(checked: CheckedOrder, exposure: Exposure, account: Account): Denial | null {
+  const { order } = checked.sized;
+  const most = limitsOf(account, order.market)?.maxPosition ?? null;
+  if (most === null || checked.isSpot) return null;
+  const { baseAmount: amount } = checked.sized;
+  const after = positionAfter(order, { amount, fillsNow: isFilledNow(order) }, exposure);
+  if (after.lte(most)) return null;
+  const limit = formatDecimal(most);
+  const actual = formatDecimal(after);
+  return {
+    rule: 'max_position',
+    limit,
+    actual,
+    message: `with the open position and the open entry orders, this ${order.side} could lead to a position of ${actual} in ${order.market}, and ${limit} is allowed; lower the size, cancel open orders, or raise maxPosition in relay.config.ts`,
+  };
+}
+
+/** Denies an order with which more would be open than the account allows; exactly that much is allowed. */
+export function checkOpenNotional(
+  { notional }: CheckedOrder,
+  exposure: Exposure,
+  most: Decimal | null,
+): Denial | null {
+  if (most === null) return null;
+  const after = openNotionalOf(exposure).plus(notional);
+  if (after.lte(most)) return null;
+  const limit = formatDecimal(most);
+  const actual = formatDecimal(after.round(2, 3));
+  return {
+    rule: 'max_open_notional',
+    limit,
+    actual,
+    message: `with this order, positions and open orders of the account would be worth ${actual} USDT, and ${limit} is allowed; lower the size, close positions or cancel orders, or raise maxOpenNotional in relay.config.ts`,
+  };
+}
+
+/** The position that the order is for, as its side sees it: above zero when the order enlarges it. */
+function signedFor(order: SidedOrder, { positions }: Exposure): Decimal {
+  const held = total(
+    positions
+      .filter((position) => position.market === order.market && isSameSide(order, position))
+      .map(({ amount }) => amount),
+  );
+  return order.side === 'buy' ? held : held.neg();
+}
+
+/** The open entry orders that would move the position in the same direction. */
+function entriesBeside(order: SidedOrder, { orders }: Exposure): readonly CountedOrder[] {
+  return orders.filter(
+    (other) =>
+      other.market === order.market &&
+      other.side === order.side &&
+      !other.onlyReduces &&
+      isSameSide(order, other),
+  );
+}
+
+/** In hedge mode a market has a long and a short position, each with orders of its own. */
+function isSameSide(
+  { positionSide = 'BOTH' }: { readonly positionSide?: PositionSide | undefined },
+  other: { readonly positionSide?: PositionSide | undefined },
+): boolean {
+  return (
+    positionSide === 'BOTH' ||
+    (other.positionSide ?? 'BOTH') === 'BOTH' ||
+    positionSide === other.positionSide
+  );
+}
+
+function total(values: readonly Decimal[]): Decimal {
+  return values.reduce((sum, value) => sum.plus(value), zero);
+}

@@ -1,0 +1,240 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseConfig } from '../../lib/host/config.ts';
+import type { Fill } from '../../lib/model/execution.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { checkPause } from '../../lib/risk/check-order.ts';
+import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
+import { testConfig } from '../support/world.ts';
+
+/** A Monday, 14:13:20 UTC. */
+let relay: Aftermath;
+let count: number;
+
+beforeEach(async () => {
+  count = 0;
+  relay = await openAftermath();
+});
+afterEach(() => relay.close());
+
+function settingsWith(limits: object, market: object = {}): Settings {
+  const { main } = testConfig.accounts;
+  const markets = { ...main.markets, BTC_USDT: { tradesOn: 'margin' as const, ...market } };
+  return parseConfig({ ...testConfig, accounts: { main: { ...main, markets, ...limits } } }).settings;
+}
+
+/** Sends a market order, or what the fields say, under these limits. */
+async function send(settings: Settings, fields: object) {
+  count += 1;
+  const alert = {
+    id: `order-${count}`,
+    ticker: 'BTCUSDT',
+    orderType: 'market',
+    maxSlippage: '1%',
+    ...fields,
+  };
+  const { signalId } = await relay.receive(JSON.stringify(alert));
+  await relay.executeWith({ ...relay.services, settings }, signalId);
+  const { status, steps } = await relay.entry(signalId);
+  const { rule, limit, actual } = (steps.at(-1)?.evidence ?? {}) as Record<string, string>;
+  return { status, ...(status === 'placed' ? {} : { rule, limit, actual }) };
+}
+
+const position = () => relay.paper.control.state();
+const placed = { status: 'placed' };
+const resting = { orderType: 'limit', maxSlippage: undefined, limitPrice: '40000' };
+
+async function recordFill(fill: Partial<Fill>): Promise<void> {
+  const { executions, ledger } = relay.services;
+  const { entries } = await ledger.list({ status: 'placed', limit: 1 });
+  const [entry] = entries;
+  if (entry === undefined) throw new Error('there is no placed order');
+  const recorded: Fill = {
+    account: 'main',
+    market: 'BTC_USDT',
+    dealId: 1000 + count,
+    atMs: relay.clock.nowMs(),
+    signalId: entry.signalId,
+    orderId: 1,
+    role: 'order',
+    side: 'buy',
+    liquidity: 'taker',
+    amount: '0.01',
+    price: '50000',
+    notional: '500',
+    fee: '0',
+    feeAsset: 'USDT',
+    ...fill,
+  };
+  count += 1;
+  await executions.record(
+    entry,
+    { revision: (entry.execution?.revision ?? 0) + 1, readAtMs: recorded.atMs, orders: [], isFollowed: true },
+    [recorded],
+  );
+}
+
+describe('maxPosition', () => {
+  test('allows the position of exactly that size, and denies the smallest step more', async () => {
+    const settings = settingsWith({}, { maxPosition: '0.02' });
+
+    expect(await send(settings, { action: 'buy', quantity: '0.015' })).toEqual(placed);
+    expect(await send(settings, { action: 'buy', quantity: '0.00501' })).toEqual({
+      status: 'denied',
+      rule: 'max_position',
+      limit: '0.02',
+      actual: '0.02001',
+    });
+    expect(await send(settings, { action: 'buy', quantity: '0.005' })).toEqual(placed);
+  });
+
+  test('counts open entry orders of the market, also those that the exchange does not list yet', async () => {
+    const settings = settingsWith({}, { maxPosition: '0.02' });
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: 30_000, probability: 1 });
+
+    expect(await send(settings, { action: 'buy', quantity: '0.015', ...resting })).toEqual(placed);
+    expect(await send(settings, { action: 'buy', quantity: '0.01' })).toMatchObject({
+      status: 'denied',
+      rule: 'max_position',
+      actual: '0.025',
+    });
+    relay.paper.control.clearFaults();
+    relay.clock.advance(minuteMs);
+    expect(await send(settings, { action: 'buy', quantity: '0.01' })).toMatchObject({ actual: '0.025' });
+    expect(await send(settings, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+  });
+
+  test('holds for both sides, and lets a position be closed and turned', async () => {
+    const settings = settingsWith({}, { maxPosition: '0.02' });
+    await send(settings, { action: 'buy', quantity: '0.02' });
+
+    expect(await send(settings, { action: 'sell', quantity: '0.05' })).toMatchObject({ actual: '0.03' });
+    expect(await send(settings, { action: 'sell', quantity: '0.04' })).toEqual(placed);
+  });
+
+  test('does not count on a position that may be closed before a resting order is filled', async () => {
+    const settings = settingsWith({}, { maxPosition: '0.02' });
+    const above = { ...resting, limitPrice: '60000' };
+    await send(settings, { action: 'buy', quantity: '0.02' });
+
+    expect(await send(settings, { action: 'sell', quantity: '0.02', ...above })).toEqual(placed);
+    expect(await send(settings, { action: 'sell', quantity: '0.02', ...above })).toMatchObject({
+      actual: '0.04',
+    });
+    expect(await send(settings, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+  });
+
+  test('counts an order whose outcome is unknown', async () => {
+    const settings = settingsWith({}, { maxPosition: '0.02' });
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit' });
+
+    expect(await send(settings, { action: 'buy', quantity: '0.02', ...resting })).toMatchObject({
+      status: 'unknown',
+    });
+    expect(await send(settings, { action: 'buy', quantity: '0.001' })).toMatchObject({ actual: '0.021' });
+  });
+});
+
+describe('maxOpenNotional', () => {
+  test('adds up positions, open orders and the order, and allows exactly that much', async () => {
+    const settings = settingsWith({ maxOpenNotional: '1500' });
+
+    expect(await send(settings, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+    expect(await send(settings, { action: 'buy', quantity: '0.01', ...resting })).toEqual(placed);
+    expect(await send(settings, { action: 'buy', quantity: '0.01501', ...resting })).toMatchObject({
+      status: 'denied',
+      rule: 'max_open_notional',
+      limit: '1500',
+      actual: '1500.4',
+    });
+    expect(await send(settings, { action: 'buy', quantity: '0.015', ...resting })).toEqual(placed);
+  });
+
+  test('denies what is worth nobody knows how much, and lets the position be closed', async () => {
+    const settings = settingsWith({ maxOpenNotional: '1500' });
+    await send(settings, { action: 'buy', quantity: '0.01' });
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit' });
+    await send(settingsWith({}), { action: 'buy', quoteQuantity: '100', ...resting });
+
+    expect(await send(settings, { action: 'buy', quantity: '0.001' })).toMatchObject({
+      rule: 'limit_not_known',
+    });
+    expect(await send(settings, { action: 'sell', quantity: '0.01' })).toEqual(placed);
+  });
+});
+
+describe('maxDailyLoss', () => {
+  const settings = () => settingsWith({ maxDailyLoss: '100' });
+
+  test('pauses the account at exactly that loss, with an alarm, and lets reductions through', async () => {
+    await send(settings(), { action: 'buy', quantity: '0.02' });
+    relay.setPrice('47500.01');
+    await recordFill({ side: 'sell', amount: '0.001', price: '50000' });
+    await recordFill({ side: 'buy', amount: '0.001', price: '99000', fee: '1' });
+
+    expect(await send(settings(), { action: 'buy', quantity: '0.001', ...resting })).toEqual(placed);
+    relay.setPrice('47500');
+    expect(await send(settings(), { action: 'buy', quantity: '0.001' })).toMatchObject({
+      status: 'denied',
+      rule: 'max_daily_loss',
+      limit: '100',
+    });
+    expect(relay.alarms.map(({ name }) => name)).toEqual(['daily_loss']);
+    relay.setPrice('50000');
+    expect(checkPause(await relay.services.ledger.readPause('main'))).toMatchObject({ rule: 'paused' });
+    expect(await send(settings(), { action: 'buy', quantity: '0.001' })).toMatchObject({ rule: 'paused' });
+    expect(await send(settings(), { action: 'sell', quantity: '0.005', reduceOnly: true })).toEqual(placed);
+    expect(await send(settings(), { action: 'sell', quantity: '0.005' })).toEqual(placed);
+    expect(relay.alarms).toHaveLength(1);
+  });
+
+  test("an operator's pause stops reductions too", async () => {
+    await send(settings(), { action: 'buy', quantity: '0.02' });
+    await relay.services.ledger.writePause('main', { sinceMs: noonMs, reason: 'news' });
+
+    expect(await send(settings(), { action: 'sell', quantity: '0.02', reduceOnly: true })).toMatchObject({
+      rule: 'paused',
+    });
+  });
+});
+
+describe('coolDownAfterLoss', () => {
+  test('denies until exactly that time after the fill, and lets reductions through', async () => {
+    const settings = settingsWith({ coolDownAfterLoss: 30 });
+    await send(settings, { action: 'buy', quantity: '0.02' });
+    await recordFill({ side: 'buy', amount: '0.02', price: '50000' });
+    await recordFill({ side: 'sell', amount: '0.01', price: '49999' });
+
+    relay.clock.advance(30 * minuteMs - 1);
+    expect(await send(settings, { action: 'buy', quantity: '0.01' })).toMatchObject({
+      status: 'denied',
+      rule: 'cool_down_after_loss',
+      limit: '30 min',
+      actual: '29 min',
+    });
+    expect(await send(settings, { action: 'sell', quantity: '0.01' })).toEqual(placed);
+    relay.clock.advance(1);
+    expect(await send(settings, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+  });
+});
+
+describe('tradingWindows', () => {
+  test('denies outside the windows, and lets reductions through', async () => {
+    const open = settingsWith({ tradingWindows: [{ from: '14:00', until: '15:00' }] });
+    const closed = settingsWith({ tradingWindows: [{ from: '15:00', until: '14:00' }] });
+
+    expect(await send(open, { action: 'buy', quantity: '0.01' })).toEqual(placed);
+    expect(await send(closed, { action: 'buy', quantity: '0.01' })).toMatchObject({
+      status: 'denied',
+      rule: 'trading_windows',
+      limit: 'every day 15:00–14:00',
+    });
+    expect(await send(closed, { action: 'sell', quantity: '0.01' })).toEqual(placed);
+  });
+});
+
+test('an account without limits of risk causes no request for them', async () => {
+  await send(settingsWith({}), { action: 'buy', quantity: '0.01' });
+
+  expect(relay.asked).not.toContain('/api/v4/collateral-account/positions/open');
+  expect(position().orders).toHaveLength(1);
+});
