@@ -80,7 +80,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
   const outages: Outages = { isExchangeDown: false, marketList: null, failingSteps: null };
-  const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
+  const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs, positions?.faultScale);
   const doPositionsLag = positions !== null;
   const stage: Stage = { loop, random, faults, history: new History(), doPositionsLag };
   const opened = openSimulatedWorld(stage, outages, dialect, options.mutation, positions?.settings);
