@@ -1,9 +1,11 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { findUnboundOrders } from './bound-invariants.ts';
 import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
+import { findWrongFollowing } from './follow-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
@@ -32,6 +34,9 @@ export const invariants = {
   I16: 'an order that may only reduce a position never opens or enlarges one',
   I17: 'every order has the size and price that its signal asks for, on readings of its own account of the last 5 s',
   I18: 'a guarded market order never fills beyond its bound, and what must fill at once never rests',
+  I19: 'the fills in the ledger are those of the exchange: none is missing, none invented, none counted twice',
+  I20: 'the ledger says how each order and each exit made from it stands or ended',
+  I21: 'a position that has lost its stop-loss raises an alarm',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -48,6 +53,8 @@ export interface Violation {
 export interface Facts {
   readonly history: History;
   readonly entries: readonly Entry[];
+  /** All that the ledger has. */
+  readonly fills: readonly Fill[];
   readonly exchange: ExchangeState;
   readonly dialect: Dialect;
   /** The secrets that are valid at the end. */
@@ -65,5 +72,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findEnlargedPositions(facts),
     ...findWrongSizes(facts),
     ...findUnboundOrders(facts),
+    ...findWrongFollowing(facts),
   ];
 }

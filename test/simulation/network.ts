@@ -205,7 +205,7 @@ class Passage {
 
   async #serve(): Promise<EncodedResponse> {
     const { loop, random, faults, history } = this.#process.stage;
-    const isLookUp = /orders|history|conditional/.test(this.#request.path);
+    const isLookUp = /orders|history|conditional|trade-account\/order$/.test(this.#request.path);
     const lagMs = isLookUp && faults.strikes('list_lag') ? rollWhole(random, 500, longestListLagMs) : 0;
     const response = await this.#exchange.serve(this.#request, loop.nowMs, lagMs);
     const lag = lagMs === 0 ? null : 'hazard: list_lag';

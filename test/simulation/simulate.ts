@@ -2,6 +2,7 @@ import { createRandom } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { override } from '../support/override.ts';
@@ -50,6 +51,8 @@ const minuteMs = 60_000;
 const redriveEveryMinutes = 5;
 const resolveAtMinute = 20;
 const fewestQuietMinutes = 30;
+/** Orders that were found late are followed for this time. */
+const fewestRestMinutes = 5;
 /** After this time, what is not settled never will be. */
 const mostQuietMinutes = 180;
 /** Spreads the seeds, so that neighbouring ones give unrelated random numbers. */
@@ -93,10 +96,12 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   });
 
   const entries = await listEntries(world.ledger);
+  const fills = await listFills(world);
   world.file.close();
   const facts = {
     history: stage.history,
     entries,
+    fills,
     exchange: world.exchange.state,
     dialect: options.dialect,
     secrets: listSecrets(world.secrets, loop.nowMs),
@@ -131,11 +136,13 @@ export async function comeToRest(
 ): Promise<void> {
   const { loop, random } = world.stage;
   deployment.setClocks(rollWhole(random, -2000, 2000));
-  for (let minute = 0; minute < mostQuietMinutes; minute += 1) {
+  let restMinutes = 0;
+  for (let minute = 0; minute < mostQuietMinutes + fewestRestMinutes; minute += 1) {
     if (minute % redriveEveryMinutes === 0) await deployment.redrive();
     await eachMinute(minute);
     await loop.runUntil(loop.nowMs + minuteMs);
-    if (minute >= fewestQuietMinutes && (await isAtRest(world))) return;
+    restMinutes = (await isAtRest(world)) ? restMinutes + 1 : 0;
+    if (minute >= fewestQuietMinutes && restMinutes >= fewestRestMinutes) return;
   }
 }
 
@@ -148,6 +155,13 @@ async function isAtRest({ ledger, dialect }: SimulatedWorld): Promise<boolean> {
   for (const status of waiting)
     if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
   return true;
+}
+
+async function listFills({ executions, settings }: SimulatedWorld): Promise<readonly Fill[]> {
+  const pages = Object.keys(settings.accounts).map((account) =>
+    executions.listFills({ account, fromMs: 0, untilMs: 2 * startMs, limit: 5000 }),
+  );
+  return (await Promise.all(pages)).flatMap(({ fills }) => fills);
 }
 
 export async function listEntries(ledger: Ledger): Promise<readonly Entry[]> {
