@@ -1,6 +1,6 @@
-import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
-import type { Fill, OrderExecution } from '../../lib/model/execution.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import { override } from '../support/override.ts';
 import type { Mutant } from './mutation.ts';
 
@@ -8,7 +8,7 @@ import type { Mutant } from './mutation.ts';
 export const followMutants: readonly Mutant[] = [
   {
     name: 'fill-counted-twice',
-    breaks: 'the fills of an order are added to what was counted before, whether they were counted or not',
+    breaks: 'the fills of each reading are added to those that were counted before',
     seeds: 100,
     dialect: 'live',
     mutation: { executions: countTwice },
@@ -48,19 +48,16 @@ export const followMutants: readonly Mutant[] = [
   },
 ];
 
-/** A process that starts anew sees fills that another one has counted. */
+/** What a reading shows is added to what was counted before. */
 function countTwice(executions: Executions): Executions {
-  const told = new Map<string, OrderExecution>();
+  const counted = new Map<string, Decimal>();
   return override(executions, {
     record(key, execution, fills) {
       const orders = execution.orders.map((order) => {
         const name = `${key.account} ${order.orderId}`;
-        const before = told.get(name);
-        const isMore = before !== undefined && before.filled !== order.filled;
-        const filled = isMore ? parseDecimal(before.filled).plus(parseDecimal(order.filled)) : null;
-        const counted = filled === null ? order : { ...order, filled: formatDecimal(filled) };
-        told.set(name, counted);
-        return counted;
+        const filled = parseDecimal(order.filled).plus(counted.get(name) ?? zero);
+        counted.set(name, filled);
+        return { ...order, filled: formatDecimal(filled) };
       });
       return executions.record(key, { ...execution, orders }, fills);
     },

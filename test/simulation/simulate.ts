@@ -12,7 +12,7 @@ import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
 import { hedgedAccount } from './grounds.ts';
-import { scheduleHandOrders } from './hand-orders.ts';
+import { scheduleHandCancels, scheduleHandOrders } from './hand-orders.ts';
 import { History, widestSkewMs } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
@@ -88,6 +88,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);
   scheduleHandOrders(world, calmFromMs);
+  if (rollChance(random, 0.3)) scheduleHandCancels(world, calmFromMs);
   deployment.start();
   for (const alert of alerts) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
   await loop.runUntil(calmFromMs);
