@@ -122,10 +122,11 @@ async function createExitTest(
   );
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
   const made = entries.flatMap(exitsOf);
-  const seen = new Set<Exit>();
+  // Both exits of an entry are placed at once, so one that is seen stands for the other.
+  const seen = new Set<string>();
   const isMade = (order: Order) => {
     const found = made.filter((exit) => isExit(exit, order));
-    for (const exit of found) seen.add(exit);
+    for (const { signalId } of found) seen.add(signalId);
     return found.length > 0;
   };
   return {
@@ -135,12 +136,16 @@ async function createExitTest(
       ((order.reduceOnly === true && names.has(order.clientOrderId)) ||
         (order.clientOrderId === '' && isMade(order))),
     isAwaited: (nowMs) =>
-      made.some((exit) => exit.entrySide !== closingSide && nowMs <= exit.awaitedUntilMs && !seen.has(exit)),
+      made.some(
+        (exit) => exit.entrySide !== closingSide && nowMs <= exit.awaitedUntilMs && !seen.has(exit.signalId),
+      ),
   };
 }
 
 /** A stop-loss or take-profit of an entry: its order id where that is known, or else its price. */
 interface Exit {
+  /** Of the entry that it belongs to. */
+  readonly signalId: string;
   readonly orderId: number | null;
   readonly price: string | null;
   /** The side of the entry; null when it is not known or not needed. */
@@ -158,15 +163,15 @@ const Planned = z.object({
 });
 const PlannedAndEnded = z.object({ placed: Planned });
 
-function exitsOf({ steps, execution }: Entry): readonly Exit[] {
+function exitsOf({ signalId, steps, execution }: Entry): readonly Exit[] {
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
-    .map(({ orderId }): Exit => ({ orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
-  return [...known, ...steps.flatMap(plannedExits)];
+    .map(({ orderId }): Exit => ({ signalId, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
+  return [...known, ...steps.flatMap((step) => plannedExits(signalId, step))];
 }
 
 /** An entry that has not filled has no exits yet, so none of them is waited for. */
-function plannedExits({ evidence, atMs }: Step): readonly Exit[] {
+function plannedExits(signalId: string, { evidence, atMs }: Step): readonly Exit[] {
   const whole = z.safeParse(Planned, evidence);
   const ended = z.safeParse(PlannedAndEnded, evidence);
   const order = whole.success ? whole.data.order : ended.success ? ended.data.placed.order : null;
@@ -177,6 +182,7 @@ function plannedExits({ evidence, atMs }: Step): readonly Exit[] {
       ? []
       : [
           {
+            signalId,
             orderId: null,
             price,
             entrySide: isFilled ? order.side : null,

@@ -24,7 +24,8 @@ describe.each([
       .orders.filter(({ clientOrderId }) => clientOrderId !== '')
       .toSorted((one, other) => one.orderId - other.orderId)
       .map(({ side, filled, reduceOnly }) => `${side} ${filled}${reduceOnly ? ' reduce-only' : ''}`);
-  const openOrders = () => stage.paper.control.state().orders.filter(({ status }) => status === 'open').length;
+  const openOrders = () =>
+    stage.paper.control.state().orders.filter(({ status }) => status === 'open').length;
   /** Every list has come through. */
   const settle = () => stage.advance(longestPositionLagMs + 1);
 
@@ -33,7 +34,8 @@ describe.each([
     for (let minute = 0; minute < 8; minute += 1) {
       stage.advance(60_000);
       await stage.reconcile();
-      if ((await stage.entry(signalId))?.status !== 'accepted' && (await statusOf(signalId)) === status) return;
+      if ((await stage.entry(signalId))?.status !== 'accepted' && (await statusOf(signalId)) === status)
+        return;
     }
     throw new Error(`${signalId} is ${(await stage.entry(signalId))?.status}`);
   }

@@ -9,12 +9,12 @@ export const handPrefix = 'by-hand-';
 /**
  * What identifies the order of a signal, whatever ids it carries: its limit price, or its amount in base units; all
  * limit prices and all such amounts differ. An order that has neither, because the relay or the exchange computes its
- * amount, is identified by its client order id; so is that of a position action.
+ * amount, is identified by its client order id; so is that of a strategy that holds a
+ * position, because it may want the same amount again.
  */
 type Identity = 'price' | 'amount' | 'id';
 
 function identityOf(signal: OrderSignal | PositionSignal): Identity {
-  // The orders of strategies that presume a position have sizes that other orders have, too.
   if (signal.action !== 'order' || signal.requirePosition !== undefined) return 'id';
   if ('limitPrice' in signal && signal.limitPrice !== null) return 'price';
   // The exchange cuts the amount of a reduce-only order to the position.

@@ -7,7 +7,17 @@ import type { PositionRun } from './position-runs.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** How a strategy says what it wants. `events` says what changed, all others which position it wants. */
-const styles = ['base', 'words', 'signed', 'sentiment', 'quote', 'equity', 'events'] as const;
+const styles = [
+  'base',
+  'words',
+  'signed',
+  'sentiment',
+  'quote',
+  'equity',
+  'events',
+  'events',
+  'events',
+] as const;
 type Style = (typeof styles)[number];
 
 /** A strategy on one market. It holds nothing at first. */
@@ -65,7 +75,7 @@ export class PositionDraw {
     if (rollChance(random, 0.06)) return this.#oddOne(strategy);
     const before = strategy.wanted;
     if (!rollChance(random, 0.25)) strategy.wanted = drawWanted(random, strategy);
-    const says = strategy.style === 'events' || rollChance(random, 0.15) ? this.#event : this.#target;
+    const says = strategy.style === 'events' || rollChance(random, 0.2) ? this.#event : this.#target;
     return this.#alert(strategy, says.call(this, strategy, before));
   }
 
@@ -73,7 +83,7 @@ export class PositionDraw {
     const { random } = this.#run;
     this.#count += 1;
     const firedAtMs = this.#startMs + this.#firesAfterMs;
-    const lag = pickOne<Fields>(random, [{}, {}, { maxLag: 20 }, { maxLag: 120 }, { maxLag: 120 }]);
+    const lag = pickOne<Fields>(random, [{}, {}, { maxLag: 20 }, { maxLag: 300 }, { maxLag: 600 }]);
     const body = {
       ...(rollChance(random, 0.7) ? { id: `p${this.#count}` } : {}),
       time: new Date(firedAtMs).toISOString().replace(/\.\d{3}Z$/, 'Z'),
@@ -142,7 +152,7 @@ export class PositionDraw {
       {},
       {},
       { stopLoss: '0.1%' },
-      { stopLoss: '0.15%', takeProfit: '0.2%' },
+      { stopLoss: '0.15%', takeProfit: '1%' },
       { stopLoss: '5%' },
     ]);
   }

@@ -85,7 +85,7 @@ const cancelTimeMs = 3 * 60_000;
  * they protected: they could open a new one.
  */
 function findOutlivingStops(
-  { history, exchange }: Facts,
+  { history, exchange, entries }: Facts,
   changes: readonly Change[],
   entry: Entry,
   orders: readonly PaperOrder[],
@@ -95,10 +95,17 @@ function findOutlivingStops(
   // What others closed beside it is for them to clean up.
   if (last === undefined || !last.after.eq(zero) || !last.order.remaining.eq(zero)) return [];
   const { account, market, positionSide } = last.order;
+  // Of an order that was reported as another one the owner was told to check the account.
+  const isReported = ({ parentId }: PaperOrder) => {
+    const parent = exchange.orders.get(parentId ?? 0);
+    const made = entries.find((other) => other.clientOrderId === parent?.clientOrderId);
+    return made !== undefined && history.hasAlarm(made);
+  };
   return [...exchange.orders.values()]
     .filter(
       (order) =>
         order.parentId !== null &&
+        !isReported(order) &&
         order.account === account &&
         order.market === market &&
         order.positionSide === positionSide &&

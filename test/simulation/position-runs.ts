@@ -15,6 +15,8 @@ export interface PositionRun {
   /** Where the other alerts trade; in some runs also in those markets. */
   readonly others: Grounds;
   readonly settings: (settings: Settings) => Settings;
+  /** Several signals must succeed before a position is held, so most such runs have fewer faults each minute. */
+  readonly faultScale: number;
 }
 
 const seedsPerPositionRun = 3;
@@ -36,7 +38,13 @@ export function drawPositionRun(
   if (dialect !== 'live' || seed % seedsPerPositionRun !== remainder || !isOfKind) return null;
   const random = createRandom(Math.imul(seed, seedStride));
   const held = drawHeld(random);
-  return { random, held, others: drawOthers(random, held), settings: drawSettings(random) };
+  return {
+    random,
+    held,
+    others: drawOthers(random, held),
+    settings: drawSettings(random),
+    faultScale: pickOne(random, [0.2, 0.3, 0.5, 1]),
+  };
 }
 
 /** One market or two; each account trades a market of its own. */
