@@ -1,4 +1,3 @@
-import { isDecimalText, parseDecimal } from '../lib/base/decimal.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import type { OrderExecution } from '../lib/model/execution.ts';
@@ -8,7 +7,7 @@ import type { CsvCell } from './csv.ts';
 import { averageOf, describeFees, orderOf } from './describe-execution.ts';
 import { describeReason, refusedTickerOf } from './describe-refusal.ts';
 import { describeSignal } from './describe-signal.ts';
-import type { ExportRows } from './export-rows.ts';
+import { amountCell, type ExportRows } from './export-rows.ts';
 import { formatMillisecond } from './print.ts';
 import { type EntryFilter, listEntries } from './read-entries.ts';
 
@@ -125,9 +124,4 @@ function termCells(signal: Signal): readonly CsvCell[] {
 
 function flagCell(value: boolean | undefined): CsvCell {
   return value === true ? 'yes' : null;
-}
-
-/** Decimals become numbers, so that spreadsheets treat them as such. */
-function amountCell(text: string | null): CsvCell {
-  return text !== null && isDecimalText(text) ? parseDecimal(text) : text;
 }

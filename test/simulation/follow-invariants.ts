@@ -47,9 +47,9 @@ function findWrongFills({ fills, exchange }: Facts, placed: readonly PlacedEntry
   const missing = deals.filter((text) => !stored.includes(text));
   const invented = stored.filter((text) => !deals.includes(text));
   return [
-    ...missing.map((text) => broken('I19', `the ledger has no fill ${text}`)),
-    ...invented.map((text) => broken('I19', `the exchange has no fill ${text}`)),
-    ...(stored.length > new Set(stored).size ? [broken('I19', 'the ledger has a fill twice')] : []),
+    ...missing.map((text) => broken('I27', `the ledger has no fill ${text}`)),
+    ...invented.map((text) => broken('I27', `the exchange has no fill ${text}`)),
+    ...(stored.length > new Set(stored).size ? [broken('I27', 'the ledger has a fill twice')] : []),
   ];
 }
 
@@ -76,13 +76,13 @@ function findWrongTotals({ entry, order, exits }: PlacedEntry): readonly Violati
   return (entry.execution?.orders ?? []).flatMap((told) => {
     const real = known.get(told.orderId);
     if (real === undefined)
-      return [broken('I19', `${keyText(entry)} claims order ${told.orderId}, which was not made from it`)];
+      return [broken('I27', `${keyText(entry)} claims order ${told.orderId}, which was not made from it`)];
     const isSame =
       parseDecimal(told.filled).eq(real.filled) &&
       parseDecimal(told.filledNotional).eq(real.filledNotional) &&
       feesOf(told).eq(real.fee);
     const text = `${keyText(entry)} counts ${told.filled} (${told.filledNotional}, fees ${formatDecimal(feesOf(told))}) of order ${told.orderId}, of which ${formatDecimal(real.filled)} (${formatDecimal(real.filledNotional)}, fees ${formatDecimal(real.fee)}) filled`;
-    return isSame ? [] : [broken('I19', text)];
+    return isSame ? [] : [broken('I27', text)];
   });
 }
 
@@ -101,7 +101,7 @@ function findWrongEnds({ entry, order, exits }: PlacedEntry): readonly Violation
       : status === real.status;
     const isOpenAsTold = real !== order || !isOrderEnd(real.status) || !entry.orderOpen;
     const text = `${keyText(entry)} says ${status} of order ${real.orderId}, which is ${real.status} since ${real.updatedAtMs}`;
-    return isSame && isOpenAsTold ? [] : [broken('I20', text)];
+    return isSame && isOpenAsTold ? [] : [broken('I28', text)];
   });
 }
 
@@ -123,7 +123,7 @@ function findSilentLacks({ exchange, history }: Facts, placed: readonly PlacedEn
         facts['signalId'] === entry.signalId,
     );
     const text = `${keyText(entry)} holds ${formatDecimal(uncovered)} without its stop-loss, and no alarm says so`;
-    return uncovered.gt(zero) && !isTold ? [broken('I21', text)] : [];
+    return uncovered.gt(zero) && !isTold ? [broken('I29', text)] : [];
   });
 }
 

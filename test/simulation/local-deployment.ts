@@ -13,6 +13,7 @@ import type { Alert } from './alerts.ts';
 import { noteDeadLetter, redriveFromOutside } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';
 import { rollWhole } from './dice.ts';
+import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation, slowestStepMs } from './process.ts';
 import { composeHandlers, type Handlers, toProxyEvent } from './relay-handlers.ts';
 import { createLocalSecrets, listSecrets } from './secrets.ts';
@@ -115,7 +116,7 @@ export class LocalDeployment implements Deployment {
     this.#webhook = handlers.receive();
     const services = handlers.execute();
     startWorkerLoop(
-      steppedLine(process, line),
+      steppedLine(process, world.mutation.line?.(line) ?? line),
       (signal) => runExecution(process, signal, () => executeSignal(services, signal)),
       process.log,
     );
@@ -213,11 +214,19 @@ async function follow(process: Process, follower: Follower): Promise<void> {
 
 /** Only the method that writes to the disk is a step that can fail; deliveries are in memory. */
 function steppedLine(process: Process, line: SqliteLine): Parameters<typeof startWorkerLoop>[0] {
+  const { history } = process.stage;
   return {
     take: () => line.take(),
     waitForWork: (signal) => line.waitForWork(signal),
     finish: (delivery) => line.finish(delivery),
-    release: (delivery) => process.step('queue.release', delivery.group, () => line.release(delivery)),
+    postpone(delivery) {
+      history.waited.set(keyText(delivery.key), true);
+      line.postpone(delivery);
+    },
+    release(delivery) {
+      history.waited.set(keyText(delivery.key), false);
+      return process.step('queue.release', delivery.group, () => line.release(delivery));
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import { followMutants } from './follow-mutants.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
+import { positionMutants } from './position-mutants.ts';
 import { webhookMutants } from './receive-mutants.ts';
 import { sizeMutants } from './size-mutants.ts';
 import type { Range } from './tally.ts';
@@ -24,6 +25,7 @@ const mutants: readonly Mutant[] = [
   ...orderMutants,
   ...sizeMutants,
   ...boundMutants,
+  ...positionMutants,
   ...wireMutants,
   ...followMutants,
 ];

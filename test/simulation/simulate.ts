@@ -6,13 +6,13 @@ import type { Fill } from '../../lib/model/execution.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { override } from '../support/override.ts';
-import { AlertDraw, usualKinds } from './alerts.ts';
+import { type Alert, AlertDraw, usualKinds } from './alerts.ts';
 import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
-import { hedgedAccount } from './grounds.ts';
-import { scheduleHandCancels, scheduleHandOrders } from './hand-orders.ts';
+import { groundsIn, hedgedAccount } from './grounds.ts';
+import { scheduleHandCancels, scheduleHandOrders, scheduleHandTrades, withMeddling } from './hand-orders.ts';
 import { History, widestSkewMs } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
@@ -22,11 +22,13 @@ import type { Mutation } from './mutation.ts';
 import { isOldOrder, storeOldOrders } from './old-orders.ts';
 import { openSimulatedWorld } from './open-world.ts';
 import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
+import { PositionDraw } from './position-alerts.ts';
+import { drawPositionRun, type PositionRun } from './position-runs.ts';
 import type { Stage } from './process.ts';
 import { resolveUnknown } from './resolving.ts';
 import { listSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
-import type { SimulatedWorld } from './simulated-world.ts';
+import { type SimulatedWorld, settings } from './simulated-world.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -58,6 +60,9 @@ const mostQuietMinutes = 180;
 /** Spreads the seeds, so that neighbouring ones give unrelated random numbers. */
 const seedStride = 0x9e3779b1;
 
+/** Every outage has ended by then, and every list shows what happened before it. */
+const lastAfterCalmMs = 5 * minuteMs;
+
 /** In every so many seeds, the account that trades perpetuals is in hedge mode. */
 const seedsPerHedge = 5;
 
@@ -68,16 +73,21 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const random = createRandom(Math.imul(options.seed, seedStride));
   const kinds = options.kind === undefined ? usualKinds(options.dialect) : ([options.kind] as const);
   const isHedged = options.dialect === 'live' && options.seed % seedsPerHedge === 0;
-  const alerts = new AlertDraw(random, startMs, { dialect: options.dialect, kinds, isHedged }).draw(
-    options.signals,
-  );
+  const { dialect } = options;
+  const positions = drawPositionRun(options.seed, dialect, options.kind);
+  const grounds = positions?.others ?? groundsIn(dialect);
+  const others = new AlertDraw(random, startMs, { dialect, grounds, kinds, isHedged });
+  const strategies = positions === null ? null : new PositionDraw(positions, startMs);
+  const alerts = drawAlerts(others, strategies, options.signals);
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
   const outages: Outages = { isExchangeDown: false, marketList: null, failingSteps: null };
-  const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
-  const stage: Stage = { loop, random, faults, history: new History() };
-  const world = openSimulatedWorld(stage, outages, options.dialect, options.mutation);
+  const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs, positions?.faultScale);
+  const doPositionsLag = positions !== null;
+  const stage: Stage = { loop, random, faults, history: new History(), doPositionsLag };
+  const opened = openSimulatedWorld(stage, outages, dialect, options.mutation, positions?.settings);
+  const world = positions === null ? opened : letMeddle(opened, positions);
   const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
@@ -88,9 +98,11 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);
   scheduleHandOrders(world, calmFromMs);
+  if (positions !== null) scheduleHandTrades(world, positions, calmFromMs);
   if (rollChance(random, 0.3)) scheduleHandCancels(world, calmFromMs);
   deployment.start();
-  for (const alert of alerts) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
+  const last = strategies?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
+  for (const alert of [...alerts, ...last]) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
   await loop.runUntil(calmFromMs);
   await comeToRest(world, deployment, async (minute) => {
     if (minute === resolveAtMinute && rollChance(random, 0.3)) await resolveUnknown(world);
@@ -104,10 +116,22 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
     entries,
     fills,
     exchange: world.exchange.state,
-    dialect: options.dialect,
+    dialect,
+    settings: positions?.settings(settings) ?? settings,
     secrets: listSecrets(world.secrets, loop.nowMs),
   };
   return { ...facts, violations: findViolations(facts) };
+}
+
+/** @param strategies that hold positions; most alerts are theirs, and the others come between them */
+function drawAlerts(others: AlertDraw, strategies: PositionDraw | null, count: number): readonly Alert[] {
+  if (strategies === null) return others.draw(count);
+  const half = Math.ceil(count / 2);
+  return [...others.draw(half), ...strategies.draw(count)].sort((a, b) => a.firesAfterMs - b.firesAfterMs);
+}
+
+function letMeddle(world: SimulatedWorld, positions: PositionRun): SimulatedWorld {
+  return { ...world, exchange: withMeddling(world.exchange, positions, world.stage.history) };
 }
 
 /** A deployment whose dead letters are never redriven: their signals must still be settled. */
