@@ -66,6 +66,8 @@ export default {
       //   'futures'  a perpetual market (…_PERP), on the collateral account.
       // Then the largest order in each: its amount in the base currency, its notional (amount times price) in
       // the quote currency. They are small on purpose: check each one before you raise it.
+      // `maxPosition` (base currency; null: any) bounds the position that an order can lead to, on either side, with
+      // the open entry orders of the market included: BTC_PERP: { …, maxPosition: '0.02' }.
       markets: {
         BTC_USDT: { tradesOn: 'margin', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
         BTC_PERP: { tradesOn: 'futures', sides: ['buy', 'sell'], maxAmount: '0.01', maxNotional: '1000' },
@@ -75,6 +77,26 @@ export default {
       },
       maxOrdersPerMinute: 60,
       maxSignalsPerMinute: 120,
+      // Limits of growing risk; null: off. They and `maxPosition` hold for orders that enlarge what is at stake. Orders
+      // that only reduce a position (`reduceOnly`, a per cent of the position, or smaller than the position that they
+      // are against) and cancellations always pass. `npx relay limits` shows how much of each is used.
+      // They need the 'live' dialect. Each order then costs a few requests for positions and open orders, and is denied
+      // when they cannot be counted.
+      //
+      // The value of all positions and open orders, the new order included, in USDT. What is quoted in another currency
+      // counts at the last price of its pair with USDT; without such a pair, nothing is opened.
+      maxOpenNotional: null,
+      // The loss of a day in USDT: realised profit of the relay's own fills since midnight, at average cost and after
+      // fees, and the floating profit of all positions. At this loss the account is paused with an alarm, until
+      // `npx relay resume`. Checked before each order, and every minute while a position is open.
+      maxDailyLoss: null,
+      // Minutes in which nothing is opened after a fill of the relay's orders that closed at a loss.
+      coolDownAfterLoss: null,
+      // When orders may be sent: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '22:00', until: '06:00' }]. Without
+      // `days`: every day. A window that ends before it begins ends on the next day.
+      tradingWindows: null,
+      // In which the day and the windows are counted.
+      timeZone: 'Etc/UTC',
     },
     rehearsal: {
       mode: 'dry-run',

@@ -29,7 +29,7 @@ export function addWebhookCommands(program: Command): void {
     .addOption(
       new Option(
         '--for <script>',
-        'what the alert is for: strategy (any, market orders), limit (any, limit orders), breakout (a strategy that plots its level), indicator',
+        'what the alert is for: strategy (any; follows its position, on spot its orders), orders (any, market orders), limit (any, limit orders), breakout (a strategy that plots its level), indicator',
       ).choices(templateNames),
     )
     .action((account: string | undefined, options: { for?: TemplateName }, command: Command) =>

@@ -200,6 +200,7 @@ export class TradingRelay extends Construct {
     });
     execute.grant(['dynamodb:GetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
     execute.grant(['dynamodb:Query'], [this.ledger.indexArn('open-orders')]);
+    execute.grant(['dynamodb:Query'], [this.ledger.arn]);
     execute.grant(
       ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'],
       [this.signals.queue.queueArn],
@@ -226,6 +227,7 @@ export class TradingRelay extends Construct {
     });
     for (const index of ['by-status', 'by-look', 'open-orders'] as const)
       reconcile.grant(['dynamodb:Query'], [this.ledger.indexArn(index)]);
+    reconcile.grant(['dynamodb:Query'], [this.ledger.arn]);
     reconcile.grant(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [this.ledger.arn]);
     reconcile.grant(['sqs:SendMessage'], [this.signals.queue.queueArn]);
     reconcile.grant(['secretsmanager:GetSecretValue'], Object.values(this.secrets.exchangeKeys));

@@ -22,6 +22,8 @@ export interface Market {
   readonly isCollateral: boolean;
   /** A perpetual. It has no spot trading. */
   readonly isFutures: boolean;
+  /** When the exchange plans to take it off, as far as it has announced that; the plan may change. */
+  readonly delistedAtMs?: number;
 }
 
 /** The quote currency that the name of a spot pair ends with; null for a perpetual, whose name has none. */

@@ -3,20 +3,14 @@ import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
 import { legsOf, listGroups, nameGroup } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
-import type { OcoOrder, Order, PositionSide } from '../model/order.ts';
+import type { OcoOrder, Order } from '../model/order.ts';
 import { cancelGroup, groupTargetOf } from './cancel-group.ts';
 import { wasResponseLost } from './cancel-outcomes.ts';
 
-/** Which exits are meant: those of a market's position. */
+/** Which orders of a market are exits. */
 export interface ExitScope {
   readonly market: string;
-  /** In hedge mode: the position. Absent: every position of the market. */
-  readonly positionSide?: PositionSide;
-  /**
-   * Orders that the ledger knows as the stop-loss or take-profit of an entry. Nothing else marks a take-profit that has no
-   * stop-loss beside it.
-   */
-  readonly exitIds?: ReadonlySet<number>;
+  isExit(order: Order): boolean;
 }
 
 /** One exit: a pair, or a single order. */
@@ -42,9 +36,8 @@ export interface CancelledExits {
 }
 
 /**
- * Cancels the orders of a market that close its position: pairs of a stop-loss and a take-profit, orders that only reduce,
- * stops that the exchange placed itself, and orders that the ledger knows as exits. Entries stay, also those whose
- * stop-loss is only planned. What is left is read back. Cancelling twice does no harm.
+ * Cancels the open exits of a market, and a pair of a stop-loss and a take-profit by the id of the pair. What is left is
+ * read back. Cancelling twice does no harm.
  *
  * Only the live dialect lists these orders. The lists may lag behind a create by seconds.
  *
@@ -79,23 +72,15 @@ async function findExits(
 ): Promise<FoundExits> {
   const groups = (await listGroups(client, scope.market, options)) ?? [];
   const { orders, isWhole } = await listOpenOrders(client, scope.market, options);
-  const isMeant = ({ positionSide }: Order) =>
-    scope.positionSide === undefined || positionSide === undefined || positionSide === scope.positionSide;
-  const pairs = groups.filter((group) => group.kind === 'oco').filter(({ stopLoss }) => isMeant(stopLoss));
+  const pairs = groups
+    .filter((group) => group.kind === 'oco')
+    .filter((group) => legsOf(group).some(scope.isExit));
   const grouped = new Set(groups.flatMap(legsOf).map(({ orderId }) => orderId));
   return {
     isWhole,
     pairs,
-    orders: orders.filter(
-      (order) => isMeant(order) && !grouped.has(order.orderId) && isExit(order, scope.exitIds),
-    ),
+    orders: orders.filter((order) => !grouped.has(order.orderId) && scope.isExit(order)),
   };
-}
-
-/** An order of the relay or of another program has a client order id; a stop-loss that the exchange placed has none. */
-function isExit(order: Order, exitIds: ReadonlySet<number> | undefined): boolean {
-  if (order.reduceOnly === true || exitIds?.has(order.orderId) === true) return true;
-  return order.activationPrice !== undefined && order.clientOrderId === '';
 }
 
 async function cancelPair(

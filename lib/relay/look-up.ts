@@ -5,7 +5,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../exchange/find-order.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
-import type { OrderSignal } from '../model/signal.ts';
+import { isPositionSignal, type OrderSignal } from '../model/signal.ts';
 import { orderSignalOf } from '../positions/sent-order.ts';
 import type { Outcome } from './action.ts';
 import { endResting, mustNotRest } from './end-resting.ts';
@@ -21,6 +21,37 @@ import { type LookupResult, type LookupServices, notListed } from './lookup-resu
  * `store_unavailable`
  */
 export async function lookUp(
+  services: LookupServices,
+  entry: Entry,
+  options: SendOptions,
+): Promise<LookupResult> {
+  const result = await lookUpOutcome(services, entry, options);
+  if (result.kind !== 'found' || !mayLeaveExits(entry, result.outcome)) return result;
+  const { outcome } = result;
+  const alarm = joinAlarms([outcome.alarm, leftExitsAlarm]);
+  return {
+    kind: 'found',
+    outcome: {
+      ...outcome,
+      note: `${outcome.note}; the orders that protected the position were not cancelled`,
+      ...(alarm === undefined ? {} : { alarm }),
+    },
+  };
+}
+
+/** Only who sends a close cancels what protected the position; a lookup sends nothing. */
+function mayLeaveExits({ signal }: Entry, { status }: Outcome): boolean {
+  if (status !== 'placed' || signal === null || !isPositionSignal(signal)) return false;
+  return signal.action === 'close' ? signal.part === undefined : signal.leg === 'reduce';
+}
+
+const leftExitsAlarm: Alarm = {
+  name: 'orders_left_open',
+  message:
+    'the response to a close was lost: its stop-loss and take-profit may still be open and could open a new position; check them, or send a cancel_all with scope "market"',
+};
+
+async function lookUpOutcome(
   services: LookupServices,
   entry: Entry,
   options: SendOptions,

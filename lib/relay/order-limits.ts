@@ -5,7 +5,7 @@ import { currenciesInName } from '../model/market.ts';
 import type { SizedOrder } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import { limitsOf } from '../risk/check-order.ts';
-import { checkCoolDown, checkDailyLoss, type DayResult } from '../risk/day-profit.ts';
+import { checkCoolDown, checkDailyLoss } from '../risk/day-profit.ts';
 import {
   type CountedOrder,
   checkOpenNotional,
@@ -15,6 +15,7 @@ import {
 } from '../risk/exposure.ts';
 import { checkTradingWindow } from '../risk/trading-windows.ts';
 import type { LimitVerdict } from './action.ts';
+import { resultOf } from './check-loss.ts';
 import { type DayFills, readDayFills } from './day-profit.ts';
 import { ownOrderOf } from './own-orders.ts';
 import { pauseOnLoss } from './pause-on-loss.ts';
@@ -153,21 +154,6 @@ async function checkDay(
   const denial = checkDailyLoss(result, most);
   if (denial !== null) await pauseOnLoss(services, account.name, denial);
   return denial;
-}
-
-/** The result of the day in USDT, or the quote currency that has no price. */
-export async function resultOf(
-  day: DayFills,
-  floating: Decimal,
-  prices: UsdtPrices,
-): Promise<DayResult | string> {
-  let realised = zero;
-  for (const [quote, profit] of day.byQuote) {
-    const rate = await prices.rateOf(quote);
-    if (rate === null) return quote;
-    realised = realised.plus(profit.times(rate));
-  }
-  return { sinceMs: day.sinceMs, realised, floating };
 }
 
 /** Two orders that were planned at the same time did not see each other; now each is stored, so at least one does. */

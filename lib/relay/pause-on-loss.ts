@@ -5,7 +5,7 @@ import type { Ledger, Pause } from '../ledger/ledger.ts';
 import type { Denial } from '../model/outcome.ts';
 import { fieldsOf } from './read-positions.ts';
 
-interface PauseServices {
+export interface PauseServices {
   readonly clock: Clock;
   readonly alarms: Alarms;
   readonly ledger: Pick<Ledger, 'readPause' | 'writePause'>;

@@ -67,23 +67,22 @@ export async function readExposure(
   );
   const exits = listExitIds(own);
   const unknown: string[] = open.isWhole ? [] : ['the list of open orders is too long to be read completely'];
-  const valued = await Promise.all(reading.positions.map((position) => valuePosition(position, prices)));
+  const valued = await valuePositions(reading.positions, prices);
   const listed = await Promise.all(
     open.orders.filter(canStillFill).map((order) => countListed(order, exits, prices)),
   );
   const counted = await Promise.all(unlisted.map((order) => countOwn(order, prices)));
-  const take = <Value>(values: readonly (Value | string)[]): readonly Value[] =>
+  const take = (values: readonly (CountedOrder | string)[]): readonly CountedOrder[] =>
     values.flatMap((value) => {
       if (typeof value !== 'string') return [value];
       unknown.push(value);
       return [];
     });
-  const positions = take<ValuedPosition>(valued);
   return {
-    exposure: { positions, orders: [...take<CountedOrder>(listed), ...take<CountedOrder>(counted)] },
+    exposure: { positions: valued.positions, orders: [...take(listed), ...take(counted)] },
     reading,
-    floating: positions.reduce((sum, { floating }) => sum.plus(floating), zero),
-    unknown,
+    floating: valued.floating,
+    unknown: [...unknown, ...valued.unknown],
     seen: new Set(own.map(({ signalId }) => signalId)),
   };
 }
@@ -109,6 +108,25 @@ export async function listOwn(
 
 interface ValuedPosition extends CountedPosition {
   readonly floating: Decimal;
+}
+
+/** What positions are worth now, and their floating profit, in USDT. */
+export async function valuePositions(
+  positions: readonly OpenPosition[],
+  prices: UsdtPrices,
+): Promise<{
+  readonly positions: readonly CountedPosition[];
+  readonly floating: Decimal;
+  /** What is not known, one sentence each. */
+  readonly unknown: readonly string[];
+}> {
+  const valued = await Promise.all(positions.map((position) => valuePosition(position, prices)));
+  const known = valued.flatMap((value) => (typeof value === 'string' ? [] : [value]));
+  return {
+    positions: known,
+    floating: known.reduce((sum, { floating }) => sum.plus(floating), zero),
+    unknown: valued.flatMap((value) => (typeof value === 'string' ? [value] : [])),
+  };
 }
 
 /** What a position is worth follows from its entry price and its profit; only without those the ticker is read. */

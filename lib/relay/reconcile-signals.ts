@@ -16,7 +16,8 @@ import {
   settleEntry,
   unlessMoved,
 } from './settle-entry.ts';
-import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
+import { denyForgotten, type SweepWindow, sweepAccepted } from './sweep-accepted.ts';
+import { watchPositions } from './watch-positions.ts';
 
 /** The services that the reconciler needs. */
 export interface ReconcileServices extends SettleServices {
@@ -75,13 +76,22 @@ const mostLookups = 100;
 export async function reconcileSignals(services: ReconcileServices): Promise<Reconciliation> {
   const startedAtMs = services.clock.nowMs();
   // In parallel: a slow or broken queue must not delay the lookups.
-  const [swept, found] = await Promise.allSettled([
+  const [swept, found, watched] = await Promise.allSettled([
     sweep(services, startedAtMs),
     settleLost(services, startedAtMs),
+    watchPositions(services, startedAtMs, { notAfterMs: startedAtMs + lastRequestMs }),
   ]);
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;
+  if (watched.status === 'rejected') throw watched.reason;
+  // What waited for a position that is known now must not wait for the next run.
+  if (found.value.settled > 0)
+    await sweepAccepted(services, windowAt(startedAtMs, 0), `${startedAtMs}-settled`);
   return { ...swept.value, ...found.value };
+}
+
+function windowAt(nowMs: number, minimumAgeMs: number): SweepWindow {
+  return { fromMs: nowMs - oldestMs, untilMs: nowMs - minimumAgeMs, aheadMs: nowMs + leaseMs };
 }
 
 async function settleLost(services: ReconcileServices, startedAtMs: number) {
@@ -90,8 +100,7 @@ async function settleLost(services: ReconcileServices, startedAtMs: number) {
 }
 
 async function sweep(services: ReconcileServices, nowMs: number) {
-  const window = { fromMs: nowMs - oldestMs, untilMs: nowMs - youngestMs, aheadMs: nowMs + leaseMs };
-  const { enqueued, tooOld } = await sweepAccepted(services, window);
+  const { enqueued, tooOld } = await sweepAccepted(services, windowAt(nowMs, youngestMs), String(nowMs));
   const denied = await denyForgotten(services, tooOld, reconciler);
   return { enqueued, denied, stuck: tooOld.length - denied };
 }

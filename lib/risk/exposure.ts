@@ -39,6 +39,9 @@ export interface Exposure {
   readonly orders: readonly CountedOrder[];
 }
 
+/** What of an order says which position it moves, and in which direction. */
+export type SidedOrder = Pick<OrderRequest, 'market' | 'side' | 'positionSide'>;
+
 /** The order that is checked. */
 export interface CheckedOrder {
   readonly sized: SizedOrder;
@@ -59,11 +62,16 @@ export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure)
   if (order.positionSide === 'LONG' || order.positionSide === 'SHORT') return false;
   const held = signedFor(order, exposure).neg();
   if (held.lte(zero)) return false;
-  const fillsNow = kindOfType[order.type] === 'market' || order.ioc === true;
+  const fillsNow = isFilledNow(order);
   const before = entriesBeside(order, exposure).filter(({ rests }) => !(rests && fillsNow));
   return total(before.map(({ amount }) => amount))
     .plus(baseAmount)
     .lte(held);
+}
+
+/** A market order, or one that is immediate or cancel. */
+function isFilledNow({ type, ioc }: Pick<OrderRequest, 'type' | 'ioc'>): boolean {
+  return kindOfType[type] === 'market' || ioc === true;
 }
 
 /** Whether the order itself says that it only reduces. */
@@ -76,12 +84,20 @@ export function isMarkedReducing({
 }
 
 /**
- * The position that the order can lead to, in base units: the one that is open, with every entry order that is open on
- * the order's side and the order itself filled. Below zero while all of that only reduces the opposite position.
+ * The position that orders of this side can lead to, in base units: every entry order that is open on the side and this
+ * amount filled. The position itself counts if they enlarge it. If they are against it, only an order that is carried out
+ * at once counts on it: before one that rests, the position may be closed.
+ *
+ * @param fillsNow whether the amount is that of an order that is carried out at once
  */
-export function positionAfter({ order, baseAmount }: SizedOrder, exposure: Exposure): Decimal {
-  const beside = total(entriesBeside(order, exposure).map(({ amount }) => amount));
-  return signedFor(order, exposure).plus(beside).plus(baseAmount);
+export function positionAfter(
+  order: SidedOrder,
+  { amount, fillsNow }: { readonly amount: Decimal; readonly fillsNow: boolean },
+  exposure: Exposure,
+): Decimal {
+  const beside = total(entriesBeside(order, exposure).map((entry) => entry.amount));
+  const held = signedFor(order, exposure);
+  return (held.lt(zero) && !fillsNow ? zero : held).plus(beside).plus(amount);
 }
 
 /** The notional of everything that is open, in USDT. Orders that only reduce add nothing. */
@@ -95,7 +111,8 @@ export function checkPosition(checked: CheckedOrder, exposure: Exposure, account
   const { order } = checked.sized;
   const most = limitsOf(account, order.market)?.maxPosition ?? null;
   if (most === null || checked.isSpot) return null;
-  const after = positionAfter(checked.sized, exposure);
+  const { baseAmount: amount } = checked.sized;
+  const after = positionAfter(order, { amount, fillsNow: isFilledNow(order) }, exposure);
   if (after.lte(most)) return null;
   const limit = formatDecimal(most);
   const actual = formatDecimal(after);
@@ -127,10 +144,7 @@ export function checkOpenNotional(
 }
 
 /** The position that the order is for, as its side sees it: above zero when the order enlarges it. */
-function signedFor(
-  order: Pick<OrderRequest, 'market' | 'side' | 'positionSide'>,
-  { positions }: Exposure,
-): Decimal {
+function signedFor(order: SidedOrder, { positions }: Exposure): Decimal {
   const held = total(
     positions
       .filter((position) => position.market === order.market && isSameSide(order, position))
@@ -140,10 +154,7 @@ function signedFor(
 }
 
 /** The open entry orders that would move the position in the same direction. */
-function entriesBeside(
-  order: Pick<OrderRequest, 'market' | 'side' | 'positionSide'>,
-  { orders }: Exposure,
-): readonly CountedOrder[] {
+function entriesBeside(order: SidedOrder, { orders }: Exposure): readonly CountedOrder[] {
   return orders.filter(
     (other) =>
       other.market === order.market &&

@@ -5,7 +5,7 @@ import { regionOrderTypes } from '../model/region.ts';
 import { isCarried } from '../orders/order-types.ts';
 
 /** What a template is made for. */
-export const templateNames = ['strategy', 'limit', 'breakout', 'indicator'] as const;
+export const templateNames = ['strategy', 'orders', 'limit', 'breakout', 'indicator'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
 /** An alert message for TradingView, and what must be edited in it first. */
@@ -27,6 +27,7 @@ export interface TemplateEdit {
 /** What the order of a template is on a spot market, which is all that a region leaves. */
 const spotTypes: Readonly<Record<TemplateName, OrderType>> = {
   strategy: 'spot_market',
+  orders: 'spot_market',
   limit: 'spot_limit',
   breakout: 'spot_stop_limit',
   indicator: 'spot_market',
@@ -36,7 +37,10 @@ const spotTypes: Readonly<Record<TemplateName, OrderType>> = {
 export function templatesOf(dialect: Dialect, { region }: Pick<Account, 'region'>): readonly TemplateName[] {
   if (!isCarried('market', dialect)) return ['breakout', 'indicator'];
   if (region === null) return templateNames;
-  return templateNames.filter((name) => regionOrderTypes[region].includes(spotTypes[name]));
+  // A region has spot trading only, and there the message for a strategy repeats its orders already.
+  return templateNames.filter(
+    (name) => name !== 'orders' && regionOrderTypes[region].includes(spotTypes[name]),
+  );
 }
 
 /**
@@ -60,6 +64,7 @@ const creators: Readonly<Record<TemplateName, (account: Account, dialect: Dialec
     ...(hasPositions(account, dialect) ? followPosition(account) : repeatOrders(account)),
     edits: [],
   }),
+  orders: (account) => ({ ...repeatOrders(account), edits: [] }),
   limit: () => ({
     purpose:
       'For any strategy: a limit order at the price at which TradingView filled the order of the strategy. If the market has moved away, the order stays open unfilled, whether it enters or exits a position.',
@@ -75,15 +80,14 @@ const creators: Readonly<Record<TemplateName, (account: Account, dialect: Dialec
   indicator: createIndicatorTemplate,
 };
 
-/** Whether the account trades on margin or futures alone, where the exchange shows the positions. */
+/** Whether a market of the account has positions that the relay can read. */
 function hasPositions({ markets }: Account, dialect: Dialect): boolean {
-  const grounds = Object.values(markets).map(({ tradesOn }) => tradesOn);
-  return dialect === 'live' && grounds.length > 0 && !grounds.includes('spot');
+  return dialect === 'live' && Object.values(markets).some(({ tradesOn }) => tradesOn !== 'spot');
 }
 
 function followPosition(account: Account): Omit<Unnamed, 'edits'> {
   return {
-    purpose: `For any strategy: brings the position to that of the strategy, so that a lost, late or repeated alert heals with the next one. ${describeBound(account)}`,
+    purpose: `For any strategy: brings the position to that of the strategy, so that a lost, late or repeated alert heals with the next one. ${describeBound(account)}${onSpot(account)}`,
     message: write({
       ticker: '{{ticker}}',
       marketPosition: '{{strategy.market_position}}',
@@ -92,6 +96,11 @@ function followPosition(account: Account): Omit<Unnamed, 'edits'> {
       ...strategyEnd,
     }),
   };
+}
+
+function onSpot({ markets }: Account): string {
+  const spot = Object.keys(markets).filter((name) => markets[name]?.tradesOn === 'spot');
+  return spot.length === 0 ? '' : ` ${spot.join(', ')} on spot has no positions: use --for orders there.`;
 }
 
 function repeatOrders(account: Account): Omit<Unnamed, 'edits'> {

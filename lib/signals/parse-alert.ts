@@ -1,17 +1,17 @@
 import { RelayError } from '../base/errors.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
-import { type Action, isCancel, readAction } from './actions.ts';
-import { collectFields, type Field, type Fields } from './fields.ts';
-import { longestIdOfTwoLegs } from './identity.ts';
+import { type Action, readAction } from './actions.ts';
+import { collectFields, type Fields } from './fields.ts';
 import { createIssues, type Issues } from './issues.ts';
 import { checkCancelFields, parseCancel, parseCancelAll, refuseCancelFields } from './parse-cancel.ts';
 import { type JsonNode, parseJson } from './parse-json.ts';
 import { checkOrderFields, legBefore, parseOrder } from './parse-order.ts';
 import { parsePosition } from './parse-position.ts';
+import { readId, refuseLongId } from './read-id.ts';
 import { readMaxLagMs } from './read-number.ts';
 import { impliesTarget } from './read-target.ts';
-import { readExplicitId, readExtras, readText } from './read-text.ts';
+import { readExtras, readText } from './read-text.ts';
 import { readTimeMs } from './read-time.ts';
 import { type Instrument, readInstrument } from './tickers.ts';
 
@@ -137,16 +137,6 @@ function parseItem(node: JsonNode, place: string, context: AlertContext, issues:
   return [{ explicitId, signal, ...(reduceLeg === undefined ? {} : { reduceLeg }) }];
 }
 
-/** The id of the first leg is the id of the alert with a suffix. */
-function refuseLongId({ fields, issues }: Reading, explicitId: string | null): void {
-  if (explicitId === null || explicitId.length <= longestIdOfTwoLegs) return;
-  issues.add(
-    (fields.id ?? fields.signalId)?.path ?? '',
-    `the id has ${explicitId.length} characters, and the alert may need two orders`,
-    `shorten it to ${longestIdOfTwoLegs} characters: the relay appends ":reduce" for the first of them`,
-  );
-}
-
 function kindOf(node: JsonNode): string {
   return node.kind === 'null' ? 'null' : `${node.kind === 'array' ? 'an' : 'a'} ${node.kind}`;
 }
@@ -251,32 +241,4 @@ function readTimes({ fields, context, issues }: Reading): Pick<Signal, 'timeMs' 
       'add "time": "{{timenow}}"',
     );
   return { timeMs: null, maxLagMs: null };
-}
-
-/**
- * An alert is identified by its own id or by its bytes, which differ from alert to alert only if they contain
- * the time.
- */
-function readId(reading: Reading, action: Action | undefined): string | null {
-  const { fields, prefix, issues } = reading;
-  const field = idFieldOf(reading, action);
-  if (field !== undefined) return readExplicitId(field, issues) ?? null;
-  if (fields.time === undefined)
-    issues.add(
-      `${prefix}time`,
-      'without time and id, a second alert looks like a resend of the first',
-      'add "time": "{{timenow}}"',
-    );
-  return null;
-}
-
-/**
- * In an order and in a position action, `signalId` is another name of `id`. In a cancel, it names the signal whose order is cancelled.
- */
-function idFieldOf({ fields, issues }: Reading, action: Action | undefined): Field | undefined {
-  const { id, signalId } = fields;
-  if (isCancel(action) || action === undefined) return id;
-  if (id !== undefined && signalId !== undefined)
-    issues.add(signalId.path, '"id" and "signalId" are names of the same field', 'keep one of them');
-  return id ?? signalId;
 }

@@ -84,7 +84,7 @@ function checkGround({ fields, action, tradesOn, prefix }: PositionSource, issue
 }
 
 function checkOrderType({ orderType }: Fields, issues: Issues): void {
-  if (orderType === undefined || plainWord(textOf(orderType.node) ?? '') === 'market') return;
+  if (orderType === undefined || marketKind.words.includes(plainWord(textOf(orderType.node) ?? ''))) return;
   issues.add(
     orderType.path,
     'position actions are carried out at market, within maxSlippage',

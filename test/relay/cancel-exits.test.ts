@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import type { Order } from '../../lib/model/order.ts';
 import { cancelExits } from '../../lib/relay/cancel-exits.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 
@@ -22,19 +23,14 @@ const entry = {
 };
 const send = (fields: object) => relay.send(JSON.stringify({ ...entry, ...fields }));
 const statuses = () => relay.paper.control.state().orders.map(({ status }) => status);
-const stopSale = {
-  action: 'sell',
-  orderType: 'stop_limit',
-  stopPrice: '48000',
-  limitPrice: '47990',
-  maxSlippage: undefined,
-};
+/** What closes a long position and is not an order of an alert. */
+const scope = { market, isExit: ({ side, clientOrderId }: Order) => side === 'sell' && clientOrderId === '' };
 
 describe('cancelling the exits of a market', () => {
   test('does nothing where none is open', async () => {
     await send({ id: 'buy-1' });
 
-    expect(await cancelExits(client, { market }, options)).toEqual({ exits: [], left: [] });
+    expect(await cancelExits(client, scope, options)).toEqual({ exits: [], left: [] });
   });
 
   test('cancels the pair of a filled entry, and leaves entries alone', async () => {
@@ -43,7 +39,7 @@ describe('cancelling the exits of a market', () => {
     await send({ id: 'buy-2', ...limit, stopLoss: '2%' });
     await send({ id: 'sell-1', action: 'sell', ...limit, limitPrice: '55000' });
 
-    expect(await cancelExits(client, { market }, options)).toEqual({
+    expect(await cancelExits(client, scope, options)).toEqual({
       exits: [
         {
           name: 'OCO 10000000003',
@@ -57,39 +53,22 @@ describe('cancelling the exits of a market', () => {
     expect(statuses()).toEqual(['filled', 'cancelled', 'cancelled', 'open', 'open']);
   });
 
-  test('cancels a stop-loss that stands alone, and orders that only reduce', async () => {
+  test('cancels exits that stand alone, one by one', async () => {
     await send({ id: 'buy-1', stopLoss: '2%' });
-    await send({
-      id: 'out',
-      action: 'exit_long',
-      orderType: 'limit',
-      limitPrice: '55000',
-      maxSlippage: undefined,
-    });
+    await send({ id: 'buy-2', takeProfit: '4%' });
 
-    const { exits, left } = await cancelExits(client, { market }, options);
+    const { exits, left } = await cancelExits(client, scope, options);
 
     expect(exits.map(({ result }) => result)).toEqual(['cancelled', 'cancelled']);
     expect(left).toEqual([]);
-    expect(statuses()).toEqual(['filled', 'cancelled', 'cancelled']);
-  });
-
-  test('cancels a take-profit that stands alone only where the ledger knows it as one', async () => {
-    await send({ id: 'buy-1', takeProfit: '4%' });
-    const takeProfit = relay.paper.control.state().orders.at(-1)?.orderId ?? 0;
-
-    expect((await cancelExits(client, { market }, options)).exits).toEqual([]);
-    const known = await cancelExits(client, { market, exitIds: new Set([takeProfit]) }, options);
-
-    expect(known.exits).toMatchObject([{ name: `order ${takeProfit}`, result: 'cancelled' }]);
-    expect(statuses()).toEqual(['filled', 'cancelled']);
+    expect(statuses()).toEqual(['filled', 'cancelled', 'filled', 'cancelled']);
   });
 
   test('names what the exchange does not cancel, and what is left', async () => {
     await send({ id: 'buy-1', stopLoss: '2%', takeProfit: '4%' });
     relay.paper.control.addFault({ fault: 'refuse', endpoint: 'cancel-conditional', probability: 1 });
 
-    expect(await cancelExits(client, { market }, options)).toEqual({
+    expect(await cancelExits(client, scope, options)).toEqual({
       exits: [
         {
           name: 'OCO 10000000003',
@@ -111,7 +90,7 @@ describe('cancelling the exits of a market', () => {
       return result;
     };
 
-    const done = await cancelExits({ ...client, prepare: client.prepare, call: slow }, { market }, options);
+    const done = await cancelExits({ ...client, prepare: client.prepare, call: slow }, scope, options);
 
     expect(done.exits).toMatchObject([{ result: 'cancelled' }]);
     expect(done.left).toBeNull();
@@ -121,7 +100,7 @@ describe('cancelling the exits of a market', () => {
     await send({ id: 'buy-1', stopLoss: '2%', takeProfit: '4%' });
     relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'open-order', probability: 1 });
 
-    await expect(cancelExits(client, { market }, options)).rejects.toThrow('open-order');
+    await expect(cancelExits(client, scope, options)).rejects.toThrow('open-order');
 
     expect(statuses()).toEqual(['filled', 'open', 'open']);
   });
@@ -134,7 +113,7 @@ describe('cancelling the exits of a market', () => {
       return result;
     };
 
-    const done = await cancelExits({ ...client, prepare: client.prepare, call: late }, { market }, options);
+    const done = await cancelExits({ ...client, prepare: client.prepare, call: late }, scope, options);
 
     expect(done).toEqual({
       exits: [
@@ -148,11 +127,4 @@ describe('cancelling the exits of a market', () => {
       left: [],
     });
   });
-});
-
-test('a stop order of the relay itself that may open a position is no exit', async () => {
-  await send({ id: 'sell-1', ...stopSale });
-
-  expect((await cancelExits(client, { market }, options)).exits).toEqual([]);
-  expect(statuses()).toEqual(['open']);
 });

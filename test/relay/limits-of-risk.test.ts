@@ -111,6 +111,18 @@ describe('maxPosition', () => {
     expect(await send(settings, { action: 'sell', quantity: '0.04' })).toEqual(placed);
   });
 
+  test('does not count on a position that may be closed before a resting order is filled', async () => {
+    const settings = settingsWith({}, { maxPosition: '0.02' });
+    const above = { ...resting, limitPrice: '60000' };
+    await send(settings, { action: 'buy', quantity: '0.02' });
+
+    expect(await send(settings, { action: 'sell', quantity: '0.02', ...above })).toEqual(placed);
+    expect(await send(settings, { action: 'sell', quantity: '0.02', ...above })).toMatchObject({
+      actual: '0.04',
+    });
+    expect(await send(settings, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+  });
+
   test('counts an order whose outcome is unknown', async () => {
     const settings = settingsWith({}, { maxPosition: '0.02' });
     relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit' });

@@ -134,8 +134,14 @@ export class History {
   readonly heldUp: { readonly key: EntryKey; readonly waitedMs: number }[] = [];
   /** Names of the processes that once failed to load the stored copy. */
   readonly failedLoads = new Set<string>();
+  /** By key of an entry that became `satisfied`: when, and in which invocation. */
+  readonly satisfied = new Map<string, { readonly atMs: number; readonly invocation: Invocation | null }>();
   /** By key of an entry that became `not_sent`: its note, the process, and when that invocation started. */
   readonly unsent = new Map<string, Unsent>();
+  /** By key: whether the last delivery of a signal on one machine only waited for an earlier one. */
+  readonly waited = new Map<string, boolean>();
+  /** Signals that became dead letters although their last delivery only waited. */
+  readonly deadByWaiting: EntryKey[] = [];
   alertsSent = 0;
 
   note(atMs: number, actor: string, what: string, fault: string | null = null): void {

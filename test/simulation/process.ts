@@ -17,6 +17,8 @@ export interface Stage {
   readonly random: Random;
   readonly faults: FaultPlan;
   readonly history: History;
+  /** Whether the list of open positions may lag behind, as the lists of orders do. */
+  readonly doPositionsLag: boolean;
 }
 
 /** The handlers that run; `resolve` is the operator's tool. */

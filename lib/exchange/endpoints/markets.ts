@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { parseDecimal, stepOfPlaces, zero } from '../../base/decimal.ts';
 import type { Market } from '../../model/market.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { DecimalField } from '../fields.ts';
+import { DecimalField, SecondsField } from '../fields.ts';
 
 const PlacesField = z.pipe(
   z.string().check(z.regex(/^\d{1,2}$/, 'must be a count of decimals as text')),
@@ -24,9 +24,22 @@ const MarketRecord = z.pipe(
     tradesEnabled: z.boolean(),
     isCollateral: z.boolean(),
     type: z.enum(['spot', 'futures', 'tradfiFutures']),
+    // A market is usable although this cannot be read.
+    delistedAt: z.catch(z.nullish(SecondsField), null),
   }),
   z.transform(
-    ({ stock, money, stockPrec, moneyPrec, makerFee, takerFee, maxTotal, type, ...market }): Market => ({
+    ({
+      stock,
+      money,
+      stockPrec,
+      moneyPrec,
+      makerFee,
+      takerFee,
+      maxTotal,
+      type,
+      delistedAt,
+      ...market
+    }): Market => ({
       ...market,
       base: stock,
       quote: money,
@@ -36,6 +49,7 @@ const MarketRecord = z.pipe(
       makerFeeRate: makerFee.div(parseDecimal('100')),
       takerFeeRate: takerFee.div(parseDecimal('100')),
       isFutures: type !== 'spot',
+      ...(typeof delistedAt === 'number' ? { delistedAtMs: delistedAt } : {}),
     }),
   ),
 );

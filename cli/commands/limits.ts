@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import { type LimitReport, type LimitUse, readLimitUse } from '../../lib/relay/limit-use.ts';
+import { type Context, runCommand } from '../command.ts';
+import { askExchange, timeoutMs } from '../exchange.ts';
+import { type Cell, paint } from '../print.ts';
+import { chooseAccount } from '../session.ts';
+import { type Column, renderRows } from '../table.ts';
+import type { Screen } from '../terminal.ts';
+import { formatLocal, nameOffset } from '../time-zone.ts';
+
+export function addLimitsCommand(program: Command): void {
+  program
+    .command('limits')
+    .description(
+      'show how much of each limit of growing risk is used, what is left, and why an order would be denied now',
+    )
+    .argument('[account]', 'which account (default: the first configured one)')
+    .action((account: string | undefined, _options: object, command: Command) =>
+      runCommand(command, (context) => showLimits(context, account)),
+    );
+}
+
+async function showLimits({ session, terminal, print }: Context, name: string | undefined): Promise<void> {
+  const account = chooseAccount(session.settings, name);
+  const facts = session.openFacts();
+  const services = {
+    clock: session.clock,
+    ledger: session.openLedger(),
+    executions: session.openExecutions(),
+    // This command only reads.
+    facts: { read: facts.read.bind(facts), write: async () => undefined },
+  };
+  const report = await askExchange(session, account, (client) =>
+    readLimitUse(services, account, client, { timeoutMs }),
+  );
+  print({ account: account.name, ...report }, () => renderReport(report, account.name, terminal));
+}
+
+const columns: readonly Column[] = [
+  { title: 'limit' },
+  { title: 'of', optional: true },
+  { title: 'allowed', align: 'right', wraps: true },
+  { title: 'used', align: 'right' },
+  { title: 'left', align: 'right', wraps: true },
+  { title: 'now' },
+];
+
+function renderReport({ limits, unknown }: LimitReport, account: string, screen: Screen): string {
+  if (limits.length === 0)
+    return `Account ${account} sets no limit of growing risk: maxPosition, maxOpenNotional, maxDailyLoss, coolDownAfterLoss, tradingWindows. relay.config.example.ts explains them.`;
+  return [
+    renderRows(
+      columns,
+      limits.map((use) => ({ cells: cellsOf(use), note: noteOf(use, screen) })),
+      screen,
+    ),
+    ...unknown.map((text) => paint({ text: `Not known, so nothing may be opened: ${text}.`, style: 'bad' })),
+    paint(
+      'Orders that only reduce a position, and cancellations, pass all of these limits. A pause by hand stops reductions too.',
+    ),
+  ].join('\n\n');
+}
+
+function cellsOf({ name, of, limit, used, left, unit, denies }: LimitUse): readonly Cell[] {
+  return [
+    name,
+    of ?? '',
+    unit === null ? limit : `${limit} ${unit}`,
+    used ?? '–',
+    left ?? '–',
+    denies === null ? { text: 'allows', style: 'good' } : { text: 'denies', style: 'bad' },
+  ];
+}
+
+function noteOf({ denies, sinceMs }: LimitUse, { timeZone }: Screen): string | null {
+  const since =
+    sinceMs === null
+      ? null
+      : `since ${formatLocal(sinceMs, timeZone).slice(0, -4)} ${nameOffset(sinceMs, timeZone)}`;
+  const parts = [since, denies].filter((part) => part !== null);
+  return parts.length === 0 ? null : parts.join(': ');
+}

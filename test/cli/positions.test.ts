@@ -1,0 +1,183 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import { locateDataFolder } from '../../lib/host/data-folder.ts';
+import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { runCli, runForJson } from './run-cli.ts';
+import { type RunningRelay, startRelay } from './running-relay.ts';
+
+let relay: RunningRelay;
+let folder: string;
+
+beforeEach(async () => {
+  relay = await startRelay('live');
+  folder = mkdtempSync(join(tmpdir(), 'relay-config-'));
+  relay.world.setPrice('BTC_USDT', '50000');
+});
+afterEach(async () => {
+  await relay.world.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(fields: object = {}): Promise<void> {
+  const alert = {
+    id: 'buy-1',
+    ticker: 'BTCUSDT',
+    action: 'buy',
+    orderType: 'market',
+    maxSlippage: '1%',
+    quantity: '0.02',
+  };
+  await relay.world.post(JSON.stringify({ ...alert, ...fields }));
+  await relay.world.settled('buy-1');
+}
+
+/** The ledger learns that the stop-loss of the entry is open. */
+async function follow(filled: string): Promise<void> {
+  const entry = await relay.world.settled('buy-1');
+  const order = { endedAtMs: null, filledNotional: '1000', fees: {} } as const;
+  await relay.world.executions.record(
+    entry,
+    {
+      revision: 1,
+      readAtMs: 1,
+      isFollowed: true,
+      orders: [
+        { ...order, role: 'order', orderId: entry.orderId ?? 0, status: 'filled', filled },
+        { ...order, role: 'stop_loss', orderId: 90, status: 'open', filled: '0', price: '49000' },
+      ],
+    },
+    [],
+  );
+}
+
+describe('positions', () => {
+  test('shows nothing while nothing is open', async () => {
+    const { stdout } = await runCli(relay.here('positions'));
+
+    expect(stdout).toMatch(/^No open positions\.\n\nRead from the exchange just now, /);
+  });
+
+  test('shows each position with its profit, and that no stop is known', async () => {
+    await open();
+    relay.world.setPrice('BTC_USDT', '49500');
+
+    const { stdout } = await runCli(relay.here('positions'), '', { width: 80 });
+    const document = await runForJson(relay.here('positions', 'main'));
+
+    expect(stdout).toMatch(/^BTC_USDT +long +0\.02 +50000 +-10 USDT +– +none known$/m);
+    expect(stdout).toContain('Stop "none known": no stop-loss that this relay placed is known');
+    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(document).toMatchObject({
+      account: 'main',
+      failure: null,
+      ageMs: expect.any(Number),
+      positions: [{ market: 'BTC_USDT', amount: '0.02', floatingProfit: '-10', stops: [] }],
+    });
+  });
+
+  test.each([
+    ['0.02', '49000'],
+    ['0.01', '49000 for 0.01'],
+  ])('shows the stop of an entry of which %s was filled', async (filled, shown) => {
+    await open();
+    await follow(filled);
+
+    const { stdout } = await runCli(relay.here('positions'));
+
+    expect(stdout).toMatch(new RegExp(`^BTC_USDT .* ${shown}$`, 'm'));
+    expect(stdout).not.toContain('none known');
+  });
+
+  test('shows what was read last, with its age, while the exchange cannot be read', async () => {
+    await open();
+    const file = openSqlite(locateDataFolder(dirname(relay.world.secretsPath)).databasePath);
+    const fact = {
+      readAtMs: Date.now() - 7 * 60_000,
+      positions: [
+        {
+          positionId: 1,
+          market: 'BTC_USDT',
+          amount: '-0.5',
+          basePrice: '51000',
+          liquidationState: 'margin_call',
+        },
+      ],
+    };
+    await createSqliteAccountFacts(file).write('main', 'positions', fact);
+    file.close();
+    relay.world.paper.control.addFault({ fault: 'refuse', endpoint: 'open-positions', probability: 1 });
+
+    const { stdout } = await runCli(relay.here('positions'));
+
+    expect(stdout).toMatch(/^BTC_USDT +short +0\.5 +51000 +– +– +none known$/m);
+    expect(stdout).toContain('MARGIN CALL: add collateral or reduce the position');
+    expect(stdout).toMatch(
+      /OLD: the exchange cannot be read now \(.*\)\. This is what the relay read 7 min ago/,
+    );
+  });
+});
+
+describe('limits', () => {
+  function configure(limits: string, market = ''): string {
+    const path = join(folder, 'limited.config.ts');
+    writeFileSync(
+      path,
+      `export default {
+        exchange: { address: 'global', dialect: 'live' }, tickers: {}, maxLagSeconds: 60,
+        accounts: { main: { mode: 'live', markets: { BTC_USDT: { tradesOn: 'margin', ${market} } }, ${limits} } },
+      };`,
+    );
+    return path;
+  }
+
+  test('says that an account sets none', async () => {
+    const { stdout } = await runCli(relay.here('limits'));
+
+    expect(stdout).toContain('Account main sets no limit of growing risk: maxPosition, maxOpenNotional');
+  });
+
+  test('shows what is used, what is left, and why an order would be denied', async () => {
+    const limits = `maxOpenNotional: '5000', maxDailyLoss: '10', coolDownAfterLoss: 30, tradingWindows: [{ from: '00:00', until: '24:00' }]`;
+    const configPath = configure(limits, `maxPosition: '0.02'`);
+    await open();
+    relay.world.setPrice('BTC_USDT', '49500');
+
+    const document = await runForJson(relay.here('limits', '--config', configPath));
+    const { stdout } = await runCli(relay.here('limits', '--config', configPath), '', { width: 80 });
+
+    expect(document).toMatchObject({
+      account: 'main',
+      unknown: [],
+      limits: [
+        {
+          name: 'maxPosition',
+          of: 'BTC_USDT buy',
+          limit: '0.02',
+          used: '0.02',
+          left: '0',
+          unit: 'BTC',
+          denies: expect.any(String),
+        },
+        { name: 'maxPosition', of: 'BTC_USDT sell', used: '0', left: '0.02', denies: null },
+        { name: 'maxOpenNotional', limit: '5000', used: '990', left: '4010', unit: 'USDT', denies: null },
+        {
+          name: 'maxDailyLoss',
+          limit: '10',
+          used: '10',
+          left: '0',
+          denies: expect.stringContaining('has lost 10 USDT'),
+        },
+        { name: 'coolDownAfterLoss', limit: '30', left: '0', denies: null },
+        { name: 'tradingWindows', used: 'open', denies: null },
+      ],
+    });
+    expect(stdout).toMatch(/^maxOpenNotional +5000 USDT +990 +4010 +allows$/m);
+    expect(stdout).toContain(
+      'Orders that only reduce a position, and cancellations, pass all of these limits.',
+    );
+    expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+  });
+});
