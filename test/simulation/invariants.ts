@@ -10,6 +10,7 @@ import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findEnlargedPositions } from './position-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
+import { findRisks } from './risk-invariants.ts';
 import { findWrongSizes } from './sizing-invariants.ts';
 
 /** What must hold after every run, whatever faults it had. */
@@ -32,6 +33,7 @@ export const invariants = {
   I16: 'an order that may only reduce a position never opens or enlarges one',
   I17: 'every order has the size and price that its signal asks for, on readings of its own account of the last 5 s',
   I18: 'a guarded market order never fills beyond its bound, and what must fill at once never rests',
+  I19: 'no order enlarges what is at stake beyond the limits of its account, as far as the relay could know',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -65,5 +67,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findEnlargedPositions(facts),
     ...findWrongSizes(facts),
     ...findUnboundOrders(facts),
+    ...findRisks(facts),
   ];
 }

@@ -5,6 +5,7 @@ import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
 import { webhookMutants } from './receive-mutants.ts';
+import { riskMutants } from './risk-mutants.ts';
 import { sizeMutants } from './size-mutants.ts';
 import type { Range } from './tally.ts';
 import { wireMutants } from './wire-mutants.ts';
@@ -23,6 +24,7 @@ const mutants: readonly Mutant[] = [
   ...orderMutants,
   ...sizeMutants,
   ...boundMutants,
+  ...riskMutants,
   ...wireMutants,
 ];
 

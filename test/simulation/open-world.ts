@@ -10,7 +10,7 @@ import type { Outages } from './faults.ts';
 import type { Mutation } from './mutation.ts';
 import { fillSecrets } from './operator.ts';
 import type { Stage } from './process.ts';
-import { exchangeAddress, type LocalFlush, type SimulatedWorld, settings } from './simulated-world.ts';
+import { exchangeAddress, type LocalFlush, type SimulatedWorld, settingsIn } from './simulated-world.ts';
 
 let databaseCount = 0;
 
@@ -32,7 +32,7 @@ export function openSimulatedWorld(
   const world: SimulatedWorld = {
     stage,
     dialect,
-    settings: mutation.settings?.(settings) ?? settings,
+    settings: mutation.settings?.(settingsIn(dialect)) ?? settingsIn(dialect),
     databasePath,
     file,
     localFlush,
