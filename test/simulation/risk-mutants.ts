@@ -50,7 +50,9 @@ export const riskMutants: readonly Mutant[] = [
       client: (client, { handlerName }) =>
         handlerName !== 'execute'
           ? client
-          : changeCalls(client, (name) => (name === openOrder.name ? Promise.resolve([]) : undefined)),
+          : changeCalls(client, (name, params) =>
+              name === openOrder.name && !('clientOrderId' in params) ? Promise.resolve([]) : undefined,
+            ),
       ledger: (ledger, { handlerName }) =>
         handlerName !== 'execute' ? ledger : override(ledger, { openOrders: async () => [] }),
     },

@@ -86,13 +86,19 @@ const config = {
 
 export const { settings } = parseConfig(config);
 
-/** The written API lists neither positions nor fills, so a relay that speaks it has no limits that need them. */
+/** The written API lists neither positions nor fills, so a relay that speaks it has no limits but trading windows. */
 export function settingsIn(dialect: Dialect): Settings {
   return dialect === 'live' ? settings : { ...settings, accounts: mapValues(settings.accounts, withoutRisk) };
 }
 
-function withoutRisk({ limits: _, markets, ...account }: Account): Account {
-  return { ...account, markets: mapValues(markets, (market) => ({ ...market, maxPosition: null })) };
+function withoutRisk({ limits, markets, ...account }: Account): Account {
+  return {
+    ...account,
+    ...(limits === undefined
+      ? {}
+      : { limits: { ...limits, maxOpenNotional: null, maxDailyLoss: null, coolDownMs: null } }),
+    markets: mapValues(markets, (market) => ({ ...market, maxPosition: null })),
+  };
 }
 
 function mapValues<From, To>(
