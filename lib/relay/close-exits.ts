@@ -4,11 +4,12 @@ import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Order } from '../model/order.ts';
+import type { Order, Side } from '../model/order.ts';
 import type { SeenPosition } from '../positions/seen-position.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
+import { orderLagMs } from './own-orders.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** A position that an order closes. */
@@ -51,16 +52,20 @@ function withTimeToCancel(options: SendOptions, timeoutMs: number): SendOptions 
   return options.endByMs === undefined ? options : { ...options, endByMs: options.endByMs - timeoutMs / 2 };
 }
 
-const Filled = z.object({ order: z.object({ filled: z.string() }) });
+const Filled = z.object({ order: z.object({ filled: z.string(), remaining: z.string() }) });
 const FilledInPart = z.object({ placed: Filled });
 
-/** Whether the response shows that the order filled for the whole position. */
+/**
+ * Whether the response shows that nothing is left of the position. An order that the exchange has cut to the position, and
+ * that filled in full, has closed what was left of it.
+ */
 function closesWhole({ status, evidence }: Outcome, { amount }: SeenPosition): boolean {
   if (status !== 'placed') return false;
   const whole = z.safeParse(Filled, evidence);
   const part = z.safeParse(FilledInPart, evidence);
   const order = whole.success ? whole.data.order : part.success ? part.data.placed.order : null;
-  return order !== null && parseDecimal(order.filled).gte(amount.abs());
+  if (order === null) return false;
+  return parseDecimal(order.remaining).eq(zero) || parseDecimal(order.filled).gte(amount.abs());
 }
 
 async function cancelLeft(
@@ -75,60 +80,99 @@ async function cancelLeft(
     ...(endByMs === undefined ? {} : { endByMs }),
   };
   try {
-    const scope = { market: closed.market, isExit: await createExitTest(services, closed) };
-    return describe(outcome, await cancelExits(client, scope, limits));
+    const planned = await planExitTest(services, closed);
+    const scope = { market: closed.market, isExit: planned.isExit };
+    const cancelled = await cancelExits(client, scope, limits);
+    const unseen = planned.isWhole ? planned.findUnseen() : notListed;
+    return unseen === null ? describe(outcome, cancelled) : unread(describe(outcome, cancelled), unseen);
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     return unread(outcome, error.message);
   }
 }
 
+const notListed = 'more orders are followed than can be read';
+
+interface ExitTest {
+  isExit(order: Order): boolean;
+  /** Why an exit may be open that was not in the list; null when there is none. To be asked after the list was read. */
+  findUnseen(): string | null;
+  /** False when there are more entries than were read. */
+  readonly isWhole: boolean;
+}
+
 /**
  * Recognises the orders that only protected the position: this relay's orders that only reduce, and the stop-loss and
  * take-profit that the exchange made from this relay's entries. What others placed stays.
  */
-async function createExitTest(
-  { ledger, executions }: ExecuteServices,
+async function planExitTest(
+  { ledger, executions, clock }: ExecuteServices,
   { account, market, position }: ClosedPosition,
-): Promise<(order: Order) => boolean> {
+): Promise<ExitTest> {
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   const own = await ledger.openOrders(account, market, mostBelieved);
-  const entries = [...own, ...(await executions.followed(account, mostBelieved))].filter(
-    ({ signal }) => signal?.market === market,
-  );
+  const followed = await executions.followed(account, mostBelieved);
+  const entries = [...own, ...followed].filter(({ signal }) => signal?.market === market);
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
-  const made = entries.flatMap(exitsOf);
-  return (order) =>
-    order.side === closingSide &&
-    (position.side === null || order.positionSide === position.side) &&
-    ((order.reduceOnly === true && names.has(order.clientOrderId)) ||
-      (order.clientOrderId === '' && made.some((exit) => isExit(exit, order))));
+  const made = entries.flatMap((entry) => exitsOf(entry, closingSide));
+  const seen = new Set<string>();
+  const isMade = (order: Order) => {
+    const exits = order.clientOrderId === '' ? made.filter((exit) => isExit(exit, order)) : [];
+    // One of a pair stands for both.
+    for (const { signalId } of exits) seen.add(signalId);
+    return exits.length > 0;
+  };
+  return {
+    isWhole: followed.length < mostBelieved,
+    isExit: (order) =>
+      order.side === closingSide &&
+      (position.side === null || order.positionSide === position.side) &&
+      (isMade(order) || (order.reduceOnly === true && names.has(order.clientOrderId))),
+    findUnseen() {
+      const youngestMs = clock.nowMs() - orderLagMs;
+      const late = made.find((exit) => !seen.has(exit.signalId) && exit.madeAtMs > youngestMs);
+      return late === undefined
+        ? null
+        : 'the list of open orders may not show yet the ones of a new position';
+    },
+  };
 }
 
 /** A stop-loss or take-profit of an entry: its order id where that is known, or else its price. */
 interface Exit {
+  /** Of the entry that it protects. */
+  readonly signalId: string;
   readonly orderId: number | null;
   readonly price: string | null;
+  /** When it became known. */
+  readonly madeAtMs: number;
 }
 
 const Planned = z.object({
+  side: z.string(),
   oto: z.object({ stopLoss: z.optional(z.string()), takeProfit: z.optional(z.string()) }),
 });
 const PlannedOfOrder = z.object({ order: Planned });
 const PlannedOfEnded = z.object({ placed: PlannedOfOrder });
 
-function exitsOf({ steps, execution }: Entry): readonly Exit[] {
+/** @param closingSide the side of an order that closes the position; what closes another one is no exit of it */
+function exitsOf({ signalId, steps, execution }: Entry, closingSide: Side): readonly Exit[] {
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
-    .map(({ orderId }): Exit => ({ orderId, price: null }));
-  const planned = steps.flatMap(({ evidence }) => plannedPrices(evidence));
-  return [...known, ...planned.map((price): Exit => ({ orderId: null, price }))];
+    .map(({ orderId }): Exit => ({ signalId, orderId, price: null, madeAtMs: Number.NEGATIVE_INFINITY }));
+  const planned = steps.flatMap(({ evidence, atMs }) =>
+    plannedPrices(evidence, closingSide).map(
+      (price): Exit => ({ signalId, orderId: null, price, madeAtMs: atMs }),
+    ),
+  );
+  return [...known, ...planned];
 }
 
-function plannedPrices(evidence: Json | undefined): readonly string[] {
+function plannedPrices(evidence: Json | undefined, closingSide: Side): readonly string[] {
   const whole = z.safeParse(PlannedOfOrder, evidence);
   const ended = z.safeParse(PlannedOfEnded, evidence);
   const order = whole.success ? whole.data.order : ended.success ? ended.data.placed.order : null;
+  if (order?.side === closingSide) return [];
   return [order?.oto.stopLoss, order?.oto.takeProfit].flatMap((price) => price ?? []);
 }
 
@@ -168,7 +212,7 @@ function unread(outcome: Outcome, reason: string): Outcome {
   return {
     ...outcome,
     note: `${outcome.note}; orders that protected it could not be read (${reason})`,
-    evidence: toJson({ ...Object(outcome.evidence), cancelledExits: [], leftExits: null }),
+    evidence: toJson({ cancelledExits: [], ...Object(outcome.evidence), leftExits: null }),
     alarm: outcome.alarm ?? { name: alarmName, message },
   };
 }

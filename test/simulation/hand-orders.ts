@@ -56,7 +56,11 @@ export function scheduleHandTrades(
 const meddlingRate = 0.15;
 
 /** An exchange on which the owner sometimes reduces or turns a position just before an order that reduces it arrives. */
-export function withMeddling(exchange: SimulatedExchange, { random }: PositionRun, history: History): SimulatedExchange {
+export function withMeddling(
+  exchange: SimulatedExchange,
+  { random }: PositionRun,
+  history: History,
+): SimulatedExchange {
   let count = 0;
   return override(exchange, {
     async serve(request, atMs, lagMs) {
@@ -70,7 +74,14 @@ export function withMeddling(exchange: SimulatedExchange, { random }: PositionRu
           marketNamed(market).amountStep,
         );
         const price = marketNamed(market).startPrice.times(side === 'buy' ? '1.03' : '0.97');
-        const trade = { account, type: 'limit', market, side, amount: amount.toFixed(), price: price.toFixed(0) } as const;
+        const trade = {
+          account,
+          type: 'limit',
+          market,
+          side,
+          amount: amount.toFixed(),
+          price: price.toFixed(0),
+        } as const;
         exchange.placeByHand({ ...trade, clientOrderId: `${handPrefix}meddling-${count}` }, atMs);
         history.note(atMs, 'owner', `trades in ${market}`, 'owner: trade before a close');
       }

@@ -7,7 +7,17 @@ import type { PositionRun } from './position-runs.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** How a strategy says what it wants. `events` says what changed, all others which position it wants. */
-const styles = ['base', 'words', 'signed', 'sentiment', 'quote', 'equity', 'events', 'events', 'events'] as const;
+const styles = [
+  'base',
+  'words',
+  'signed',
+  'sentiment',
+  'quote',
+  'equity',
+  'events',
+  'events',
+  'events',
+] as const;
 type Style = (typeof styles)[number];
 
 /** A strategy on one market. It holds nothing at first. */

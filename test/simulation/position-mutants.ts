@@ -17,7 +17,8 @@ type Client = (client: ExchangeClient, tools: MutationTools) => ExchangeClient;
 const kinds = ['market'] as const;
 
 /** Sends what may only reduce a position without the flag. */
-const openByClosing: Client = (client) => changeCreates(client, (params) => ({ ...params, reduceOnly: undefined }));
+const openByClosing: Client = (client) =>
+  changeCreates(client, (params) => ({ ...params, reduceOnly: undefined }));
 
 /** Takes a first leg whose outcome is not known for one that is done. */
 function presumeReduced(ledger: Ledger, { handlerName }: MutationTools): Ledger {
