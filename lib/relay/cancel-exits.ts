@@ -1,3 +1,4 @@
+import type { Alarm } from '../base/alarms.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
@@ -5,7 +6,8 @@ import { legsOf, listGroups, nameGroup } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { OcoOrder, Order } from '../model/order.ts';
 import { cancelGroup, groupTargetOf } from './cancel-group.ts';
-import { wasResponseLost } from './cancel-outcomes.ts';
+import { otherOrderAlarm, wasResponseLost } from './cancel-outcomes.ts';
+import { findCancelContradictions } from './find-contradictions.ts';
 
 /** Which orders of a market are exits. */
 export interface ExitScope {
@@ -26,6 +28,8 @@ export interface ExitOutcome extends Exit {
   readonly result: 'cancelled' | 'gone' | 'unknown' | 'failed';
   /** One sentence. */
   readonly note: string;
+  /** The response reported another order. */
+  readonly alarm?: Alarm;
 }
 
 export interface CancelledExits {
@@ -105,7 +109,12 @@ async function cancelSingle(
 ): Promise<ExitOutcome> {
   const exit = exitOfOrder(orderId);
   try {
-    await client.call(cancelOrder, { market, orderId }, options);
+    const order = await client.call(cancelOrder, { market, orderId }, options);
+    const contradictions = findCancelContradictions({ market, orderId, clientOrderId: null }, order);
+    if (contradictions.length > 0) {
+      const alarm = otherOrderAlarm(contradictions);
+      return { ...exit, result: 'unknown', note: alarm.message, alarm };
+    }
     return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled` };
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;

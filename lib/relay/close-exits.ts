@@ -1,15 +1,17 @@
 import * as z from 'zod/mini';
-import { parseDecimal, zero } from '../base/decimal.ts';
-import { type Json, toJson } from '../base/json.ts';
+import { type Alarm, joinAlarms } from '../base/alarms.ts';
+import { minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import type { Entry } from '../ledger/entry.ts';
-import type { Order, Side } from '../model/order.ts';
+import type { Entry, Step } from '../ledger/entry.ts';
+import type { Order } from '../model/order.ts';
+import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
 import type { SeenPosition } from '../positions/seen-position.ts';
+import { longestPositionLagMs } from '../positions/trust-reading.ts';
 import type { Outcome, Plan } from './action.ts';
-import { type CancelledExits, cancelExits } from './cancel-exits.ts';
+import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
-import { orderLagMs } from './own-orders.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** A position that an order closes. */
@@ -32,12 +34,7 @@ export function withExitsCancelled(
   return {
     verdict: 'ready',
     action: {
-      isOrder: action.isOrder,
-      get requests() {
-        return action.requests;
-      },
-      ...(action.evidence === undefined ? {} : { evidence: action.evidence }),
-      ...(action.readAtMs === undefined ? {} : { readAtMs: action.readAtMs }),
+      ...action,
       async send(options) {
         const outcome = await action.send(withTimeToCancel(options, services.exchangeTimeoutMs));
         if (!closesWhole(outcome, closed.position)) return outcome;
@@ -52,20 +49,20 @@ function withTimeToCancel(options: SendOptions, timeoutMs: number): SendOptions 
   return options.endByMs === undefined ? options : { ...options, endByMs: options.endByMs - timeoutMs / 2 };
 }
 
-const Filled = z.object({ order: z.object({ filled: z.string(), remaining: z.string() }) });
-const FilledInPart = z.object({ placed: Filled });
+const Closing = z.object({ order: z.object({ amount: z.string(), filled: z.string() }) });
+const ClosingAndEnded = z.object({ placed: Closing });
 
 /**
- * Whether the response shows that nothing is left of the position. An order that the exchange has cut to the position, and
- * that filled in full, has closed what was left of it.
+ * Whether the response shows that no position is left: the order filled for all of it, or for all that the exchange cut it
+ * to because others had reduced the position meanwhile, or there was nothing to reduce any more.
  */
 function closesWhole({ status, evidence }: Outcome, { amount }: SeenPosition): boolean {
+  if (status === 'rejected') return saysNothingToReduce(evidence);
   if (status !== 'placed') return false;
-  const whole = z.safeParse(Filled, evidence);
-  const part = z.safeParse(FilledInPart, evidence);
+  const whole = z.safeParse(Closing, evidence);
+  const part = z.safeParse(ClosingAndEnded, evidence);
   const order = whole.success ? whole.data.order : part.success ? part.data.placed.order : null;
-  if (order === null) return false;
-  return parseDecimal(order.remaining).eq(zero) || parseDecimal(order.filled).gte(amount.abs());
+  return order !== null && parseDecimal(order.filled).gte(minimum(parseDecimal(order.amount), amount.abs()));
 }
 
 async function cancelLeft(
@@ -80,100 +77,119 @@ async function cancelLeft(
     ...(endByMs === undefined ? {} : { endByMs }),
   };
   try {
-    const planned = await planExitTest(services, closed);
-    const scope = { market: closed.market, isExit: planned.isExit };
-    const cancelled = await cancelExits(client, scope, limits);
-    const unseen = planned.isWhole ? planned.findUnseen() : notListed;
-    return unseen === null ? describe(outcome, cancelled) : unread(describe(outcome, cancelled), unseen);
+    const exits = await createExitTest(services, closed);
+    const scope = { market: closed.market, isExit: exits.isExit };
+    const done: ExitOutcome[] = [];
+    for (;;) {
+      const { exits: ended, left } = await cancelExits(client, scope, limits);
+      done.push(...ended);
+      const nowMs = services.clock.nowMs();
+      const isAwaited = exits.isAwaited(nowMs);
+      const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (endByMs ?? nowMs);
+      if (!isAwaited || !mayRepeat)
+        return describe(outcome, { exits: done, left }, isAwaited ? awaitedNote : null);
+      await services.clock.sleep(relistPauseMs);
+    }
   } catch (error) {
     if (!(error instanceof ExchangeError)) throw error;
     return unread(outcome, error.message);
   }
 }
 
-const notListed = 'more orders are followed than can be read';
+/** Between two readings of open orders in a list that may lag. */
+const relistPauseMs = 1000;
+const awaitedNote = 'the stop-loss or take-profit of an entry of the last seconds is in no list yet';
 
+/** Recognises exits, and remembers which of those that must be there it has not seen. */
 interface ExitTest {
   isExit(order: Order): boolean;
-  /** Why an exit may be open that was not in the list; null when there is none. To be asked after the list was read. */
-  findUnseen(): string | null;
-  /** False when there are more entries than were read. */
-  readonly isWhole: boolean;
+  /** Whether an exit was placed so recently that a list may not show it yet. */
+  isAwaited(nowMs: number): boolean;
 }
 
 /**
  * Recognises the orders that only protected the position: this relay's orders that only reduce, and the stop-loss and
  * take-profit that the exchange made from this relay's entries. What others placed stays.
  */
-async function planExitTest(
-  { ledger, executions, clock }: ExecuteServices,
+async function createExitTest(
+  { ledger, executions }: ExecuteServices,
   { account, market, position }: ClosedPosition,
 ): Promise<ExitTest> {
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   const own = await ledger.openOrders(account, market, mostBelieved);
-  const followed = await executions.followed(account, mostBelieved);
-  const entries = [...own, ...followed].filter(({ signal }) => signal?.market === market);
+  const entries = [...own, ...(await executions.followed(account, mostBelieved))].filter(
+    ({ signal }) => signal?.market === market,
+  );
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
-  const made = entries.flatMap((entry) => exitsOf(entry, closingSide));
+  const made = entries.flatMap(exitsOf);
+  // Both exits of an entry are placed at once, so one that is seen stands for the other.
   const seen = new Set<string>();
   const isMade = (order: Order) => {
-    const exits = order.clientOrderId === '' ? made.filter((exit) => isExit(exit, order)) : [];
-    // One of a pair stands for both.
-    for (const { signalId } of exits) seen.add(signalId);
-    return exits.length > 0;
+    const found = made.filter((exit) => isExit(exit, order));
+    for (const { signalId } of found) seen.add(signalId);
+    return found.length > 0;
   };
   return {
-    isWhole: followed.length < mostBelieved,
     isExit: (order) =>
       order.side === closingSide &&
       (position.side === null || order.positionSide === position.side) &&
-      (isMade(order) || (order.reduceOnly === true && names.has(order.clientOrderId))),
-    findUnseen() {
-      const youngestMs = clock.nowMs() - orderLagMs;
-      const late = made.find((exit) => !seen.has(exit.signalId) && exit.madeAtMs > youngestMs);
-      return late === undefined
-        ? null
-        : 'the list of open orders may not show yet the ones of a new position';
-    },
+      ((order.reduceOnly === true && names.has(order.clientOrderId)) ||
+        (order.clientOrderId === '' && isMade(order))),
+    isAwaited: (nowMs) =>
+      made.some(
+        (exit) => exit.entrySide !== closingSide && nowMs <= exit.awaitedUntilMs && !seen.has(exit.signalId),
+      ),
   };
 }
 
 /** A stop-loss or take-profit of an entry: its order id where that is known, or else its price. */
 interface Exit {
-  /** Of the entry that it protects. */
+  /** Of the entry that it belongs to. */
   readonly signalId: string;
   readonly orderId: number | null;
   readonly price: string | null;
-  /** When it became known. */
-  readonly madeAtMs: number;
+  /** The side of the entry; null when it is not known or not needed. */
+  readonly entrySide: string | null;
+  /** Until this time a list may not show it yet. */
+  readonly awaitedUntilMs: number;
 }
 
 const Planned = z.object({
-  side: z.string(),
-  oto: z.object({ stopLoss: z.optional(z.string()), takeProfit: z.optional(z.string()) }),
+  order: z.object({
+    side: z.string(),
+    filled: z.string(),
+    oto: z.object({ stopLoss: z.optional(z.string()), takeProfit: z.optional(z.string()) }),
+  }),
 });
-const PlannedOfOrder = z.object({ order: Planned });
-const PlannedOfEnded = z.object({ placed: PlannedOfOrder });
+const PlannedAndEnded = z.object({ placed: Planned });
 
-/** @param closingSide the side of an order that closes the position; what closes another one is no exit of it */
-function exitsOf({ signalId, steps, execution }: Entry, closingSide: Side): readonly Exit[] {
+function exitsOf({ signalId, steps, execution }: Entry): readonly Exit[] {
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
-    .map(({ orderId }): Exit => ({ signalId, orderId, price: null, madeAtMs: Number.NEGATIVE_INFINITY }));
-  const planned = steps.flatMap(({ evidence, atMs }) =>
-    plannedPrices(evidence, closingSide).map(
-      (price): Exit => ({ signalId, orderId: null, price, madeAtMs: atMs }),
-    ),
-  );
-  return [...known, ...planned];
+    .map(({ orderId }): Exit => ({ signalId, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
+  return [...known, ...steps.flatMap((step) => plannedExits(signalId, step))];
 }
 
-function plannedPrices(evidence: Json | undefined, closingSide: Side): readonly string[] {
-  const whole = z.safeParse(PlannedOfOrder, evidence);
-  const ended = z.safeParse(PlannedOfEnded, evidence);
+/** An entry that has not filled has no exits yet, so none of them is waited for. */
+function plannedExits(signalId: string, { evidence, atMs }: Step): readonly Exit[] {
+  const whole = z.safeParse(Planned, evidence);
+  const ended = z.safeParse(PlannedAndEnded, evidence);
   const order = whole.success ? whole.data.order : ended.success ? ended.data.placed.order : null;
-  if (order?.side === closingSide) return [];
-  return [order?.oto.stopLoss, order?.oto.takeProfit].flatMap((price) => price ?? []);
+  if (order === null) return [];
+  const isFilled = parseDecimal(order.filled).gt(zero);
+  return [order.oto.stopLoss, order.oto.takeProfit].flatMap((price): readonly Exit[] =>
+    price === undefined
+      ? []
+      : [
+          {
+            signalId,
+            orderId: null,
+            price,
+            entrySide: isFilled ? order.side : null,
+            awaitedUntilMs: isFilled ? atMs + longestPositionLagMs : 0,
+          },
+        ],
+  );
 }
 
 function isExit({ orderId, price }: Exit, order: Order): boolean {
@@ -181,9 +197,8 @@ function isExit({ orderId, price }: Exit, order: Order): boolean {
   return (order.activationPrice ?? order.price).eq(parseDecimal(price));
 }
 
-const alarmName = 'orders_left_open';
-
-function describe(outcome: Outcome, { exits, left }: CancelledExits): Outcome {
+/** @param awaited what may still come; null: nothing */
+function describe(outcome: Outcome, { exits, left }: CancelledExits, awaited: string | null): Outcome {
   const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
   const ended = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
   const evidence = toJson({
@@ -191,28 +206,31 @@ function describe(outcome: Outcome, { exits, left }: CancelledExits): Outcome {
     cancelledExits: ended.flatMap(({ orderIds }) => orderIds),
     leftExits: leftIds,
   });
-  if (exits.length === 0) return { ...outcome, evidence };
+  const isClean = leftIds?.length === 0 && awaited === null;
+  const contradicted = exits.map(({ alarm }) => alarm);
+  const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
   const names = ended.map(({ name }) => name).join(', ');
-  if (leftIds?.length === 0)
-    return {
-      ...outcome,
-      evidence,
-      note: `${outcome.note}; orders that only protected it are cancelled: ${names}`,
-    };
-  const which = leftIds === null ? 'the open orders could not be read back' : `order ${leftIds.join(', ')}`;
-  const note = `${outcome.note}; orders that protected it may still be open: ${which}`;
-  const message =
-    'a position was closed, and orders that protected it may still be open and could open a new one: cancel them';
-  return { ...outcome, evidence, note, alarm: outcome.alarm ?? { name: alarmName, message } };
+  const which = awaited ?? leftIds?.join(', ') ?? 'the open orders could not be read back';
+  const notes = [
+    outcome.note,
+    ...(names === '' ? [] : [`orders that only protected it are cancelled: ${names}`]),
+    ...(isClean ? [] : [`orders that protected it may still be open: ${which}`]),
+  ];
+  return { ...outcome, evidence, note: notes.join('; '), ...(alarm === undefined ? {} : { alarm }) };
 }
 
+const leftAlarm: Alarm = {
+  name: 'orders_left_open',
+  message:
+    'a position was closed, and orders that protected it may still be open and could open a new one: cancel them',
+};
+
 function unread(outcome: Outcome, reason: string): Outcome {
-  const message =
-    'a position was closed, and the open orders could not be read: a stop-loss or take-profit may still be open';
+  const alarm = joinAlarms([outcome.alarm, leftAlarm]);
   return {
     ...outcome,
     note: `${outcome.note}; orders that protected it could not be read (${reason})`,
-    evidence: toJson({ cancelledExits: [], ...Object(outcome.evidence), leftExits: null }),
-    alarm: outcome.alarm ?? { name: alarmName, message },
+    evidence: toJson({ ...Object(outcome.evidence), cancelledExits: [], leftExits: null }),
+    ...(alarm === undefined ? {} : { alarm }),
   };
 }

@@ -22,7 +22,7 @@ export interface Follower {
 }
 
 /** The most entries that are followed at once for an account, the oldest first. */
-const mostFollowed = 1000;
+const mostFollowed = 5000;
 /** The most orders that one run asks for alone. The next run asks for the next ones. */
 const mostAsked = 10;
 /** The pause before an order is asked for alone again; it doubles with each try. */
@@ -124,9 +124,14 @@ async function askForUnexplained(
     .flatMap((one) => one.unexplained.map((name) => ({ name, known: memory.knownOf(name) })))
     .filter(({ known }) => known.askedAtMs === null || nowMs - known.askedAtMs >= pauseAfter(known.tries))
     .sort((one, other) => (one.known.unexplainedSinceMs ?? 0) - (other.known.unexplainedSinceMs ?? 0));
-  for (const { name } of due.slice(0, mostAsked)) await memory.ask(client, name, nowMs, options);
   const nameless = followed.filter(({ names }) => names.length === 0).slice(0, mostAsked);
-  for (const one of nameless) await findName(client, one, memory, nowMs, options);
+  try {
+    for (const { name } of due.slice(0, mostAsked)) await memory.ask(client, name, nowMs, options);
+    for (const one of nameless) await findName(client, one, memory, nowMs, options);
+  } catch (error) {
+    // What the lists of the account have told is stored in any case; the next run asks again.
+    if (!(error instanceof ExchangeError)) throw error;
+  }
 }
 
 function pauseAfter(tries: number): number {
@@ -143,16 +148,12 @@ async function findName(
 ): Promise<void> {
   const { market, clientOrderId } = one;
   if (clientOrderId === null) return;
-  try {
-    const place = await findOrder(client, { market, clientOrderId }, options);
-    const orderId =
-      place.kind === 'found' ? place.order.orderId : place.kind === 'filled' ? place.orderId : null;
-    if (orderId === null) return;
-    one.setOrderId(orderId);
-    await memory.ask(client, { market, orderId }, nowMs, options);
-  } catch (error) {
-    if (!(error instanceof ExchangeError)) throw error;
-  }
+  const place = await findOrder(client, { market, clientOrderId }, options);
+  const orderId =
+    place.kind === 'found' ? place.order.orderId : place.kind === 'filled' ? place.orderId : null;
+  if (orderId === null) return;
+  one.setOrderId(orderId);
+  await memory.ask(client, { market, orderId }, nowMs, options);
 }
 
 async function record(

@@ -23,13 +23,10 @@ export function withPosition(plan: Plan, { position, readAtMs, order }: Position
   return {
     verdict: 'ready',
     action: {
-      isOrder: action.isOrder,
-      get requests() {
-        return action.requests;
-      },
+      // With what the limits of the account say of the order.
+      ...action,
       evidence: join(action.evidence),
       readAtMs: Math.min(readAtMs, action.readAtMs ?? readAtMs),
-      send: (options) => action.send(options),
     },
   };
 }

@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { formatDecimal } from '../../lib/base/decimal.ts';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import type { Account } from '../../lib/model/account.ts';
+import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { longestPositionLagMs } from '../../lib/positions/trust-reading.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { override } from '../support/override.ts';
 
 let relay: Aftermath;
 let alerts = 0;
@@ -255,6 +258,83 @@ describe('a close', () => {
 
     expect(entry?.status).toBe('rejected');
     expect(await heldAmount()).toBe('0');
+  });
+});
+
+describe('the stops of a closed position', () => {
+  const exits = { stopLoss: '2%', takeProfit: '4%' };
+  /** Places an order by hand while the request that creates the next order is on its way. */
+  function tradeBeforeNextOrder(side: 'buy' | 'sell', amount: string): void {
+    let isDone = false;
+    const { exchangeFor } = relay.services;
+    Object.assign(relay.services, {
+      exchangeFor: async (account: string) => {
+        const client = await exchangeFor(account);
+        const prepare: typeof client.prepare = (endpoint, params) => {
+          const prepared = client.prepare(endpoint, params);
+          if (endpoint.name !== 'limit' || isDone) return prepared;
+          isDone = true;
+          const send: typeof prepared.send = async (options) => {
+            await client.call(marketEndpoint, {
+              market: 'BTC_USDT',
+              side,
+              amount: parseDecimal(amount),
+              clientOrderId: 'by-hand',
+            });
+            return await prepared.send(options);
+          };
+          return { ...prepared, send };
+        };
+        return override(client, { prepare });
+      },
+    });
+  }
+
+  test('go, too, when the owner has reduced the position meanwhile, and the exchange cuts the close', async () => {
+    await order('buy', '0.2', exits);
+    tradeBeforeNextOrder('sell', '0.05');
+
+    const [entry] = await send({ action: 'close' });
+
+    expect([entry?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', []]);
+  });
+
+  test('go, too, when the owner has closed the position meanwhile, and nothing is left to reduce', async () => {
+    await order('buy', '0.2', exits);
+    tradeBeforeNextOrder('sell', '0.2');
+
+    const [entry] = await send({ action: 'close' });
+
+    expect([entry?.status, await heldAmount(), openIds()]).toEqual(['rejected', '0', []]);
+    expect(noteOf(entry)).toContain('orders that only protected it are cancelled');
+  });
+
+  test('are waited for while the list may not show them yet', async () => {
+    await send({ target: '0.2', ...exits });
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-order', delayMs: 60_000, count: 1 });
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'conditional-orders',
+      delayMs: 60_000,
+      count: 1,
+    });
+
+    const [entry] = await send({ target: 'flat' });
+
+    expect([entry?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', []]);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('that no list shows in time are an alarm', async () => {
+    await send({ target: '0.2', ...exits });
+    for (const endpoint of ['open-order', 'conditional-orders'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 60_000, probability: 1 });
+
+    const [entry] = await send({ target: 'flat' });
+
+    expect(entry?.status).toBe('placed');
+    expect(relay.alarms.map(({ name }) => name)).toEqual(['orders_left_open']);
+    expect(noteOf(entry)).toContain('is in no list yet');
   });
 });
 
@@ -526,4 +606,84 @@ test('a position action that depends on an unknown order of its market waits for
 
   expect(statusesOf([await relay.entry('s2'), await relay.entry('s3')])).toEqual(['placed', 'placed']);
   expect(await heldAmount()).toBe('0.1');
+});
+
+describe('where there is no single position to speak of', () => {
+  test('in hedge mode a close names its position, and a reverse and a target are denied', async () => {
+    relay.paper.control.setHedgeMode('main', true);
+    const futures = { ticker: 'BTCUSDT.P' };
+    const open = async (positionSide: string, action: string) => {
+      alerts += 1;
+      await relay.receiveAll(
+        JSON.stringify({
+          ...futures,
+          id: `s${alerts}`,
+          ...{ action, positionSide, orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' },
+        }),
+      );
+      await executeSignal(relay.services, { account: 'main', signalId: `s${alerts}`, market: 'BTC_PERP' });
+      relay.clock.advance(longestPositionLagMs + 1);
+      return await relay.entry(`s${alerts}`);
+    };
+    await open('LONG', 'buy');
+    await open('SHORT', 'sell');
+    const later = async (members: object) => {
+      await relay.receiveAll(alertWith({ ...futures, ...members }));
+      const id = `s${alerts}`;
+      await executeSignal(relay.services, { account: 'main', signalId: id, market: 'BTC_PERP' });
+      return await relay.entry(id);
+    };
+
+    expect((await later({ action: 'close' })).steps.at(-1)).toMatchObject({
+      status: 'denied',
+      note: expect.stringContaining('write "action": "close" with "positionSide": "LONG" or "SHORT"'),
+    });
+    expect((await later({ target: '0.1' })).status).toBe('denied');
+    expect((await later({ action: 'reverse' })).status).toBe('denied');
+    expect((await later({ action: 'close', positionSide: 'SHORT' })).status).toBe('placed');
+    const client = await relay.services.exchangeFor('main');
+    expect(await client.call(openPositions, { market: 'BTC_PERP' })).toMatchObject([
+      { positionSide: 'LONG' },
+    ]);
+  });
+
+  test('in a market that trades on spot by now, it is denied with what to write', async () => {
+    await relay.receiveAll(alertWith({ action: 'close' }));
+    const { main } = relay.services.settings.accounts;
+    changeAccount({
+      markets: { BTC_USDT: { ...(main?.markets['BTC_USDT'] as MarketLimits), tradesOn: 'spot' } },
+    });
+
+    await relay.execute('s1');
+
+    expect(noteOf(await relay.entry('s1'))).toBe(
+      'BTC_USDT trades on spot, where there are no positions; instead of "close" write "sell" with "quantityPercent": "100%" to sell all of it',
+    );
+  });
+
+  test('a dry run shows both legs as if the first had been sent', async () => {
+    await order('buy', '0.2');
+    changeAccount({ mode: 'dry-run' });
+
+    const [reduce, open] = await send({ action: 'reverse' });
+
+    expect([reduce?.status, open?.status, await heldAmount()]).toEqual(['dry_run', 'dry_run', '0.2']);
+    const requestOf = (entry: Entry | undefined) => entry?.steps.at(-1)?.evidence;
+    expect(requestOf(reduce)).toMatchObject({
+      requests: [{ fields: { side: 'sell', amount: '0.2', reduceOnly: true } }],
+    });
+    expect(requestOf(open)).toMatchObject({ requests: [{ fields: { side: 'sell', amount: '0.2' } }] });
+  });
+});
+
+test('in the documented dialect a position action is denied, because no list shows positions', async () => {
+  await relay.close();
+  relay = await openAftermath('documented');
+
+  const [entry] = await send({ action: 'close' });
+
+  expect(entry?.steps.at(-1)?.evidence).toMatchObject({
+    rule: 'position_not_in_dialect',
+    actual: 'documented',
+  });
 });

@@ -112,3 +112,17 @@ function drawTrade(
     price: limit.toFixed(0),
   };
 }
+
+/** Schedules the cancellation of a stop-loss that the exchange made from an order: its position stays. */
+export function scheduleHandCancels({ stage, exchange }: SimulatedWorld, untilMs: number): void {
+  const { loop, random, history } = stage;
+  loop.schedule(rollWhole(random, 0, untilMs - loop.nowMs), () => {
+    const stops = [...exchange.state.open.values()].filter(
+      ({ parentId, activationPrice }) => parentId !== null && activationPrice !== null,
+    );
+    const [stop] = stops;
+    if (stop === undefined) return;
+    exchange.cancelByHand(stop, loop.nowMs);
+    history.note(loop.nowMs, 'owner', `cancels the stop-loss ${stop.orderId}`, 'owner: cancel by hand');
+  });
+}

@@ -1,10 +1,12 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { findUnboundOrders } from './bound-invariants.ts';
 import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
+import { findWrongFollowing } from './follow-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
 import { findUnlawfulLegs } from './leg-invariants.ts';
@@ -45,6 +47,9 @@ export const invariants = {
   I24: 'a signal is satisfied only if the position was as wanted, and nothing was sent for it',
   I25: 'what depends on the position waits for earlier orders of its market, and never becomes a dead letter by waiting',
   I26: 'no order of a second strategy is sent while the position of the first one is open, where the account says so',
+  I27: 'the fills in the ledger are those of the exchange: none is missing, none invented, none counted twice',
+  I28: 'the ledger says how each order and each exit made from it stands or ended',
+  I29: 'a position that has lost its stop-loss raises an alarm',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -61,6 +66,8 @@ export interface Violation {
 export interface Facts {
   readonly history: History;
   readonly entries: readonly Entry[];
+  /** All that the ledger has. */
+  readonly fills: readonly Fill[];
   readonly exchange: ExchangeState;
   readonly dialect: Dialect;
   /** Of the accounts, without what a mutation changes. */
@@ -85,5 +92,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findFalselySatisfied(facts),
     ...findBrokenWaits(facts),
     ...findSecondStrategies(facts),
+    ...findWrongFollowing(facts),
   ];
 }

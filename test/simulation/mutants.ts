@@ -1,6 +1,7 @@
 import type { OrderKindName } from '../../lib/model/order.ts';
 import { hasKind } from './alerts.ts';
 import { boundMutants } from './bound-mutants.ts';
+import { followMutants } from './follow-mutants.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
@@ -26,6 +27,7 @@ const mutants: readonly Mutant[] = [
   ...boundMutants,
   ...positionMutants,
   ...wireMutants,
+  ...followMutants,
 ];
 
 /** @throws RangeError that lists all mutants, when there is none of that name */

@@ -219,7 +219,7 @@ class Passage {
   /** Zero for a response that shows what is so at this moment. */
   #mostLagMs(): number {
     const { path } = this.#request;
-    if (/orders|history|conditional/.test(path)) return longestListLagMs;
+    if (/orders|history|conditional|trade-account\/order$/.test(path)) return longestListLagMs;
     const { doPositionsLag } = this.#process.stage;
     return doPositionsLag && path === openPositions.path.live ? longestPositionLagMs : 0;
   }

@@ -2,6 +2,7 @@ import { createRandom } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { override } from '../support/override.ts';
@@ -11,7 +12,7 @@ import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
 import { groundsIn, hedgedAccount } from './grounds.ts';
-import { scheduleHandOrders, scheduleHandTrades, withMeddling } from './hand-orders.ts';
+import { scheduleHandCancels, scheduleHandOrders, scheduleHandTrades, withMeddling } from './hand-orders.ts';
 import { History, widestSkewMs } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
@@ -52,6 +53,8 @@ const minuteMs = 60_000;
 const redriveEveryMinutes = 5;
 const resolveAtMinute = 20;
 const fewestQuietMinutes = 30;
+/** Orders that were found late are followed for this time. */
+const fewestRestMinutes = 5;
 /** After this time, what is not settled never will be. */
 const mostQuietMinutes = 180;
 /** Spreads the seeds, so that neighbouring ones give unrelated random numbers. */
@@ -96,6 +99,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   wanderPrices(world, calmFromMs);
   scheduleHandOrders(world, calmFromMs);
   if (positions !== null) scheduleHandTrades(world, positions, calmFromMs);
+  if (rollChance(random, 0.3)) scheduleHandCancels(world, calmFromMs);
   deployment.start();
   const last = strategies?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
   for (const alert of [...alerts, ...last]) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
@@ -105,10 +109,12 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   });
 
   const entries = await listEntries(world.ledger);
+  const fills = await listFills(world);
   world.file.close();
   const facts = {
     history: stage.history,
     entries,
+    fills,
     exchange: world.exchange.state,
     dialect,
     settings: positions?.settings(settings) ?? settings,
@@ -155,11 +161,13 @@ export async function comeToRest(
 ): Promise<void> {
   const { loop, random } = world.stage;
   deployment.setClocks(rollWhole(random, -2000, 2000));
-  for (let minute = 0; minute < mostQuietMinutes; minute += 1) {
+  let restMinutes = 0;
+  for (let minute = 0; minute < mostQuietMinutes + fewestRestMinutes; minute += 1) {
     if (minute % redriveEveryMinutes === 0) await deployment.redrive();
     await eachMinute(minute);
     await loop.runUntil(loop.nowMs + minuteMs);
-    if (minute >= fewestQuietMinutes && (await isAtRest(world))) return;
+    restMinutes = (await isAtRest(world)) ? restMinutes + 1 : 0;
+    if (minute >= fewestQuietMinutes && restMinutes >= fewestRestMinutes) return;
   }
 }
 
@@ -172,6 +180,13 @@ async function isAtRest({ ledger, dialect }: SimulatedWorld): Promise<boolean> {
   for (const status of waiting)
     if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
   return true;
+}
+
+async function listFills({ executions, settings }: SimulatedWorld): Promise<readonly Fill[]> {
+  const pages = Object.keys(settings.accounts).map((account) =>
+    executions.listFills({ account, fromMs: 0, untilMs: 2 * startMs, limit: 5000 }),
+  );
+  return (await Promise.all(pages)).flatMap(({ fills }) => fills);
 }
 
 export async function listEntries(ledger: Ledger): Promise<readonly Entry[]> {

@@ -29,6 +29,8 @@ export interface World {
   /** Every line the relay logged, with its level. */
   readonly logged: readonly LoggedLine[];
   post(body: string | Uint8Array, options?: { account?: string; contentType?: string }): Promise<Posted>;
+  /** Runs the reconciler now instead of with the next minute. */
+  reconcile(): Promise<void>;
   /** The entry, once nothing more will happen to it by itself. */
   settled(signalId: string, account?: string): Promise<Entry>;
   /** Reads now what became of the placed orders. The relay does not do so by itself here. */
@@ -127,6 +129,7 @@ export async function openWorld(options: {
       });
       return { status: response.status, body: (await response.json()) as PostedBody };
     },
+    reconcile: relay.reconcile,
     async settled(signalId, account = 'main') {
       for (;;) {
         const line = nextLine();
