@@ -112,16 +112,13 @@ interface Grouped extends Pick<SignalFacts, 'account' | 'market' | 'strategy'> {
 }
 
 function groupOf(by: Grouping, item: Grouped, dayOf: (timeMs: number) => string): string {
-  switch (by) {
-    case 'strategy':
-      return item.strategy ?? '';
-    case 'market':
-      return item.market;
-    case 'account':
-      return item.account;
-    case 'day':
-      return dayOf(item.atMs);
-  }
+  const groups: Readonly<Record<Grouping, string>> = {
+    strategy: item.strategy ?? '',
+    market: item.market,
+    account: item.account,
+    day: dayOf(item.atMs),
+  };
+  return groups[by];
 }
 
 interface RowBuilder {

@@ -108,9 +108,11 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
       }),
     );
     expect(elsewhere.stdout).toMatch(/^No open orders/);
-    expect(table.stdout).toMatch(/^OTO +entry +\d+ +BTC_USDT +buy +0 +0\.01 +(≥ )?60500 +70000 +open +/m);
-    expect(table.stdout).toMatch(/^OCO +stop loss +\d+ +BTC_USDT +sell +0 +0\.01 +≤ 59000 +[\d.]+ +open +/m);
-    expect(table.stdout).toMatch(/^ +take profit +\d+ +BTC_USDT +sell +0 +0\.01 +– +75000 +open +/m);
+    expect(table.stdout).toMatch(/^OTO \d+ +entry +\d+ +BTC_USDT +buy +0 +0\.01 +(≥ )?60500 +70000 +open +/m);
+    expect(table.stdout).toMatch(
+      /^OCO \d+ +stop loss +\d+ +BTC_USDT +sell +0 +0\.01 +≤ 59000 +[\d.]+ +open +/m,
+    );
+    expect(table.stdout).toMatch(/^OCO \d+ +take profit +\d+ +BTC_USDT +sell +0 +0\.01 +– +75000 +open +/m);
     expect(table.stdout).toMatch(/^ +take profit +– +BTC_USDT +sell +– +0\.01 +– +75000 +to come$/m);
   });
 

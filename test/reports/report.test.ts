@@ -1,26 +1,53 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { toJson } from '../../lib/base/json.ts';
-import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
+import { openSqlite } from '../../lib/base/sqlite.ts';
+import { createDynamodbExecutions } from '../../lib/ledger/dynamodb-executions.ts';
+import { createDynamodbLedger } from '../../lib/ledger/dynamodb-ledger.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { Deal } from '../../lib/reports/book-deals.ts';
 import { type ReportQuery, readReport } from '../../lib/reports/read-report.ts';
+import { startDynamodb } from '../support/dynamodb/start-dynamodb.ts';
+import { createStackTable } from '../support/stack-tables.ts';
 import { dayMs, recordSession } from './recorded-session.ts';
 
-let file: SqliteFile;
+interface Stores {
+  readonly ledger: Ledger;
+  readonly executions: Executions;
+  close(): Promise<void>;
+}
+
+async function openFile(): Promise<Stores> {
+  const file = openSqlite(':memory:');
+  return {
+    ledger: createSqliteLedger(file),
+    executions: createSqliteExecutions(file),
+    close: async () => file.close(),
+  };
+}
+
+async function openTable(): Promise<Stores> {
+  const dynamodb = await startDynamodb();
+  await createStackTable(dynamodb.client, 'ledger', 'ledger');
+  const options = { client: dynamodb.relayClient, tableName: 'ledger', keepDays: 400 };
+  return {
+    ledger: createDynamodbLedger(options),
+    executions: createDynamodbExecutions(options),
+    close: () => dynamodb.close(),
+  };
+}
+
+let stores: Stores;
 let ledger: Ledger;
 let executions: Executions;
 
-beforeEach(async () => {
-  file = openSqlite(':memory:');
-  ledger = createSqliteLedger(file);
-  executions = createSqliteExecutions(file);
+async function open(openStores: () => Promise<Stores>): Promise<void> {
+  stores = await openStores();
+  ({ ledger, executions } = stores);
   await recordSession(ledger, executions);
-});
-afterEach(() => file.close());
-
+}
 const query: ReportQuery = {
   accounts: ['main'],
   fromMs: dayMs,
@@ -68,7 +95,13 @@ async function read(changes: Partial<ReportQuery> = {}) {
  * Durations in ms, sorted. Alert to order: 80 90 95 100 110 120 200. Order to fill: 25 30 35 40 45 50 4920.
  * Of seven values, p50 is the value of rank ceil(3.5) = 4, p95 that of rank ceil(6.65) = 7.
  */
-describe('the report of a recorded session', () => {
+describe.each([
+  ['SQLite', openFile],
+  ['DynamoDB', openTable],
+])('the report of a recorded session in %s', (_, openStores) => {
+  beforeAll(() => open(openStores));
+  afterAll(() => stores.close());
+
   test('equals the computation by hand, market by market', async () => {
     const { rows } = await read();
 
@@ -200,6 +233,9 @@ describe('the report of a recorded session', () => {
 });
 
 describe('what no stored fill had opened', () => {
+  beforeAll(() => open(openFile));
+  afterAll(() => stores.close());
+
   test('has no profit, and is named', async () => {
     // From the last sale on, as if the ledger had begun there.
     const late = {
@@ -220,7 +256,9 @@ describe('what no stored fill had opened', () => {
 });
 
 test('a period without signals and fills has no rows', async () => {
+  await open(openFile);
   const { rows, totals, deals } = await read({ fromMs: dayMs + 7_000_000 });
 
   expect([rows, totals, deals]).toEqual([[], [], []]);
+  await stores.close();
 });
