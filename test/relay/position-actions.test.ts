@@ -214,6 +214,18 @@ describe('a close', () => {
     expect(noteOf(entry)).toMatch(/; orders that only protected it are cancelled: OCO \d+$/);
   });
 
+  test('that the exchange cut to what was left cancels the stop-loss, too', async () => {
+    await order('buy', '0.2', { stopLoss: '2%' });
+    relay.clock.advance(longestPositionLagMs + 1);
+    await order('sell', '0.1');
+    relay.paper.control.addFault({ fault: 'read_lag', delayMs: 5000, endpoint: 'open-positions', count: 1 });
+
+    const [entry] = await send({ action: 'close' });
+
+    expect(entry?.status).toBe('placed');
+    expect(openIds()).toEqual([]);
+  });
+
   test('of a part leaves the stop-loss where it is', async () => {
     await order('buy', '0.2', { stopLoss: '2%' });
 

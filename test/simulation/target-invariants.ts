@@ -140,5 +140,8 @@ function isAsWanted(
   // A price that moved between the legs must not undo the first one.
   const isReduced = hasReduced && leg.signal.action === 'target' && !position.eq(zero);
   const isBetween = order.least.times(order.most).lte(zero);
-  return isTiny || isReduced || isBetween;
+  // Others enlarged the position after the first leg: there is nothing to open.
+  const isOpening = leg.signal.action === 'target' && leg.signal.leg === 'open';
+  const isBeyond = isOpening && order.least.times(position).lt(zero) && order.most.times(position).lt(zero);
+  return isBeyond || isTiny || isReduced || isBetween;
 }
