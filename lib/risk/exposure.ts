@@ -69,9 +69,9 @@ export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure)
     .lte(held);
 }
 
-/** A market order, or one that is immediate or cancel. */
-function isFilledNow({ type, ioc }: Pick<OrderRequest, 'type' | 'ioc'>): boolean {
-  return kindOfType[type] === 'market' || ioc === true;
+/** Whether it waits for nothing: it has no trigger, and either no limit price or no time to rest. */
+function isFilledNow({ activationPrice, price, ioc }: OrderRequest): boolean {
+  return activationPrice === undefined && (price === undefined || ioc === true);
 }
 
 /** Whether the order itself says that it only reduces. */
