@@ -1,11 +1,12 @@
 import type { Json } from '../lib/base/json.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import { statusMeanings } from '../lib/model/outcome.ts';
+import { placesOrder } from '../lib/model/signal.ts';
 
 /** The outcome of a signal in a sentence. The status alone does not distinguish orders from cancellations. */
 export function describeMeaning({ status, signal, steps }: Entry): string {
   if (status !== 'rejected' || signal === null) return statusMeanings[status];
-  if (signal.action === 'order') return 'the exchange refused it: there is no order';
+  if (placesOrder(signal)) return 'the exchange refused it: there is no order';
   return showsTargetGone(steps.at(-1)?.evidence)
     ? 'without effect: the order was no longer open'
     : 'without effect: the order may still be open';

@@ -1,5 +1,13 @@
 import { quoteInName } from '../lib/model/market.ts';
-import type { CancelScope, OrderSignal, Signal } from '../lib/model/signal.ts';
+import type {
+  CancelScope,
+  CloseSignal,
+  OrderSignal,
+  OrderSize,
+  PositionSignal,
+  PositionTarget,
+  Signal,
+} from '../lib/model/signal.ts';
 import { kindNamed } from '../lib/orders/order-kinds.ts';
 
 const scopeNotes: Readonly<Record<CancelScope, string>> = { own: '', market: ', whoever placed it' };
@@ -9,6 +17,10 @@ export function summariseSignal(signal: Signal): string {
   switch (signal.action) {
     case 'order':
       return `${signal.side} ${describeSize(signal)} ${kindNamed(signal.orderType).summarise(signal)}`;
+    case 'close':
+    case 'reverse':
+    case 'target':
+      return summarisePosition(signal);
     case 'cancel':
       return `cancel ${describeTarget(signal)}`;
     case 'cancel_all':
@@ -21,6 +33,10 @@ export function describeSignal(signal: Signal): string {
   switch (signal.action) {
     case 'order':
       return describeOrder(signal);
+    case 'close':
+    case 'reverse':
+    case 'target':
+      return describePosition(signal);
     case 'cancel':
       return `cancel ${describeTarget(signal)} of ${signal.market}`;
     case 'cancel_all':
@@ -35,7 +51,8 @@ function openOrders(scope: CancelScope, market: string): string {
 }
 
 function describeOrder(signal: OrderSignal): string {
-  const { side, size, market, stopLoss, takeProfit, positionSide, reduceOnly, stp } = signal;
+  const { side, market, stopLoss, takeProfit, positionSide, reduceOnly, stp } = signal;
+  const { size, requirePosition, onMismatch, referencePrice } = signal;
   const parts = [
     `${side} ${describeSize(signal)}${size.unit === 'percent' ? ' on' : ' of'} ${market}`,
     ...kindNamed(signal.orderType).describePrices(signal),
@@ -44,12 +61,77 @@ function describeOrder(signal: OrderSignal): string {
     ...(positionSide === undefined ? [] : [`position side ${positionSide}`]),
     ...(reduceOnly === true ? ['reduce-only'] : []),
     ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
+    ...(requirePosition === undefined ? [] : [describePresumed(requirePosition, onMismatch)]),
+    ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
   ];
   return parts.join(', ');
 }
 
+function describePresumed(
+  required: NonNullable<OrderSignal['requirePosition']>,
+  rule: OrderSignal['onMismatch'],
+): string {
+  const otherwise = { resync: ', otherwise resync', flatten: ', otherwise flatten' };
+  return `only if the position is ${required}${rule === undefined ? '' : otherwise[rule]}`;
+}
+
+function summarisePosition(signal: PositionSignal): string {
+  switch (signal.action) {
+    case 'close':
+      return describeClose(signal);
+    case 'reverse': {
+      const size = signal.size === undefined ? '' : ` to ${describeSize({ ...signal, size: signal.size })}`;
+      return `reverse${size} (${legNotes[signal.leg]})`;
+    }
+    case 'target': {
+      const leg = signal.target.unit === 'flat' ? '' : ` (${legNotes[signal.leg]})`;
+      return `target ${describeTargetOf(signal.target, signal.market)}${leg}`;
+    }
+  }
+}
+
+const legNotes = { reduce: 'leg 1 of 2: reduce', open: 'leg 2 of 2: open' };
+
+function describeClose({ part, unless, positionSide }: CloseSignal): string {
+  const side = positionSide === undefined || positionSide === 'BOTH' ? '' : ` ${positionSide}`;
+  const condition = unless === undefined ? '' : ` unless the position is ${unless} (leg 1 of 2)`;
+  return `close ${part ?? 'all'}${side}${condition}`;
+}
+
+function describePosition(signal: PositionSignal): string {
+  const { market, maxSlippage, stp, referencePrice } = signal;
+  const exits = signal.action === 'close' ? {} : signal;
+  const { stopLoss, takeProfit }: Pick<OrderSignal, 'stopLoss' | 'takeProfit'> = exits;
+  return [
+    `${summarisePosition(signal)}, position of ${market}`,
+    ...(maxSlippage === undefined ? [] : [`at most ${maxSlippage} beyond the best price`]),
+    ...(stopLoss === undefined ? [] : [`stop loss ${stopLoss}`]),
+    ...(takeProfit === undefined ? [] : [`take profit ${takeProfit}`]),
+    ...(stp === undefined ? [] : [`self-trade prevention ${stp}`]),
+    ...(referencePrice === undefined ? [] : [`fills compared with ${referencePrice}`]),
+  ].join(', ');
+}
+
+function describeTargetOf(target: PositionTarget, market: string): string {
+  switch (target.unit) {
+    case 'flat':
+      return 'flat';
+    case 'base':
+      return target.quantity;
+    case 'quote':
+      return `${target.quoteQuantity} ${quoteInName(market) ?? 'of the quote currency'}`;
+    case 'percent':
+      return `${target.percentOfEquity} of the equity`;
+  }
+}
+
+interface Sized {
+  readonly size: OrderSize;
+  readonly market: string;
+}
+
 /** `for 100 USDT` is an amount in the quote currency of the market, `5% of the balance` a share. */
-function describeSize({ size, market }: OrderSignal): string {
+function describeSize({ size, market }: Sized): string {
   switch (size.unit) {
     case 'base':
       return size.quantity;

@@ -1,3 +1,4 @@
+import { isDecimalText, parseDecimal } from '../lib/base/decimal.ts';
 import type {
   BalanceSnapshot,
   BalanceStore,
@@ -20,6 +21,11 @@ import { formatSecond } from './print.ts';
 export interface ExportRows {
   records(): AsyncIterable<readonly CsvCell[]>;
   documents(): AsyncIterable<object>;
+}
+
+/** Decimals become numbers, so that spreadsheets treat them as such. */
+export function amountCell(text: string | null): CsvCell {
+  return text !== null && isDecimalText(text) ? parseDecimal(text) : text;
 }
 
 export function exportBalances(balances: BalanceStore, account: string, period: Period): ExportRows {

@@ -1,12 +1,13 @@
-import { isDecimalText, parseDecimal } from '../lib/base/decimal.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
-import type { Signal } from '../lib/model/signal.ts';
+import type { OrderExecution } from '../lib/model/execution.ts';
+import { placesOrder, type Signal } from '../lib/model/signal.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { CsvCell } from './csv.ts';
+import { averageOf, describeFees, orderOf } from './describe-execution.ts';
 import { describeReason, refusedTickerOf } from './describe-refusal.ts';
 import { describeSignal } from './describe-signal.ts';
-import type { ExportRows } from './export-rows.ts';
+import { amountCell, type ExportRows } from './export-rows.ts';
 import { formatMillisecond } from './print.ts';
 import { type EntryFilter, listEntries } from './read-entries.ts';
 
@@ -18,8 +19,11 @@ const terms = [
 ];
 const titles = [
   ...['time (UTC)', 'account', 'signal', 'market', 'ticker', 'action', ...terms],
-  ...['asked', 'strategy', 'comment'],
+  ...['asked', 'reference price', 'strategy', 'comment'],
   ...['status', 'since (UTC)', 'order', 'client order id', 'order open', 'reason'],
+  ...['filled', 'filled quote', 'average price', 'fees', 'order state', 'ended (UTC)'],
+  ...['stop loss state', 'stop loss filled', 'stop loss average price', 'stop loss fees'],
+  ...['take profit state', 'take profit filled', 'take profit average price', 'take profit fees'],
 ];
 
 /**
@@ -51,18 +55,44 @@ function recordOf(entry: Entry): readonly CsvCell[] {
     entry.clientOrderId,
     entry.orderOpen ? 'yes' : 'no',
     escapeText(describeReason(entry) ?? ''),
+    ...ownCells(orderOf(entry, 'order')),
+    ...exitCells(orderOf(entry, 'stop_loss')),
+    ...exitCells(orderOf(entry, 'take_profit')),
   ];
 }
 
+/** Empty cells while nothing is known. */
+function ownCells(order: OrderExecution | null): readonly CsvCell[] {
+  if (order === null) return [null, null, null, null, null, null];
+  return [
+    amountCell(order.filled),
+    amountCell(order.filledNotional),
+    averageOf(order),
+    describeFees(order),
+    stateCell(order),
+    order.endedAtMs === null ? null : formatMillisecond(order.endedAtMs),
+  ];
+}
+
+function exitCells(order: OrderExecution | null): readonly CsvCell[] {
+  if (order === null) return [null, null, null, null];
+  return [stateCell(order), amountCell(order.filled), averageOf(order), describeFees(order)];
+}
+
+function stateCell({ status, endReason }: OrderExecution): CsvCell {
+  return endReason === undefined ? status : `${status} (${endReason})`;
+}
+
 const noTerms: readonly CsvCell[] = terms.map(() => null);
-/** Action, terms, what was asked, strategy and comment. */
-const refusedCells: readonly CsvCell[] = [null, ...noTerms, null, null, null];
+/** Action, terms, what was asked, reference price, strategy and comment. */
+const refusedCells: readonly CsvCell[] = [null, ...noTerms, null, null, null, null];
 
 function signalCells(signal: Signal): readonly CsvCell[] {
   return [
     signal.action,
     ...termCells(signal),
     escapeText(describeSignal(signal)),
+    placesOrder(signal) ? amountCell(signal.referencePrice ?? null) : null,
     escapeText(signal.strategy ?? ''),
     escapeText(signal.comment ?? ''),
   ];
@@ -94,9 +124,4 @@ function termCells(signal: Signal): readonly CsvCell[] {
 
 function flagCell(value: boolean | undefined): CsvCell {
   return value === true ? 'yes' : null;
-}
-
-/** Decimals become numbers, so that spreadsheets treat them as such. */
-function amountCell(text: string | null): CsvCell {
-  return text !== null && isDecimalText(text) ? parseDecimal(text) : text;
 }

@@ -13,6 +13,7 @@ import { addOrdersCommand } from './commands/orders.ts';
 import { addPaperCommands } from './commands/paper.ts';
 import { addPauseCommands } from './commands/pause.ts';
 import { addPositionsCommand } from './commands/positions.ts';
+import { addReportCommand } from './commands/report.ts';
 import { addResolveCommands } from './commands/resolve.ts';
 import { addSecretCommands } from './commands/secrets.ts';
 import { addSignalCommand } from './commands/signal.ts';
@@ -89,6 +90,7 @@ function createProgram(terminal: Terminal): Command {
   addWebhookCommands(relay);
   addSignalsCommand(relay);
   addSignalCommand(relay);
+  addReportCommand(relay);
   addResolveCommands(relay);
   addPauseCommands(relay);
   relay.commandsGroup('Operation:');

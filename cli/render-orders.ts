@@ -1,4 +1,5 @@
 import { formatDecimal, zero } from '../lib/base/decimal.ts';
+import { legsOf, nameGroup } from '../lib/exchange/list-groups.ts';
 import { quoteInName } from '../lib/model/market.ts';
 import type { ConditionalOrder, Order } from '../lib/model/order.ts';
 import type { Cell } from './print.ts';
@@ -16,20 +17,19 @@ export interface OpenAtExchange {
 
 /** A table of the open orders: first single orders, then groups. */
 export function renderOrders({ groups, open }: OpenAtExchange, screen: Screen): string {
-  const grouped = new Set(groups.flatMap(listLegs).map(({ orderId }) => orderId));
+  const grouped = new Set(groups.flatMap(legsOf).map(({ orderId }) => orderId));
   const alone = (open ?? []).filter(({ orderId }) => !grouped.has(orderId));
   const rows = [
     ...alone.map((order) => ['', ...orderRow(order.type.replaceAll('_', '-'), order, screen)]),
-    ...groups.flatMap((group) =>
-      legRows(group, screen).map((cells, index) => [index === 0 ? group.kind.toUpperCase() : '', ...cells]),
-    ),
+    ...groups.flatMap((group) => groupRows(group, screen)),
   ];
   const columns: readonly Column[] = [
-    { title: 'group' },
-    { title: 'kind' },
+    { title: 'group', wraps: true },
+    { title: 'kind', wraps: true },
     { title: 'order', align: 'right' },
     { title: 'market' },
     { title: 'side' },
+    { title: 'filled', align: 'right' },
     { title: 'remaining', align: 'right' },
     { title: 'trigger', align: 'right' },
     { title: 'price', align: 'right' },
@@ -52,7 +52,7 @@ function nameZone(
   { timeZone }: Screen,
 ): string {
   const names = new Set(
-    [...alone, ...groups.flatMap(listLegs)].map(({ createdAtMs }) => nameOffset(createdAtMs, timeZone)),
+    [...alone, ...groups.flatMap(legsOf)].map(({ createdAtMs }) => nameOffset(createdAtMs, timeZone)),
   );
   return names.size === 1 ? [...names].join('') : timeZone;
 }
@@ -70,8 +70,10 @@ function listExplanations(groups: readonly ConditionalOrder[]): readonly string[
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-function listLegs(group: ConditionalOrder): readonly Order[] {
-  return group.kind === 'oco' ? [group.stopLoss, group.takeProfit] : [group.primary];
+/** Each order names its group; what is only planned has none yet. */
+function groupRows(group: ConditionalOrder, screen: Screen): readonly (readonly Cell[])[] {
+  const count = legsOf(group).length;
+  return legRows(group, screen).map((cells, index) => [index < count ? nameGroup(group) : '', ...cells]);
 }
 
 function legRows(group: ConditionalOrder, screen: Screen): readonly (readonly Cell[])[] {
@@ -93,6 +95,7 @@ function orderRow(kind: string, order: Order, { timeZone }: Screen): readonly Ce
     String(order.orderId),
     order.market,
     order.side,
+    formatDecimal(order.filled),
     describeRemaining(order),
     describeTrigger(order),
     // An order without a limit price is reported with the price 0.
@@ -124,5 +127,5 @@ function describeTrigger({ activationPrice, activationCondition, activated }: Or
 function laterRow(kind: string, entry: Order, trigger: string, price: string): readonly Cell[] {
   const { side, amount, market } = entry;
   const ownSide = side === 'buy' ? 'sell' : 'buy';
-  return [kind, '–', market, ownSide, formatDecimal(amount), trigger, price, 'to come', ''];
+  return [kind, '–', market, ownSide, '–', formatDecimal(amount), trigger, price, 'to come', ''];
 }

@@ -1,5 +1,6 @@
 import type { Entry } from '../lib/ledger/entry.ts';
 import type { Status } from '../lib/model/outcome.ts';
+import { summariseFills } from './describe-execution.ts';
 import { describeReason, refusedTickerOf } from './describe-refusal.ts';
 import { summariseSignal } from './describe-signal.ts';
 import type { Cell, Style } from './print.ts';
@@ -42,6 +43,7 @@ export function renderSignals(entries: readonly Entry[], screen: ListScreen): st
     { title: 'market' },
     { title: 'what', wraps: true },
     { title: 'status' },
+    ...(hasFills(entries) ? [{ title: 'filled' }] : []),
     { title: 'order', align: 'right', optional: true },
   ];
   const years = new Set(
@@ -49,21 +51,34 @@ export function renderSignals(entries: readonly Entry[], screen: ListScreen): st
   );
   return renderRows(
     columns,
-    entries.map((entry) => rowOf(entry, screen, years.size === 1)),
+    entries.map((entry) =>
+      rowOf(entry, screen, { isOneYear: years.size === 1, hasFills: hasFills(entries) }),
+    ),
     screen,
   );
 }
 
-function rowOf(entry: Entry, { timeZone, isOneAccount }: ListScreen, isOneYear: boolean): Row {
+/** The column is left out of a list in which nothing is known of any order. */
+function hasFills(entries: readonly Entry[]): boolean {
+  return entries.some(({ execution }) => execution !== null);
+}
+
+interface RowForm {
+  readonly isOneYear: boolean;
+  readonly hasFills: boolean;
+}
+
+function rowOf(entry: Entry, { timeZone, isOneAccount }: ListScreen, form: RowForm): Row {
   const time = formatLocal(entry.createdAtMs, timeZone);
   return {
     cells: [
-      time.slice(isOneYear ? 'yyyy-'.length : 0, -'.123'.length),
+      time.slice(form.isOneYear ? 'yyyy-'.length : 0, -'.123'.length),
       shortenId(entry.signalId),
       ...(isOneAccount ? [] : [entry.account]),
       entry.signal?.market ?? refusedTickerOf(entry) ?? '–',
       entry.signal === null ? '–' : summariseSignal(entry.signal),
       styleStatus(entry.status),
+      ...(form.hasFills ? [summariseFills(entry)] : []),
       entry.orderId === null ? '–' : String(entry.orderId),
     ],
     note: describeReason(entry),

@@ -24,6 +24,12 @@ export function describeTarget(target: Target): string {
     : `stack ${target.stack} in ${target.region}`;
 }
 
+/** A command of this tool for the same relay, as a person types it. */
+export function commandFor(target: Target, command: string): string {
+  if (target.kind === 'stack') return `npx relay ${command} --stack ${target.stack}`;
+  return `npx relay ${command}${target.data === '.relay' ? '' : ` --data ${target.data}`}`;
+}
+
 /** Access to one relay, local or on AWS. Its parts are opened when they are first used. */
 export interface Session {
   readonly clock: Clock;

@@ -1,13 +1,14 @@
 import { type Command, Option } from 'commander';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../../lib/exchange/errors.ts';
+import { cancelNamedGroup, type GroupOptions, groupNameOf, isPerhapsDone } from '../cancel-group.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import { formatAmount, renderFields } from '../print.ts';
 import { chooseAccount } from '../session.ts';
 
-interface CancelOptions {
+interface CancelOptions extends GroupOptions {
   readonly orderId?: number;
   readonly clientOrderId?: string;
   readonly account?: string;
@@ -16,7 +17,7 @@ interface CancelOptions {
 export function addCancelCommand(program: Command): void {
   program
     .command('cancel')
-    .description('cancel one open order directly at the exchange')
+    .description('cancel one open order, or one group of orders, directly at the exchange')
     .argument('<market>', 'for example BTC_USDT')
     .addOption(
       new Option('--order-id <n>', "the exchange's order id, which `orders` shows")
@@ -24,9 +25,27 @@ export function addCancelCommand(program: Command): void {
         .conflicts('clientOrderId'),
     )
     .option('--client-order-id <id>', 'the client order id, which `signal` shows')
+    .addOption(
+      createIdOption(
+        '--oco <n>',
+        'a pair of orders, one of which cancels the other: the id that `orders` shows',
+      ),
+    )
+    .addOption(
+      createIdOption(
+        '--oto <n>',
+        'an order and its planned stop-loss and take-profit: the id that `orders` shows',
+      ).conflicts('oco'),
+    )
+    .option('--dry-run', 'show the orders of the group, and cancel nothing')
     .option('--account <name>', 'account whose key signs (default: the first configured one)')
     .action((market: string, options: CancelOptions, command: Command) =>
-      runCommand(command, (context) => cancelOne(context, market, options)),
+      runCommand(command, (context) => {
+        const group = groupNameOf(options);
+        return group === null
+          ? cancelOne(context, market, options)
+          : cancelNamedGroup(context, market, group, options);
+      }),
     );
 }
 
@@ -57,22 +76,18 @@ async function cancelOne(
   );
 }
 
-function cancelParams(market: string, { orderId, clientOrderId }: CancelOptions) {
-  if (orderId !== undefined) return { market, orderId };
-  if (clientOrderId !== undefined) return { market, clientOrderId };
-  throw createUsageFailure('no order is named', 'Give --order-id or --client-order-id.');
+function createIdOption(flags: string, description: string): Option {
+  return new Option(flags, description)
+    .argParser(readCount(1, Number.MAX_SAFE_INTEGER))
+    .conflicts(['orderId', 'clientOrderId']);
 }
 
-/**
- * After a lost response the cancellation is sent again. If the first one succeeded, the exchange rejects the
- * second one.
- */
-function isPerhapsDone(error: unknown): boolean {
-  return (
-    error instanceof ExchangeError &&
-    error.failure.kind === 'rejected' &&
-    error.attempts.some(({ failure }) => failure.kind === 'ambiguous')
-  );
+function cancelParams(market: string, { orderId, clientOrderId, dryRun }: CancelOptions) {
+  if (dryRun === true)
+    throw createUsageFailure('--dry-run is for groups', 'Name one with --oco or --oto, or leave it out.');
+  if (orderId !== undefined) return { market, orderId };
+  if (clientOrderId !== undefined) return { market, clientOrderId };
+  throw createUsageFailure('no order is named', 'Give --order-id, --client-order-id, --oco or --oto.');
 }
 
 function createPerhapsCancelled(): CommandFailure {

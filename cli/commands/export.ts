@@ -3,6 +3,7 @@ import type { Period, SnapshotStore } from '../../lib/snapshots/snapshot-store.t
 import { type Context, runCommand } from '../command.ts';
 import { formatCsvRow } from '../csv.ts';
 import { describeImport } from '../describe-import.ts';
+import { exportFills } from '../export-fills.ts';
 import { type ExportRows, exportBalances, exportFees, exportInterest } from '../export-rows.ts';
 import { exportSignals } from '../export-signals.ts';
 import { createUsageFailure } from '../failure.ts';
@@ -15,7 +16,7 @@ import { writeOutput } from '../write-output.ts';
 
 const snapshotSubjects = ['balances', 'fees', 'interest'] as const;
 type SnapshotSubject = (typeof snapshotSubjects)[number];
-const subjects = [...snapshotSubjects, 'signals'] as const;
+const subjects = [...snapshotSubjects, 'signals', 'fills'] as const;
 type Subject = (typeof subjects)[number];
 
 const formats = ['csv', 'jsonl'] as const;
@@ -29,7 +30,7 @@ export function addExportCommands(program: Command): void {
   const command = program
     .command('export')
     .description(
-      'export recorded balances, transfer fees or interest payments, or signals, which can be filtered',
+      'export recorded balances, transfer fees or interest payments, the fills of orders, or signals, which can be filtered',
     )
     .addArgument(new Argument('<what>', 'what to export').choices(subjects));
   addFilterOptions(
@@ -40,7 +41,7 @@ export function addExportCommands(program: Command): void {
           .default('csv'),
       )
       .option('--out <file>', 'write to this file (default: standard output)'),
-    'which account (default: the first configured one; for signals, all)',
+    'which account (default: the first configured one; for signals and fills, all)',
   ).action((what: Subject, options: ExportOptions, self: Command) =>
     runCommand(self, (context) => exportSubject(context, what, options)),
   );
@@ -61,7 +62,9 @@ async function exportSubject(context: Context, what: Subject, options: ExportOpt
   const { account, rows, notes } =
     what === 'signals'
       ? await openSignals(session, options, period)
-      : await openSnapshotRows(session, what, options, period);
+      : what === 'fills'
+        ? await openFills(session, options, period)
+        : await openSnapshotRows(session, what, options, period);
   const counter = { rows: 0 };
   const texts = format === 'csv' ? listCsv(rows, counter) : listJson(rows, counter);
   await writeOutput(texts, out ?? terminal.stdout);
@@ -89,18 +92,32 @@ async function openSignals(session: Session, options: ExportOptions, period: Per
   return { account, rows: exportSignals(ledger, filter), notes: [] };
 }
 
+async function openFills(session: Session, options: ExportOptions, period: Period): Promise<Export> {
+  refuseFilters(options, 'fills');
+  const { account = null } = options;
+  const ledger = session.openLedger();
+  await refuseUnknownAccount(session.settings, ledger, options.account);
+  const accounts = account === null ? Object.keys(session.settings.accounts) : [account];
+  const sources = { ledger, executions: session.openExecutions(), settings: session.settings };
+  return { account, rows: exportFills(sources, accounts, period), notes: [] };
+}
+
+/** @throws CommandFailure (usage) */
+function refuseFilters({ status, market, text }: ExportOptions, what: Subject): void {
+  if (status === undefined && market === undefined && text === undefined) return;
+  throw createUsageFailure(
+    '--status, --market and --text are for signals',
+    `Leave them out, or write \`export signals\` for \`export ${what}\`.`,
+  );
+}
+
 async function openSnapshotRows(
   session: Session,
   what: SnapshotSubject,
   options: ExportOptions,
   period: Period,
 ): Promise<Export> {
-  const { status, market, text } = options;
-  if (status !== undefined || market !== undefined || text !== undefined)
-    throw createUsageFailure(
-      '--status, --market and --text are for signals',
-      `Leave them out, or write \`export signals\` for \`export ${what}\`.`,
-    );
+  refuseFilters(options, what);
   const { name: account } = chooseAccount(session.settings, options.account);
   const store = session.openSnapshots();
   // Read first: if an import finishes during the export, its progress does not describe the rows read before.

@@ -4,7 +4,7 @@ import { describePaperKey } from '../../lib/paper/accounts.ts';
 import { type Context, readCount, runCommand } from '../command.ts';
 import { formatSecond, renderFields } from '../print.ts';
 import { readKeys } from '../read-keys.ts';
-import { chooseAccount, describeExchange, type ExchangeLocation } from '../session.ts';
+import { chooseAccount, commandFor, describeExchange, type ExchangeLocation } from '../session.ts';
 
 const longestGraceHours = 24 * 30;
 const msPerHour = 3_600_000;
@@ -74,7 +74,7 @@ async function rotateToken(
           'old URL',
           graceHours === 0 ? 'no longer works' : `works until ${formatSecond(oldValidUntilMs)} UTC`,
         ],
-        ['new URL', `npx relay webhook ${account.name}`],
+        ['new URL', commandFor(session.target, `webhook ${account.name}`)],
       ]),
       '',
       session.changeHint,

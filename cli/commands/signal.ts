@@ -3,6 +3,7 @@ import type { Json } from '../../lib/base/json.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { reconciler } from '../../lib/relay/reconcile-signals.ts';
 import { type Context, runCommand } from '../command.ts';
+import { describeExecution } from '../describe-execution.ts';
 import { describeMeaning } from '../describe-meaning.ts';
 import { describeRefusal, refusedTickerOf } from '../describe-refusal.ts';
 import { describeSignal } from '../describe-signal.ts';
@@ -73,6 +74,7 @@ function renderEntry(entry: Entry, meaning: string, view: View): string {
         ['', meaning],
         ...describeAsked(entry, view),
         ['order', describeOrder(entry)],
+        ...describeExecution(entry, view.timeZone),
         ['client order id', entry.clientOrderId],
         ['lookups', describeLookups(entry, view)],
         ['what to do', adviceFor(entry)],

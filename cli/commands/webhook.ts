@@ -16,7 +16,7 @@ import { type Context, runCommand } from '../command.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';
 import type { HttpResponse } from '../http.ts';
 import { renderFields } from '../print.ts';
-import { chooseAccount, type Session } from '../session.ts';
+import { chooseAccount, commandFor, type Session, type Target } from '../session.ts';
 import { isSystemError } from '../system-error.ts';
 import { renderTable } from '../table.ts';
 import type { Screen } from '../terminal.ts';
@@ -29,7 +29,7 @@ export function addWebhookCommands(program: Command): void {
     .addOption(
       new Option(
         '--for <script>',
-        'what the alert is for: strategy (any, market orders), limit (any, limit orders), breakout (a strategy that plots its level), indicator',
+        'what the alert is for: strategy (any; follows its position, on spot its orders), orders (any, market orders), limit (any, limit orders), breakout (a strategy that plots its level), indicator',
       ).choices(templateNames),
     )
     .action((account: string | undefined, options: { for?: TemplateName }, command: Command) =>
@@ -151,17 +151,23 @@ async function sendAlert(
   const receipt = Receipt.safeParse(response.body);
   if (!receipt.success || response.httpStatus >= 300) throw createRefusal(response, session.relayName);
   const { signals } = receipt.data;
-  printChange({ httpStatus: response.httpStatus, signals }, () => renderReceipt(signals, terminal));
+  printChange({ httpStatus: response.httpStatus, signals }, () =>
+    renderReceipt(signals, session.target, terminal),
+  );
 }
 
-function renderReceipt(signals: readonly z.output<typeof SignalReceipt>[], screen: Screen): string {
+function renderReceipt(
+  signals: readonly z.output<typeof SignalReceipt>[],
+  target: Target,
+  screen: Screen,
+): string {
   const [only] = signals;
   const next = only !== undefined && signals.length === 1 ? `signal ${only.signalId}` : 'signals';
   const rows = signals.map(({ signalId, status, duplicate }) => [
     signalId,
     duplicate ? `known already: ${status}` : status,
   ]);
-  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows, screen)}\n\nFor the outcome: npx relay ${next}`;
+  return `${renderTable([{ title: 'signal' }, { title: 'status' }], rows, screen)}\n\nFor the outcome: ${commandFor(target, next)}`;
 }
 
 async function readAlertFile(path: string): Promise<Buffer> {

@@ -212,7 +212,7 @@ export class TradingRelay extends Construct {
 
   #createReconcile({ bundles }: TradingRelayProps): RelayFunction {
     const reconcile = new RelayFunction(this, 'Reconcile', {
-      description: 'Trading relay: looks up unknown orders, queues stuck signals again',
+      description: 'Trading relay: looks up unknown orders, follows placed ones, queues stuck signals again',
       bundle: bundles['reconcile-signals'],
       memoryMiB: patientMemoryMiB,
       timeout: reconcileTimeout,
@@ -221,6 +221,8 @@ export class TradingRelay extends Construct {
         LEDGER_TABLE: this.ledger.table.tableName,
         SIGNAL_QUEUE_URL: this.signals.queue.queueUrl,
         EXCHANGE_KEYS: Stack.of(this).toJsonString(this.secrets.exchangeKeys),
+        // Named in the commands that its alarms advise.
+        STACK_NAME: Stack.of(this).stackName,
       },
     });
     for (const index of ['by-status', 'by-look', 'open-orders'] as const)

@@ -4,6 +4,8 @@ import { pathToFileURL } from 'node:url';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { checkFileSecrets } from '../../lib/host/file-secrets.ts';
+import { migrations as accountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
+import { migrations as executions } from '../../lib/ledger/sqlite-executions.ts';
 import { migrations as marketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
 import { migrations as ledger } from '../../lib/ledger/sqlite-migrations.ts';
 import { migrations as paperJournal } from '../../lib/paper/journal.ts';
@@ -16,6 +18,8 @@ const knownVersions = {
     // Its tables are part of the ledger since ledger version 4, which takes them over.
     queue: 1,
     'market-copies': marketCopies.length,
+    executions: executions.length,
+    'account-facts': accountFacts.length,
     snapshots: snapshots.length,
   },
   paperPath: { 'paper journal': paperJournal.length },

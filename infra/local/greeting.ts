@@ -47,7 +47,7 @@ ready
 }
 
 /** The option that a command needs to find this relay. */
-function writeFolder({ data }: Pick<GreetingFacts, 'data'>): string {
+export function writeFolder({ data }: Pick<GreetingFacts, 'data'>): string {
   return data === '.relay' ? '' : ` --data ${data}`;
 }
 

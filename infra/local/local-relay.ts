@@ -18,6 +18,7 @@ import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { createFollower, type Follower } from '../../lib/relay/follow-orders.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';
@@ -33,6 +34,8 @@ export interface LocalRelay {
   readonly url: string;
   /** Runs the reconciler now instead of with the next minute. */
   reconcile(): Promise<void>;
+  /** Reads what became of the placed orders now instead of with the next turn. */
+  follow(): Promise<void>;
   /** The accounts whose orders are not sent until they are resumed. */
   listPaused(): Promise<readonly string[]>;
   /** Accepts no more alerts, finishes the work in progress, and closes the database. */
@@ -41,6 +44,10 @@ export interface LocalRelay {
 
 /** After this many deliveries without success a signal becomes a dead letter, as on AWS. */
 const maxDeliveries = 5;
+/** How often the relay reads what became of placed orders, while any is followed. */
+const followEveryMs = 3_000;
+/** No request of such a reading starts later than this after it began. */
+const longestFollowMs = 30_000;
 /** How often the line is checked for what another process changed, as `redrive` does. */
 const changesCheckMs = 500;
 
@@ -61,6 +68,10 @@ export async function startLocalRelay(options: {
   };
   /** How long one request to the exchange may take, retries included. */
   readonly exchangeTimeoutMs: number;
+  /** The options with which a command finds this relay; absent: none are needed. */
+  readonly commandOptions?: string;
+  /** Absent: three seconds. */
+  readonly followEveryMs?: number;
   /** Absent: no snapshots are taken. */
   readonly snapshots?: SnapshotSettings;
   readonly clock: Clock;
@@ -110,13 +121,16 @@ export async function startLocalRelay(options: {
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
   };
-  const reconcileSignals = createReconcileSignals({
+  const reconcileServices = {
     ...shared,
     ...records,
     queue: null,
     exchangeFor: clients.forAccount,
     exchangeTimeoutMs: options.exchangeTimeoutMs,
-  });
+    commandOptions: options.commandOptions ?? '',
+  };
+  const reconcileSignals = createReconcileSignals(reconcileServices, null);
+  const follower = createFollower(reconcileServices);
 
   const jobs = createSnapshotJobs(options.snapshots ?? null, {
     clock,
@@ -148,11 +162,16 @@ export async function startLocalRelay(options: {
   });
   const worker = startWorkerLoop(line, (signal) => executeSignal(executing, signal), log);
   const reconciling = startMinuteLoop(reconcileSignals);
+  const following = startMinuteLoop(
+    () => followSafely(follower, clock, log),
+    options.followEveryMs ?? followEveryMs,
+  );
   const schedule = startScheduleLoop(jobs, clock, log);
   const changesCheck = setInterval(() => takeInChanges(line, log), changesCheckMs);
   return {
     url: server.url,
     reconcile: reconciling.run,
+    follow: following.run,
     async listPaused() {
       const accounts = Object.keys(settings.accounts);
       const pauses = await Promise.all(accounts.map((account) => ledger.readPause(account)));
@@ -162,6 +181,7 @@ export async function startLocalRelay(options: {
       clearInterval(changesCheck);
       await server.close();
       await reconciling.stop();
+      await following.stop();
       await worker.stop();
       await schedule.stop();
       clients.close();
@@ -169,6 +189,15 @@ export async function startLocalRelay(options: {
       closeStores();
     },
   };
+}
+
+/** A reading that failed is repeated with the next turn. */
+async function followSafely(follower: Follower, clock: Clock, log: Log): Promise<void> {
+  try {
+    await follower.run(clock.nowMs() + longestFollowMs);
+  } catch (error) {
+    log.error('placed orders could not be followed', { reason: describeError(error) });
+  }
 }
 
 function takeInChanges(line: SqliteLine, log: Log): void {

@@ -4,7 +4,7 @@ import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
-import { type HostConfig, listRegionNotes, parseConfig } from '../../lib/host/config.ts';
+import { explainConfigError, type HostConfig, listRegionNotes, parseConfig } from '../../lib/host/config.ts';
 import { createDataFolder, type DataFolder, type Run, writeRun } from '../../lib/host/data-folder.ts';
 import { completeFileSecrets, createFileSecrets } from '../../lib/host/file-secrets.ts';
 import { restrictDataFolder } from '../../lib/host/folder-access.ts';
@@ -16,7 +16,7 @@ import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
 import { checkDataFolder } from './check-data-folder.ts';
 import { lockFolder } from './folder-lock.ts';
-import { writeGreeting } from './greeting.ts';
+import { writeFolder, writeGreeting } from './greeting.ts';
 import { startLocalRelay } from './local-relay.ts';
 import { createLogOutput } from './log-output.ts';
 
@@ -112,6 +112,7 @@ async function start({ port, paperPort, data, frozen, ...options }: StartOptions
     snapshots,
     exchange: { address: paper.url, dialect, isPaper: true },
     exchangeTimeoutMs: 10_000,
+    commandOptions: writeFolder({ data }),
     clock: systemClock,
     log,
   });
@@ -181,9 +182,5 @@ function explainError(error: unknown): string {
   const { code, port } = (error ?? {}) as { readonly code?: unknown; readonly port?: number };
   if (code === 'EADDRINUSE')
     return `port ${port} is already in use: stop the program that uses it, or choose other ports with --port and --paper-port`;
-  if (!(error instanceof RelayError)) return describeError(error);
-  const issues = error.issues.map(
-    ({ path, message, hint }) => `  ${path === '' ? '' : `${path}: `}${message} (${hint})`,
-  );
-  return [error.message, ...issues, error.row.action].join('\n');
+  return explainConfigError(error) ?? describeError(error);
 }

@@ -12,8 +12,12 @@ export interface MinuteLoop {
 
 const minuteMs = 60_000;
 
-/** The first run starts at once: signals that the previous process left behind should not wait a minute. */
-export function startMinuteLoop(handler: ScheduleHandler): MinuteLoop {
+/**
+ * The first run starts at once: signals that the previous process left behind should not wait a minute.
+ *
+ * @param everyMs absent: a minute
+ */
+export function startMinuteLoop(handler: ScheduleHandler, everyMs: number = minuteMs): MinuteLoop {
   let running: Promise<void> | null = null;
 
   function run(): Promise<void> {
@@ -26,7 +30,7 @@ export function startMinuteLoop(handler: ScheduleHandler): MinuteLoop {
     return running;
   }
 
-  const timer = setInterval(run, minuteMs);
+  const timer = setInterval(run, everyMs);
   void run();
   return {
     run,

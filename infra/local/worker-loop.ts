@@ -1,7 +1,9 @@
 import { describeError } from '../../lib/base/describe-error.ts';
+import { isAwaited } from '../../lib/base/errors.ts';
 import type { Log } from '../../lib/base/log.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
-import type { Delivery, SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import type { Delivery } from '../../lib/queue/waiting-signal.ts';
 
 /** Executes the waiting signals, one at a time for each account and market. */
 export interface WorkerLoop {
@@ -18,7 +20,7 @@ const mostInFlight = 64;
  * @param execute throws when the signal must be tried again
  */
 export function startWorkerLoop(
-  line: Pick<SqliteLine, 'take' | 'finish' | 'release' | 'waitForWork'>,
+  line: Pick<SqliteLine, 'take' | 'finish' | 'release' | 'postpone' | 'waitForWork'>,
   execute: (signal: SignalMessage) => Promise<unknown>,
   log: Log,
 ): WorkerLoop {
@@ -30,6 +32,15 @@ export function startWorkerLoop(
     try {
       await execute(key);
     } catch (error) {
+      if (isAwaited(error)) {
+        log.info('signal waits', {
+          account: key.account,
+          signalId: key.signalId,
+          reason: describeError(error),
+        });
+        line.postpone(delivery);
+        return;
+      }
       log.error('signal not handled; it is tried again, up to the maximum number of times', {
         account: key.account,
         signalId: key.signalId,

@@ -18,6 +18,8 @@ export type AlarmName =
   /** An account is over its limit of signals, and its alerts are refused. */
   | 'signals_over_limit'
   | 'interest_missing'
+  /** A position stands without the stop-loss that its entry asked for. */
+  | 'position_unprotected'
   /** The loss of an account's day has reached its limit, and the account is paused. */
   | 'daily_loss'
   /** A position is in margin call, or is being liquidated. */

@@ -133,6 +133,13 @@ export const catalogue = {
     retryMayHelp: true,
     action: 'Nothing: signals of a market are executed in the order in which they were stored.',
   },
+  position_awaited: {
+    httpStatus: 503,
+    logLevel: 'info',
+    retryMayHelp: true,
+    action:
+      'Nothing: the signal depends on the position, and is executed when an earlier order of its market is settled.',
+  },
   signal_under_way: {
     httpStatus: 409,
     logLevel: 'warn',
@@ -232,4 +239,9 @@ export class RelayError extends Error {
   get row(): CatalogueRow {
     return catalogue[this.code];
   }
+}
+
+/** Whether a signal could not be executed only because it waits for an earlier one: this is no failure. */
+export function isAwaited(error: unknown): boolean {
+  return error instanceof RelayError && error.code === 'position_awaited';
 }

@@ -99,6 +99,11 @@ export function isOrderNotOpen({ failure }: ExchangeError): boolean {
   );
 }
 
+/** Whether the exchange says that there is no such open group of orders. Code 2 as in {@link isOrderNotOpen}. */
+export function isGroupNotOpen({ failure }: ExchangeError): boolean {
+  return failure.kind === 'rejected' && failure.exchangeCode === 2 && 'id' in failure.errors;
+}
+
 /** Whether the exchange says that its history has nothing with this client order id. */
 export function isHistoryNotFound({ failure }: ExchangeError): boolean {
   return failure.kind === 'rejected' && failure.httpStatus === 422 && 'orderHistory' in failure.errors;

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { type Decimal, decimalOrUndefined, zero } from '../base/decimal.ts';
+import type { Deal } from '../model/holdings.ts';
 import { type Order, sides } from '../model/order.ts';
 import { isKnownStatusWord, orderTypeOf, statusOf } from './dialect.ts';
 
@@ -35,6 +36,20 @@ export const SecondsField = z.pipe(
   z.number(),
   z.transform((seconds) => Math.round(seconds * 1000)),
 );
+
+/** A date of a query: whole seconds since 1970. */
+export const DateField = z.int().check(z.positive());
+
+/** Lists by market. An empty list of pairs may come as an empty array. */
+export function byMarket<Item extends z.ZodMiniType>(item: Item) {
+  return z.union([
+    z.record(z.string(), z.array(item)),
+    z.pipe(
+      z.array(z.never()),
+      z.transform((): Record<string, z.output<Item>[]> => ({})),
+    ),
+  ]);
+}
 
 /** A flag. Some clients received flags as `"0"` and `"1"`. */
 export const FlagField = z.union([
@@ -137,3 +152,48 @@ export const OrderField = z.pipe(
     }),
   ),
 );
+
+/** The fields that every record of a fill has. Those of earlier years name no asset of the fee. */
+const fillFields = {
+  id: z.int().check(z.positive()),
+  time: SecondsField,
+  role: z.literal([1, 2]),
+  amount: DecimalField,
+  price: DecimalField,
+  deal: DecimalField,
+  fee: DecimalField,
+  feeAsset: z.nullish(z.string()),
+} as const;
+
+interface FillRecord {
+  readonly time: number;
+  readonly role: 1 | 2;
+  readonly deal: Decimal;
+  readonly feeAsset?: string | null | undefined;
+}
+
+/** Renames what a fill calls differently. */
+function toDeal<Record extends FillRecord>({ time, role, deal, feeAsset, ...record }: Record) {
+  const liquidity: Deal['role'] = role === 1 ? 'maker' : 'taker';
+  return { ...record, atMs: time, role: liquidity, notional: deal, feeAsset: feeAsset ?? undefined };
+}
+
+/** A fill in the lists of an account's fills. */
+export const DealRecord = z.pipe(
+  z.object({
+    ...fillFields,
+    side: z.enum(sides),
+    orderId: z.nullish(OrderIdField),
+    clientOrderId: z.nullish(z.string()),
+  }),
+  z.transform(
+    ({ orderId, clientOrderId, ...record }): Deal => ({
+      ...toDeal(record),
+      orderId: orderId ?? undefined,
+      clientOrderId: clientOrderId ?? undefined,
+    }),
+  ),
+);
+
+/** A fill in the list of one order's fills, which repeats neither the order's id nor its side. */
+export const OrderDealRecord = z.pipe(z.object(fillFields), z.transform(toDeal));

@@ -10,7 +10,7 @@ const pageSize = 100;
 const overlap = 10;
 const mostPages = 20;
 
-/** The open orders of a market. `isWhole` is false when there are more orders than were read. */
+/** The open orders of a market or of an account. `isWhole` is false when there are more orders than were read. */
 export interface OpenOrders {
   readonly orders: readonly Order[];
   readonly isWhole: boolean;
@@ -20,21 +20,19 @@ export interface OpenOrders {
  * Reads the open orders of a market, or of all markets: every order kind, whoever placed the order. Only the live service has
  * this list. It may lag behind a create by seconds.
  *
+ * @param market null: all markets
  * @throws ExchangeError when a page cannot be read
  */
 export async function listOpenOrders(
   client: ExchangeClient,
-  market: string | undefined,
+  market: string | null,
   options: SendOptions,
 ): Promise<OpenOrders> {
   const found = new Map<number, Order>();
   for (let page = 0; page < mostPages; page += 1) {
     const offset = page * (pageSize - overlap);
-    const orders = await client.call(
-      openOrder,
-      { limit: pageSize, offset, ...(market === undefined ? {} : { market }) },
-      options,
-    );
+    const params = { ...(market === null ? {} : { market }), limit: pageSize, offset };
+    const orders = await client.call(openOrder, params, options);
     for (const order of orders) found.set(order.orderId, order);
     if (orders.length < pageSize) return { orders: [...found.values()], isWhole: true };
   }

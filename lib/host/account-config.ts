@@ -3,6 +3,7 @@ import { formatPercent, isDecimalText, one, rateOfPercent, zero } from '../base/
 import { accountModes, tradingGrounds } from '../model/account.ts';
 import { sides } from '../model/order.ts';
 import { regions } from '../model/region.ts';
+import { mismatchRules } from '../model/signal.ts';
 import { PositiveDecimal, riskFields, withRiskLimits } from './risk-config.ts';
 
 /** `"0.1%"` → 0.001. */
@@ -76,6 +77,8 @@ export const AccountSchema = z
     maxOrdersPerMinute: PerMinute.nullable().default(null),
     maxSignalsPerMinute: PerMinute.nullable().default(null),
     ...riskFields,
+    onMismatch: z.enum(mismatchRules).default('deny'),
+    oneStrategyPerMarket: z.boolean().nullable().default(null),
   })
   .transform(({ limitOffset, maxLimitDistance, maxSlippage, ...rest }) => ({
     ...withRiskLimits(rest),

@@ -18,6 +18,7 @@ import type { PostponeMessage, SignalQueue } from '../queue/queue.ts';
 import { createSqsClient } from '../queue/sqs.ts';
 import { createSqsPostpone } from '../queue/sqs-postpone.ts';
 import { createSqsQueue } from '../queue/sqs-queue.ts';
+import type { FollowServices } from '../relay/follow-services.ts';
 import { createMarketCatalogue } from '../relay/market-catalogue.ts';
 import { createOverloadWatch } from '../relay/overload.ts';
 import { createQueuedEntrance } from '../relay/queued-entrance.ts';
@@ -131,7 +132,10 @@ export function openExecuteServices(
  *
  * @throws RelayError `config_invalid` when an environment variable is
  */
-export function openReconcileServices(host: HostConfig, environment: Environment): ReconcileServices {
+export function openReconcileServices(
+  host: HostConfig,
+  environment: Environment,
+): ReconcileServices & FollowServices {
   const connection = connect(host, environment);
   return {
     clock: systemClock,
@@ -142,6 +146,7 @@ export function openReconcileServices(host: HostConfig, environment: Environment
     queue: openQueue(connection),
     exchangeFor: openExchangeClients(connection).forAccount,
     exchangeTimeoutMs: lookupTimeoutMs,
+    commandOptions: ` --stack ${readVariable(environment, 'STACK_NAME')} --region ${connection.region}`,
   };
 }
 

@@ -152,6 +152,17 @@ export function parseConfig(config: unknown): HostConfig {
   };
 }
 
+/**
+ * The mistakes of a configuration, one to a line, and what to do; null for an error of another kind.
+ */
+export function explainConfigError(error: unknown): string | null {
+  if (!(error instanceof RelayError)) return null;
+  const issues = error.issues.map(
+    ({ path, message, hint }) => `  ${path === '' ? '' : `${path}: `}${message} (${hint})`,
+  );
+  return [error.message, ...issues, error.row.action].join('\n');
+}
+
 /** For each region that restricts some of the accounts, one sentence on what it leaves to them. */
 export function listRegionNotes({ accounts }: Settings): readonly string[] {
   return describeRegions(accounts);

@@ -1,5 +1,6 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { describeError } from '../base/describe-error.ts';
+import { isAwaited } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { parseSignalMessage } from '../queue/parse-message.ts';
 import type { PostponeMessage } from '../queue/queue.ts';
@@ -26,6 +27,10 @@ export function createExecuteSignal(
  *
  * After a failure, the rest of the group is reported as unhandled too,
  * so that no message overtakes the failed one. Other groups continue.
+ *
+ * A signal that waits for an earlier one of its market is no failure: its message is done, so that deliveries are not
+ * counted, and the reconciler enqueues the signal again. Later messages of the group find it in the ledger and wait behind
+ * it.
  */
 export function createWorker(log: Log, handle: HandleMessage, postpone: PostponeMessage): WorkerHandler {
   return async ({ Records }) => {
@@ -48,6 +53,14 @@ async function handleGroup(
     try {
       await handle(record.body);
     } catch (error) {
+      if (isAwaited(error)) {
+        log.info('signal waits; the reconciler enqueues it again', {
+          messageId: record.messageId,
+          group: record.attributes.MessageGroupId ?? '',
+          reason: describeError(error),
+        });
+        continue;
+      }
       log.error('message not handled; the queue delivers it again, up to the maximum number of deliveries', {
         messageId: record.messageId,
         group: record.attributes.MessageGroupId ?? '',

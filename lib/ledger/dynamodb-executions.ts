@@ -50,28 +50,23 @@ class DynamodbExecutions implements Executions {
     this.#keepDays = keepDays;
   }
 
-  /** Markets are named in capitals and digits, which sort before the prefixes of all other items of the index. */
+  /**
+   * One query for both: markets are named in capitals and digits, which sort before the prefix of ended orders. Between
+   * them are cancellations that are being sent; waiting signals come after them.
+   */
   async followed(account: string, limit: number): Promise<readonly Entry[]> {
-    const [ended, open] = await Promise.all([
-      this.#queryPlaces(account, limit, 'begins_with(#openOrder, :prefix)', {
-        ':prefix': { S: followedPrefix },
-      }),
-      this.#queryPlaces(account, limit, '#openOrder BETWEEN :first AND :last', {
-        ':first': { S: '0' },
-        ':last': { S: '[' },
-      }),
-    ]);
-    const entries = entriesOf([...ended, ...open]).filter(({ status }) => status === 'placed');
-    return entries.sort((one, other) => one.createdAtMs - other.createdAtMs).slice(0, limit);
-  }
-
-  #queryPlaces(account: string, limit: number, condition: string, values: Item): Promise<readonly Item[]> {
-    return this.#table.queryUpTo(limit, {
+    const items = await this.#table.queryUpTo(limit, {
       IndexName: indexes.openOrders,
-      KeyConditionExpression: `#account = :account AND ${condition}`,
-      ExpressionAttributeValues: { ':account': { S: account }, ...values },
+      KeyConditionExpression: '#account = :account AND #openOrder BETWEEN :first AND :last',
+      ExpressionAttributeValues: {
+        ':account': { S: account },
+        ':first': { S: '0' },
+        ':last': { S: `${followedPrefix}~` },
+      },
       ConsistentRead: true,
     });
+    const entries = entriesOf(items).filter(({ status }) => status === 'placed');
+    return entries.sort((one, other) => one.createdAtMs - other.createdAtMs);
   }
 
   async record(key: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean> {
@@ -143,7 +138,7 @@ class DynamodbExecutions implements Executions {
 }
 
 function placeExpression(isOpen: boolean, isFollowed: boolean): string {
-  if (isOpen) return ', #openOrder = #orderPlace';
+  if (isOpen) return '';
   return isFollowed ? ', #openOrder = :place' : ' REMOVE #openOrder';
 }
 

@@ -31,7 +31,7 @@ export interface Executions {
   /**
    * Stores what became of the orders of an entry, and their fills. A fill that is stored already stays as it is. When the
    * signal's own order has ended, it no longer counts as open; when nothing is followed any more, `followed` no longer
-   * lists the entry. Safe to repeat.
+   * lists the entry. An order that no longer counts as open stays so, whatever a list that lags says. Safe to repeat.
    *
    * @param execution its revision is one more than that of the entry that was read
    * @returns false when another process was faster; then the execution stays as that one wrote it

@@ -30,7 +30,7 @@ export const migrations: readonly string[] = [
 const sql = {
   followed: `SELECT * FROM entries WHERE account = ? AND order_open > 0 AND status = 'placed'
     ORDER BY created_at_ms, seq LIMIT ?`,
-  record: `UPDATE entries SET execution = ?3, order_open = ?4
+  record: `UPDATE entries SET execution = ?3, order_open = CASE WHEN ?4 = 1 THEN order_open ELSE ?4 END
     WHERE account = ?1 AND signal_id = ?2 AND status = 'placed'
       AND coalesce(json_extract(execution, '$.revision'), 0) = ?5`,
   addFill: `INSERT INTO fills (account, market, deal_id, at_ms, signal_id, fill) VALUES (?, ?, ?, ?, ?, ?)

@@ -1,6 +1,7 @@
 import type { Decimal } from '../base/decimal.ts';
 import type { Side } from './order.ts';
 import type { Region } from './region.ts';
+import type { MismatchRule } from './signal.ts';
 
 /**
  * What becomes of an account's orders and cancellations: `live` sends them to whatever exchange the relay has; `paper`
@@ -51,6 +52,13 @@ export interface Account {
   readonly maxSignalsPerMinute: number | null;
   /** What holds for the account as a whole; absent: the account sets no such limit. */
   readonly limits?: RiskLimits;
+  /** What becomes of the position when an alert presumes another one. */
+  readonly onMismatch: MismatchRule;
+  /**
+   * Whether a second strategy is denied while the first one holds a position in a market; null: in the markets where
+   * targets are used.
+   */
+  readonly oneStrategyPerMarket: boolean | null;
 }
 
 /** Limits of growing risk. Orders that only reduce a position pass them all. Amounts are in USDT. */

@@ -66,6 +66,8 @@ export interface Execution {
   readonly orders: readonly OrderExecution[];
   /** Whether more can become of them: one of them is open, or fills of one are not all known. */
   readonly isFollowed: boolean;
-  /** When the alarm was raised that a filled entry has no stop-loss; absent: never. */
+  /** Since when a filled entry was seen without its stop-loss; absent while it has one, or needs none. */
+  readonly unprotectedSinceMs?: number;
+  /** When the alarm was last raised that a filled entry has no stop-loss; absent: never. */
   readonly unprotectedAtMs?: number;
 }

@@ -63,6 +63,8 @@ export interface Deal {
   /** Absent in records of earlier years, whose fee is in the quote currency. */
   readonly feeAsset?: string | undefined;
   readonly orderId?: number | undefined;
+  /** Only in lists of all markets. */
+  readonly market?: string;
   /** Empty when the order carries none; absent in records of earlier years. */
   readonly clientOrderId?: string | undefined;
 }

@@ -13,7 +13,7 @@ export type PercentText = `${string}%`;
 export type PriceOrDistance = DecimalText | PercentText;
 
 /** One instruction of an alert, in the relay's own terms. */
-export type Signal = OrderSignal | CancelSignal | CancelAllSignal;
+export type Signal = OrderSignal | PositionSignal | CancelSignal | CancelAllSignal;
 
 interface SignalBase {
   /** As the alert wrote it, for example `BTCUSDT.P`. */
@@ -52,6 +52,15 @@ interface OrderSignalBase extends SignalBase {
   readonly positionSide?: PositionSide;
   readonly reduceOnly?: boolean;
   readonly stp?: StpMode;
+  /** The price that the fills are compared with. It changes nothing about the order. */
+  readonly referencePrice?: DecimalText;
+  /** The position that the alert presumes: with another one, the order is denied. */
+  readonly requirePosition?: PositionState;
+  /**
+   * What the account does about another position than the presumed one, besides denying the order; absent: nothing. A
+   * signal that closes the position may then be stored before this one: see {@link CloseSignal.unless}.
+   */
+  readonly onMismatch?: Exclude<MismatchRule, 'deny'>;
 }
 
 export interface StopLimitSignal extends OrderSignalBase {
@@ -95,6 +104,86 @@ export type OrderSize =
        */
       readonly of: 'balance' | 'position';
     };
+
+export type PositionName = 'long' | 'short';
+/** What an account holds of a market in one-way mode. */
+export type PositionState = PositionName | 'flat';
+
+/**
+ * What becomes of the position when an alert presumes another one. `deny`: nothing. `resync`: it is brought to what the
+ * alert presumes, if that is flat. `flatten`: it is closed, and the order of the alert is denied.
+ */
+export const mismatchRules = ['deny', 'resync', 'flatten'] as const;
+export type MismatchRule = (typeof mismatchRules)[number];
+
+/**
+ * A signal about the position of a market. Its order, one at most, is sized on the position when it is due.
+ *
+ * A reversal, and a target that is not flat, may need two orders, so they are stored as two signals: the leg that reduces
+ * the position comes first, and the leg that opens or enlarges one waits for its outcome.
+ */
+export type PositionSignal = CloseSignal | ReverseSignal | TargetSignal;
+
+/** The one that only reduces a position, and the one that only opens or enlarges it. */
+export type Leg = 'reduce' | 'open';
+
+interface PositionSignalBase extends SignalBase {
+  /** How far beyond the best opposite price its order may fill; absent: as far as the account allows. */
+  readonly maxSlippage?: PercentText;
+  readonly stp?: StpMode;
+  /** As in an order. */
+  readonly referencePrice?: DecimalText;
+}
+
+interface OpeningSignalBase extends PositionSignalBase {
+  readonly leg: Leg;
+  /** Of the leg that opens alone. */
+  readonly stopLoss?: PriceOrDistance;
+  /** Of the leg that opens alone. */
+  readonly takeProfit?: PriceOrDistance;
+}
+
+/** Closes the position, or a part of it. */
+export interface CloseSignal extends PositionSignalBase {
+  readonly action: 'close';
+  /** Absent: all of it. */
+  readonly part?: PercentText;
+  /** The position to close, in hedge mode. */
+  readonly positionSide?: PositionSide;
+  /** Nothing is closed when this is the position: the order that is stored after this signal presumes it. */
+  readonly unless?: PositionState;
+}
+
+/** Closes the position, and opens one of the other side. */
+export interface ReverseSignal extends OpeningSignalBase {
+  readonly action: 'reverse';
+  /** Of the new position; absent: the size of the one that is closed. */
+  readonly size?: OrderSize;
+}
+
+/** Brings the position to a wanted one. */
+export interface TargetSignal extends OpeningSignalBase {
+  readonly action: 'target';
+  readonly target: PositionTarget;
+}
+
+/** The wanted position. Numbers are signed, below zero for a short position, and never zero. */
+export type PositionTarget =
+  /** No position. It needs one leg alone, the one that reduces. */
+  | { readonly unit: 'flat' }
+  | { readonly unit: 'base'; readonly quantity: DecimalText }
+  | { readonly unit: 'quote'; readonly quoteQuantity: DecimalText }
+  /** A share of the equity of the collateral account. */
+  | { readonly unit: 'percent'; readonly percentOfEquity: PercentText };
+
+/** Whether the signal may place an order. */
+export function placesOrder(signal: Signal): signal is OrderSignal | PositionSignal {
+  return signal.action === 'order' || isPositionSignal(signal);
+}
+
+export function isPositionSignal(signal: Signal): signal is PositionSignal {
+  return signal.action === 'close' || signal.action === 'reverse' || signal.action === 'target';
+}
 
 export interface CancelSignal extends SignalBase {
   readonly action: 'cancel';

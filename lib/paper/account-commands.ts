@@ -1,4 +1,5 @@
 import { cancelAll } from '../exchange/endpoints/cancel-all.ts';
+import { cancelConditional } from '../exchange/endpoints/cancel-conditional.ts';
 import { type TradingGround, tradingGrounds } from '../model/account.ts';
 import { type PositionSide, positionSides } from '../model/order.ts';
 import type { Command } from './engine.ts';
@@ -26,7 +27,7 @@ import { type Checked, checkCancel, checkMarket, type FieldReader, fail } from '
  */
 export const accountCommands: readonly Route[] = [
   createTradeRoute(cancelAll, serveCancelAll),
-  createTradeRoute(commandEndpoint('cancel-conditional', '/v4/order/conditional-cancel', 10_000), (context) =>
+  createTradeRoute(cancelConditional, (context) =>
     serveCancelConditional(context, 'id', 'conditional_id_not_integer', 'conditional_not_found'),
   ),
   createTradeRoute(commandEndpoint('cancel-oto', '/v4/order/oto-cancel', 10_000), (context) =>

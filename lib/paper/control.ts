@@ -56,6 +56,11 @@ export interface PaperControl {
    *   does
    */
   setHedgeMode(account: string, isHedged: boolean): void;
+  /**
+   * Leaves cancelled orders out of an account's history, or lists them again. The live service leaves them out for
+   * partners. A restart of the exchange lists them again.
+   */
+  listCancelled(account: string, isListed: boolean): void;
   /** Changes the transfer fees of a currency; terms that are not given stay. @throws as `setPrice` does */
   setFee(ticker: string, change: FeeTermsChange): void;
   /** Adds a payment to a partner's history, which is sorted newest first. @throws as `setPrice` does */
@@ -91,6 +96,10 @@ export function createControl(controlled: Controlled): PaperControl {
       forget(execute(controlled, { kind: 'set_leverage', account, leverage })),
     setHedgeMode: (account, isHedged) =>
       forget(execute(controlled, { kind: 'set_hedge_mode', account, isHedged })),
+    listCancelled(account, isListed) {
+      if (isListed) trading.withoutCancelled.delete(account);
+      else trading.withoutCancelled.add(account);
+    },
     setFee: (ticker, change) => forget(execute(controlled, { kind: 'set_fee', ticker, change })),
     payInterest: (account, payment) =>
       forget(execute(controlled, { kind: 'pay_interest', account, payment })),

@@ -1,5 +1,6 @@
 import { formatDecimal } from '../base/decimal.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
+import { orderDeals } from '../exchange/endpoints/order-deals.ts';
 import { checkDealsQuery, checkOrderDealsQuery, isWithin } from './history-query.ts';
 import { hasComeThrough } from './list-lag.ts';
 import { pageOf } from './paging.ts';
@@ -12,7 +13,6 @@ import {
   serveChecked,
   succeed,
 } from './request-context.ts';
-import { readingEndpoint } from './served-endpoint.ts';
 import type { Deal } from './trade-records.ts';
 
 /**
@@ -23,7 +23,7 @@ import type { Deal } from './trade-records.ts';
  */
 export const dealLists: readonly Route[] = [
   createReadRoute(executedHistory, serveExecutedHistory),
-  createReadRoute(readingEndpoint('order-deals', '/v4/trade-account/order'), serveOrderDeals),
+  createReadRoute(orderDeals, serveOrderDeals),
 ];
 
 /** One market's fills are an array, those of all markets an object by market. */

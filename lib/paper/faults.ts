@@ -7,6 +7,8 @@ import { conditionalOrders } from '../exchange/endpoints/conditional-orders.ts';
 import { endedOrder } from '../exchange/endpoints/ended-order.ts';
 import { executedHistory } from '../exchange/endpoints/executed-history.ts';
 import { openOrder } from '../exchange/endpoints/open-order.ts';
+import { openPositions } from '../exchange/endpoints/open-positions.ts';
+import { orderDeals } from '../exchange/endpoints/order-deals.ts';
 import { orderTypes } from '../model/order.ts';
 import { endpointOf } from '../orders/order-types.ts';
 import { type RefusalForm, refusalResponse } from './refusal-responses.ts';
@@ -19,7 +21,7 @@ export type FaultEffect =
   | { readonly kind: 'drop' }
   /** The exchange's own response, delayed. */
   | { readonly kind: 'delay' }
-  /** The exchange's own response, from order lists that lag behind. */
+  /** The exchange's own response, from lists of orders and positions that lag behind. */
   | { readonly kind: 'lag' }
   /** The exchange's own response, but about another order. */
   | { readonly kind: 'contradict' }
@@ -53,7 +55,9 @@ const refusal =
   (form: RefusalForm): FaultEffect => ({ kind: 'respond', ...refusalResponse([{ name }], form) });
 const drop = (): FaultEffect => ({ kind: 'drop' });
 
-const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory].map(({ name }) => name);
+const listNames = [openOrder, endedOrder, conditionalOrders, executedHistory, orderDeals, openPositions].map(
+  ({ name }) => name,
+);
 const createNames = orderTypes.map((type) => endpointOf(type).name);
 const tradeNames = [...createNames, cancelOrder.name];
 const privateRefusal = { code: 30, message: 'Validation failed', errors: {} };

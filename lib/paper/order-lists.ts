@@ -67,7 +67,7 @@ export function serveEndedOrders(context: RequestContext): Reply {
 
 /**
  * The ended orders that match a query, the last ended first. With an order id, the client order id is
- * ignored.
+ * ignored. Of an account whose history has no cancelled orders, only those that were filled.
  */
 function listEnded(context: RequestContext, query: HistoryQuery): readonly PaperOrder[] {
   const { market, orderId, clientOrderId, status } = query;
@@ -76,6 +76,7 @@ function listEnded(context: RequestContext, query: HistoryQuery): readonly Paper
       (order) =>
         order.account === context.account &&
         isOrderEnd(order.status) &&
+        (order.status !== 'cancelled' || !context.trading.withoutCancelled.has(order.account)) &&
         (market === null || order.market === market) &&
         (orderId === null || order.orderId === orderId) &&
         (orderId !== null || clientOrderId === null || order.clientOrderId === clientOrderId) &&

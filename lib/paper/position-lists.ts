@@ -3,6 +3,7 @@ import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { summaryOf } from './collateral.ts';
 import { collateralAccountOf, type ExchangeState } from './exchange-state.ts';
 import { checkFundingQuery, checkPositionsQuery, isWithin } from './history-query.ts';
+import { hasComeThrough } from './list-lag.ts';
 import { marketNamed } from './markets.ts';
 import { checkAnyMarket, pageOf } from './paging.ts';
 import type { ClosedPosition, Position, PositionEvent, Turnover } from './position-records.ts';
@@ -45,12 +46,52 @@ export const positionLists: readonly Route[] = [
 const averagePlaces = 8;
 const noLiquidation = { liquidationPrice: null, liquidationState: null } as const;
 
-function serveOpenPositions({ account, read, trading: { state } }: RequestContext): Reply {
+function serveOpenPositions(context: RequestContext): Reply {
+  const { account, read, trading } = context;
   return serveChecked(checkAnyMarket(read), (market) => {
-    const { positions } = collateralAccountOf(state, account);
-    const asked = [...positions.values()].filter((position) => market === null || position.market === market);
-    return succeed(asked.map((position) => describePosition(state, account, position)));
+    const asked = listPositions(context).filter((position) => market === null || position.market === market);
+    return succeed(asked.map((position) => describePosition(trading.state, account, position)));
   });
+}
+
+/** The open positions as the list shows them: after every fill that has come through. */
+function listPositions(context: RequestContext): readonly Position[] {
+  const { account, trading, lagMs } = context;
+  const { state } = trading;
+  const open = [...collateralAccountOf(state, account).positions.values()];
+  if (lagMs === 0) return open;
+  const events = state.positionEvents.filter((event) => event.account === account);
+  const late = new Set(
+    events.filter(({ atMs }) => !hasComeThrough(context, atMs)).map(({ positionId }) => positionId),
+  );
+  const shown = new Map<number, PositionEvent>();
+  for (const event of events) if (hasComeThrough(context, event.atMs)) shown.set(event.positionId, event);
+  const earlier = [...shown.values()].filter(
+    ({ positionId, amount }) => late.has(positionId) && !amount.eq(zero),
+  );
+  return [...open.filter(({ positionId }) => !late.has(positionId)), ...earlier.map(positionAfter)];
+}
+
+const noTurnover: Turnover = { amount: zero, notional: zero };
+
+/** The position as it was after an event. Its earlier profits are not kept with events, and count as zero. */
+function positionAfter({
+  positionId,
+  market,
+  side,
+  openedAtMs,
+  atMs,
+  amount,
+  basePrice,
+}: PositionEvent): Position {
+  return {
+    ...{ positionId, market, side, openedAtMs, amount, basePrice },
+    modifiedAtMs: atMs,
+    realizedPnl: zero,
+    fees: zero,
+    entered: noTurnover,
+    exited: noTurnover,
+  };
 }
 
 /** `pnl` is the profit of the parts that were closed, `unrealizedPnl` that of the open amount. */

@@ -11,6 +11,8 @@ export interface Trading {
   readonly state: ExchangeState;
   /** Whether the state of an older release was removed, because this one cannot read it. */
   readonly wasEmptied: boolean;
+  /** The accounts whose history has no cancelled orders, as that of partners at the live service. Not stored. */
+  readonly withoutCancelled: Set<string>;
   /**
    * Applies one command at once, and stores it if there is a journal.
    *
@@ -53,6 +55,7 @@ export function openTrading(journalPath: string | null, nowMs = 0): Trading {
   return {
     state,
     wasEmptied: journal?.wasEmptied ?? false,
+    withoutCancelled: new Set(),
     execute(command) {
       if (failure !== null)
         throw new RelayError('store_unavailable', 'the paper exchange lost its journal', { cause: failure });

@@ -13,9 +13,10 @@ export interface SignalQueue {
    * Puts the message at the end of its group (account and market), unless a message with the same account and
    * signal id is still waiting. Once this resolves, the message survives a crash.
    *
+   * @param attempt distinguishes the message from earlier ones of the same signal that were handled without executing it
    * @throws RelayError `store_unavailable` when it was not stored
    */
-  enqueue(message: SignalMessage): Promise<void>;
+  enqueue(message: SignalMessage, attempt?: string): Promise<void>;
 }
 
 /**
@@ -31,7 +32,8 @@ export function groupOf(message: Omit<SignalMessage, 'signalId'>): string {
   return `${message.account}.${message.market}`;
 }
 
-/** One id per signal, by which the queue recognises duplicates. */
-export function deduplicationIdOf(message: Omit<SignalMessage, 'market'>): string {
-  return `${message.account}.${message.signalId}`;
+/** One id per signal, and per attempt to execute one that had to wait, by which the queue recognises duplicates. */
+export function deduplicationIdOf(message: Omit<SignalMessage, 'market'>, attempt?: string): string {
+  const id = `${message.account}.${message.signalId}`;
+  return attempt === undefined ? id : `${id}.${attempt}`;
 }

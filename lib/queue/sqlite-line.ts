@@ -1,12 +1,13 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Clock } from '../base/clock.ts';
 import type { SqliteFile } from '../base/sqlite.ts';
-import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
+import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { KnownEntry, LedgerWatch } from '../ledger/ledger-watch.ts';
 import { migrateLedgerTables } from '../ledger/sqlite-migrations.ts';
-import { deduplicationIdOf, groupOf, type SignalMessage } from './queue.ts';
+import { deduplicationIdOf, groupOf } from './queue.ts';
 import { prepareStatements, type WaitingRow } from './sqlite-line-statements.ts';
-import { type Waiting, WaitingLine } from './waiting-line.ts';
+import { WaitingLine } from './waiting-line.ts';
+import { createWaiting, type Delivery, type WaitingSignal } from './waiting-signal.ts';
 
 export interface SqliteLineOptions {
   readonly clock: Clock;
@@ -18,15 +19,6 @@ export interface SqliteLineOptions {
   readonly onDeadLetter?: (letter: Delivery) => void;
 }
 
-/** A signal that was handed to a worker, until it is finished or released. */
-export interface Delivery {
-  readonly key: SignalMessage;
-  /** Account and market: signals of a group are delivered one at a time, in the order in which they were stored. */
-  readonly group: string;
-  /** 1 at the first delivery since the relay was started. */
-  readonly deliveries: number;
-}
-
 /**
  * The signals that wait to be executed on one machine: a view of the ledger's `accepted` entries, oldest first.
  *
@@ -34,7 +26,7 @@ export interface Delivery {
  * executes it must do nothing that outlives a power cut before the ledger has acknowledged a later write.
  */
 export interface SqliteLine extends LedgerWatch {
-  /** The number of signals that are delivered sooner or later, or are at present: all but the dead letters. */
+  /** The number of signals that are or will be delivered: all but the dead letters. */
   readonly length: number;
   /** Delivers the oldest signal of a group that no worker holds; null when there is none. */
   take(): Delivery | null;
@@ -42,6 +34,8 @@ export interface SqliteLine extends LedgerWatch {
   finish(delivery: Delivery): void;
   /** Puts a signal back in its place; after too many deliveries it becomes a dead letter instead. */
   release(delivery: Delivery): Promise<void>;
+  /** Puts a signal back in its place that only waits for another one: the delivery does not count. */
+  postpone(delivery: Delivery): void;
   /** Resolves as soon as `take` may have a signal to deliver, or when the signal aborts. */
   waitForWork(signal?: AbortSignal): Promise<void>;
   /**
@@ -50,16 +44,6 @@ export interface SqliteLine extends LedgerWatch {
    * @throws RelayError `store_unavailable`
    */
   takeInChanges(): void;
-}
-
-interface WaitingSignal extends Waiting, Delivery {
-  deliveries: number;
-  /** The entry as it was stored, while nothing has read or changed it since; null: read it from the database. */
-  stored: SignalEntry | null;
-  /** Whether this process has moved it on: it stays in line until its delivery ends. */
-  hasLeft: boolean;
-  /** Whether it was found at the start and does not wait: its outcome is to be recorded, or its alarm repeated. */
-  readonly isLeftOver: boolean;
 }
 
 /**
@@ -195,21 +179,27 @@ class LineOfLedger implements SqliteLine {
   async release({ key }: Delivery): Promise<void> {
     const item = this.#line.items.get(deduplicationIdOf(key));
     if (item === undefined) return;
+    if (item.hasLeft || item.deliveries < this.#options.maxDeliveries) return this.#giveBack(item);
     item.stored = null;
-    if (item.hasLeft) {
-      this.#line.remove(item);
-      return;
-    }
-    if (item.deliveries < this.#options.maxDeliveries) {
-      this.#putBack(item);
-      return;
-    }
     if (!(await this.#setAside(item))) {
       this.#line.remove(item);
       return;
     }
     item.isAside = true;
     this.#line.putBack(item, Promise.resolve());
+  }
+
+  postpone({ key }: Delivery): void {
+    const item = this.#line.items.get(deduplicationIdOf(key));
+    if (item === undefined) return;
+    item.deliveries -= 1;
+    this.#giveBack(item);
+  }
+
+  #giveBack(item: WaitingSignal): void {
+    item.stored = null;
+    if (item.hasLeft) this.#line.remove(item);
+    else this.#putBack(item);
   }
 
   /** Returns false when another process has moved it on. */
@@ -240,24 +230,4 @@ class LineOfLedger implements SqliteLine {
   waitForWork(signal?: AbortSignal): Promise<void> {
     return this.#line.waitForFree(signal);
   }
-}
-
-function createWaiting(
-  { account, signalId, market }: SignalMessage,
-  seq: number,
-  stored: SignalEntry | null,
-  isAside: boolean,
-): WaitingSignal {
-  const key = { account, signalId, market };
-  return {
-    id: deduplicationIdOf(key),
-    position: seq,
-    group: groupOf(key),
-    isAside,
-    key,
-    deliveries: 0,
-    stored,
-    hasLeft: false,
-    isLeftOver: false,
-  };
 }

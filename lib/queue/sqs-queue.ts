@@ -15,12 +15,12 @@ export function createSqsQueue(options: {
 }): SignalQueue {
   const { client, queueUrl } = options;
   return {
-    async enqueue(message) {
+    async enqueue(message, attempt) {
       const sent = {
         QueueUrl: queueUrl,
         MessageBody: JSON.stringify(message),
         MessageGroupId: groupOf(message),
-        MessageDeduplicationId: deduplicationIdOf(message),
+        MessageDeduplicationId: deduplicationIdOf(message, attempt),
       };
       try {
         await sendMessage(client, sent);

@@ -30,7 +30,12 @@ export type Plan =
     }
   /** The outcome is already known; nothing is sent. */
   | { readonly verdict: 'ended'; readonly outcome: Outcome }
+  /** It depends on the position, which cannot be known now. `mayPassSoon`: it may be known in a moment. */
+  | { readonly verdict: 'waiting'; readonly reason: string; readonly mayPassSoon: boolean }
   | { readonly verdict: 'ready'; readonly action: Action };
+
+/** A plan that need not wait. */
+export type KnownPlan = Exclude<Plan, { readonly verdict: 'waiting' }>;
 
 /** Requests that are ready to send: only the network or the exchange can still fail. */
 export interface Action {

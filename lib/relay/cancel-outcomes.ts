@@ -1,16 +1,19 @@
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
 import { type Json, toJson } from '../base/json.ts';
+import type { ExchangeError } from '../exchange/errors.ts';
 import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { Outcome } from './action.ts';
 
-/** The outcome of the cancellation of one order. */
+/** The outcome of the cancellation of one order, or of one group of orders. */
 export interface TargetOutcome {
   readonly status: Status;
+  /** How many orders it is about. Absent: one. */
+  readonly orderCount?: number;
   /** Whether the exchange reported that no such order is open. */
   readonly wasGone: boolean;
-  /** The id of the order that the exchange has confirmed as cancelled. */
-  readonly confirmedId?: number;
+  /** The ids of the orders that the exchange has confirmed as cancelled: one, or both legs of a pair. */
+  readonly confirmedIds?: readonly number[];
   readonly note: string;
   readonly evidence: Json;
   readonly alarm?: Alarm;
@@ -77,7 +80,7 @@ function joinStatuses(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }
   };
 }
 
-function evidenceOf({ alarm, confirmedId: _, ...outcome }: TargetOutcome): Json {
+function evidenceOf({ alarm, confirmedIds: _ids, orderCount: _count, ...outcome }: TargetOutcome): Json {
   return { ...outcome, ...(alarm === undefined ? {} : { alarm: alarm.message }) };
 }
 
@@ -86,12 +89,26 @@ const worstFirst: readonly Status[] = ['unknown', 'rejected', 'not_sent', 'cance
 
 function summarise(outcomes: readonly TargetOutcome[], { leftOut, withdrawn }: Beside): string {
   const groups = Map.groupBy(outcomes, ({ status, wasGone }) => (wasGone ? 'no longer open' : status));
-  const counts = [...groups].map(([word, group]) => `${group.length} ${word}`).join(', ');
+  const counts = [...groups].map(([word, group]) => `${countOrders(group)} ${word}`).join(', ');
   return [
     ...(withdrawn.length === 0 ? [] : [`${withdrawn.length} signals were withdrawn before they were sent`]),
     outcomes.length === 0
       ? 'the ledger knows no open order in this market'
-      : `of ${outcomes.length} orders: ${counts}`,
+      : `of ${countOrders(outcomes)} orders: ${counts}`,
     ...(leftOut === 0 ? [] : [`${leftOut} older orders were left out: send the cancellation again`]),
   ].join('; ');
+}
+
+function countOrders(outcomes: readonly TargetOutcome[]): number {
+  return outcomes.reduce((count, { orderCount = 1 }) => count + orderCount, 0);
+}
+
+/** Whether an earlier attempt may have had an effect. */
+export function wasResponseLost({ attempts }: ExchangeError): boolean {
+  return attempts.some(({ failure }) => failure.kind === 'ambiguous');
+}
+
+/** The status of a cancellation that the exchange refused, or that never reached it. */
+export function statusOfRefusal({ failure }: ExchangeError): Status {
+  return failure.kind === 'rejected' ? 'rejected' : 'not_sent';
 }

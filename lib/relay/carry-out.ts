@@ -3,6 +3,7 @@ import { describeSafely } from '../base/describe-error.ts';
 import type { Entry, SignalEntry, Step } from '../ledger/entry.ts';
 import { type Account, findRehearsalReason } from '../model/account.ts';
 import type { Status } from '../model/outcome.ts';
+import { placesOrder } from '../model/signal.ts';
 import { denyOrderRate } from '../risk/check-order.ts';
 import { checkStaleness, lastFreshMs } from '../signals/staleness.ts';
 import type { Action, Outcome } from './action.ts';
@@ -97,7 +98,7 @@ export function settleUnsent(
   entry: SignalEntry,
   outcome: Outcome,
 ): Promise<Status> {
-  const isHarmless = entry.signal.action === 'order' || !cancelsNothing.has(outcome.status);
+  const isHarmless = placesOrder(entry.signal) || !cancelsNothing.has(outcome.status);
   return settleEntry(services, entry, isHarmless ? outcome : { ...outcome, alarm: notCancelledAlarm });
 }
 
@@ -113,7 +114,7 @@ async function findLeftOpen(
   { ledger }: ExecuteServices,
   { account, signal }: SignalEntry,
 ): Promise<{ readonly alarm?: Alarm }> {
-  if (signal.action === 'order') return {};
+  if (placesOrder(signal)) return {};
   const open = await ledger.openOrders(account, signal.market, 1);
   return open.length === 0 ? {} : { alarm: notCancelledAlarm };
 }

@@ -2,6 +2,7 @@ import type { Alarm } from '../base/alarms.ts';
 import { RelayError } from '../base/errors.ts';
 import type { Entry, EntryKey, SignalEntry } from '../ledger/entry.ts';
 import { listBefore } from '../ledger/ledger-rules.ts';
+import type { Status } from '../model/outcome.ts';
 import type { ExecuteServices } from './services.ts';
 import { denialOutcome, settleEntry, unlessMoved } from './settle-entry.ts';
 
@@ -38,17 +39,18 @@ export function mayHaveMore(earlier: readonly Entry[]): boolean {
  * must not overtake it, would wait for ever.
  *
  * @throws RelayError that a retry may cure, for example `store_unavailable`: all signals keep waiting;
- * `earlier_signals_wait` when there are too many for one delivery
+ * `earlier_signals_wait` when there are too many for one delivery, or another worker is sending one of them
  */
 export async function executeEarlier(
   services: ExecuteServices,
   earlier: readonly Entry[],
-  execute: (key: EntryKey) => Promise<unknown>,
+  execute: (key: EntryKey) => Promise<Status>,
 ): Promise<void> {
   const startedAtMs = services.clock.nowMs();
   for (const entry of earlier) {
     try {
-      await execute(entry);
+      // Another worker is sending it at this moment, which happens when a message is delivered twice.
+      if ((await execute(entry)) === 'sending') throw createEarlierWait(entry);
     } catch (error) {
       if (error instanceof RelayError && error.row.retryMayHelp) throw error;
       await giveUp(services, entry, error);

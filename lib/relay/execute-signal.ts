@@ -5,15 +5,18 @@ import type { DueKey } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import type { Status } from '../model/outcome.ts';
 import { findAccount } from '../model/settings.ts';
+import { placesOrder } from '../model/signal.ts';
 import { checkMarket } from '../risk/check-order.ts';
 import { checkStaleness } from '../signals/staleness.ts';
-import type { Outcome, Plan } from './action.ts';
+import type { KnownPlan, Outcome, Plan } from './action.ts';
 import { carryOut, settleUnsent } from './carry-out.ts';
 import { executeEarlier, pageSize } from './earlier-signals.ts';
+import { explainWait } from './explain-wait.ts';
 import { createKillSwitch, type KillSwitch, type PauseReading } from './kill-switch.ts';
 import { planCancel } from './plan-cancel.ts';
 import { planCancelAll } from './plan-cancel-all.ts';
-import { planOrder } from './plan-order.ts';
+import { planPosition } from './plan-position.ts';
+import { planPresumedOrder } from './plan-presumed.ts';
 import { arrivalOf, type ExecuteServices } from './services.ts';
 import { denialOutcome, logOutcome, lostResponseOutcome, settleEntry } from './settle-entry.ts';
 import { mayPlanAgain } from './signal-time.ts';
@@ -27,7 +30,8 @@ import { withdrawWaiting } from './withdraw-waiting.ts';
  *
  * @returns the status that the entry has now
  * @throws RelayError `store_unavailable` when the ledger cannot be read or written, `earlier_signals_wait`
- * when there are too many earlier signals for one delivery; in both cases the message must be delivered again
+ * when there are too many earlier signals for one delivery, `position_awaited` when the signal or an earlier one depends on
+ * a position that is not known yet; in all cases the message must be delivered again
  */
 export async function executeSignal(services: ExecuteServices, key: DueKey): Promise<Status> {
   const readAtMs = services.clock.nowMs();
@@ -63,7 +67,7 @@ function requireSignal(entry: Entry | null, key: EntryKey): SignalEntry {
 
 /** Whether the entry is a cancellation that no rule of the account denies. */
 function mayCancel(services: ExecuteServices, entry: Entry): entry is SignalEntry {
-  if (!isSignal(entry) || entry.signal.action === 'order' || entry.status !== 'accepted') return false;
+  if (!isSignal(entry) || placesOrder(entry.signal) || entry.status !== 'accepted') return false;
   const account = findAccount(services.settings, entry.account);
   const arrival = arrivalOf(services, entry.createdAtMs);
   return (
@@ -92,8 +96,10 @@ async function executeAlone(
   const killSwitch = createKillSwitch(services, entry, paused);
   let plans = 0;
   do {
+    const plan = await planWhenKnown(services, entry, mayRepeat, () =>
+      planSafely(services, account, entry, withdrawn, killSwitch),
+    );
     plans += 1;
-    const plan = await planSafely(services, account, entry, withdrawn, killSwitch);
     if (plan.verdict === 'denied')
       return await settleUnsent(services, entry, denialOutcome(plan.denial, plan.evidence));
     if (plan.verdict === 'ended') return await settleUnsent(services, entry, plan.outcome);
@@ -101,6 +107,33 @@ async function executeAlone(
     if (status !== null) return status;
   } while (plans < mostPlans && mayRepeat());
   return await settleUnsent(services, entry, outdatedOutcome(plans));
+}
+
+/** Between two readings of a position in a list that may lag. */
+const rereadPauseMs = 500;
+
+/**
+ * Plans again while the position may be known in a moment.
+ *
+ * @throws RelayError `position_awaited` when it is not known in time: the signal keeps its place, and the later ones of its
+ * market wait behind it
+ */
+async function planWhenKnown(
+  { clock }: ExecuteServices,
+  { account, signalId }: EntryKey,
+  mayRepeat: () => boolean,
+  planOnce: () => Promise<Plan>,
+): Promise<KnownPlan> {
+  for (;;) {
+    const plan = await planOnce();
+    if (plan.verdict !== 'waiting') return plan;
+    if (!plan.mayPassSoon || !mayRepeat())
+      throw new RelayError(
+        'position_awaited',
+        `signal "${signalId}" of account ${account} waits for the position: ${plan.reason}`,
+      );
+    await clock.sleep(rereadPauseMs);
+  }
 }
 
 /** An order whose readings were too old before it could be sent is planned anew, as often as this in all. */
@@ -162,14 +195,23 @@ async function planSignal(
   killSwitch: KillSwitch,
 ): Promise<Plan> {
   const { signal, clientOrderId } = entry;
+  const stale = checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs());
   const denial =
-    checkStaleness(signal, arrivalOf(services, entry.createdAtMs), services.clock.nowMs()) ??
+    (stale && (await explainWait(services, entry, stale))) ??
     (await killSwitch.check()) ??
     checkMarket(signal, account);
   if (denial !== null) return { verdict: 'denied', denial };
   switch (signal.action) {
     case 'order':
-      return await planOrder(services, account, signal, clientOrderId ?? '');
+      return await planPresumedOrder(services, account, {
+        signal,
+        signalId: entry.signalId,
+        clientOrderId: clientOrderId ?? '',
+      });
+    case 'close':
+    case 'reverse':
+    case 'target':
+      return await planPosition(services, account, { ...entry, signal });
     case 'cancel':
       return await planCancel(services, account, signal, withdrawn);
     case 'cancel_all':

@@ -1,6 +1,7 @@
 import type { SignalEntry } from '../ledger/entry.ts';
 import type { Pause } from '../ledger/ledger.ts';
 import type { Denial } from '../model/outcome.ts';
+import { placesOrder } from '../model/signal.ts';
 import { checkPause } from '../risk/check-order.ts';
 import { isLossPause } from './pause-on-loss.ts';
 import type { ExecuteServices } from './services.ts';
@@ -46,7 +47,7 @@ export function createKillSwitch(
 
   return {
     async check(reduces) {
-      if (signal.action !== 'order') return null;
+      if (!placesOrder(signal)) return null;
       if (last === null || !isUsable(last)) {
         const readAtMs = clock.nowMs();
         last = { pause: await ledger.readPause(account), readAtMs };

@@ -1,6 +1,7 @@
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { findOrder, type ListedOrder, type OrderPlace } from '../exchange/find-order.ts';
+import { legsOf, listGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -182,15 +183,17 @@ async function lookUpForeign(
   options: SendOptions,
 ): Promise<LookupResult | null> {
   if (client.dialect !== 'live') return { kind: 'inconclusive', finding: notListed };
+  const groups = (await listGroups(client, market, options)) ?? [];
   const { orders, isWhole } = await listOpenOrders(client, market, options);
   if (!isWhole) return { kind: 'inconclusive', finding: notListed };
   const own = await ledger.openOrders(entry.account, market, mostRead);
   const later = own.filter((order) => sentAtMs(order) > sentAtMs(entry));
   const laterIds = new Set(later.map(({ clientOrderId }) => clientOrderId));
-  const left = orders
+  const earlier = [...orders, ...groups.flatMap(legsOf)]
     .filter(({ createdAtMs }) => createdAtMs <= sentAtMs(entry) + mostSkewMs)
     .filter(({ clientOrderId }) => !laterIds.has(clientOrderId))
     .map(({ orderId }) => orderId);
+  const left = [...new Set(earlier)];
   if (left.length === 0) return null;
   return {
     kind: 'not_found',

@@ -5,7 +5,8 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '../exchange/find-order.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
-import type { OrderSignal } from '../model/signal.ts';
+import { isPositionSignal, type OrderSignal } from '../model/signal.ts';
+import { orderSignalOf } from '../positions/sent-order.ts';
 import type { Outcome } from './action.ts';
 import { endResting, mustNotRest } from './end-resting.ts';
 import { judgeTrigger } from './judge-trigger.ts';
@@ -24,21 +25,53 @@ export async function lookUp(
   entry: Entry,
   options: SendOptions,
 ): Promise<LookupResult> {
+  const result = await lookUpOutcome(services, entry, options);
+  if (result.kind !== 'found' || !mayLeaveExits(entry, result.outcome)) return result;
+  const { outcome } = result;
+  const alarm = joinAlarms([outcome.alarm, leftExitsAlarm]);
+  return {
+    kind: 'found',
+    outcome: {
+      ...outcome,
+      note: `${outcome.note}; the orders that protected the position were not cancelled`,
+      ...(alarm === undefined ? {} : { alarm }),
+    },
+  };
+}
+
+/** Only who sends a close cancels what protected the position; a lookup sends nothing. */
+function mayLeaveExits({ signal }: Entry, { status }: Outcome): boolean {
+  if (status !== 'placed' || signal === null || !isPositionSignal(signal)) return false;
+  return signal.action === 'close' ? signal.part === undefined : signal.leg === 'reduce';
+}
+
+const leftExitsAlarm: Alarm = {
+  name: 'orders_left_open',
+  message:
+    'the response to a close was lost: its stop-loss and take-profit may still be open and could open a new position; check them, or send a cancel_all with scope "market"',
+};
+
+async function lookUpOutcome(
+  services: LookupServices,
+  entry: Entry,
+  options: SendOptions,
+): Promise<LookupResult> {
   const { signal, clientOrderId } = entry;
   const client = await services.exchangeFor(entry.account);
   if (signal?.action === 'cancel') return await lookUpCancel(services, client, entry, signal, options);
   if (signal?.action === 'cancel_all') return await lookUpCancelAll(services, client, entry, signal, options);
-  if (signal === null || clientOrderId === null)
+  const asked = orderSignalOf(entry);
+  if (asked === null || clientOrderId === null)
     return { kind: 'inconclusive', finding: 'the ledger entry names no order' };
-  const place = await findOrder(client, { market: signal.market, clientOrderId }, options);
+  const place = await findOrder(client, { market: asked.market, clientOrderId }, options);
   switch (place.kind) {
     case 'found':
-      if (isOtherOrder(place.order, signal)) return otherOrder(place.order);
-      return place.isOpen && mustNotRest(signal)
-        ? await lookUpRest(client, place, signal, options)
-        : { kind: 'found', outcome: foundOutcome(place, signal) };
+      if (isOtherOrder(place.order, asked)) return otherOrder(place.order);
+      return place.isOpen && mustNotRest(asked)
+        ? await lookUpRest(client, place, asked, options)
+        : { kind: 'found', outcome: foundOutcome(place, asked) };
     case 'filled':
-      return await lookUpFilled(client, { ...place, clientOrderId }, signal, options);
+      return await lookUpFilled(client, { ...place, clientOrderId }, asked, options);
     case 'not_found':
       return {
         kind: 'not_found',

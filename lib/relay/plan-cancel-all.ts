@@ -1,12 +1,14 @@
 import type { ExchangeClient } from '../exchange/client.ts';
 import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError } from '../exchange/errors.ts';
+import { legsOf, listGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type Account, findRehearsalReason } from '../model/account.ts';
-import type { Order } from '../model/order.ts';
+import type { ConditionalOrder, Order } from '../model/order.ts';
 import type { CancelAllSignal } from '../model/signal.ts';
 import { deny, type Plan } from './action.ts';
+import { groupTargetOf } from './cancel-group.ts';
 import { closeMissing, mostBelieved, wasPlacedLongAgo } from './close-ended.ts';
 import { ready, type Target, targetOf } from './plan-cancel.ts';
 import { createReadBack } from './read-back.ts';
@@ -16,6 +18,13 @@ import type { ExecuteServices } from './services.ts';
 interface Chosen {
   readonly targets: readonly Target[];
   readonly leftOut: number;
+}
+
+/** What is open in the market at the exchange. */
+interface Listed {
+  readonly open: readonly Order[];
+  /** Pairs, and orders with a planned stop-loss or take-profit. Of the scope `market` only. */
+  readonly groups: readonly ConditionalOrder[];
 }
 
 /** The most orders to cancel one by one when no list shows which of them are open. */
@@ -35,12 +44,15 @@ export async function planCancelAll(
 ): Promise<Plan> {
   const client = await services.exchangeFor(account.name);
   if (scope !== 'own' && client.dialect !== 'live') return denyMarketScope(client.dialect);
+  // Orders on spot have no stop-loss and no take-profit.
+  const hasGroups = scope !== 'own' && account.markets[market]?.tradesOn !== 'spot';
   const believed = await services.ledger.openOrders(account.name, market, mostBelieved);
   // An order may be open although the ledger counts it as ended. An account that only rehearses has no orders at the
   // exchange.
   const mayBeOpen =
     believed.length > 0 || findRehearsalReason(account.mode, services.isPaperExchange) === null;
-  const open = mayBeOpen ? await listSafely(services, client, market) : null;
+  const listed = mayBeOpen ? await listSafely(services, client, market, hasGroups) : null;
+  const open = listed?.open ?? null;
   const own =
     open === null
       ? { entries: believed.slice(0, mostGuessed), leftOut: Math.max(0, believed.length - mostGuessed) }
@@ -50,13 +62,19 @@ export async function planCancelAll(
     targets: own.entries.map((entry) => targetOf(client, entry, market)),
     leftOut: own.leftOut,
   };
-  const all = scope !== 'own' ? withForeign(client, market, chosen, open ?? []) : chosen;
+  const pairs = (listed?.groups ?? []).filter(({ kind }) => kind === 'oco');
+  const inPairs = new Set(pairs.flatMap(legsOf).map(({ orderId }) => orderId));
+  const alone = (open ?? []).filter(({ orderId }) => !inPairs.has(orderId));
+  const all = scope !== 'own' ? withForeign(client, market, chosen, alone) : chosen;
+  // An order with a planned stop-loss is cancelled by itself, so that the response proves what was cancelled.
+  const groups = pairs.map((pair) => groupTargetOf(client, market, pair));
   return ready(
     services,
     'cancelled',
     all.targets,
     { leftOut: all.leftOut, withdrawn },
-    createReadBack(services, client, { market, scope, targets: all.targets }),
+    createReadBack(services, client, { market, scope, targets: all.targets, hasGroups }),
+    groups,
   );
 }
 
@@ -89,19 +107,22 @@ function withForeign(
   return { targets: [...targets, ...foreign], leftOut };
 }
 
-/** @returns null when the list is incomplete or cannot be read; the ledger's open orders are used instead */
+/** @returns null when a list is incomplete or cannot be read; the ledger's open orders are used instead */
 async function listSafely(
   services: ExecuteServices,
   client: ExchangeClient,
   market: string,
-): Promise<readonly Order[] | null> {
+  hasGroups: boolean,
+): Promise<Listed | null> {
   if (client.dialect !== 'live') return null;
   try {
     const timeoutMs = services.exchangeTimeoutMs / 2;
-    // A slow list of many pages must leave time for the cancellations.
+    // Slow lists of many pages must leave time for the cancellations.
     const notAfterMs = services.clock.nowMs() + timeoutMs;
-    const { orders, isWhole } = await listOpenOrders(client, market, { timeoutMs, notAfterMs });
-    return isWhole ? orders : null;
+    const limits = { timeoutMs, notAfterMs };
+    const groups = hasGroups ? ((await listGroups(client, market, limits)) ?? []) : [];
+    const { orders, isWhole } = await listOpenOrders(client, market, limits);
+    return isWhole ? { open: orders, groups } : null;
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;

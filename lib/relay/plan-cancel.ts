@@ -9,7 +9,15 @@ import type { Order } from '../model/order.ts';
 import type { Status } from '../model/outcome.ts';
 import type { CancelSignal } from '../model/signal.ts';
 import { deny, type Outcome, type Plan } from './action.ts';
-import { type Beside, contradictedCancel, joinOutcomes, type TargetOutcome } from './cancel-outcomes.ts';
+import { cancelGroup, type GroupTarget } from './cancel-group.ts';
+import {
+  type Beside,
+  contradictedCancel,
+  joinOutcomes,
+  statusOfRefusal,
+  type TargetOutcome,
+  wasResponseLost,
+} from './cancel-outcomes.ts';
 import { mayStillArrive, placedByEvidence } from './cancel-target.ts';
 import { mostBelieved } from './close-ended.ts';
 import { type CancelledName, findCancelContradictions } from './find-contradictions.ts';
@@ -122,6 +130,7 @@ const nothingBeside: Beside = { leftOut: 0, withdrawn: [] };
 /**
  * @param goneStatus the status of the outcome when the exchange has no such open order
  * @param readBack completes the outcome with what is still open
+ * @param groups pairs to cancel after the targets
  */
 export function ready(
   services: ExecuteServices,
@@ -129,6 +138,7 @@ export function ready(
   targets: readonly Target[],
   beside: Beside = nothingBeside,
   readBack: ReadBack = (outcome) => Promise.resolve(outcome),
+  groups: readonly GroupTarget[] = [],
 ): Plan {
   const placedBy = targets.flatMap((target) => target.placedBy ?? []);
   return {
@@ -136,33 +146,24 @@ export function ready(
     action: {
       isOrder: false,
       ...(placedBy.length === 0 ? {} : { evidence: placedByEvidence(placedBy) }),
-      requests: targets.map(({ request }) => describeRequest(request)),
+      requests: [...targets, ...groups].map(({ request }) => describeRequest(request)),
       async send(options) {
-        const outcomes = await cancelTargets(services, goneStatus, targets, options);
+        // Half a timeout is left to read back what is still open. With no time left, the client does not send the
+        // request, and its error says so.
+        const endByMs = (options.endByMs ?? Number.POSITIVE_INFINITY) - services.exchangeTimeoutMs / 2;
+        const timed = { ...options, endByMs };
+        const outcomes: TargetOutcome[] = [];
+        for (const target of targets) outcomes.push(await cancelTarget(services, goneStatus, target, timed));
+        for (const group of groups) outcomes.push(await cancelGroup(group, timed));
         return await readBack(joinOutcomes(outcomes, beside), confirmedIds(outcomes), options);
       },
     },
   };
 }
 
-async function cancelTargets(
-  services: ExecuteServices,
-  goneStatus: Status,
-  targets: readonly Target[],
-  options: SendOptions,
-): Promise<readonly TargetOutcome[]> {
-  const outcomes: TargetOutcome[] = [];
-  // Half a timeout is left to read back what is still open.
-  const endByMs = (options.endByMs ?? Number.POSITIVE_INFINITY) - services.exchangeTimeoutMs / 2;
-  // With no time left, the client does not send the request, and its error says so.
-  for (const target of targets)
-    outcomes.push(await cancelTarget(services, goneStatus, target, { ...options, endByMs }));
-  return outcomes;
-}
-
 /** From the responses: of an order whose own response was lost, only the client order id was known before. */
 function confirmedIds(outcomes: readonly TargetOutcome[]): ReadonlySet<number> {
-  return new Set(outcomes.flatMap(({ confirmedId }) => confirmedId ?? []));
+  return new Set(outcomes.flatMap(({ confirmedIds }) => confirmedIds ?? []));
 }
 
 async function cancelTarget(
@@ -179,7 +180,7 @@ async function cancelTarget(
     return {
       status: 'cancelled',
       wasGone: false,
-      confirmedId: order.orderId,
+      confirmedIds: [order.orderId],
       note: `order ${order.orderId} is cancelled`,
       evidence: { order: toJson(order) },
     };
@@ -228,7 +229,7 @@ async function failedCancel(
   if (isGone && target.placedBy?.status === 'placed') await noteGone(services, target, null);
   // After a lost response, "not found" may mean that the cancellation worked, or that the order was filled
   // before.
-  const isLost = error.attempts.some(({ failure }) => failure.kind === 'ambiguous');
+  const isLost = wasResponseLost(error);
   if (isGone && target.placedBy !== null && mayStillArrive(target.placedBy, services.clock.nowMs()))
     return { status: 'unknown', wasGone: false, note: goneNotes.early, evidence: evidenceOf(error) };
   const refused = isGone ? goneStatus : statusOfRefusal(error);
@@ -247,7 +248,3 @@ const goneNotes = {
   afterLostResponse:
     'the order is no longer open, but a response was lost: it was either cancelled or filled before',
 };
-
-function statusOfRefusal({ failure }: ExchangeError): Status {
-  return failure.kind === 'rejected' ? 'rejected' : 'not_sent';
-}

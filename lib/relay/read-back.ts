@@ -2,10 +2,13 @@ import { type Json, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { cancelAll } from '../exchange/endpoints/cancel-all.ts';
 import { ExchangeError } from '../exchange/errors.ts';
+import { legsOf, listGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import { tradingGrounds } from '../model/account.ts';
+import type { ConditionalOrder, Order } from '../model/order.ts';
 import type { CancelScope } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
+import { cancelGroup, groupTargetOf } from './cancel-group.ts';
 import { leftOpenAlarm } from './cancel-outcomes.ts';
 import type { ReadBack, Target } from './plan-cancel.ts';
 import type { ExecuteServices } from './services.ts';
@@ -15,12 +18,20 @@ interface Cancelled {
   readonly market: string;
   readonly scope: CancelScope;
   readonly targets: readonly Target[];
+  /** Whether pairs of orders were cancelled, too. */
+  readonly hasGroups: boolean;
+}
+
+/** What is still open and should not be. */
+interface Left {
+  readonly orderIds: readonly number[];
+  readonly groups: readonly ConditionalOrder[];
 }
 
 /**
  * Reads the open orders of the market after a `cancel_all`, and reports those that should be gone. With the scope
- * `market` they are cancelled by one more request, which also finds orders that came in between; while the list cannot
- * be read, that request is sent in any case and the outcome is unknown.
+ * `market` they are cancelled once more, pairs by their ids and the rest by one request, which also finds orders that came
+ * in between; while the lists cannot be read, that request is sent in any case and the outcome is unknown.
  *
  * Without a list of the exchange, or with an unknown outcome, which a lookup settles, nothing is read.
  */
@@ -34,11 +45,11 @@ export function createReadBack(
     if (cancelled.scope === 'own' && cancelled.targets.length === 0) return outcome;
     const limits = { timeoutMs: services.exchangeTimeoutMs / 2, ...deadlinesOf(options) };
     let left = await listLeft(client, cancelled, confirmed, limits);
-    if (cancelled.scope !== 'own' && left?.length !== 0) {
-      await cancelRest(client, cancelled.market, limits);
+    if (cancelled.scope !== 'own' && left?.orderIds.length !== 0) {
+      await cancelRest(client, cancelled.market, left?.groups ?? [], limits);
       left = await listLeft(client, cancelled, confirmed, limits);
     }
-    return left === null ? reportUnread(outcome, cancelled.scope) : report(outcome, left);
+    return left === null ? reportUnread(outcome, cancelled.scope) : report(outcome, left.orderIds);
   };
 }
 
@@ -49,34 +60,46 @@ function deadlinesOf({ notAfterMs, endByMs }: SendOptions): SendOptions {
   };
 }
 
-/** The ids of the orders that are still open and should not be; null when they cannot be listed. */
+/** The orders that are still open and should not be, alone or in groups; null when they cannot be listed. */
 async function listLeft(
   client: ExchangeClient,
-  { market, scope, targets }: Cancelled,
+  cancelled: Cancelled,
   confirmed: ReadonlySet<number>,
   options: SendOptions,
-): Promise<readonly number[] | null> {
+): Promise<Left | null> {
+  const { market, hasGroups } = cancelled;
   try {
+    const listedGroups = hasGroups ? ((await listGroups(client, market, options)) ?? []) : [];
     const { orders, isWhole } = await listOpenOrders(client, market, options);
     if (!isWhole) return null;
-    const own = new Set(targets.map(({ name }) => name.orderId));
-    const names = new Set(targets.map(({ name }) => name.clientOrderId));
-    return (
-      orders
-        .filter(
-          ({ orderId, clientOrderId }) => scope !== 'own' || own.has(orderId) || names.has(clientOrderId),
-        )
-        .map(({ orderId }) => orderId)
-        // A list may lag behind a cancellation that the exchange has confirmed.
-        .filter((orderId) => !confirmed.has(orderId))
+    // A list may lag behind a cancellation that the exchange has confirmed.
+    const groups = listedGroups.filter(
+      (group) => !legsOf(group).every(({ orderId }) => confirmed.has(orderId)),
     );
+    const listed = [...orders.filter((order) => isMeant(cancelled, order)), ...groups.flatMap(legsOf)];
+    const ids = new Set(listed.map(({ orderId }) => orderId).filter((orderId) => !confirmed.has(orderId)));
+    return { orderIds: [...ids], groups };
   } catch (error) {
     if (error instanceof ExchangeError) return null;
     throw error;
   }
 }
 
-async function cancelRest(client: ExchangeClient, market: string, options: SendOptions): Promise<void> {
+function isMeant({ scope, targets }: Cancelled, { orderId, clientOrderId }: Order): boolean {
+  return (
+    scope !== 'own' ||
+    targets.some(({ name }) => name.orderId === orderId || name.clientOrderId === clientOrderId)
+  );
+}
+
+/** @param groups pairs, of which nobody knows whether the request that cancels all orders takes them */
+async function cancelRest(
+  client: ExchangeClient,
+  market: string,
+  groups: readonly ConditionalOrder[],
+  options: SendOptions,
+): Promise<void> {
+  for (const group of groups) await cancelGroup(groupTargetOf(client, market, group), options);
   try {
     await client.call(cancelAll, { market, type: [...tradingGrounds] }, options);
   } catch (error) {

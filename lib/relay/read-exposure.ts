@@ -58,9 +58,7 @@ export async function readExposure(
   const { client, limits, prices, market } = scope;
   const own = market === undefined ? [] : await listOwn(services, account, market);
   const open =
-    market === undefined
-      ? { orders: [], isWhole: true }
-      : await listOpenOrders(client, market ?? undefined, limits);
+    market === undefined ? { orders: [], isWhole: true } : await listOpenOrders(client, market, limits);
   const reading = await readPositions({ client, clock: services.clock, limits });
   const unlisted = findUnlisted(
     own,

@@ -4,9 +4,10 @@ import type { Entry } from '../ledger/entry.ts';
 import type { NewEntry, StoredSignal } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import { findAccount } from '../model/settings.ts';
+import { placesOrder, type Signal } from '../model/signal.ts';
 import { checkToken } from '../signals/authenticate.ts';
 import { holdsSecret } from '../signals/find-secret.ts';
-import { clientOrderIdOf, fingerprintOf, signalIdOf } from '../signals/identity.ts';
+import { clientOrderIdOf, fingerprintOf, reduceLegIdOf, signalIdOf } from '../signals/identity.ts';
 import { type Alert, parseAlert } from '../signals/parse-alert.ts';
 import { checkStaleness } from '../signals/staleness.ts';
 import { type Arrived, maximumBodyBytes, recordRefusal } from './record-refusal.ts';
@@ -44,9 +45,9 @@ export async function receiveSignal(services: ReceiveServices, delivery: AlertDe
   const arrived: Arrived = { account, body, secrets: [token, ...(await services.heldSecrets())] };
   try {
     const alert = readAlert(services, arrived);
-    const entries = identify(alert, account, fingerprintOf(body), services.clock.nowMs());
-    await refuseStale(services, entries);
-    const stored = await accept(services, account, entries);
+    const legs = identify(alert, account, fingerprintOf(body), services.clock.nowMs());
+    await refuseStale(services, legs);
+    const stored = await accept(services, account, legs.flat());
     logAccepted(services, stored);
     return receiptOf(alert, stored);
   } catch (error) {
@@ -107,24 +108,40 @@ function readAlert(services: ReceiveServices, { account, body, secrets }: Arrive
   });
 }
 
-function identify(alert: Alert, account: Account, fingerprint: string, atMs: number): readonly NewEntry[] {
-  return alert.items.map(({ explicitId, signal }, index) => {
-    const signalId = signalIdOf(explicitId, fingerprint, alert.isArray ? index : null);
-    const clientOrderId = signal.action === 'order' ? clientOrderIdOf(account.name, signalId) : null;
+/** The entries of each item of the alert: usually one. */
+function identify(
+  alert: Alert,
+  account: Account,
+  fingerprint: string,
+  atMs: number,
+): readonly (readonly NewEntry[])[] {
+  const entryOf = (signalId: string, signal: Signal): NewEntry => {
+    const clientOrderId = placesOrder(signal) ? clientOrderIdOf(account.name, signalId) : null;
     return { account: account.name, signalId, signal, clientOrderId, fingerprint, atMs };
+  };
+  return alert.items.map(({ explicitId, signal, reduceLeg }, index) => {
+    const signalId = signalIdOf(explicitId, fingerprint, alert.isArray ? index : null);
+    const entry = entryOf(signalId, signal);
+    return reduceLeg === undefined ? [entry] : [entryOf(reduceLegIdOf(signalId), reduceLeg), entry];
   });
 }
 
 /**
  * Refuses stale signals. A resend of a signal that is already stored is not stale, however late it arrives.
  */
-async function refuseStale(services: ReceiveServices, entries: readonly NewEntry[]): Promise<void> {
+async function refuseStale(
+  services: ReceiveServices,
+  items: readonly (readonly NewEntry[])[],
+): Promise<void> {
   const issues: Issue[] = [];
-  for (const [index, entry] of entries.entries()) {
+  for (const [index, legs] of items.entries()) {
+    // The legs of an item have the same age.
+    const [entry] = legs;
+    if (entry === undefined) continue;
     const denial = checkStaleness(entry.signal, arrivalOf(services, entry.atMs), entry.atMs);
     if (denial === null || (await services.ledger.read(entry)) !== null) continue;
     issues.push({
-      path: entries.length > 1 ? `[${index}].time` : 'time',
+      path: items.length > 1 ? `[${index}].time` : 'time',
       message: denial.message,
       hint: 'raise "maxLag" (seconds) in the alert, or maxLagSeconds in relay.config.ts, if this delay is acceptable',
     });
@@ -181,5 +198,7 @@ function receiptOf(alert: Alert, stored: readonly StoredSignal[]): Receipt {
     ...(isNew ? {} : { duplicate: true }),
   }));
   const httpStatus = stored.some(({ isNew }) => isNew) ? 202 : 200;
-  return { httpStatus, body: alert.isArray ? { signals } : (signals[0] ?? null) };
+  const [only] = signals;
+  const isLone = !alert.isArray && only !== undefined && signals.length === 1;
+  return { httpStatus, body: isLone ? only : { signals } };
 }

@@ -6,7 +6,6 @@ import type { Executions } from '../ledger/executions.ts';
 import type { Settings } from '../model/settings.ts';
 import type { SignalQueue } from '../queue/queue.ts';
 import type { Outcome } from './action.ts';
-import { closeEnded } from './close-ended.ts';
 import { lookUp } from './look-up.ts';
 import { addLookup, isAlarmDue, provesAbsence, scheduleLookup } from './lookup-progress.ts';
 import type { LookupResult } from './lookup-result.ts';
@@ -17,7 +16,7 @@ import {
   settleEntry,
   unlessMoved,
 } from './settle-entry.ts';
-import { denyForgotten, sweepAccepted } from './sweep-accepted.ts';
+import { denyForgotten, type SweepWindow, sweepAccepted } from './sweep-accepted.ts';
 import { watchPositions } from './watch-positions.ts';
 
 /** The services that the reconciler needs. */
@@ -47,8 +46,6 @@ export interface Reconciliation {
   readonly lookedUp: number;
   /** Of those looked up: settled. */
   readonly settled: number;
-  /** Counted as open, but ended at the exchange: closed. */
-  readonly closed: number;
 }
 
 /** The name of the reconciler in the steps that it writes. */
@@ -87,20 +84,14 @@ export async function reconcileSignals(services: ReconcileServices): Promise<Rec
   if (swept.status === 'rejected') throw swept.reason;
   if (found.status === 'rejected') throw found.reason;
   if (watched.status === 'rejected') throw watched.reason;
-  return { ...swept.value, ...found.value, closed: await closeEveryTenMinutes(services, startedAtMs) };
+  // What waited for a position that is known now must not wait for the next run.
+  if (found.value.settled > 0)
+    await sweepAccepted(services, windowAt(startedAtMs, 0), `${startedAtMs}-settled`);
+  return { ...swept.value, ...found.value };
 }
 
-const closeEveryMinutes = 10;
-/** Away from the full hour, at which snapshots are taken. */
-const closeAtMinute = 7;
-
-/**
- * An entry that wrongly counts as open costs lookups but no money, so it is checked only every ten minutes.
- */
-async function closeEveryTenMinutes(services: ReconcileServices, startedAtMs: number): Promise<number> {
-  if (Math.floor(startedAtMs / 60_000) % closeEveryMinutes !== closeAtMinute) return 0;
-  const options = { timeoutMs: services.exchangeTimeoutMs, notAfterMs: startedAtMs + lastRequestMs };
-  return await closeEnded(services, options);
+function windowAt(nowMs: number, minimumAgeMs: number): SweepWindow {
+  return { fromMs: nowMs - oldestMs, untilMs: nowMs - minimumAgeMs, aheadMs: nowMs + leaseMs };
 }
 
 async function settleLost(services: ReconcileServices, startedAtMs: number) {
@@ -109,8 +100,7 @@ async function settleLost(services: ReconcileServices, startedAtMs: number) {
 }
 
 async function sweep(services: ReconcileServices, nowMs: number) {
-  const window = { fromMs: nowMs - oldestMs, untilMs: nowMs - youngestMs, aheadMs: nowMs + leaseMs };
-  const { enqueued, tooOld } = await sweepAccepted(services, window);
+  const { enqueued, tooOld } = await sweepAccepted(services, windowAt(nowMs, youngestMs), String(nowMs));
   const denied = await denyForgotten(services, tooOld, reconciler);
   return { enqueued, denied, stuck: tooOld.length - denied };
 }

@@ -5,7 +5,7 @@ import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
 import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
 import type { Entry, EntryKey } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
-import type { Signal } from '../model/signal.ts';
+import { placesOrder, type Signal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
 import { otherOrderAlarm } from './cancel-outcomes.ts';
 import { findCancelContradictions } from './find-contradictions.ts';
@@ -37,7 +37,7 @@ export type Approach =
 
 /** The outcomes that are possible for a signal: for a cancellation, only `cancelled` and `rejected`. */
 export function observationsOf(signal: Signal | null): readonly Observation[] {
-  return signal?.action === 'order' ? observations : ['cancelled', 'rejected'];
+  return signal !== null && placesOrder(signal) ? observations : ['cancelled', 'rejected'];
 }
 
 /** The result: the entry as it is now, and the finding when the entry is not settled by it. */

@@ -2,7 +2,8 @@ import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { Settings } from '../model/settings.ts';
-import type { SignalQueue } from '../queue/queue.ts';
+import { isPositionSignal, placesOrder } from '../model/signal.ts';
+import { groupOf, type SignalQueue } from '../queue/queue.ts';
 import { checkStaleness } from '../signals/staleness.ts';
 import type { Outcome } from './action.ts';
 import { messagesOf } from './message-of.ts';
@@ -35,19 +36,34 @@ const mostSwept = 1000;
  *
  * @param services `queue`: null when no message can be missing; then nothing is enqueued
  * @param window which of them, by the time they were stored
+ * @param attempt another text for every sweep
  * @throws RelayError `store_unavailable`
  */
 export async function sweepAccepted(
   services: { readonly ledger: Ledger; readonly queue: SignalQueue | null },
   { fromMs, untilMs, aheadMs }: SweepWindow,
+  attempt: string,
 ): Promise<Sweep> {
   const waiting = await listAccepted(services.ledger, untilMs);
   const ahead = await listAhead(services.ledger, aheadMs);
   const due = [...waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs), ...ahead];
   const { queue } = services;
   const messages = queue === null ? [] : messagesOf(due);
-  for (const message of messages) await queue?.enqueue(message);
+  const waitingGroups = new Set(due.filter(mayAwaitPosition).map(groupOfEntry));
+  // Messages of signals that wait have been handled, and the queue would take theirs for duplicates.
+  for (const message of messages)
+    await queue?.enqueue(message, waitingGroups.has(groupOf(message)) ? attempt : undefined);
   return { enqueued: messages.length, tooOld: waiting.filter(({ createdAtMs }) => createdAtMs < fromMs) };
+}
+
+/** Whether the signal may have waited for the position; those behind it in its market have waited with it. */
+function mayAwaitPosition({ signal }: Entry): boolean {
+  if (signal === null || !placesOrder(signal)) return false;
+  return isPositionSignal(signal) || signal.requirePosition !== undefined || signal.strategy !== undefined;
+}
+
+function groupOfEntry({ account, signal }: Entry): string {
+  return groupOf({ account, market: signal?.market ?? '' });
 }
 
 async function listAhead(ledger: Ledger, aheadMs: number): Promise<readonly Entry[]> {

@@ -1,6 +1,7 @@
 import { RelayError } from '../base/errors.ts';
 import type { Entry, SignalEntry } from '../ledger/entry.ts';
-import type { CancelSignal } from '../model/signal.ts';
+import { type CancelSignal, placesOrder } from '../model/signal.ts';
+import { reduceLegIdOf } from '../signals/identity.ts';
 import type { Outcome } from './action.ts';
 import { listEarlier, mayHaveMore } from './earlier-signals.ts';
 import type { ExecuteServices } from './services.ts';
@@ -21,6 +22,9 @@ export async function withdrawWaiting(
   const { signal } = entry;
   switch (signal.action) {
     case 'order':
+    case 'close':
+    case 'reverse':
+    case 'target':
       return [];
     case 'cancel':
       return await withdrawAll(services, await findTarget(services, entry, signal), entry);
@@ -37,7 +41,7 @@ async function withdrawEarlier(
   const withdrawn: string[] = [];
   let page = earlier;
   for (;;) {
-    const orders = page.filter(({ signal }) => signal?.action === 'order');
+    const orders = page.filter(({ signal }) => signal !== null && placesOrder(signal));
     const ended = await withdrawAll(services, orders, entry);
     withdrawn.push(...ended);
     if (ended.length === 0 || !mayHaveMore(page)) return withdrawn;
@@ -54,13 +58,21 @@ async function findTarget(
   // A waiting order has no exchange id yet.
   if (target.by === 'orderId') return [];
   if (target.by === 'signalId') {
-    const found = await ledger.read({ account, signalId: target.signalId }).catch(passOverDamaged);
-    return found?.status === 'accepted' && found.signal?.action === 'order' && found.signal.market === market
-      ? [found]
-      : [];
+    const { signalId } = target;
+    // The leg that reduces the position before it is part of the same instruction.
+    const found = await Promise.all(
+      [reduceLegIdOf(signalId), signalId].map((id) =>
+        ledger.read({ account, signalId: id }).catch(passOverDamaged),
+      ),
+    );
+    return found.flatMap((entry) => (entry !== null && mayWithdraw(entry, market) ? [entry] : []));
   }
   const waiting = await ledger.waiting(account, market, mostWaiting);
   return waiting.filter(({ clientOrderId }) => clientOrderId === target.clientOrderId);
+}
+
+function mayWithdraw({ status, signal }: Entry, market: string): boolean {
+  return status === 'accepted' && signal !== null && placesOrder(signal) && signal.market === market;
 }
 
 const mostWaiting = 1000;

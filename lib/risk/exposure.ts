@@ -1,13 +1,7 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import {
-  kindOfType,
-  type OrderRequest,
-  type PositionSide,
-  type Side,
-  type SizedOrder,
-} from '../model/order.ts';
+import type { OrderRequest, PositionSide, Side, SizedOrder } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import { limitsOf } from './check-order.ts';
 

@@ -1,13 +1,21 @@
 import type { Side } from '../model/order.ts';
+import type { PositionName } from '../model/signal.ts';
 import type { Field } from './fields.ts';
 import { hintForForeignAction, plainWord } from './foreign-words.ts';
 import type { Issues } from './issues.ts';
 import { readWord, type Vocabulary } from './read-text.ts';
 
-export type PositionName = 'long' | 'short';
-
 /** What an alert asks for. */
-export type Action = OrderAction | { readonly name: 'cancel' } | { readonly name: 'cancel_all' };
+export type Action =
+  | OrderAction
+  | PositionAction
+  | { readonly name: 'cancel' }
+  | { readonly name: 'cancel_all' };
+
+/** `flat` is the target of no position. */
+export interface PositionAction {
+  readonly name: 'close' | 'reverse' | 'target' | 'flat';
+}
 
 export interface OrderAction {
   readonly name: 'order';
@@ -20,6 +28,9 @@ export interface OrderAction {
 
 const buy: OrderAction = { name: 'order', side: 'buy', enters: null, exits: null };
 const sell: OrderAction = { name: 'order', side: 'sell', enters: null, exits: null };
+const close: PositionAction = { name: 'close' };
+const reverse: PositionAction = { name: 'reverse' };
+const flat: PositionAction = { name: 'flat' };
 
 /** `exit_long` is no plain sell: without a long position, a plain sell would open a short one. */
 const actions: Vocabulary<Action> = {
@@ -31,10 +42,33 @@ const actions: Vocabulary<Action> = {
     entershort: { ...sell, enters: 'short' },
     exitlong: { ...sell, exits: 'long' },
     exitshort: { ...buy, exits: 'short' },
+    close,
+    closeposition: close,
+    exit: close,
+    exitposition: close,
+    reverse,
+    reverseposition: reverse,
+    reversal: reverse,
+    flip: reverse,
+    target: { name: 'target' },
+    flat,
+    flatten: flat,
     cancel: { name: 'cancel' },
     cancelall: { name: 'cancel_all' },
   },
-  known: ['buy', 'sell', 'enter_long', 'enter_short', 'exit_long', 'exit_short', 'cancel', 'cancel_all'],
+  known: [
+    'buy',
+    'sell',
+    'enter_long',
+    'enter_short',
+    'exit_long',
+    'exit_short',
+    'close',
+    'reverse',
+    'target',
+    'cancel',
+    'cancel_all',
+  ],
   findHint: hintForForeignAction,
 };
 
@@ -42,8 +76,12 @@ export function readAction(field: Field, issues: Issues): Action | undefined {
   return readWord(field, actions, issues);
 }
 
-/** Whether an alert with this action places an order. */
-export function isOrderAction(text: string): boolean {
+/** Whether an alert with this action may place an order. */
+export function isPlacingAction(text: string): boolean {
   const plain = plainWord(text);
-  return Object.hasOwn(actions.words, plain) && actions.words[plain]?.name === 'order';
+  return Object.hasOwn(actions.words, plain) && !isCancel(actions.words[plain]);
+}
+
+export function isCancel(action: Action | undefined): boolean {
+  return action?.name === 'cancel' || action?.name === 'cancel_all';
 }

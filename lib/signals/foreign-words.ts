@@ -10,7 +10,9 @@ type Meaning = readonly [words: RegExp, hint: string];
 const size =
   '"quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds';
 const closing =
-  'to close a position, write "action": "exit_long" (or "exit_short") with "quantityPercent": "100%" and "of": "position"';
+  'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side';
+const target =
+  'the position that you want is "target", or "marketPosition" with "marketPositionSize", or "positionSize": each in an alert without buy or sell';
 const priceOrDistance =
   '"stopLoss" and "takeProfit" take a price, or a distance from the entry price: "stopLoss": "2%"';
 const noTrailing =
@@ -20,12 +22,17 @@ const noFillOrKill =
 
 const fieldMeanings: readonly Meaning[] = [
   [
-    /.*(?:position|pos)size|(?:target)?position/,
-    `it is the size of a position; here every order states its own size: ${size}`,
+    /(?:prev|previous|last)(?:market)?positionsize/,
+    'it is the size of a position that is gone: remove it, or put it into "extras"',
+  ],
+  [/.*(?:position|pos)size|(?:target)?position/, `it is the size of a position; ${target}`],
+  [
+    /(?:prev|previous|last)(?:market)?position/,
+    'it is a position that is gone: "requirePosition" says which one the order presumes ("flat", "long" or "short"); otherwise remove it',
   ],
   [
     /.*sentiment|.*marketposition|direction|bias|trend|strategyinfo/,
-    'it describes a position; here "action" says what to do, and "sentiment" is the position after the order',
+    `it describes a position; here "action" says what to do, and "sentiment" is the position after the order; ${target}`,
   ],
   [
     /.*slippage.*|deviation/,
@@ -56,12 +63,13 @@ const fieldMeanings: readonly Meaning[] = [
     /(?:order)?size|volume|lots?(?:size)?|contract|(?:amount|size)?usdt?(?:amount|size)?|sz|stake(?:amount)?|quoteorderqty|cost|notional|funds|cash/,
     `use the field for the unit of your size: ${size}`,
   ],
-  [/close/, `${closing}; the price of a bar belongs into "extras"`],
+  [/close/, `${closing}; the price of a bar is "referencePrice", which the fills are compared with`],
   [/(?:is)?(?:reduce|close|exit|flat)(?:only|all|position|long|short|ten|ontrigger)?/, closing],
   [
-    /reverse|reversal|flip|cancel(?:.*(?:previous|orders|first))?/,
-    'one signal does one thing: send an array of signals',
+    /reverse|reversal|flip/,
+    'to turn a position, write "action": "reverse"; or send the position that you want as "target"',
   ],
+  [/cancel(?:.*(?:previous|orders|first))?/, 'one signal does one thing: send an array of signals'],
   [
     /lever(?:age)?|.*margin.*|isolated|hedgemode/,
     'it is a setting of the exchange account: set it at the exchange',
@@ -80,8 +88,8 @@ const fieldMeanings: readonly Meaning[] = [
     'orders stay open until they are filled or cancelled: send a "cancel" when an order is no longer wanted',
   ],
   [
-    /(?:entry|open|close|last|current|spot|market|mark|reference|order|signal)price|entry/,
-    '"stopPrice" is the trigger price of the order, "limitPrice" the worst price you accept: use the one you mean, or remove it',
+    /(?:entry|open|close|last|current|spot|market|mark|order|alert)price|entry/,
+    '"stopPrice" is the trigger price of the order, "limitPrice" the worst price you accept, "referencePrice" the price that the fills are compared with: use the one you mean, or remove it',
   ],
   [
     /(?:trigger|activation|stop)(?:condition|direction)/,
@@ -93,7 +101,7 @@ const fieldMeanings: readonly Meaning[] = [
   ],
   [
     /code|command|messagetype/,
-    'write what to do as "action" ("buy", "sell", "enter_long", "exit_long", "enter_short", "exit_short", "cancel", "cancel_all") and the market as "ticker"',
+    'write what to do as "action" ("buy", "sell", "enter_long", "exit_long", "enter_short", "exit_short", "close", "reverse", "target", "cancel", "cancel_all") and the market as "ticker"',
   ],
   [
     /account(?:id|name)?|(?:tv)?exchange|broker|bot(?:id|uuid|name)?|user(?:id)?|email/,
@@ -117,13 +125,9 @@ const fieldMeanings: readonly Meaning[] = [
 const actionMeanings: readonly Meaning[] = [
   [
     /long|short/,
-    'it names a position; write what to do: "enter_long" or "buy", "enter_short" or "sell", "exit_long", "exit_short"',
+    'it names a position; write what to do: "enter_long" or "buy", "enter_short" or "sell", "exit_long", "exit_short", "close"; or "sentiment" without an action, with the size of the position that you want',
   ],
   [/(?:close|exit|flat|flatten)(?:long|short|all|position)?|reduce/, closing],
-  [
-    /reverse(?:position)?|flip|reversal/,
-    'one signal does one thing: send an array of an "exit_long" or "exit_short" and the new order',
-  ],
   [/add|increase|dca|place|open/, 'write "buy" or "sell": every order states its own size'],
   [/cancel.*/, 'write "cancel" for one order, "cancel_all" for the open orders of the market'],
 ];
@@ -157,7 +161,7 @@ const unitMeanings: readonly Meaning[] = [
   ],
   [
     /percentofequity|equity.*|(?:balance|margin|percentof).*|percentage/,
-    '"quantityPercent" is a share of the free collateral, on a spot market of what is available: write it if you mean that',
+    '"quantityPercent" is a share of the free collateral, on a spot market of what is available: write it if you mean that; "target": "50%" is a position worth that share of the equity',
   ],
   [/lots?|shares?|units?/, 'write "base" if the size is in the base currency'],
 ];

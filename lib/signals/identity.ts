@@ -21,6 +21,15 @@ export function fingerprintOf(body: Uint8Array): string {
   return hash('sha256', body, 'hex');
 }
 
+const reduceSuffix = ':reduce';
+/** An alert that may need two orders needs room for the suffix in its id. */
+export const longestIdOfTwoLegs = 64 - reduceSuffix.length;
+
+/** The id of the signal that reduces the position before the one with this id opens one. */
+export function reduceLegIdOf(signalId: string): string {
+  return `${signalId}${reduceSuffix}`;
+}
+
 /** Whether a text can be the id of a signal, explicit or derived. */
 export function isSignalId(text: string): boolean {
   return explicitIdPattern.test(text) && !text.startsWith(refusalPrefix);

@@ -5,7 +5,7 @@ import { regionOrderTypes } from '../model/region.ts';
 import { isCarried } from '../orders/order-types.ts';
 
 /** What a template is made for. */
-export const templateNames = ['strategy', 'limit', 'breakout', 'indicator'] as const;
+export const templateNames = ['strategy', 'orders', 'limit', 'breakout', 'indicator'] as const;
 export type TemplateName = (typeof templateNames)[number];
 
 /** An alert message for TradingView, and what must be edited in it first. */
@@ -27,6 +27,7 @@ export interface TemplateEdit {
 /** What the order of a template is on a spot market, which is all that a region leaves. */
 const spotTypes: Readonly<Record<TemplateName, OrderType>> = {
   strategy: 'spot_market',
+  orders: 'spot_market',
   limit: 'spot_limit',
   breakout: 'spot_stop_limit',
   indicator: 'spot_market',
@@ -36,7 +37,10 @@ const spotTypes: Readonly<Record<TemplateName, OrderType>> = {
 export function templatesOf(dialect: Dialect, { region }: Pick<Account, 'region'>): readonly TemplateName[] {
   if (!isCarried('market', dialect)) return ['breakout', 'indicator'];
   if (region === null) return templateNames;
-  return templateNames.filter((name) => regionOrderTypes[region].includes(spotTypes[name]));
+  // A region has spot trading only, and there the message for a strategy repeats its orders already.
+  return templateNames.filter(
+    (name) => name !== 'orders' && regionOrderTypes[region].includes(spotTypes[name]),
+  );
 }
 
 /**
@@ -56,11 +60,11 @@ export function createTemplate(name: TemplateName, account: Account, dialect: Di
 type Unnamed = Omit<MessageTemplate, 'name'>;
 
 const creators: Readonly<Record<TemplateName, (account: Account, dialect: Dialect) => Unnamed>> = {
-  strategy: (account) => ({
-    purpose: `For any strategy: a market order whenever the strategy places one. ${describeBound(account)}`,
-    message: write({ ...strategyStart, ...atMarket(account), ...strategyEnd }),
+  strategy: (account, dialect) => ({
+    ...(hasPositions(account, dialect) ? followPosition(account) : repeatOrders(account)),
     edits: [],
   }),
+  orders: (account) => ({ ...repeatOrders(account), edits: [] }),
   limit: () => ({
     purpose:
       'For any strategy: a limit order at the price at which TradingView filled the order of the strategy. If the market has moved away, the order stays open unfilled, whether it enters or exits a position.',
@@ -75,6 +79,36 @@ const creators: Readonly<Record<TemplateName, (account: Account, dialect: Dialec
   }),
   indicator: createIndicatorTemplate,
 };
+
+/** Whether a market of the account has positions that the relay can read. */
+function hasPositions({ markets }: Account, dialect: Dialect): boolean {
+  return dialect === 'live' && Object.values(markets).some(({ tradesOn }) => tradesOn !== 'spot');
+}
+
+function followPosition(account: Account): Omit<Unnamed, 'edits'> {
+  return {
+    purpose: `For any strategy: brings the position to that of the strategy, so that a lost, late or repeated alert heals with the next one. ${describeBound(account)}${onSpot(account)}`,
+    message: write({
+      ticker: '{{ticker}}',
+      marketPosition: '{{strategy.market_position}}',
+      marketPositionSize: '{{strategy.market_position_size}}',
+      ...atMarket(account),
+      ...strategyEnd,
+    }),
+  };
+}
+
+function onSpot({ markets }: Account): string {
+  const spot = Object.keys(markets).filter((name) => markets[name]?.tradesOn === 'spot');
+  return spot.length === 0 ? '' : ` ${spot.join(', ')} on spot has no positions: use --for orders there.`;
+}
+
+function repeatOrders(account: Account): Omit<Unnamed, 'edits'> {
+  return {
+    purpose: `For any strategy: a market order whenever the strategy places one. ${describeBound(account)}`,
+    message: write({ ...strategyStart, ...atMarket(account), ...strategyEnd }),
+  };
+}
 
 function createIndicatorTemplate(account: Account, dialect: Dialect): Unnamed {
   const hasMarket = isCarried('market', dialect);

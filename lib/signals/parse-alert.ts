@@ -1,14 +1,17 @@
 import { RelayError } from '../base/errors.ts';
-import type { Account } from '../model/account.ts';
+import type { Account, TradingGround } from '../model/account.ts';
 import type { CommonPart, OwnPart, Signal } from '../model/signal.ts';
 import { type Action, readAction } from './actions.ts';
-import { collectFields, type Field, type Fields } from './fields.ts';
+import { collectFields, type Fields } from './fields.ts';
 import { createIssues, type Issues } from './issues.ts';
 import { checkCancelFields, parseCancel, parseCancelAll, refuseCancelFields } from './parse-cancel.ts';
 import { type JsonNode, parseJson } from './parse-json.ts';
-import { checkOrderFields, parseOrder } from './parse-order.ts';
+import { checkOrderFields, legBefore, parseOrder } from './parse-order.ts';
+import { parsePosition } from './parse-position.ts';
+import { readId, refuseLongId } from './read-id.ts';
 import { readMaxLagMs } from './read-number.ts';
-import { readExplicitId, readExtras, readText } from './read-text.ts';
+import { impliesTarget } from './read-target.ts';
+import { readExtras, readText } from './read-text.ts';
 import { readTimeMs } from './read-time.ts';
 import { type Instrument, readInstrument } from './tickers.ts';
 
@@ -28,12 +31,14 @@ export interface AlertContext {
 export interface AlertItem {
   readonly explicitId: string | null;
   readonly signal: Signal;
+  /** Prepares the position for `signal`, and is executed before it; present when both may place an order. */
+  readonly reduceLeg?: Signal;
 }
 
 export interface Alert {
   /** Whether the body was an array, even of one signal. */
   readonly isArray: boolean;
-  /** One to ten, in the order of execution. */
+  /** One to ten, in the order of execution. An item with two legs counts as two. */
   readonly items: readonly AlertItem[];
 }
 
@@ -87,6 +92,13 @@ function parseItems(root: JsonNode, context: AlertContext, issues: Issues): read
     return [];
   }
   const items = root.items.flatMap((node, index) => parseItem(node, `[${index}]`, context, issues));
+  const legs = items.length + items.filter(({ reduceLeg }) => reduceLeg !== undefined).length;
+  if (legs > mostItems)
+    issues.add(
+      '',
+      `the array contains ${legs} orders: a reversal, and a target that is not flat, count as two`,
+      `send at most ${mostItems} in one alert`,
+    );
   refuseSharedIds(items, issues);
   return items;
 }
@@ -115,8 +127,14 @@ function parseItem(node: JsonNode, place: string, context: AlertContext, issues:
   const action = readGivenAction(reading);
   const common = readCommon(reading);
   const explicitId = readId(reading, action);
-  const own = readOwn(reading, action, common?.market);
-  return common === undefined || own === undefined ? [] : [{ explicitId, signal: { ...common, ...own } }];
+  const legs = readOwn(reading, action, common?.market);
+  if (legs.length > 1) refuseLongId(reading, explicitId);
+  const own = legs.at(-1);
+  if (common === undefined || own === undefined) return [];
+  const [reduce] = legs.slice(0, -1);
+  const reduceLeg = reduce && { ...common, ...reduce };
+  const signal = { ...common, ...own };
+  return [{ explicitId, signal, ...(reduceLeg === undefined ? {} : { reduceLeg }) }];
 }
 
 function kindOf(node: JsonNode): string {
@@ -131,10 +149,11 @@ function hintForLoneValue(node: JsonNode): string {
 
 function readGivenAction({ fields, prefix, issues }: Reading): Action | undefined {
   if (fields.action !== undefined) return readAction(fields.action, issues);
+  if (impliesTarget(fields)) return { name: 'target' };
   return issues.add(
     `${prefix}action`,
     'the alert has no action',
-    'add "action": "{{strategy.order.action}}", or "buy", "sell", "cancel", "cancel_all"',
+    'add "action": "{{strategy.order.action}}", or "buy", "sell", "close", "reverse", "cancel", "cancel_all"; or "marketPosition" with "marketPositionSize" to follow the position of a strategy',
   );
 }
 
@@ -142,20 +161,40 @@ function readOwn(
   { fields, prefix, context, issues }: Reading,
   action: Action | undefined,
   market: string | undefined,
-): OwnPart<Signal> | undefined {
+): readonly OwnPart<Signal>[] {
+  const { account } = context;
   switch (action?.name) {
-    case 'order':
+    case 'order': {
       refuseCancelFields(fields, issues);
-      return parseOrder({ fields, action, account: context.account, market, prefix }, issues);
+      const order = parseOrder({ fields, action, account, market, prefix }, issues);
+      return order === undefined ? [] : [...legBefore(order), order];
+    }
     case 'cancel':
-      return parseCancel(fields, prefix, issues);
+      return listOf(parseCancel(fields, prefix, issues));
     case 'cancel_all':
-      return parseCancelAll(fields, issues);
+      return [parseCancelAll(fields, issues)];
+    case 'close':
+    case 'reverse':
+    case 'target':
+    case 'flat':
+      refuseCancelFields(fields, issues);
+      return parsePosition(
+        { fields, action, account, tradesOn: tradingGroundOf(account, market), prefix },
+        issues,
+      );
     case undefined:
       checkOrderFields(fields, issues);
       checkCancelFields(fields, issues);
-      return undefined;
+      return [];
   }
+}
+
+function listOf<T>(value: T | undefined): readonly T[] {
+  return value === undefined ? [] : [value];
+}
+
+function tradingGroundOf({ markets }: Account, market: string | undefined): TradingGround | undefined {
+  return market === undefined ? undefined : markets[market]?.tradesOn;
 }
 
 function readCommon(reading: Reading): CommonPart | undefined {
@@ -202,32 +241,4 @@ function readTimes({ fields, context, issues }: Reading): Pick<Signal, 'timeMs' 
       'add "time": "{{timenow}}"',
     );
   return { timeMs: null, maxLagMs: null };
-}
-
-/**
- * An alert is identified by its own id or by its bytes, which differ from alert to alert only if they contain
- * the time.
- */
-function readId(reading: Reading, action: Action | undefined): string | null {
-  const { fields, prefix, issues } = reading;
-  const field = idFieldOf(reading, action);
-  if (field !== undefined) return readExplicitId(field, issues) ?? null;
-  if (fields.time === undefined)
-    issues.add(
-      `${prefix}time`,
-      'without time and id, a second alert looks like a resend of the first',
-      'add "time": "{{timenow}}"',
-    );
-  return null;
-}
-
-/**
- * In an order, `signalId` is another name of `id`. In a cancel, it names the signal whose order is cancelled.
- */
-function idFieldOf({ fields, issues }: Reading, action: Action | undefined): Field | undefined {
-  const { id, signalId } = fields;
-  if (action?.name !== 'order') return id;
-  if (id !== undefined && signalId !== undefined)
-    issues.add(signalId.path, '"id" and "signalId" are names of the same field', 'keep one of them');
-  return id ?? signalId;
 }

@@ -1,6 +1,6 @@
 import type { Account, TradingGround } from '../model/account.ts';
 import type { OrderKindName } from '../model/order.ts';
-import type { OrderSignal, OwnPart } from '../model/signal.ts';
+import type { CloseSignal, OrderSignal, OwnPart } from '../model/signal.ts';
 import {
   type KindFieldName,
   type OrderKind,
@@ -15,8 +15,10 @@ import type { Issues } from './issues.ts';
 import { readExit } from './read-exits.ts';
 import { type BookFlags, readBookFlags, readExpectTrigger, readStp } from './read-flags.ts';
 import { readPercent, readPositive } from './read-number.ts';
-import { checkStanceFields, readStance } from './read-reduction.ts';
+import { checkStanceFields, positionStates, readStance } from './read-reduction.ts';
+import { readReferencePrice } from './read-reference.ts';
 import { readGivenSize, readSize } from './read-size.ts';
+import { checkTargetFields, targetFields } from './read-target.ts';
 import { readWord, type Vocabulary } from './read-text.ts';
 
 /** The fields of an order, and the account whose settings complete them. */
@@ -37,6 +39,9 @@ export const orderFields: readonly FieldName[] = [
   'quantityType',
   'timeInForce',
   'sentiment',
+  'referencePrice',
+  'requirePosition',
+  ...targetFields,
 ];
 
 const orderTypes: Vocabulary<OrderKindName> = {
@@ -56,7 +61,54 @@ export function parseOrder(source: OrderSource, issues: Issues): OwnPart<OrderSi
   const flags = readBookFlags(fields, issues);
   const refused = kind === undefined ? noFields : checkFields(kind, source, flags, issues);
   const values = readValues(source, flags, refused, issues);
-  return kind === undefined || values === undefined ? undefined : kind.createSignal(values);
+  const presumed = readPresumed(source, issues);
+  const reference = readReferencePrice(fields, issues);
+  refuseTargets(fields, issues);
+  const own = kind === undefined || values === undefined ? undefined : kind.createSignal(values);
+  return own && { ...own, ...presumed, ...reference };
+}
+
+/** The position that the alert presumes, and the account's rule for another one. */
+function readPresumed(
+  source: OrderSource,
+  issues: Issues,
+): Pick<OrderSignal, 'requirePosition' | 'onMismatch'> {
+  const field = source.fields.requirePosition;
+  const requirePosition = field && readWord(field, positionStates, issues);
+  if (field === undefined || requirePosition === undefined) return {};
+  if (tradingGroundOf(source) === 'spot')
+    issues.add(field.path, 'a spot market has no positions', 'remove it, or trade the market on margin');
+  const { onMismatch } = source.account;
+  return { requirePosition, ...(onMismatch === 'deny' ? {} : { onMismatch }) };
+}
+
+/**
+ * The signal that closes another position than the one that the order presumes, if the account's rule needs one. A
+ * position other than flat cannot be brought about by closing.
+ */
+export function legBefore(order: OwnPart<OrderSignal>): readonly OwnPart<CloseSignal>[] {
+  const { requirePosition, onMismatch, positionSide, referencePrice } = order;
+  if (requirePosition === undefined || onMismatch === undefined) return [];
+  if (onMismatch === 'resync' && requirePosition !== 'flat') return [];
+  return [
+    {
+      action: 'close',
+      unless: requirePosition,
+      ...(positionSide === undefined ? {} : { positionSide }),
+      ...('maxSlippage' in order ? { maxSlippage: order.maxSlippage } : {}),
+      ...(referencePrice === undefined ? {} : { referencePrice }),
+    },
+  ];
+}
+
+/** Beside `buy` and `sell` a wanted position could contradict the size of the order. */
+function refuseTargets(fields: Fields, issues: Issues): void {
+  for (const { path } of targetFields.flatMap((name) => fields[name] ?? []))
+    issues.add(
+      path,
+      'it states a position, and this action places an order of its own size',
+      'remove it; or remove "action", so that the relay brings the position to what is stated',
+    );
 }
 
 /** Reads the order fields of an alert with an unknown action, only to report their validation issues. */
@@ -67,6 +119,9 @@ export function checkOrderFields(fields: Fields, issues: Issues): void {
   readStp(fields, issues);
   readExpectTrigger(fields, 'buy', issues);
   checkStanceFields(fields, issues);
+  readReferencePrice(fields, issues);
+  checkTargetFields(fields, issues);
+  if (fields.requirePosition !== undefined) readWord(fields.requirePosition, positionStates, issues);
 }
 
 /**
@@ -104,7 +159,13 @@ function checkFields(
     const path = name === 'postOnly' || name === 'ioc' ? flags[name] : fields[name]?.path;
     if (rule.use === 'forbidden' && path !== undefined) {
       const { message, hint } = rule.complaint;
-      issues.add(path, isBarePrice(name, fields) ? `"price" is no limit here: ${message}` : message, hint);
+      if (isBarePrice(name, fields))
+        issues.add(
+          path,
+          `"price" is no limit here: ${message}`,
+          `${hint}; a price to compare the fills with is "referencePrice"`,
+        );
+      else issues.add(path, message, hint);
       refused.add(name);
     }
     const complaint = rule.use === 'required' && path === undefined ? rule.complain(account) : null;

@@ -1,20 +1,18 @@
 import type { TradingGround } from '../model/account.ts';
 import type { PositionSide, Side } from '../model/order.ts';
-import type { OrderSize } from '../model/signal.ts';
-import type { OrderAction, PositionName } from './actions.ts';
+import type { OrderSize, PositionName, PositionState } from '../model/signal.ts';
+import type { OrderAction } from './actions.ts';
 import type { Fields } from './fields.ts';
 import type { Issues } from './issues.ts';
 import { readFlag, readWord, type Vocabulary } from './read-text.ts';
 
-/** The position that a strategy holds after its order. */
-type Sentiment = PositionName | 'flat';
-
-const sentiments: Vocabulary<Sentiment> = {
-  what: 'a position after an order',
+/** The words for a position in one-way mode. */
+export const positionStates: Vocabulary<PositionState> = {
+  what: 'a position',
   words: { long: 'long', bullish: 'long', short: 'short', bearish: 'short', flat: 'flat' },
   known: ['long', 'short', 'flat'],
 };
-const positionSides: Vocabulary<PositionSide> = {
+export const positionSides: Vocabulary<PositionSide> = {
   what: 'a side of a position',
   words: { long: 'LONG', short: 'SHORT', both: 'BOTH' },
   known: ['LONG', 'SHORT', 'BOTH'],
@@ -49,7 +47,7 @@ interface StanceSource {
  */
 export function readStance(source: StanceSource, issues: Issues): Stance {
   const { fields, action, tradesOn } = source;
-  const sentiment = fields.sentiment && readWord(fields.sentiment, sentiments, issues);
+  const sentiment = fields.sentiment && readWord(fields.sentiment, positionStates, issues);
   const explicit = fields.reduceOnly && readFlag(fields.reduceOnly, issues);
   const positionSide = fields.positionSide && readWord(fields.positionSide, positionSides, issues);
   const reason = findReason(source, sentiment);
@@ -68,13 +66,13 @@ export function readStance(source: StanceSource, issues: Issues): Stance {
 
 /** Reads the fields of a stance, only to report their validation issues. */
 export function checkStanceFields(fields: Fields, issues: Issues): void {
-  if (fields.sentiment !== undefined) readWord(fields.sentiment, sentiments, issues);
+  if (fields.sentiment !== undefined) readWord(fields.sentiment, positionStates, issues);
   if (fields.reduceOnly !== undefined) readFlag(fields.reduceOnly, issues);
   if (fields.positionSide !== undefined) readWord(fields.positionSide, positionSides, issues);
 }
 
 /** Why the order only reduces, apart from `reduceOnly`; null when nothing says so. */
-function findReason({ action, size }: StanceSource, sentiment: Sentiment | undefined): string | null {
+function findReason({ action, size }: StanceSource, sentiment: PositionState | undefined): string | null {
   if (action.exits !== null) return `the action exits a ${action.exits} position`;
   if (size?.unit === 'percent' && size.of === 'position') return 'a share of the position only reduces it';
   if (sentiment !== undefined && sentiment !== openedBy[action.side])
@@ -84,7 +82,7 @@ function findReason({ action, size }: StanceSource, sentiment: Sentiment | undef
 
 interface Statements {
   readonly reduces: boolean;
-  readonly sentiment: Sentiment | undefined;
+  readonly sentiment: PositionState | undefined;
   readonly positionSide: PositionSide | undefined;
 }
 
@@ -153,7 +151,7 @@ function refuseBesideReduction({ fields, size, tradesOn }: StanceSource, issues:
 /** What else a spot market has not is denied when the order is planned, where the words of the alert are gone. */
 function refuseShortOnSpot(
   { fields, action }: StanceSource,
-  sentiment: Sentiment | undefined,
+  sentiment: PositionState | undefined,
   issues: Issues,
 ): void {
   const message = 'a spot market has no short positions';

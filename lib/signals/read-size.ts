@@ -35,13 +35,18 @@ const sizeNames = ['quantity', 'quoteQuantity', 'quantityPercent'] as const;
  * @param prefix the signal's position in an array, for example `[1].`; empty for a single signal
  */
 export function readSize(fields: Fields, prefix: string, issues: Issues): OrderSize | undefined {
-  const [first, second] = sizeNames.flatMap((name) => fields[name] ?? []);
-  if (first === undefined)
+  if (sizeNames.every((name) => fields[name] === undefined))
     issues.add(
       `${prefix}quantity`,
       'the order has no size',
       'add "quantity": "{{strategy.order.contracts}}", or "quoteQuantity" for an amount of the quote currency, or "quantityPercent" for a share of what the account holds',
     );
+  return readLoneSize(fields, issues);
+}
+
+/** Reads a size if there is one, and refuses a second one. */
+export function readLoneSize(fields: Fields, issues: Issues): OrderSize | undefined {
+  const [, second] = sizeNames.flatMap((name) => fields[name] ?? []);
   if (second !== undefined)
     issues.add(
       second.path,

@@ -1,8 +1,9 @@
-import { isOrderAction } from './actions.ts';
+import { isPlacingAction } from './actions.ts';
 import { collectFields, type Field } from './fields.ts';
 import { isExplicitId } from './identity.ts';
 import { createIssues, shortenText } from './issues.ts';
 import { type JsonNode, parseSoundPart } from './parse-json.ts';
+import { impliesTarget } from './read-target.ts';
 import { textOf } from './written-value.ts';
 
 /** What identifies a refused signal to the trader. */
@@ -27,9 +28,12 @@ export function readRefusedNames(body: Uint8Array): readonly RefusedName[] {
 
 function nameOf(node: JsonNode): RefusedName {
   if (node.kind !== 'object') return { id: null, ticker: null };
-  const { id, signalId, action, ticker } = collectFields(node, '', createIssues());
-  // In an order, `signalId` is another name of `id`. In a cancel, it names another signal.
-  const idText = textIn(id ?? (isOrderAction(textIn(action)) ? signalId : undefined));
+  const fields = collectFields(node, '', createIssues());
+  const { id, signalId, action, ticker } = fields;
+  const isTarget = impliesTarget(fields);
+  // In a cancel, `signalId` names another signal. In an order and in a target without an action it is another name of `id`.
+  const isPlacing = action === undefined ? isTarget : isPlacingAction(textIn(action));
+  const idText = textIn(id ?? (isPlacing ? signalId : undefined));
   const tickerText = textIn(ticker);
   return {
     id: isExplicitId(idText) ? idText : null,

@@ -156,6 +156,7 @@ const sound: Facts = {
     { name: 'the mark of a raw body', value: 'a-mark', mayBeStored: true },
   ],
   ownEnds: [{ wasReady: false, diskWasFull: true, exitCode: 1, lastWords: 'no room' }],
+  followed: null,
   quietSinceMs,
 };
 

@@ -1,5 +1,6 @@
 import { checkAlerts } from './audit-alerts.ts';
 import { checkBalances } from './audit-balances.ts';
+import { checkFills } from './audit-fills.ts';
 import { checkOrders } from './audit-orders.ts';
 import { checkOutcomes } from './audit-outcomes.ts';
 import { checkTerminal } from './audit-terminal.ts';
@@ -15,6 +16,7 @@ export function auditRun(facts: Facts): readonly Violation[] {
     checkOutcomes,
     checkOrders,
     checkBalances,
+    checkFills,
     checkTerminal,
     checkWritings,
     checkExits,

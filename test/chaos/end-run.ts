@@ -3,12 +3,15 @@ import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createFileSecrets } from '../../lib/host/file-secrets.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
 import { bodyMark } from './alerts.ts';
+import { findFillGaps } from './audit-fills.ts';
 import {
   type Facts,
   openRecords,
   type RelayRecords,
   readEntries,
   readExchange,
+  readFills,
+  readFollowed,
   readWritings,
   type Secret,
 } from './facts.ts';
@@ -47,12 +50,35 @@ export async function quieten({ keeper, folder }: Pick<RunStage, 'keeper' | 'fol
   }
 }
 
+/**
+ * Waits until the ledger has the fills of every order. An order whose response was lost is followed once a lookup has found
+ * it, which takes a minute. The exchange must have no trades any more.
+ */
+export async function awaitFills({
+  folder,
+  paper,
+  keeper,
+}: Pick<RunStage, 'folder' | 'paper' | 'keeper'>): Promise<void> {
+  const records = openRecords(folder);
+  const { orders } = await readExchange(paper.url);
+  try {
+    await waitUntil(async () => {
+      if (findFillGaps(orders, await readFills(records)).length === 0) return true;
+      if ((await records.ledger.dueLookups(Date.now(), 1)).length > 0) await keeper.reconcile();
+      return false;
+    }, longestFollowMs);
+  } finally {
+    records.close();
+  }
+}
+
 const pollMs = 100;
 /** What is not settled by then is reported by the audit. */
 const longestWaitMs = 60_000;
+const longestFollowMs = 150_000;
 
-async function waitUntil(isSo: () => Promise<boolean>): Promise<void> {
-  const untilMs = performance.now() + longestWaitMs;
+async function waitUntil(isSo: () => Promise<boolean>, longestMs = longestWaitMs): Promise<void> {
+  const untilMs = performance.now() + longestMs;
   while (!(await isSo()) && performance.now() < untilMs) await sleep(pollMs);
 }
 
@@ -68,6 +94,7 @@ export async function gatherFacts(
   { folder, paper, keeper, journal, terminal }: RunStage,
   alerts: readonly SentAlert[],
   quietSinceMs: number,
+  areFillsAwaited: boolean,
 ): Promise<Facts> {
   const secrets = await collectSecrets(folder);
   const exchange = await readExchange(paper.url);
@@ -75,13 +102,24 @@ export async function gatherFacts(
   // No other process has the file open, so closing it writes all of SQLite's write-ahead log into it.
   const records = openRecords(folder);
   const [entries, queue] = [await readEntries(records.ledger), records.countQueue()];
+  const followed = areFillsAwaited ? await readFollowed(records) : null;
   records.close();
   const writings = [
     { place: 'journal', kind: 'log' as const, text: journal.join('\n') },
     { place: 'terminal', kind: 'log' as const, text: terminal.join('\n') },
     ...readWritings(folder),
   ];
-  return { alerts, entries, queue, exchange, writings, secrets, ownEnds: keeper.ownEnds, quietSinceMs };
+  return {
+    alerts,
+    entries,
+    queue,
+    exchange,
+    writings,
+    secrets,
+    ownEnds: keeper.ownEnds,
+    followed,
+    quietSinceMs,
+  };
 }
 
 async function collectSecrets(folder: DataFolder): Promise<readonly Secret[]> {

@@ -3,10 +3,16 @@ import { basename, join } from 'node:path';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import type { PaperState } from '../../lib/paper/state.ts';
 import { createSqliteDeadLetters, type QueueCounts } from '../../lib/queue/sqlite-dead-letters.ts';
+import { listFills, type Report, readReport } from '../../lib/reports/read-report.ts';
+import type { FollowedFills } from './audit-fills.ts';
+import { grounds, tradingAccounts } from './relay-config.ts';
 import type { OwnEnd } from './relay-keeper.ts';
 import type { SentAlert } from './sender.ts';
 
@@ -27,6 +33,8 @@ export interface Facts {
   /** Texts that no writing may contain. */
   readonly secrets: readonly Secret[];
   readonly ownEnds: readonly OwnEnd[];
+  /** What the ledger knows of fills; null when the run did not wait until it knew them all. */
+  readonly followed: FollowedFills | null;
   /** From this time on there were no faults. */
   readonly quietSinceMs: number;
 }
@@ -51,6 +59,7 @@ export interface Secret {
 /** The relay's database, over a connection of its own. It must be opened only while the disk has room. */
 export interface RelayRecords {
   readonly ledger: Ledger;
+  readonly executions: Executions;
   countQueue(): QueueCounts;
   close(): void;
 }
@@ -58,7 +67,12 @@ export interface RelayRecords {
 export function openRecords(folder: DataFolder): RelayRecords {
   const file = openSqlite(folder.databasePath);
   const deadLetters = createSqliteDeadLetters(file);
-  return { ledger: createSqliteLedger(file), countQueue: deadLetters.count, close: () => file.close() };
+  return {
+    ledger: createSqliteLedger(file),
+    executions: createSqliteExecutions(file),
+    countQueue: deadLetters.count,
+    close: () => file.close(),
+  };
 }
 
 const pageSize = 500;
@@ -74,6 +88,33 @@ export async function readEntries(ledger: Ledger): Promise<readonly Entry[]> {
     cursor = page.next;
   }
   return entries;
+}
+
+/** Every fill of the trading accounts. */
+export async function readFills({ executions }: RelayRecords): Promise<readonly Fill[]> {
+  const fills: Fill[] = [];
+  for (const account of Object.keys(tradingAccounts))
+    for await (const fill of listFills(executions, account, 0, farFutureMs)) fills.push(fill);
+  return fills;
+}
+
+const farFutureMs = Date.UTC(2200, 0);
+
+/** The fills, and the reports that `relay report` would show. */
+export async function readFollowed(records: RelayRecords): Promise<FollowedFills> {
+  const isSpot = (_account: string, market: string) => grounds[market] === 'spot';
+  const reports: Record<string, Report> = {};
+  for (const [account, paperAccount] of Object.entries(tradingAccounts)) {
+    const query = {
+      accounts: [account],
+      fromMs: 0,
+      untilMs: farFutureMs,
+      by: 'market',
+      dayOf: String,
+    } as const;
+    reports[paperAccount] = await readReport({ ...records, isSpot }, query);
+  }
+  return { fills: await readFills(records), reports };
 }
 
 export async function readExchange(exchangeUrl: string): Promise<PaperState> {

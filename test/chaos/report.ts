@@ -76,7 +76,7 @@ function printFaults({ kills, starts, facts, fullDisks, logLosses, strikes }: Ch
   );
 }
 
-export function printOutcomes({ entries, exchange, writings }: Facts): void {
+export function printOutcomes({ entries, exchange, writings, followed }: Facts): void {
   const counts = [...Map.groupBy(entries, ({ status }) => status)].map(([status, { length }]) => ({
     status,
     length,
@@ -84,6 +84,7 @@ export function printOutcomes({ entries, exchange, writings }: Facts): void {
   counts.sort((a, b) => b.length - a.length);
   row('outcomes', counts.map(({ status, length }) => `${status} ${length}`).join(', '));
   row('orders created', `${exchange.acceptedCreates}`);
+  if (followed !== null) row('fills', `${followed.fills.length} in the ledger`);
   const unknown = entries.filter(({ steps }) => steps.some(({ status }) => status === 'unknown'));
   const settled = unknown.filter(({ status }) => isFinal(status)).length;
   const inFiles = findAlarmed(writings.filter(({ place }) => place !== 'journal')).size;

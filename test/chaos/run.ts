@@ -5,7 +5,7 @@ import { paperKeysOf } from '../../lib/paper/accounts.ts';
 import type { FaultKind } from '../../lib/paper/faults.ts';
 import { startPaperExchange } from '../../lib/paper/server.ts';
 import { type DataDisk, openDataDisk } from './data-disk.ts';
-import { gatherFacts, quieten, type RunStage } from './end-run.ts';
+import { awaitFills, gatherFacts, quieten, type RunStage } from './end-run.ts';
 import type { Facts } from './facts.ts';
 import { fillOften, loseLogOften } from './hazards.ts';
 import type { Plan } from './plan.ts';
@@ -58,7 +58,8 @@ export async function runChaos(plan: Plan, seed: number): Promise<ChaosRun> {
     const busyMs = performance.now() - startedAtMs;
     const quietSinceMs = Date.now();
     await quieten(stage);
-    const facts = await gatherFacts(stage, alerts, quietSinceMs);
+    await awaitFills(stage);
+    const facts = await gatherFacts(stage, alerts, quietSinceMs, true);
     const { keeper, disk, refusedWrites } = stage;
     return {
       facts,
@@ -86,7 +87,7 @@ async function openStage(plan: Plan, seed: number): Promise<Stage> {
   process.once('exit', disk.remove);
   const folder = createDataFolder(disk.path);
   completeFileSecrets(folder.secretsPath, accounts, paperKeysOf);
-  const paper = await startPaperExchange({ port: 0, dialect: 'live', seed });
+  const paper = await startPaperExchange({ port: 0, dialect: 'live', seed, walk: false });
   const [journal, terminal]: [string[], string[]] = [[], []];
   const keeper = startKeeper({
     folder,

@@ -61,6 +61,7 @@ describe('an export of signals', () => {
       'take profit': '',
       'position side': '',
       'reduce only': '',
+      'reference price': '',
       'post only': '',
       ioc: '',
       stp: '',
@@ -73,6 +74,20 @@ describe('an export of signals', () => {
       'client order id': 'tr-1',
       'order open': 'yes',
       reason: '',
+      filled: '',
+      'filled quote': '',
+      'average price': '',
+      fees: '',
+      'order state': '',
+      'ended (UTC)': '',
+      'stop loss state': '',
+      'stop loss filled': '',
+      'stop loss average price': '',
+      'stop loss fees': '',
+      'take profit state': '',
+      'take profit filled': '',
+      'take profit average price': '',
+      'take profit fees': '',
     });
     expect(rows[3]).toMatchObject({ ticker: 'SOLUSDT', asked: '', reason: 'the alert was too late' });
   });

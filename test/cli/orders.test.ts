@@ -108,10 +108,12 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
       }),
     );
     expect(elsewhere.stdout).toMatch(/^No open orders/);
-    expect(table.stdout).toMatch(/^OTO +entry +\d+ +BTC_USDT +buy +0\.01 +(≥ )?60500 +70000 +open +/m);
-    expect(table.stdout).toMatch(/^OCO +stop loss +\d+ +BTC_USDT +sell +0\.01 +≤ 59000 +[\d.]+ +open +/m);
-    expect(table.stdout).toMatch(/^ +take profit +\d+ +BTC_USDT +sell +0\.01 +– +75000 +open +/m);
-    expect(table.stdout).toMatch(/^ +take profit +– +BTC_USDT +sell +0\.01 +– +75000 +to come$/m);
+    expect(table.stdout).toMatch(/^OTO \d+ +entry +\d+ +BTC_USDT +buy +0 +0\.01 +(≥ )?60500 +70000 +open +/m);
+    expect(table.stdout).toMatch(
+      /^OCO \d+ +stop loss +\d+ +BTC_USDT +sell +0 +0\.01 +≤ 59000 +[\d.]+ +open +/m,
+    );
+    expect(table.stdout).toMatch(/^OCO \d+ +take profit +\d+ +BTC_USDT +sell +0 +0\.01 +– +75000 +open +/m);
+    expect(table.stdout).toMatch(/^ +take profit +– +BTC_USDT +sell +– +0\.01 +– +75000 +to come$/m);
   });
 
   test('single orders are listed once if the dialect can list them', async () => {
@@ -132,8 +134,8 @@ describe.each(['live', 'documented'] as const)('in the %s dialect', (dialect) =>
         expect.arrayContaining(['plain-58000', 'plain-64000']),
       );
       for (const { orderId } of [...open, ...legs]) expect(rowsOf(orderId)).toHaveLength(1);
-      expect(stdout).toMatch(/^ +limit +\d+ +BTC_USDT +buy +0\.01 +– +58000 +open +/m);
-      expect(stdout).toMatch(/^ +stop-limit +\d+ +BTC_USDT +buy +0\.01 +(≥ )?64000 +70000 +open +/m);
+      expect(stdout).toMatch(/^ +limit +\d+ +BTC_USDT +buy +0 +0\.01 +– +58000 +open +/m);
+      expect(stdout).toMatch(/^ +stop-limit +\d+ +BTC_USDT +buy +0 +0\.01 +(≥ )?64000 +70000 +open +/m);
       expect(stdout).toMatch(/^Markets included: BTC_USDT, /m);
     } else {
       expect(document.open).toBeNull();

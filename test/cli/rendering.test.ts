@@ -35,10 +35,11 @@ test('an order signal is described with its share, its bound and its flags', () 
     maxSlippage: '0.5%',
     reduceOnly: true,
     stp: 'cn',
+    referencePrice: '60120.5',
   };
 
   expect(describeSignal(signal)).toBe(
-    'sell 50% of the position on BTC_USDT, at market, at most 0.5% beyond the best price, reduce-only, self-trade prevention cn',
+    'sell 50% of the position on BTC_USDT, at market, at most 0.5% beyond the best price, reduce-only, self-trade prevention cn, fills compared with 60120.5',
   );
 });
 
@@ -78,14 +79,14 @@ describe('open orders', () => {
     linesOf(renderOrders({ groups: [], open: [order] }, { width: null, timeZone: 'UTC' })).at(-1);
 
   test('that are sized in the quote currency name it, and have no price of 0', () => {
-    expect(rowOf(stopMarketBuy)).toMatch(/ DBTC_DUSDT +buy +500 DUSDT +65000 +market +open /);
+    expect(rowOf(stopMarketBuy)).toMatch(/ DBTC_DUSDT +buy +0 +500 DUSDT +65000 +market +open /);
   });
 
   test('on the collateral account are sized in base units', () => {
     const onMargin = { ...stopMarketBuy, market: 'BTC_USDT', amount: parseDecimal('0.01') };
     const row = rowOf({ ...onMargin, remaining: parseDecimal('0.01'), positionSide: 'BOTH' });
 
-    expect(row).toMatch(/ BTC_USDT +buy +0\.01 +65000 +market +open /);
+    expect(row).toMatch(/ BTC_USDT +buy +0 +0\.01 +65000 +market +open /);
   });
 });
 

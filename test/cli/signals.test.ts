@@ -141,6 +141,7 @@ describe('signal', () => {
       orderId: 10_000_000_001,
       orderOpen: true,
       lookup: null,
+      execution: null,
       refusals: [],
     });
   });

@@ -14,8 +14,8 @@ afterAll(() => relay.world.close());
 
 const strategyTemplate = {
   ticker: '{{ticker}}',
-  action: '{{strategy.order.action}}',
-  quantity: '{{strategy.order.contracts}}',
+  marketPosition: '{{strategy.market_position}}',
+  marketPositionSize: '{{strategy.market_position_size}}',
   orderType: 'market',
   time: '{{timenow}}',
   comment: '{{strategy.order.id}}',
@@ -27,7 +27,7 @@ describe('webhook', () => {
       account: 'main',
       url: relay.world.webhookUrl,
       for: 'strategy',
-      purpose: expect.stringContaining('For any strategy: a market order'),
+      purpose: expect.stringContaining('For any strategy: brings the position to that of the strategy'),
       template: strategyTemplate,
       edits: [],
     });

@@ -144,6 +144,7 @@ describe('the examples', () => {
 
 const templates: Readonly<Record<string, TemplateName>> = {
   'tradingview-strategy.json': 'strategy',
+  'tradingview-orders.json': 'orders',
   'tradingview-limit.json': 'limit',
   'tradingview-breakout.json': 'breakout',
   'tradingview-indicator.json': 'indicator',

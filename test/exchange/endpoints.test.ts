@@ -7,6 +7,7 @@ import { createExchangeClient, type ExchangeClient } from '../../lib/exchange/cl
 import { type Dialect, dialects } from '../../lib/exchange/dialect.ts';
 import type { Endpoint } from '../../lib/exchange/endpoint.ts';
 import { cancelAll } from '../../lib/exchange/endpoints/cancel-all.ts';
+import { cancelConditional } from '../../lib/exchange/endpoints/cancel-conditional.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { collateralBalance } from '../../lib/exchange/endpoints/collateral-balance.ts';
 import { collateralSummary } from '../../lib/exchange/endpoints/collateral-summary.ts';
@@ -23,6 +24,7 @@ import { markets } from '../../lib/exchange/endpoints/markets.ts';
 import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { orderBook } from '../../lib/exchange/endpoints/order-book.ts';
+import { orderDeals } from '../../lib/exchange/endpoints/order-deals.ts';
 import { ping } from '../../lib/exchange/endpoints/ping.ts';
 import { serverTime } from '../../lib/exchange/endpoints/server-time.ts';
 import { spotLimit } from '../../lib/exchange/endpoints/spot-limit.ts';
@@ -109,6 +111,9 @@ const calls: Readonly<Record<string, (client: ExchangeClient) => Promise<unknown
   'trade-balance': (client) => client.call(tradeBalance, {}),
   futures: (client) => client.call(futures, {}),
   'executed-history': (client) => client.call(executedHistory, { ...order, limit: 100, offset: 0 }),
+  'order-deals': (client) => client.call(orderDeals, { orderId: 4_180_284_841, limit: 100, offset: 0 }),
+  'cancel-conditional': (client) =>
+    client.call(cancelConditional, { market: 'BTC_USDT', id: 117_703_764_513 }),
   'cancel-all': (client) => client.call(cancelAll, { market: 'BTC_USDT', type: ['margin'] }),
 };
 
@@ -164,7 +169,6 @@ test('an empty list of markets is not a result, so that it does not replace a st
 /** What the relay does not call and other clients of the live service do. */
 const servedToOthers = [
   'assets',
-  'cancel-conditional',
   'cancel-oco',
   'cancel-oto',
   'close-position',
@@ -176,7 +180,6 @@ const servedToOthers = [
   'leverage',
   'market-fee',
   'oco-orders',
-  'order-deals',
   'platform-status',
   'positions-history',
   'public-fee',

@@ -18,6 +18,7 @@ const environment = {
   SNAPSHOT_TABLE: 'snapshots',
   WEBHOOK_TOKENS: '{"main":"id-of-tokens"}',
   EXCHANGE_KEYS: '{"main":"id-of-keys"}',
+  STACK_NAME: 'relay-test',
 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'relay-functions-'));

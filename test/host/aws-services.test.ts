@@ -14,6 +14,7 @@ test('a stack never counts as a paper exchange, wherever its exchange is', () =>
   const environment = {
     AWS_REGION: 'eu-central-1',
     EXCHANGE_KEYS: '{}',
+    STACK_NAME: 'relay-test',
     LEDGER_TABLE: 'a',
     SIGNAL_QUEUE_URL: 'b',
   };

@@ -31,20 +31,23 @@ describe('a run of the reconciler', () => {
 
   async function reconcile(): Promise<void> {
     const silence = () => undefined;
-    const handler = createReconcileSignals({
-      clock: createManualClock(noonMs),
-      log: { info: silence, warn: silence, error: silence },
-      alarms: recorded.alarms,
-      settings: parseConfig(testConfig).settings,
-      exchangeTimeoutMs: 1_000,
-      exchangeFor: async (account) => {
-        throw new RelayError('secrets_missing', `account ${account} has no key`);
+    const handler = createReconcileSignals(
+      {
+        clock: createManualClock(noonMs),
+        log: { info: silence, warn: silence, error: silence },
+        alarms: recorded.alarms,
+        settings: parseConfig(testConfig).settings,
+        exchangeTimeoutMs: 1_000,
+        exchangeFor: async (account) => {
+          throw new RelayError('secrets_missing', `account ${account} has no key`);
+        },
+        ledger,
+        executions: createSqliteExecutions(file),
+        facts: createSqliteAccountFacts(file),
+        queue: { enqueue: async ({ signalId }) => void enqueued.push(signalId) },
       },
-      ledger,
-      executions: createSqliteExecutions(file),
-      facts: createSqliteAccountFacts(file),
-      queue: { enqueue: async ({ signalId }) => void enqueued.push(signalId) },
-    });
+      null,
+    );
     await handler({});
   }
 

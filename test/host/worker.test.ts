@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
+import { RelayError } from '../../lib/base/errors.ts';
 import { createWorker } from '../../lib/host/worker.ts';
 
 const silence = () => undefined;
@@ -50,6 +51,21 @@ describe('the worker behind a FIFO queue', () => {
     const worker = createWorker(log, async (body) => (body === 'waits' ? await opened : open()), notAtAll);
 
     expect(await worker(eventOf(['waits', 'a'], ['opens', 'b']))).toEqual({ batchItemFailures: [] });
+  });
+
+  test('counts no delivery of a signal that waits for an earlier one, and goes on behind it', async () => {
+    const handled: string[] = [];
+    const worker = createWorker(
+      log,
+      async (body) => {
+        handled.push(body);
+        if (body === '1') throw new RelayError('position_awaited', 'waits');
+      },
+      notAtAll,
+    );
+
+    expect(await worker(eventOf(['1', 'a'], ['2', 'a']))).toEqual({ batchItemFailures: [] });
+    expect(handled).toEqual(['1', '2']);
   });
 
   test('reports the rest of a group as unhandled after a failure, and nothing of other groups', async () => {

@@ -42,8 +42,8 @@ describe('The app, with a given stage and configuration,', () => {
   test.each([
     // Kilobytes of 1000 bytes.
     ['receive-signal', 260_000],
-    ['execute-signal', 330_000],
-    ['reconcile-signals', 290_000],
+    ['execute-signal', 380_000],
+    ['reconcile-signals', 315_000],
     ['snapshot-balances', 260_000],
     ['snapshot-fees', 260_000],
     ['import-interest', 260_000],
@@ -61,9 +61,14 @@ test('The app refuses a configuration that the exchange would not take from the 
   const config = { ...infraConfig, exchange: { address: 'eu', dialect: 'live' } };
   writeFileSync(path, `export default ${JSON.stringify(config)};`);
 
-  await expect(runApp(join(folder, 'refused'), { config: path })).rejects.toThrow(
-    'because exchange.address is the EU address',
+  const refused: { readonly stderr?: string } = await runApp(join(folder, 'refused'), { config: path }).then(
+    () => ({}),
+    (error: { readonly stderr?: string }) => error,
   );
+
+  expect(refused.stderr).toContain('because exchange.address is the EU address');
+  expect(refused.stderr).toContain('Nothing was deployed.');
+  expect(refused.stderr).not.toContain('    at ');
 });
 
 test.each([

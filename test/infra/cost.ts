@@ -28,7 +28,7 @@ const minutesOfMonth = 43_800;
  * @see https://aws.amazon.com/secrets-manager/pricing/
  * @see https://aws.amazon.com/eventbridge/pricing/
  */
-const prices = {
+export const prices = {
   secret: 0.4,
   secretRead: 0.05 / 10_000,
   alarm: 0.1,
@@ -62,6 +62,8 @@ const assumed = {
   idlePolls: 5 * 3 * minutesOfMonth,
   /** Of a run that finds nothing: queries of empty indexes. */
   reconcileReadUnits: 4,
+  /** The same for each account. */
+  followReadUnits: 1,
   /** A function keeps a secret for five minutes, in one instance. */
   mostSecretReads: minutesOfMonth / 5,
   /** One line of the access log. */
@@ -72,7 +74,7 @@ const assumed = {
 
 /** Every position of the monthly bill of a stack. */
 export function listPositions(template: SynthesizedTemplate, usage: SignalUsage): readonly Position[] {
-  return [...fixedPositions(template), ...runPositions(template, usage), ...storePositions(usage)];
+  return [...fixedPositions(template), ...runPositions(template, usage), ...storePositions(template, usage)];
 }
 
 function fixedPositions({ resources }: SynthesizedTemplate): readonly Position[] {
@@ -158,8 +160,15 @@ function runPositions({ resources }: SynthesizedTemplate, usage: SignalUsage): r
   ];
 }
 
-function storePositions({ writeUnits, readUnits, storedBytes }: SignalUsage): readonly Position[] {
-  const idleReads = minutesOfMonth * assumed.reconcileReadUnits;
+function storePositions(
+  { resources }: SynthesizedTemplate,
+  { writeUnits, readUnits, storedBytes }: SignalUsage,
+): readonly Position[] {
+  // Each account has two secrets.
+  const accounts =
+    Object.values(resources).filter(({ Type }) => Type === 'AWS::SecretsManager::Secret').length / 2;
+  const ofRun = assumed.reconcileReadUnits + accounts * assumed.followReadUnits;
+  const idleReads = minutesOfMonth * ofRun;
   return [
     perAlert('DynamoDB, writes', writeUnits, prices.writeUnit, 0, `${writeUnits} units × 0.625 per million`),
     {
@@ -167,7 +176,7 @@ function storePositions({ writeUnits, readUnits, storedBytes }: SignalUsage): re
       quantity: (alerts) => readUnits * alerts + idleReads,
       price: prices.readUnit,
       free: 0,
-      calculation: `${readUnits} units × 0.125 per million; reconciler ${assumed.reconcileReadUnits} a minute`,
+      calculation: `${readUnits} units × 0.125 per million; reconciler ${ofRun} a minute`,
     },
     perAlert(
       'Ledger, stored',

@@ -47,6 +47,7 @@ function relayFunction(
     SIGNAL_QUEUE_URL: reference('RelaySignalsQueue'),
     WEBHOOK_TOKENS: secretMap('RelaySecretsWebhookToken'),
     EXCHANGE_KEYS: secretMap('RelaySecretsExchangeKey'),
+    STACK_NAME: 'trading-relay-prod',
   };
   return {
     id: `Relay${name}Function`,
@@ -299,7 +300,7 @@ export const requirements: Readonly<Record<string, readonly Requirement[]>> = {
     relayFunction('Reconcile', {
       MemorySize: 512,
       Timeout: 50,
-      variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'EXCHANGE_KEYS'],
+      variables: ['LEDGER_TABLE', 'SIGNAL_QUEUE_URL', 'EXCHANGE_KEYS', 'STACK_NAME'],
     }),
     relayFunction('SnapshotsBalances', {
       MemorySize: 512,

@@ -11,6 +11,7 @@ const environment = {
   EXCHANGE_KEYS: '{}',
   LEDGER_TABLE: 'a',
   SIGNAL_QUEUE_URL: 'b',
+  STACK_NAME: 'relay-test',
 };
 const { resources } = synthesize();
 const limitMsOf = (name: string) => Number(resources[name]?.Properties['Timeout']) * 1000;

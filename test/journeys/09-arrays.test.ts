@@ -99,7 +99,9 @@ describe('an alert of several signals of which only a part was queued', () => {
     allowedEnqueues = 10;
 
     const window = { fromMs: 0, untilMs: Number.POSITIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY };
-    expect(await sweepAccepted({ ledger: functions.ledger, queue }, window)).toMatchObject({ enqueued: 3 });
+    expect(await sweepAccepted({ ledger: functions.ledger, queue }, window, 'test')).toMatchObject({
+      enqueued: 3,
+    });
 
     // The queue drops the first of them: it was enqueued before.
     const ids = queued.map(({ signalId }) => signalId);

@@ -118,6 +118,16 @@ export function describeExecutions(name: string, open: () => Promise<Fixture>): 
       expect(await fixture.ledger.read(key)).toMatchObject({ orderOpen: false });
     });
 
+    test('an order that was closed by a cancellation stays closed when a list still shows it as open', async () => {
+      await place();
+      await fixture.ledger.closeOrder(key);
+
+      expect(await fixture.executions.record(key, executionOf(1), [fill])).toBe(true);
+
+      expect(await fixture.ledger.read(key)).toMatchObject({ orderOpen: false, execution: executionOf(1) });
+      expect(await followedIds()).toEqual(['buy-1']);
+    });
+
     test('what became of an order is stored with its fills', async () => {
       await place();
 

@@ -2,7 +2,8 @@ import { openSqlite, type SqliteFile } from '../../lib/base/sqlite.ts';
 import type { Ledger, NewEntry } from '../../lib/ledger/ledger.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
-import { createSqliteLine, type Delivery, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import type { Delivery } from '../../lib/queue/waiting-signal.ts';
 import { orderEntry, signal } from '../ledger/ledger-contract.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { LedgerWatch } from '../../lib/ledger/ledger-watch.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
-import type { Delivery } from '../../lib/queue/sqlite-line.ts';
+import type { Delivery } from '../../lib/queue/waiting-signal.ts';
 import {
   bury,
   deny,
@@ -105,6 +105,19 @@ describe('the line of waiting signals', () => {
     store.line.reload();
     expect(store.line.length).toBe(0);
   });
+});
+
+test('a signal that only waits for another one comes again without its deliveries being counted', async () => {
+  await accept('a', 'b');
+
+  for (let delivery = 0; delivery < 2 * maxDeliveries; delivery += 1) {
+    store.line.postpone(take());
+    expect(idsOf(takeAll(store))).toEqual([]);
+    await rest(store);
+  }
+
+  const again = take();
+  expect([again.key.signalId, again.deliveries]).toEqual(['a', 1]);
 });
 
 describe('a released signal', () => {

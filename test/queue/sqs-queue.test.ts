@@ -13,7 +13,7 @@ test('a signal goes into the group of its account and market, under an id of its
   const text = '{"account":"main","signalId":"tv-1","market":"BTC_USDT"}';
   const stored = { status: 200, body: JSON.stringify({ MD5OfMessageBody: hash('md5', text) }) };
   const garbled = { status: 200, body: JSON.stringify({ MD5OfMessageBody: hash('md5', 'another text') }) };
-  const server = await startScriptedServer([stored, denied, garbled]);
+  const server = await startScriptedServer([stored, stored, denied, garbled]);
   const access = openAccess(server.url, { maximumAttempts: 1 });
   const client = createSqsClient(access);
   const queue = createSqsQueue({ client, queueUrl: `${server.url}/111122223333/signals.fifo` });
@@ -27,6 +27,9 @@ test('a signal goes into the group of its account and market, under an id of its
     MessageGroupId: 'main.BTC_USDT',
     MessageDeduplicationId: 'main.tv-1',
   });
+  // Of a signal that waited, the first message has been handled: the queue would drop an equal one.
+  await queue.enqueue(message, 'again');
+  expect(JSON.parse(server.seen[1]?.body ?? '')).toMatchObject({ MessageDeduplicationId: 'main.tv-1.again' });
   await expect(queue.enqueue(message)).rejects.toMatchObject({
     code: 'store_unavailable',
     message: 'the signal could not be enqueued: AccessDenied',

@@ -29,11 +29,6 @@ async function storeOldOrders(): Promise<void> {
   }
 }
 
-/** Advances to the minute in which the reconciler closes entries of ended orders. */
-function advanceToClosing(): void {
-  relay.clock.advance(17 * minuteMs - (relay.clock.nowMs() % (10 * minuteMs)));
-}
-
 const believedOpen = async (): Promise<readonly Entry[]> =>
   await relay.services.ledger.openOrders('main', 'BTC_USDT', 10_000);
 const requestsTo = (path: string) => relay.asked.filter((asked) => asked === path).length;
@@ -102,22 +97,21 @@ describe('in the live dialect, with many ended orders that the ledger counts as 
     expect(relay.paper.control.state().orders.map(({ status }) => status)).toEqual(['cancelled']);
   });
 
-  test('the reconciler closes them over several runs, and leaves the open one', async () => {
-    advanceToClosing();
-    await relay.reconcile();
-    expect(await believedOpen()).toHaveLength(count + 1 - 200);
+  test('are followed to an end that no list shows, a few in each run', async () => {
+    await relay.follow();
+    expect(await believedOpen()).toHaveLength(count + 1);
 
-    await relay.reconcileFor(90);
+    for (let run = 0; run < 400; run += 1) {
+      relay.clock.advance(6_000);
+      await relay.follow();
+    }
 
     expect(await believedOpen()).toMatchObject([{ signalId: 'buy-1' }]);
-    expect(await relay.entry('old-7')).toMatchObject({ status: 'placed', orderOpen: false });
-  });
-
-  test('the reconciler closes nothing while the list cannot be read, and its run succeeds', async () => {
-    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
-    advanceToClosing();
-    expect(await relay.reconcile()).toMatchObject({ closed: 0 });
-    expect(await believedOpen()).toHaveLength(count + 1);
+    expect(await relay.entry('old-7')).toMatchObject({
+      status: 'placed',
+      orderOpen: false,
+      execution: { isFollowed: false, orders: [{ status: 'gone' }] },
+    });
   });
 
   test('a cancel_all cancels the newest open orders of the ledger while the list cannot be read', async () => {

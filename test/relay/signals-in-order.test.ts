@@ -372,3 +372,22 @@ describe('a cancellation', () => {
     expect(relay.alarms).toMatchObject([{ signalId: 'stop' }]);
   });
 });
+
+test('an order waits while another worker is just beginning to send an earlier one', async () => {
+  await leaveBehind(buyAlert({ id: 'first' }), buyAlert({ id: 'second' }));
+  const { ledger } = relay.services;
+  const beaten = override(ledger, {
+    async start(key, step, limit) {
+      // The other worker, to which the same message was delivered.
+      if (key.signalId === 'first') await ledger.start(key, step, limit);
+      return await ledger.start(key, step, limit);
+    },
+  });
+
+  await expect(
+    relay.executeWith(override(relay.services, { ledger: beaten }), 'second'),
+  ).rejects.toMatchObject({ code: 'earlier_signals_wait' });
+
+  expect(await statuses('second')).toEqual(['accepted']);
+  expect(relay.asked).not.toContain(createPath);
+});

@@ -33,10 +33,34 @@ test('signals that were stored but never enqueued are enqueued oldest first, wha
       enqueued.push(message);
     },
   };
-  const found = await sweepAccepted({ ledger: functions.ledger, queue: recording }, ofAnyTime);
+  const found = await sweepAccepted({ ledger: functions.ledger, queue: recording }, ofAnyTime, 'test');
 
   expect(found).toEqual({ enqueued: 229, tooOld: [] });
   expect(enqueued.map(({ signalId }) => signalId)).toEqual(ids.slice(1));
   expect(enqueued[0]).toEqual({ account: 'main', signalId: 's-1', market: 'BTC_USDT' });
+  await functions.close();
+});
+
+test('a signal that may have waited for the position is enqueued under another id, with those behind it', async () => {
+  const functions = await openFunctions();
+  const alert = (id: string, members: object) => JSON.stringify({ id, ticker: 'BTCUSDT', ...members });
+  await functions.receive(alert('before', { action: 'buy', quantity: 0.1, stopPrice: 60000 }));
+  const attempts: (readonly [string, string | undefined])[] = [];
+  const queue = {
+    enqueue: async ({ signalId }: SignalMessage, attempt?: string) => {
+      attempts.push([signalId, attempt]);
+    },
+  };
+
+  await sweepAccepted({ ledger: functions.ledger, queue }, ofAnyTime, 'sweep-1');
+  await functions.receive(alert('waits', { target: 1, maxSlippage: '0.5%' }));
+  await sweepAccepted({ ledger: functions.ledger, queue }, ofAnyTime, 'sweep-2');
+
+  expect(attempts).toEqual([
+    ['before', undefined],
+    ['before', 'sweep-2'],
+    ['waits:reduce', 'sweep-2'],
+    ['waits', 'sweep-2'],
+  ]);
   await functions.close();
 });

@@ -61,7 +61,7 @@ describe('a market order alert', () => {
     expect(issueOf(marketOrder({ price: 3000 }))).toEqual({
       path: 'price',
       message: '"price" is no limit here: a market order has no limit price',
-      hint: 'remove it, or write "orderType": "limit"; "maxSlippage" says how far beyond the best price it may fill',
+      hint: 'remove it, or write "orderType": "limit"; "maxSlippage" says how far beyond the best price it may fill; a price to compare the fills with is "referencePrice"',
     });
   });
 

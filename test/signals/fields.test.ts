@@ -64,7 +64,7 @@ describe('a key', () => {
 
   test('far from all known ones is refused with their list', () => {
     expect(hintOf('"cooldown":5')).toBe(
-      'if the signal does not need it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, quantityPercent, quantityType, of, stopPrice, limitPrice, maxSlippage, stopLoss, takeProfit, reduceOnly, postOnly, ioc, timeInForce, stp, positionSide, sentiment, expectTrigger, scope, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
+      'if the signal does not need it, remove it or put it into "extras"; known fields: ticker, action, orderType, quantity, quoteQuantity, quantityPercent, quantityType, of, stopPrice, limitPrice, maxSlippage, referencePrice, stopLoss, takeProfit, reduceOnly, postOnly, ioc, timeInForce, stp, positionSide, sentiment, target, targetQuote, marketPositionSize, positionSize, requirePosition, expectTrigger, scope, time, maxLag, id, signalId, orderId, clientOrderId, strategy, interval, comment, extras',
     );
   });
 

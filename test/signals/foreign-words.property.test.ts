@@ -4,7 +4,7 @@ import { issueOf, orderWith, refusalOf } from './reading.ts';
 
 /** Keys that alerts for other relays contain; none of them is a field of this relay. */
 const foreignFields = [
-  ...['position_size', 'market_position_size', 'prev_market_position_size', 'targetPosition', 'position'],
+  ...['pos_size', 'prev_market_position_size', 'targetPosition', 'position'],
   ...['amount_type', 'currency', 'unit', 'size_type', 'risk', 'percent', 'percentage', 'equity_percent'],
   ...['qty_pct', 'risk_percent', 'size', 'volume', 'lots', 'lot_size', 'units', 'contract', 'usd_amount'],
   ...['notional', 'cost', 'amountUsd', 'prev_market_position', 'direction', 'bias', 'strategy_info'],
@@ -14,7 +14,7 @@ const foreignFields = [
   ...['callback_rate', 'breakeven', 'stop', 'trigger_price', 'trigger', 'tp1', 'tp2', 'sl1', 'stop_loss_2'],
   ...['take_profit_1', 'targets', 'take_profits', 'stop_loss_limit', 'stop_loss_stop'],
   ...['stop_loss_percent', 'sl_percent', 'take_profit_pct', 'tp_pct', 'sl_type', 'stop_loss_ticks'],
-  ...['entry_price', 'spot_price', 'mark_price', 'close', 'order_price', 'signalPrice', 'slippage'],
+  ...['entry_price', 'spot_price', 'mark_price', 'close', 'order_price', 'alert_price', 'slippage'],
   ...['fok', 'gtd', 'expiry', 'timeToLive', 'test', 'dry_run', 'paper_trading', 'cancel', 'code', 'command'],
   ...['account', 'exchange', 'tv_exchange', 'bot_id', 'bot_uuid', 'ticket', 'pyramiding', 'dca', 'cooldown'],
   ...['product', 'disclosed_quantity', 'iceberg', 'quantity%', 'amount$'],
@@ -39,8 +39,12 @@ describe('a word of other relays', () => {
 
   test.each([
     [
-      'position_size',
-      'it is the size of a position; here every order states its own size: "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
+      'targetPosition',
+      'it is the size of a position; the position that you want is "target", or "marketPosition" with "marketPositionSize", or "positionSize": each in an alert without buy or sell',
+    ],
+    [
+      'prev_market_position',
+      'it is a position that is gone: "requirePosition" says which one the order presumes ("flat", "long" or "short"); otherwise remove it',
     ],
     [
       'size',
@@ -48,7 +52,7 @@ describe('a word of other relays', () => {
     ],
     [
       'closePosition',
-      'to close a position, write "action": "exit_long" (or "exit_short") with "quantityPercent": "100%" and "of": "position"',
+      'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side',
     ],
     ['leverage', 'it is a setting of the exchange account: set it at the exchange'],
     [
@@ -85,11 +89,11 @@ describe('a word of other relays', () => {
     ],
     [
       'close',
-      'to close a position, write "action": "exit_long" (or "exit_short") with "quantityPercent": "100%" and "of": "position"; the price of a bar belongs into "extras"',
+      'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side; the price of a bar is "referencePrice", which the fills are compared with',
     ],
     [
-      'market_position_size',
-      'it is the size of a position; here every order states its own size: "quantity" is in the base currency, "quoteQuantity" in the quote currency, "quantityPercent" a share of what the account holds',
+      'prev_market_position_size',
+      'it is the size of a position that is gone: remove it, or put it into "extras"',
     ],
     [
       'sz',
@@ -138,16 +142,11 @@ describe('a word of other relays', () => {
   });
 
   const closing =
-    'to close a position, write "action": "exit_long" (or "exit_short") with "quantityPercent": "100%" and "of": "position"';
+    'to close a position, write "action": "close", with "quantity": "50%" for a part of it; "exit_long" and "exit_short" close one of a known side';
   test.each([
-    ['action', 'close', closing],
-    ['action', 'flat', closing],
-    ['action', 'exit', closing],
-    [
-      'action',
-      'reverse',
-      'one signal does one thing: send an array of an "exit_long" or "exit_short" and the new order',
-    ],
+    ['action', 'close_all', closing],
+    ['action', 'close_long', closing],
+    ['action', 'reduce', closing],
     ['action', 'add', 'write "buy" or "sell": every order states its own size'],
     [
       'action',
@@ -178,7 +177,7 @@ describe('a word of other relays', () => {
     [
       'quantityType',
       'percent_of_equity',
-      '"quantityPercent" is a share of the free collateral, on a spot market of what is available: write it if you mean that',
+      '"quantityPercent" is a share of the free collateral, on a spot market of what is available: write it if you mean that; "target": "50%" is a position worth that share of the equity',
     ],
     [
       'quantityType',

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { dialects } from '../../lib/exchange/dialect.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { createTemplate, type TemplateName, templatesOf } from '../../lib/signals/message-template.ts';
-import { account, readSignal, refusalOf } from './reading.ts';
+import { account, accountOn, readAlert, readSignal, refusalOf } from './reading.ts';
 
 /** What TradingView fills in when a strategy sells at 59900.5; its first plot is an RSI. */
 const filled: Readonly<Record<string, string>> = {
@@ -11,6 +11,8 @@ const filled: Readonly<Record<string, string>> = {
   'strategy.order.contracts': '0.25',
   'strategy.order.price': '59900.5',
   'strategy.order.id': 'Short',
+  'strategy.market_position': 'short',
+  'strategy.market_position_size': '0.5',
   close: '59890',
   plot_0: '54.2',
   timenow: '2026-01-31T12:00:00Z',
@@ -40,6 +42,34 @@ describe('the message for a strategy', () => {
     });
   });
 
+  test.each(['margin', 'futures'] as const)('follows its position on %s', (ground) => {
+    const of = accountOn('ETH_USDT', ground);
+    const { message, purpose, edits } = createTemplate('strategy', of, 'live');
+
+    expect([edits, purpose]).toEqual([
+      [],
+      expect.stringContaining('brings the position to that of the strategy'),
+    ]);
+    const [item] = readAlert(fillIn(message), { account: of }).items;
+    expect(item).toMatchObject({
+      reduceLeg: { action: 'target', leg: 'reduce' },
+      signal: { action: 'target', leg: 'open', target: { unit: 'base', quantity: '-0.5' }, comment: 'Short' },
+    });
+    expect(readSignal(fillIn(createTemplate('orders', of, 'live').message), { account: of })).toMatchObject({
+      action: 'order',
+      side: 'sell',
+    });
+  });
+
+  test('says which markets have no position to follow', () => {
+    const { markets } = accountOn('ETH_USDT', 'margin');
+    const mixed = { ...account, markets: { ...markets, ...accountOn('DBTC_DUSDT', 'spot').markets } };
+
+    expect(createTemplate('strategy', mixed, 'live').purpose).toContain(
+      'DBTC_DUSDT on spot has no positions: use --for orders there.',
+    );
+  });
+
   test('has a bound of its own only if the account has none', () => {
     const without = { ...account, maxSlippageRate: null };
 
@@ -59,7 +89,7 @@ describe('the message for a strategy', () => {
   });
 
   test('is not offered in the documented dialect, which has no market orders', () => {
-    expect(templatesOf('live', account)).toEqual(['strategy', 'limit', 'breakout', 'indicator']);
+    expect(templatesOf('live', account)).toEqual(['strategy', 'orders', 'limit', 'breakout', 'indicator']);
     expect(templatesOf('documented', account)).toEqual(['breakout', 'indicator']);
   });
 

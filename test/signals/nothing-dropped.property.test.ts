@@ -25,7 +25,10 @@ function readOrRefuse(members: Members, ground = 1): Alert | null {
 /** Values of every field, usual and unusual ones. */
 const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
   ticker: ['ETHUSDT', 'BTCUSDT.P', 'DOGE'],
-  action: ['buy', 'sell', 'enter_long', 'enter_short', 'exit_long', 'exit_short', 'cancel', 'cancel_all'],
+  action: [
+    ...['buy', 'sell', 'enter_long', 'enter_short', 'exit_long', 'exit_short', 'cancel', 'cancel_all'],
+    ...['close', 'exit', 'reverse', 'target', 'flat'],
+  ],
   orderType: ['market', 'limit', 'stop_limit', 'stop_market', 'stop', 'sl', 'trailing'],
   quantity: [1, '2.5', '5%', 0],
   quoteQuantity: [100, '7%'],
@@ -35,6 +38,7 @@ const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
   stopPrice: [3000, '3001'],
   limitPrice: [3005, '3006'],
   maxSlippage: ['0.5%', 0.5],
+  referencePrice: [3002, '3002.5'],
   stopLoss: [2900, '2%', { percent: 2 }, { amount: 3 }],
   takeProfit: [3200, '4%', { limitPrice: 3200 }],
   reduceOnly: [true, false, 'true', 2],
@@ -44,6 +48,11 @@ const valuesOf: Readonly<Record<FieldName, readonly unknown[]>> = {
   stp: ['no', 'cb', 'cancel_old'],
   positionSide: ['LONG', 'SHORT', 'BOTH'],
   sentiment: ['long', 'short', 'flat'],
+  target: ['0.5', -2, '-50%', 'flat', 0],
+  targetQuote: [1000, '-500'],
+  marketPositionSize: [0.5, '3'],
+  positionSize: ['0.5', -2, 0],
+  requirePosition: ['flat', 'long', 'short'],
   expectTrigger: ['above', 'below', 'breakout'],
   scope: ['own', 'market'],
   time: ['2026-01-31T12:00:00Z', '2026-01-31T12:00:01Z'],
@@ -80,9 +89,37 @@ const random = fc.oneof(
     weight: 5,
     arbitrary: someOf(['orderType', 'limitPrice', 'postOnly', 'ioc', 'timeInForce', 'stp', 'maxLag']),
   },
+  {
+    weight: 5,
+    arbitrary: someOf(['action', 'requirePosition', 'target', 'targetQuote', 'positionSize', 'stopLoss']),
+  },
   { weight: 2, arbitrary: someOf(fieldNames) },
 );
 const alerts = random.map((members): Members => ({ ...usual, ...members }));
+
+/** Alerts that may ask for a position: the action and the size of the usual one may be missing. */
+const positionTargets = fc
+  .record({
+    names: fc.subarray(
+      [
+        ...(['action', 'sentiment', 'target', 'targetQuote', 'marketPositionSize', 'positionSize'] as const),
+        ...(['quantity', 'quoteQuantity', 'stopLoss', 'positionSide', 'maxSlippage', 'stp'] as const),
+      ],
+      { minLength: 1, maxLength: 4 },
+    ),
+    word: fc.constantFrom('sentiment', 'marketPosition'),
+    random: fc.infiniteStream(fc.nat()),
+  })
+  .map(({ names, word, random }): Members => {
+    const { ticker, time } = usual;
+    const pick = (name: FieldName) => {
+      const values = name === 'action' ? positionWords : valuesOf[name];
+      return values[(random.next().value ?? 0) % values.length];
+    };
+    const members = names.map((name) => [name === 'sentiment' ? word : name, pick(name)] as const);
+    return { ticker, time, ...Object.fromEntries(members) };
+  });
+const positionWords = ['close', 'reverse', 'target'];
 
 /** Alerts that say something about the position. */
 const positionAlerts = fc
@@ -125,6 +162,8 @@ function saysTheDefault(name: FieldName, members: Members): boolean {
     case 'quantityType':
       return value !== 'quote' && (value !== 'percent_of_position' || members['of'] === 'position');
     case 'orderType':
+      // Position actions are carried out at market.
+      if (/^(?:close|exit|reverse|target|flat)$/.test(String(members['action']))) return true;
       return members['stopPrice'] !== undefined && (value === 'stop_limit' || value === 'sl');
     case 'sentiment':
       // It is the position that the side opens, or the order reduces anyway, or a spot market has no positions.
@@ -143,13 +182,41 @@ function reducesAnyway(members: Members): boolean {
   );
 }
 
+/** Whether the alert asks for no position: then it is closed in full, whatever else it says. */
+function isFlat(alert: Alert): boolean {
+  return alert.items.some(({ signal }) => signal.action === 'target' && signal.target.unit === 'flat');
+}
+
 describe('no field of an alert is dropped in silence:', () => {
+  test('without any of its fields, a target that is not flat is refused or means something else', () => {
+    let compared = 0;
+    fc.assert(
+      fc.property(positionTargets, (members) => {
+        const alert = readOrRefuse(members);
+        if (alert === null || isFlat(alert)) return;
+        for (const name of Object.keys(members)) {
+          const { [name]: value, ...others } = members;
+          // A word that agrees with the sign, and the side that one-way mode has anyway, say nothing new.
+          const isAgreeing =
+            /^(?:sentiment|marketPosition|action)$/.test(name) && readOrRefuse(others) !== null;
+          // An alert that states a position is a target without that word, too.
+          if (value === undefined || isAgreeing || value === 'BOTH') continue;
+          compared += 1;
+          expect([name, readOrRefuse(others)]).not.toEqual([name, alert]);
+        }
+      }),
+      { seed, numRuns: 10_000 },
+    );
+
+    expect(compared).toBeGreaterThan(2_000);
+  });
+
   test('without any of its fields, an accepted alert is refused or means something else', () => {
     let compared = 0;
     fc.assert(
       fc.property(alerts, fc.nat({ max: 2 }), (members, ground) => {
         const alert = readOrRefuse(members, ground);
-        if (alert === null) return;
+        if (alert === null || isFlat(alert)) return;
         for (const name of Object.keys(members) as FieldName[]) {
           if (saysTheDefault(name, members)) continue;
           const { [name]: _, ...others } = members;

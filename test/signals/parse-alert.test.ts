@@ -8,7 +8,7 @@ describe('the action', () => {
     expect(issueOf(`{${orderText.replace('"action":"buy",', '')}}`)).toEqual({
       path: 'action',
       message: 'the alert has no action',
-      hint: 'add "action": "{{strategy.order.action}}", or "buy", "sell", "cancel", "cancel_all"',
+      hint: 'add "action": "{{strategy.order.action}}", or "buy", "sell", "close", "reverse", "cancel", "cancel_all"; or "marketPosition" with "marketPositionSize" to follow the position of a strategy',
     });
   });
 
@@ -16,27 +16,27 @@ describe('the action', () => {
     [
       '"hold"',
       '"hold" is not an action',
-      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "cancel", "cancel_all"',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "cancel", "cancel_all"',
     ],
     [
       '"long"',
       '"long" is not an action',
-      'it names a position; write what to do: "enter_long" or "buy", "enter_short" or "sell", "exit_long", "exit_short"',
+      'it names a position; write what to do: "enter_long" or "buy", "enter_short" or "sell", "exit_long", "exit_short", "close"; or "sentiment" without an action, with the size of the position that you want',
     ],
     [
       '"__proto__"',
       '"__proto__" is not an action',
-      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "cancel", "cancel_all"',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "cancel", "cancel_all"',
     ],
     [
       '1',
       '"1" is not an action',
-      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "cancel", "cancel_all"',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "cancel", "cancel_all"',
     ],
     [
       '["buy"]',
       'an array is not an action',
-      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "cancel", "cancel_all"',
+      'write one of "buy", "sell", "enter_long", "enter_short", "exit_long", "exit_short", "close", "reverse", "target", "cancel", "cancel_all"',
     ],
     [
       '"{{strategy.order.action}}"',

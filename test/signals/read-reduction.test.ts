@@ -165,7 +165,7 @@ describe('the position after the order', () => {
   test('is one of three', () => {
     expect(issueOf(marketOrder({ sentiment: 'neutral' }))).toEqual({
       path: 'sentiment',
-      message: '"neutral" is not a position after an order',
+      message: '"neutral" is not a position',
       hint: 'write one of "long", "short", "flat"',
     });
   });

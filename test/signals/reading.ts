@@ -15,6 +15,8 @@ export const account: Account = {
   allowUnguardedMarket: false,
   maxOrdersPerMinute: null,
   maxSignalsPerMinute: null,
+  onMismatch: 'deny',
+  oneStrategyPerMarket: null,
 };
 
 /** The account, with one market that trades on an account of the exchange. */

@@ -5,7 +5,7 @@ import { orderKinds } from '../../lib/orders/order-kinds.ts';
 import { carriedTypes } from '../../lib/orders/order-types.ts';
 import { clientOrderIdOf } from '../../lib/signals/identity.ts';
 import { pickOne, rollChance, rollWhole } from './dice.ts';
-import { type Ground, groundsIn } from './grounds.ts';
+import type { Ground, Grounds } from './grounds.ts';
 import { drawOrderFields } from './order-draw.ts';
 
 /** One alert that will fire: its bytes and the account it is sent to. */
@@ -49,6 +49,8 @@ export function usualKinds(dialect: Dialect): Kinds {
 /** What the alerts of a run have in common. */
 interface DrawTerms {
   readonly dialect: Dialect;
+  /** Where they trade. */
+  readonly grounds: Grounds;
   /** Kinds of orders; a kind that is listed more often is drawn more often. */
   readonly kinds: Kinds;
   /** Whether the account that trades perpetuals is in hedge mode. */
@@ -90,7 +92,7 @@ export class AlertDraw {
   }
 
   #drawOne(): Pick<Alert, 'account' | 'body' | 'isForged'> {
-    const ground = pickOne(this.#random, groundsIn(this.#terms.dialect));
+    const ground = pickOne(this.#random, this.#terms.grounds);
     const roll = this.#random();
     const message = this.#drawMessage(ground, roll);
     this.#signalCount += [message].flat().length;

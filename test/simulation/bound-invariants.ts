@@ -1,4 +1,5 @@
 import type { Decimal } from '../../lib/base/decimal.ts';
+import { placesOrder } from '../../lib/model/signal.ts';
 import type { PaperOrder } from '../../lib/paper/exchange-state.ts';
 import { allowanceOf, boundAt, oppositePrices } from './book-prices.ts';
 import { isCancel, keyText } from './history.ts';
@@ -60,9 +61,10 @@ function findResting({ entries, exchange, history }: Facts, orders: OwnOrders): 
   });
 }
 
-/** Market orders, and limit orders that are immediate or cancel. */
+/** Market orders, as those of position actions are, and limit orders that are immediate or cancel. */
 export function mayNotRest({ signal }: Pick<Facts['entries'][number], 'signal'>): boolean {
-  if (signal?.action !== 'order') return false;
+  if (signal === null || !placesOrder(signal)) return false;
+  if (signal.action !== 'order') return true;
   return signal.orderType === 'market' || (signal.orderType === 'limit' && signal.ioc === true);
 }
 

@@ -1,13 +1,14 @@
 import type { Json } from '../../lib/base/json.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal } from '../../lib/model/outcome.ts';
+import { placesOrder } from '../../lib/model/signal.ts';
 import { isCreate, keyText } from './history.ts';
 import type { Facts, Harm, Violation } from './invariants.ts';
 import { isTarget } from './outcome-invariants.ts';
 
 /** Finds cancellations that did not do what their owner relies on. */
 export function findBrokenCancels(facts: Facts): readonly Violation[] {
-  const cancels = facts.entries.filter(({ signal }) => signal !== null && signal.action !== 'order');
+  const cancels = facts.entries.filter(({ signal }) => signal !== null && !placesOrder(signal));
   return cancels.flatMap((cancel) => [
     ...findOvertaken(facts, cancel),
     ...findSilence(facts, cancel),
@@ -41,8 +42,8 @@ function findOvertaken({ history, entries }: Facts, cancel: Entry): readonly Vio
 }
 
 function isAbout({ account, signal }: Entry, order: Entry): boolean {
-  if (order.account !== account || order.signal?.action !== 'order' || signal === null) return false;
-  if (order.signal.market !== signal.market) return false;
+  if (order.account !== account || order.signal === null || signal === null) return false;
+  if (!placesOrder(order.signal) || order.signal.market !== signal.market) return false;
   if (signal.action === 'cancel_all') return true;
   // An order that was not sent has no exchange id yet.
   return signal.action === 'cancel' && signal.target.by !== 'orderId' && isTarget(signal.target, order);

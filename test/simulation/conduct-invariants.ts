@@ -5,6 +5,7 @@ import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import type { Entry, Step } from '../../lib/ledger/entry.ts';
 import { clockToleranceMs, limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { type Status, statusTransitions } from '../../lib/model/outcome.ts';
+import { placesOrder } from '../../lib/model/signal.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
 import { lastFreshMs } from '../../lib/signals/staleness.ts';
 import { findWrongAlarms } from './alarm-invariants.ts';
@@ -134,7 +135,8 @@ function findUntimelySend({ history, entries }: Facts, send: WireSend): readonly
   if (entry === undefined || entry.signal === null)
     return [broken('I5', `${send.path} was sent for no signal of the ledger`)];
   // What must not rest is ended however late it is.
-  const endsRest = entry.signal.action === 'order' && !isCreate(send.path);
+  // So are the stops that would outlive a position which is closed.
+  const endsRest = placesOrder(entry.signal) && !isCreate(send.path);
   if (endsRest && !mayNotRest(entry))
     return [broken('I5', `${send.path} was sent for ${keyText(entry)}, an order that may rest`)];
   const arrival = { receivedAtMs: entry.createdAtMs, defaultMaxLagMs: settings.defaultMaxLagMs };

@@ -7,6 +7,7 @@ import type { Process, Stage } from './process.ts';
 /** Notes that the signal of a dead letter is out of order: after a redrive it may be executed late. */
 export function noteDeadLetter({ history }: Stage, key: EntryKey): void {
   history.outOfTurn.set(keyText(key), 'dead letter');
+  if (history.waited.get(keyText(key)) === true) history.deadByWaiting.push(key);
 }
 
 /** Redrives dead letters over another connection to the same database, as the operator's tool does. */

@@ -3,7 +3,7 @@ import type { WireRequest } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Side } from '../../lib/model/order.ts';
 import { createPaperCore, type EncodedResponse, encodeResponse } from '../../lib/paper/exchange.ts';
-import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
+import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
 import { openTrading } from '../../lib/paper/trading.ts';
 
 /** The paper exchange inside the simulated world. */
@@ -19,6 +19,8 @@ export interface SimulatedExchange {
   hedge(account: string, atMs: number): void;
   /** Places an order that the relay does not know, as the owner does on the exchange's own page. */
   placeByHand(order: HandOrder, atMs: number): void;
+  /** Cancels an open order, as the owner does on the exchange's own page. */
+  cancelByHand(order: Pick<PaperOrder, 'account' | 'market' | 'orderId'>, atMs: number): void;
 }
 
 /** A limit order; amount and price are decimals as text. */
@@ -63,6 +65,9 @@ export function createSimulatedExchange(dialect: Dialect): SimulatedExchange {
         stp: 'no',
       } as const;
       trading.execute({ kind: 'create', atMs, account, order: asked });
+    },
+    cancelByHand({ account, market, orderId }, atMs) {
+      trading.execute({ kind: 'cancel', atMs, account, market, orderId });
     },
   };
 }

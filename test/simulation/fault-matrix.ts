@@ -170,7 +170,7 @@ async function runOnce(
   alert: Alert,
 ): Promise<{ readonly orders: number; readonly open: number }> {
   const loop = new EventLoop(startMs);
-  const stage = { loop, random: createRandom(seed), faults: plan, history };
+  const stage = { loop, random: createRandom(seed), faults: plan, history, doPositionsLag: false };
   const outages = { isExchangeDown: false, marketList: null, failingSteps: null };
   const world = openSimulatedWorld(stage, outages, dialect);
   const deployment = new LocalDeployment(world);

@@ -131,10 +131,16 @@ const rates: Readonly<{
  *
  * @param isCalm called each time; while it returns true, there are no faults except outages that started
  * before
+ * @param scale of the rates of faults at stores and on the wire
  */
-export function createSwarmPlan(random: Random, outages: Outages, isCalm: () => boolean): FaultPlan {
-  const store = drawRates(random, rates.store);
-  const wire = drawRates(random, rates.wire);
+export function createSwarmPlan(
+  random: Random,
+  outages: Outages,
+  isCalm: () => boolean,
+  scale = 1,
+): FaultPlan {
+  const store = scaled(drawRates(random, rates.store), scale);
+  const wire = scaled(drawRates(random, rates.wire), scale);
   const hazard = drawRates(random, rates.hazard);
   return {
     atStore(step) {
@@ -157,6 +163,10 @@ function drawRates<Kind extends string>(random: Random, table: Readonly<Record<K
   return (Object.entries(table) as [Kind, number][])
     .map(([kind, rate]): [Kind, number] => [kind, random() < share ? rate : 0])
     .filter(([, rate]) => rate > 0);
+}
+
+function scaled<Kind>(table: Rates<Kind>, scale: number): Rates<Kind> {
+  return table.map(([kind, rate]) => [kind, rate * scale]);
 }
 
 function rateOf<Kind>(table: Rates<Kind>, kind: Kind): number {

@@ -57,7 +57,7 @@ const perp = {
   isCoarse: true,
 } as const;
 
-type Grounds = readonly [Ground, ...Ground[]];
+export type Grounds = readonly [Ground, ...Ground[]];
 
 /** Few markets for many signals, so that signals of the same market meet. */
 const shared: Grounds = [

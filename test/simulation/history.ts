@@ -91,6 +91,9 @@ export interface PauseSpan {
   untilMs: number;
 }
 
+/** How far the clock of a relay may be off. */
+export const widestSkewMs = 8000;
+
 /** One line of the printed timeline. */
 export interface TimelineRow {
   readonly atMs: number;
@@ -123,14 +126,22 @@ export class History {
   readonly outOfTurn = new Map<string, string>();
   #places = 0;
   readonly pauses: PauseSpan[] = [];
+  /** Times in which a process stood still; no clock of a relay is further off than `widestSkewMs`. */
+  readonly freezes: { readonly fromMs: number; readonly untilMs: number }[] = [];
   /** Every copy of the market list that was stored, in order. */
   readonly keptMarkets: { readonly atMs: number; readonly names: readonly string[] }[] = [];
   /** Signals that waited for the market list although their process had a copy of it. */
   readonly heldUp: { readonly key: EntryKey; readonly waitedMs: number }[] = [];
   /** Names of the processes that once failed to load the stored copy. */
   readonly failedLoads = new Set<string>();
+  /** By key of an entry that became `satisfied`: when, and in which invocation. */
+  readonly satisfied = new Map<string, { readonly atMs: number; readonly invocation: Invocation | null }>();
   /** By key of an entry that became `not_sent`: its note, the process, and when that invocation started. */
   readonly unsent = new Map<string, Unsent>();
+  /** By key: whether the last delivery of a signal on one machine only waited for an earlier one. */
+  readonly waited = new Map<string, boolean>();
+  /** Signals that became dead letters although their last delivery only waited. */
+  readonly deadByWaiting: EntryKey[] = [];
   alertsSent = 0;
 
   note(atMs: number, actor: string, what: string, fault: string | null = null): void {

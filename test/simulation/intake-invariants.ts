@@ -1,5 +1,6 @@
 import { clockToleranceMs, limitWindowMs } from '../../lib/ledger/ledger.ts';
 import { fingerprintOf } from '../../lib/signals/identity.ts';
+import { type History, widestSkewMs } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
 import { slowestStepMs } from './process.ts';
 import { settings } from './simulated-world.ts';
@@ -36,7 +37,7 @@ const widestMs = limitWindowMs + clockToleranceMs + slowestStepMs;
  * Finds refusals over the limit although few signals came within the minute, for example after a clock was
  * set back.
  */
-function findLockOuts({ entries }: Facts): readonly Violation[] {
+function findLockOuts({ entries, history }: Facts): readonly Violation[] {
   return entries
     .filter(({ status, steps }) => status === 'invalid' && isOverLimit(steps[0]?.evidence))
     .filter(({ account, createdAtMs }) => {
@@ -45,7 +46,7 @@ function findLockOuts({ entries }: Facts): readonly Violation[] {
         (other) =>
           other.account === account &&
           other.signal !== null &&
-          other.createdAtMs > createdAtMs - widestMs &&
+          other.createdAtMs > decidedAtMs(history, createdAtMs) - widestMs &&
           other.createdAtMs <= createdAtMs + clockToleranceMs,
       );
       // An alert holds at most two signals.
@@ -56,6 +57,15 @@ function findLockOuts({ entries }: Facts): readonly Violation[] {
       harm: 'other',
       text: `${signalId} of ${account} was refused as over the limit, although few came within the minute`,
     }));
+}
+
+/** The earliest time at which a refusal may have been decided: its process may have stood still before it recorded it. */
+function decidedAtMs({ freezes }: History, recordedAtMs: number): number {
+  const around = freezes.filter(
+    ({ fromMs, untilMs }) =>
+      fromMs <= recordedAtMs + widestSkewMs && untilMs >= recordedAtMs - widestSkewMs - slowestStepMs,
+  );
+  return Math.min(recordedAtMs, ...around.map(({ fromMs }) => fromMs - widestSkewMs));
 }
 
 function isOverLimit(evidence: unknown): boolean {

@@ -1,17 +1,24 @@
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Fill } from '../../lib/model/execution.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { findUnboundOrders } from './bound-invariants.ts';
 import { findBrokenCancels } from './cancel-invariants.ts';
 import { findUnlawfulConduct } from './conduct-invariants.ts';
+import { findWrongFollowing } from './follow-invariants.ts';
 import type { History } from './history.ts';
 import { findWrongIntake } from './intake-invariants.ts';
+import { findUnlawfulLegs } from './leg-invariants.ts';
 import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findEnlargedPositions } from './position-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
 import { findRisks } from './risk-invariants.ts';
 import { findWrongSizes } from './sizing-invariants.ts';
+import { findSecondStrategies } from './strategy-invariants.ts';
+import { findFalselySatisfied, findMissedTargets } from './target-invariants.ts';
+import { findBrokenWaits } from './wait-invariants.ts';
 
 /** What must hold after every run, whatever faults it had. */
 export const invariants = {
@@ -33,7 +40,18 @@ export const invariants = {
   I16: 'an order that may only reduce a position never opens or enlarges one',
   I17: 'every order has the size and price that its signal asks for, on readings of its own account of the last 5 s',
   I18: 'a guarded market order never fills beyond its bound, and what must fill at once never rests',
-  I19: 'no order enlarges what is at stake beyond the limits of its account, as far as the relay could know',
+  I19: 'a close and a leg that reduces never open or enlarge a position, nor do the stops that a close should have ended',
+  I20: 'the leg that opens is not sent before the leg that reduces has its outcome and the old position is gone',
+  I21: 'an order of a position action leads from the position that was read to the wanted one, never beyond it',
+  I22: 'after the last target of a market the position is what it asks for, or the ledger says why not',
+  I23: 'no order is sent that presumes another position than the one that was read',
+  I24: 'a signal is satisfied only if the position was as wanted, and nothing was sent for it',
+  I25: 'what depends on the position waits for earlier orders of its market, and never becomes a dead letter by waiting',
+  I26: 'no order of a second strategy is sent while the position of the first one is open, where the account says so',
+  I27: 'the fills in the ledger are those of the exchange: none is missing, none invented, none counted twice',
+  I28: 'the ledger says how each order and each exit made from it stands or ended',
+  I29: 'a position that has lost its stop-loss raises an alarm',
+  I30: 'no order enlarges what is at stake beyond the limits of its account, as far as the relay could know',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -50,8 +68,12 @@ export interface Violation {
 export interface Facts {
   readonly history: History;
   readonly entries: readonly Entry[];
+  /** All that the ledger has. */
+  readonly fills: readonly Fill[];
   readonly exchange: ExchangeState;
   readonly dialect: Dialect;
+  /** Of the accounts, without what a mutation changes. */
+  readonly settings: Settings;
   /** The secrets that are valid at the end. */
   readonly secrets: readonly string[];
 }
@@ -67,6 +89,12 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findEnlargedPositions(facts),
     ...findWrongSizes(facts),
     ...findUnboundOrders(facts),
+    ...findUnlawfulLegs(facts),
+    ...findMissedTargets(facts),
+    ...findFalselySatisfied(facts),
+    ...findBrokenWaits(facts),
+    ...findSecondStrategies(facts),
+    ...findWrongFollowing(facts),
     ...findRisks(facts),
   ];
 }

@@ -8,10 +8,12 @@ import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import type { SignalMessage } from '../../lib/queue/queue.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import type { Follower } from '../../lib/relay/follow-orders.ts';
 import type { Alert } from './alerts.ts';
 import { noteDeadLetter, redriveFromOutside } from './dead-letters.ts';
 import type { Deployment, Reply } from './deployment.ts';
 import { rollWhole } from './dice.ts';
+import { keyText } from './history.ts';
 import { type Invocation, Process, runInvocation, slowestStepMs } from './process.ts';
 import { composeHandlers, type Handlers, toProxyEvent } from './relay-handlers.ts';
 import { createLocalSecrets, listSecrets } from './secrets.ts';
@@ -23,6 +25,8 @@ const changesCheckMs = 500;
 const longestFlushMs = 6;
 const minuteMs = 60_000;
 const longestRestartMs = 15_000;
+const followEveryMs = 20_000;
+const longestFollowMs = 30_000;
 
 /** A relay in one process, composed like the local relay, and restarted whenever it dies. */
 export class LocalDeployment implements Deployment {
@@ -112,11 +116,12 @@ export class LocalDeployment implements Deployment {
     this.#webhook = handlers.receive();
     const services = handlers.execute();
     startWorkerLoop(
-      steppedLine(process, line),
+      steppedLine(process, world.mutation.line?.(line) ?? line),
       (signal) => runExecution(process, signal, () => executeSignal(services, signal)),
       process.log,
     );
     this.#reconcileEachMinute(process, handlers);
+    this.#follow(process, handlers);
   }
 
   /** Flushes a moment after the first operation of a transaction, or fails, or never: a power cut comes before it. */
@@ -163,6 +168,21 @@ export class LocalDeployment implements Deployment {
     begin();
   }
 
+  /** A local relay follows every few seconds; the turns are rarer here, because each costs time of the simulation. */
+  #follow(process: Process, handlers: Handlers): void {
+    const follower = handlers.follow();
+    let isRunning = false;
+    const begin = () => {
+      process.later(followEveryMs, begin);
+      if (isRunning) return;
+      isRunning = true;
+      void follow(process, follower).finally(() => {
+        isRunning = false;
+      });
+    };
+    begin();
+  }
+
   #scheduleRestart(process: Process): void {
     if (this.#process === process) this.#webhook = null;
     const { loop, random } = this.#world.stage;
@@ -184,13 +204,29 @@ async function reconcile(process: Process, handler: ScheduleHandler): Promise<vo
   await runInvocation(invocation, () => handler({})).catch(() => undefined);
 }
 
+/** Ignores the error of a failed run; the next one tries again. */
+async function follow(process: Process, follower: Follower): Promise<void> {
+  const startedAtMs = process.stage.loop.nowMs;
+  const invocation: Invocation = { handlerName: 'reconcile', name: 'follow', key: null, startedAtMs };
+  const notAfterMs = process.clock.nowMs() + longestFollowMs;
+  await runInvocation(invocation, () => follower.run(notAfterMs)).catch(() => undefined);
+}
+
 /** Only the method that writes to the disk is a step that can fail; deliveries are in memory. */
 function steppedLine(process: Process, line: SqliteLine): Parameters<typeof startWorkerLoop>[0] {
+  const { history } = process.stage;
   return {
     take: () => line.take(),
     waitForWork: (signal) => line.waitForWork(signal),
     finish: (delivery) => line.finish(delivery),
-    release: (delivery) => process.step('queue.release', delivery.group, () => line.release(delivery)),
+    postpone(delivery) {
+      history.waited.set(keyText(delivery.key), true);
+      line.postpone(delivery);
+    },
+    release(delivery) {
+      history.waited.set(keyText(delivery.key), false);
+      return process.step('queue.release', delivery.group, () => line.release(delivery));
+    },
   };
 }
 

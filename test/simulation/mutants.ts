@@ -1,9 +1,11 @@
 import type { OrderKindName } from '../../lib/model/order.ts';
 import { hasKind } from './alerts.ts';
 import { boundMutants } from './bound-mutants.ts';
+import { followMutants } from './follow-mutants.ts';
 import { ledgerMutants } from './ledger-mutants.ts';
 import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
+import { positionMutants } from './position-mutants.ts';
 import { webhookMutants } from './receive-mutants.ts';
 import { riskMutants } from './risk-mutants.ts';
 import { sizeMutants } from './size-mutants.ts';
@@ -24,8 +26,10 @@ const mutants: readonly Mutant[] = [
   ...orderMutants,
   ...sizeMutants,
   ...boundMutants,
+  ...positionMutants,
   ...riskMutants,
   ...wireMutants,
+  ...followMutants,
 ];
 
 /** @throws RangeError that lists all mutants, when there is none of that name */

@@ -10,6 +10,7 @@ import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
+import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import type { MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import type { ReceiveServices } from '../../lib/relay/services.ts';
 import type { HandlerName, Process } from './process.ts';
@@ -32,6 +33,8 @@ export interface Mutation {
   readonly settings?: (settings: Settings) => Settings;
   /** Wraps the database file of a local relay. */
   readonly file?: (file: SqliteFile) => SqliteFile;
+  /** Wraps the line from which a local relay takes its signals. */
+  readonly line?: (line: SqliteLine) => SqliteLine;
   readonly ledger?: (ledger: Ledger, tools: MutationTools) => Ledger;
   readonly executions?: (executions: Executions, tools: MutationTools) => Executions;
   readonly copies?: (copies: MarketCopies, tools: MutationTools) => MarketCopies;

@@ -1,4 +1,5 @@
 import type { Transport, WireOutcome, WireRequest } from '../../lib/base/wire.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { paperKeys } from '../../lib/paper/accounts.ts';
 import type { EncodedResponse } from '../../lib/paper/exchange.ts';
 import { contradictResponse } from './contradiction.ts';
@@ -91,6 +92,8 @@ const longestWayMs = 40;
 const longestLateMs = 20_000;
 /** How far an order list may lag behind. */
 export const longestListLagMs = 30_000;
+/** How far the list of positions may lag behind: less than the relay allows for. */
+export const longestPositionLagMs = 8000;
 
 /** The network between one process and the exchange. */
 export function createSimulatedTransport(process: Process, exchange: SimulatedExchange): Transport {
@@ -205,12 +208,20 @@ class Passage {
 
   async #serve(): Promise<EncodedResponse> {
     const { loop, random, faults, history } = this.#process.stage;
-    const isLookUp = /orders|history|conditional/.test(this.#request.path);
-    const lagMs = isLookUp && faults.strikes('list_lag') ? rollWhole(random, 500, longestListLagMs) : 0;
+    const mostLagMs = this.#mostLagMs();
+    const lagMs = mostLagMs > 0 && faults.strikes('list_lag') ? rollWhole(random, 500, mostLagMs) : 0;
     const response = await this.#exchange.serve(this.#request, loop.nowMs, lagMs);
     const lag = lagMs === 0 ? null : 'hazard: list_lag';
     history.note(loop.nowMs, 'exchange', `${this.#name} → ${response.status}`, lag);
     return response;
+  }
+
+  /** Zero for a response that shows what is so at this moment. */
+  #mostLagMs(): number {
+    const { path } = this.#request;
+    if (/orders|history|conditional|trade-account\/order$/.test(path)) return longestListLagMs;
+    const { doPositionsLag } = this.#process.stage;
+    return doPositionsLag && path === openPositions.path.live ? longestPositionLagMs : 0;
   }
 
   /** Without a response, the connection either breaks or stays silent until the timeout. */

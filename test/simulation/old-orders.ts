@@ -21,6 +21,9 @@ export function storeOldOrders({ file, stage }: SimulatedWorld, startMs: number)
     orderType: 'stop_limit',
     ticker: 'BTCUSDT',
     market: 'BTC_USDT',
+    side: 'buy',
+    size: { unit: 'base', quantity: '0.01' },
+    stopPrice: '60000',
     limitPrice: null,
   });
   for (let index = 0; index < count; index += 1) {

@@ -5,6 +5,7 @@ import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
 import { createSqliteLedger } from '../../lib/ledger/sqlite-ledger.ts';
 import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import { createSimulatedExchange } from './exchange.ts';
 import type { Outages } from './faults.ts';
 import type { Mutation } from './mutation.ts';
@@ -20,6 +21,7 @@ export function openSimulatedWorld(
   outages: Outages,
   dialect: Dialect,
   mutation: Mutation = {},
+  ownSettings: (settings: Settings) => Settings = (usual) => usual,
 ): SimulatedWorld {
   databaseCount += 1;
   // In memory, but with a name, so that a second connection can play another process.
@@ -32,7 +34,7 @@ export function openSimulatedWorld(
   const world: SimulatedWorld = {
     stage,
     dialect,
-    settings: mutation.settings?.(settingsIn(dialect)) ?? settingsIn(dialect),
+    settings: mutation.settings?.(ownSettings(settingsIn(dialect))) ?? ownSettings(settingsIn(dialect)),
     databasePath,
     file,
     localFlush,

@@ -1,6 +1,6 @@
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isFinal, type Status } from '../../lib/model/outcome.ts';
-import type { CancelTarget } from '../../lib/model/signal.ts';
+import { type CancelTarget, placesOrder } from '../../lib/model/signal.ts';
 import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
 import { keyText, type RaisedAlarm } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
@@ -97,7 +97,8 @@ function disagree(entry: Entry, text: string): readonly Violation[] {
 
 function findDisagreement(facts: Facts, orders: OwnOrders, entry: Entry): readonly Violation[] {
   const { exchange } = facts;
-  if (entry.signal?.action === 'order') return findOrderDisagreement(exchange, entry, orders.of(entry));
+  if (entry.signal !== null && placesOrder(entry.signal))
+    return findOrderDisagreement(exchange, entry, orders.of(entry));
   if (entry.status !== 'cancelled') return [];
   return [...targetsOf(facts, entry).flatMap(orders.of), ...foreignTargetsOf(facts, entry)]
     .filter(({ orderId }) => exchange.open.has(orderId))

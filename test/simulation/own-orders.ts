@@ -1,6 +1,6 @@
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
-import type { OrderSignal } from '../../lib/model/signal.ts';
+import { type OrderSignal, type PositionSignal, placesOrder } from '../../lib/model/signal.ts';
 import type { ExchangeState, PaperOrder } from '../../lib/paper/exchange-state.ts';
 
 /** The client order ids of orders that the owner placed on the exchange's own page. */
@@ -9,11 +9,13 @@ export const handPrefix = 'by-hand-';
 /**
  * What identifies the order of a signal, whatever ids it carries: its limit price, or its amount in base units; all
  * limit prices and all such amounts differ. An order that has neither, because the relay or the exchange computes its
- * amount, is identified by its client order id.
+ * amount, is identified by its client order id; so is that of a strategy that holds a
+ * position, because it may want the same amount again.
  */
 type Identity = 'price' | 'amount' | 'id';
 
-function identityOf(signal: OrderSignal): Identity {
+function identityOf(signal: OrderSignal | PositionSignal): Identity {
+  if (signal.action !== 'order' || signal.requirePosition !== undefined) return 'id';
   if ('limitPrice' in signal && signal.limitPrice !== null) return 'price';
   // The exchange cuts the amount of a reduce-only order to the position.
   return signal.size.unit === 'base' && signal.reduceOnly !== true ? 'amount' : 'id';
@@ -54,7 +56,8 @@ export function matchOrders(exchange: ExchangeState, entries: readonly Entry[]):
 
 function contentOfEntry(entry: Entry): string | null {
   const { signal } = entry;
-  if (signal?.action !== 'order') return null;
+  if (signal === null || !placesOrder(signal)) return null;
+  if (signal.action !== 'order') return idText(entry);
   switch (identityOf(signal)) {
     case 'price':
       return `${signal.market} at ${plain('limitPrice' in signal ? signal.limitPrice : null)}`;
@@ -81,7 +84,8 @@ function contentsOf(order: PaperOrder, entry: Entry | undefined): readonly strin
     amount: `${market} of ${formatDecimal(amount)}`,
     id: idText(order),
   };
-  return entry?.signal?.action === 'order' ? [texts[identityOf(entry.signal)]] : Object.values(texts);
+  const signal = entry?.signal ?? null;
+  return signal !== null && placesOrder(signal) ? [texts[identityOf(signal)]] : Object.values(texts);
 }
 
 function idText({ account, clientOrderId }: Pick<PaperOrder | Entry, 'account' | 'clientOrderId'>): string {

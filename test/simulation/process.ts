@@ -17,6 +17,8 @@ export interface Stage {
   readonly random: Random;
   readonly faults: FaultPlan;
   readonly history: History;
+  /** Whether the list of open positions may lag behind, as the lists of orders do. */
+  readonly doPositionsLag: boolean;
 }
 
 /** The handlers that run; `resolve` is the operator's tool. */
@@ -107,6 +109,7 @@ export class Process {
    */
   freeze(durationMs: number): void {
     this.#awakeFromMs = this.stage.loop.nowMs + durationMs;
+    this.stage.history.freezes.push({ fromMs: this.stage.loop.nowMs, untilMs: this.#awakeFromMs });
     this.note(`freezes for ${durationMs} ms`, 'hazard: frozen');
   }
 

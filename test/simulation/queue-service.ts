@@ -41,8 +41,8 @@ export class QueueService implements SignalQueue {
     return this.#dead;
   }
 
-  async enqueue(message: SignalMessage): Promise<void> {
-    const id = deduplicationIdOf(message);
+  async enqueue(message: SignalMessage, attempt?: string): Promise<void> {
+    const id = deduplicationIdOf(message, attempt);
     const nowMs = this.#clock.nowMs();
     if (nowMs - (this.#enqueuedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) < deduplicationMs) return;
     this.#enqueuedAtMs.set(id, nowMs);

@@ -35,11 +35,11 @@ export const webhookMutants: readonly Mutant[] = [
     mutation: {
       ledger: overlookEarlier,
       queue: (queue, { process }) => ({
-        enqueue: (message) =>
-          queue.enqueue({
-            ...message,
-            market: `${message.market}#${rollWhole(process.stage.random, 1, 1e9)}`,
-          }),
+        enqueue: (message, attempt) =>
+          queue.enqueue(
+            { ...message, market: `${message.market}#${rollWhole(process.stage.random, 1, 1e9)}` },
+            attempt,
+          ),
       }),
     },
   },

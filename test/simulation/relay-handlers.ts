@@ -9,6 +9,7 @@ import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
+import { createFollower, type Follower } from '../../lib/relay/follow-orders.ts';
 import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';
@@ -48,6 +49,8 @@ export interface Handlers {
   receive(): WebhookHandler;
   execute(): ExecuteServices;
   reconcile(): ScheduleHandler;
+  /** What follows the orders of a local relay. */
+  follow(): Follower;
   /** The services with which the operator's tool settles signals. */
   resolve(): ResolveServices;
 }
@@ -93,6 +96,15 @@ export function composeHandlers(parts: HandlerParts): Handlers {
     return createWatchedCatalogue(process, mutated);
   }
 
+  function reconcileServices() {
+    return {
+      ...shareServices(parts, 'reconcile'),
+      exchangeFor: exchangeFor(toolsOf(parts, 'reconcile')),
+      exchangeTimeoutMs: timeouts.lookupsMs,
+      commandOptions: '',
+    };
+  }
+
   return {
     receive() {
       const tools = toolsOf(parts, 'receive');
@@ -116,12 +128,12 @@ export function composeHandlers(parts: HandlerParts): Handlers {
         exchangeTimeoutMs: timeouts.exchangeMs,
       };
     },
-    reconcile: () =>
-      createReconcileSignals({
-        ...shareServices(parts, 'reconcile'),
-        exchangeFor: exchangeFor(toolsOf(parts, 'reconcile')),
-        exchangeTimeoutMs: timeouts.lookupsMs,
-      }),
+    reconcile() {
+      const services = reconcileServices();
+      // On AWS the reconciler follows the orders; a local relay has a loop for it.
+      return createReconcileSignals(services, parts.queue === null ? null : createFollower(services));
+    },
+    follow: () => createFollower(reconcileServices()),
     resolve: () => ({
       ...shareServices(parts, 'resolve'),
       exchangeFor: exchangeFor(toolsOf(parts, 'resolve')),

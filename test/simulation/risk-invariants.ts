@@ -23,7 +23,7 @@ export function findRisks(facts: Facts): readonly Violation[] {
 }
 
 function broken(text: string): Violation {
-  return { invariant: 'I19', harm: 'other', text };
+  return { invariant: 'I30', harm: 'other', text };
 }
 
 /**

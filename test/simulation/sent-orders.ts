@@ -2,7 +2,7 @@ import { type Decimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Account, MarketLimits } from '../../lib/model/account.ts';
 import { type OrderType, orderTypes } from '../../lib/model/order.ts';
-import type { OrderSignal } from '../../lib/model/signal.ts';
+import { type OrderSignal, placesOrder } from '../../lib/model/signal.ts';
 import { endpointOf } from '../../lib/orders/order-types.ts';
 import { marketNamed, type PaperMarket } from '../../lib/paper/markets.ts';
 import { type History, isCreate, keyText, type WireSend } from './history.ts';
@@ -30,6 +30,7 @@ interface CreateBody {
   readonly amount: string;
   readonly price?: string;
   readonly activation_price?: string;
+  readonly reduceOnly?: boolean;
 }
 
 const typesByPath = new Map(
@@ -50,13 +51,12 @@ export function listSentOrders({ sends }: History, entries: readonly Entry[]): r
 }
 
 function readSent(send: WireSend, entry: Entry): SentOrder | null {
-  const { signal } = entry;
   const body: CreateBody = JSON.parse(send.body);
+  const signal = askedOrder(entry, body);
   const account = settings.accounts[entry.account];
   const limits = account?.markets[body.market];
   const type = typesByPath.get(send.path);
-  if (signal?.action !== 'order' || account === undefined || limits === undefined || type === undefined)
-    return null;
+  if (signal === null || account === undefined || limits === undefined || type === undefined) return null;
   const { side, amount, price, activation_price: stopPrice } = body;
   return {
     send,
@@ -71,6 +71,18 @@ function readSent(send: WireSend, entry: Entry): SentOrder | null {
     price: price === undefined ? null : parseDecimal(price),
     stopPrice: stopPrice === undefined ? null : parseDecimal(stopPrice),
   };
+}
+
+/** The order that the signal asks for; that of a position action is the market order which was sent for it. */
+function askedOrder({ signal }: Entry, body: CreateBody): OrderSignal | null {
+  if (signal === null || !placesOrder(signal)) return null;
+  if (signal.action === 'order') return signal;
+  const { ticker, market, timeMs, maxLagMs, maxSlippage } = signal;
+  const size = { unit: 'base', quantity: body.amount } as const;
+  const order = { action: 'order', orderType: 'market', side: body.side, size } as const;
+  const bound = maxSlippage === undefined ? {} : { maxSlippage };
+  const flag = body.reduceOnly === undefined ? {} : { reduceOnly: body.reduceOnly };
+  return { ticker, market, timeMs, maxLagMs, ...order, ...bound, ...flag };
 }
 
 /** For a violation: `main s3 (market, buy 0.002 BTC_USDT)`. */

@@ -2,17 +2,18 @@ import { createRandom } from '../../lib/base/random.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Fill } from '../../lib/model/execution.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { override } from '../support/override.ts';
-import { AlertDraw, usualKinds } from './alerts.ts';
+import { type Alert, AlertDraw, usualKinds } from './alerts.ts';
 import type { Deployment } from './deployment.ts';
 import { rollChance, rollWhole } from './dice.ts';
 import { EventLoop } from './event-loop.ts';
 import { createSwarmPlan, type Outages } from './faults.ts';
-import { hedgedAccount } from './grounds.ts';
-import { scheduleHandOrders } from './hand-orders.ts';
-import { History } from './history.ts';
+import { groundsIn, hedgedAccount } from './grounds.ts';
+import { scheduleHandCancels, scheduleHandOrders, scheduleHandTrades, withMeddling } from './hand-orders.ts';
+import { History, widestSkewMs } from './history.ts';
 import { findViolations, type Violation } from './invariants.ts';
 import { LambdaDeployment } from './lambda-deployment.ts';
 import { LocalDeployment } from './local-deployment.ts';
@@ -21,11 +22,13 @@ import type { Mutation } from './mutation.ts';
 import { isOldOrder, storeOldOrders } from './old-orders.ts';
 import { openSimulatedWorld } from './open-world.ts';
 import { perhapsStartAhead, scheduleInterventions, wanderPrices } from './operator.ts';
+import { PositionDraw } from './position-alerts.ts';
+import { drawPositionRun, type PositionRun } from './position-runs.ts';
 import type { Stage } from './process.ts';
 import { resolveUnknown } from './resolving.ts';
 import { listSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
-import type { SimulatedWorld } from './simulated-world.ts';
+import { type SimulatedWorld, settings } from './simulated-world.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -50,10 +53,15 @@ const minuteMs = 60_000;
 const redriveEveryMinutes = 5;
 const resolveAtMinute = 20;
 const fewestQuietMinutes = 30;
+/** Orders that were found late are followed for this time. */
+const fewestRestMinutes = 5;
 /** After this time, what is not settled never will be. */
 const mostQuietMinutes = 180;
 /** Spreads the seeds, so that neighbouring ones give unrelated random numbers. */
 const seedStride = 0x9e3779b1;
+
+/** Every outage has ended by then, and every list shows what happened before it. */
+const lastAfterCalmMs = 5 * minuteMs;
 
 /** In every so many seeds, the account that trades perpetuals is in hedge mode. */
 const seedsPerHedge = 5;
@@ -65,16 +73,21 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const random = createRandom(Math.imul(options.seed, seedStride));
   const kinds = options.kind === undefined ? usualKinds(options.dialect) : ([options.kind] as const);
   const isHedged = options.dialect === 'live' && options.seed % seedsPerHedge === 0;
-  const alerts = new AlertDraw(random, startMs, { dialect: options.dialect, kinds, isHedged }).draw(
-    options.signals,
-  );
+  const { dialect } = options;
+  const positions = drawPositionRun(options.seed, dialect, options.kind);
+  const grounds = positions?.others ?? groundsIn(dialect);
+  const others = new AlertDraw(random, startMs, { dialect, grounds, kinds, isHedged });
+  const strategies = positions === null ? null : new PositionDraw(positions, startMs);
+  const alerts = drawAlerts(others, strategies, options.signals);
   const lastFiresAfterMs = alerts.at(-1)?.firesAfterMs ?? 0;
   const calmFromMs = startMs + lastFiresAfterMs + rollWhole(random, 40_000, 100_000);
   const loop = new EventLoop(startMs);
   const outages: Outages = { isExchangeDown: false, marketList: null, failingSteps: null };
-  const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs);
-  const stage: Stage = { loop, random, faults, history: new History() };
-  const world = openSimulatedWorld(stage, outages, options.dialect, options.mutation);
+  const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs, positions?.faultScale);
+  const doPositionsLag = positions !== null;
+  const stage: Stage = { loop, random, faults, history: new History(), doPositionsLag };
+  const opened = openSimulatedWorld(stage, outages, dialect, options.mutation, positions?.settings);
+  const world = positions === null ? opened : letMeddle(opened, positions);
   const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
 
@@ -85,23 +98,40 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);
   scheduleHandOrders(world, calmFromMs);
+  if (positions !== null) scheduleHandTrades(world, positions, calmFromMs);
+  if (rollChance(random, 0.3)) scheduleHandCancels(world, calmFromMs);
   deployment.start();
-  for (const alert of alerts) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
+  const last = strategies?.drawLast(calmFromMs - startMs + lastAfterCalmMs) ?? [];
+  for (const alert of [...alerts, ...last]) loop.schedule(alert.firesAfterMs, () => sender.fire(alert));
   await loop.runUntil(calmFromMs);
   await comeToRest(world, deployment, async (minute) => {
     if (minute === resolveAtMinute && rollChance(random, 0.3)) await resolveUnknown(world);
   });
 
   const entries = await listEntries(world.ledger);
+  const fills = await listFills(world);
   world.file.close();
   const facts = {
     history: stage.history,
     entries,
+    fills,
     exchange: world.exchange.state,
-    dialect: options.dialect,
+    dialect,
+    settings: positions?.settings(settings) ?? settings,
     secrets: listSecrets(world.secrets, loop.nowMs),
   };
   return { ...facts, violations: findViolations(facts) };
+}
+
+/** @param strategies that hold positions; most alerts are theirs, and the others come between them */
+function drawAlerts(others: AlertDraw, strategies: PositionDraw | null, count: number): readonly Alert[] {
+  if (strategies === null) return others.draw(count);
+  const half = Math.ceil(count / 2);
+  return [...others.draw(half), ...strategies.draw(count)].sort((a, b) => a.firesAfterMs - b.firesAfterMs);
+}
+
+function letMeddle(world: SimulatedWorld, positions: PositionRun): SimulatedWorld {
+  return { ...world, exchange: withMeddling(world.exchange, positions, world.stage.history) };
 }
 
 /** A deployment whose dead letters are never redriven: their signals must still be settled. */
@@ -112,7 +142,7 @@ function leaveAlone(deployment: Deployment): Deployment {
 /** Most clocks are right to within two seconds; some are further off than the exchange accepts. */
 function deploy(world: SimulatedWorld): Deployment {
   const { random } = world.stage;
-  const widestMs = rollChance(random, 0.15) ? 8000 : 2000;
+  const widestMs = rollChance(random, 0.15) ? widestSkewMs : 2000;
   const skewMs = rollWhole(random, -widestMs, widestMs);
   const deployment = rollChance(random, 0.5) ? new LocalDeployment(world) : new LambdaDeployment(world);
   deployment.setClocks(skewMs);
@@ -131,11 +161,13 @@ export async function comeToRest(
 ): Promise<void> {
   const { loop, random } = world.stage;
   deployment.setClocks(rollWhole(random, -2000, 2000));
-  for (let minute = 0; minute < mostQuietMinutes; minute += 1) {
+  let restMinutes = 0;
+  for (let minute = 0; minute < mostQuietMinutes + fewestRestMinutes; minute += 1) {
     if (minute % redriveEveryMinutes === 0) await deployment.redrive();
     await eachMinute(minute);
     await loop.runUntil(loop.nowMs + minuteMs);
-    if (minute >= fewestQuietMinutes && (await isAtRest(world))) return;
+    restMinutes = (await isAtRest(world)) ? restMinutes + 1 : 0;
+    if (minute >= fewestQuietMinutes && restMinutes >= fewestRestMinutes) return;
   }
 }
 
@@ -148,6 +180,13 @@ async function isAtRest({ ledger, dialect }: SimulatedWorld): Promise<boolean> {
   for (const status of waiting)
     if ((await ledger.list({ status, limit: 1 })).entries.length > 0) return false;
   return true;
+}
+
+async function listFills({ executions, settings }: SimulatedWorld): Promise<readonly Fill[]> {
+  const pages = Object.keys(settings.accounts).map((account) =>
+    executions.listFills({ account, fromMs: 0, untilMs: 2 * startMs, limit: 5000 }),
+  );
+  return (await Promise.all(pages)).flatMap(({ fills }) => fills);
 }
 
 export async function listEntries(ledger: Ledger): Promise<readonly Entry[]> {

@@ -58,6 +58,7 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       stepOn('move', key, ` → ${move.step.status}`, async () => {
         const moved = await ledger.move(key, move);
         noteUnsent(process, key, move);
+        noteSatisfied(process, key, move);
         return moved;
       }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
@@ -113,6 +114,13 @@ function noteUnsent({ name, stage }: Process, key: EntryKey, { step }: Move): vo
   });
 }
 
+/** Records the invocation that found a position as wanted. */
+function noteSatisfied({ stage }: Process, key: EntryKey, { step }: Move): void {
+  if (step.status !== 'satisfied') return;
+  const { history, loop } = stage;
+  history.satisfied.set(keyText(key), { atMs: loop.nowMs, invocation: currentInvocation() });
+}
+
 /** The store of executions as one process uses it. */
 export function createSteppedExecutions(process: Process, executions: Executions): Executions {
   return {
@@ -161,7 +169,7 @@ export function createSteppedCopies(process: Process, copies: MarketCopies): Mar
 /** The queue as the webhook and the sweeps use it. */
 export function createSteppedQueue(process: Process, queue: SignalQueue): SignalQueue {
   return {
-    enqueue: (message: SignalMessage) =>
-      process.step('queue.enqueue', keyText(message), () => queue.enqueue(message)),
+    enqueue: (message: SignalMessage, attempt?: string) =>
+      process.step('queue.enqueue', keyText(message), () => queue.enqueue(message, attempt)),
   };
 }

@@ -2,6 +2,7 @@ import type { Dialect } from '../../lib/exchange/dialect.ts';
 import type { TradingGround } from '../../lib/model/account.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
 import type { Status } from '../../lib/model/outcome.ts';
+import { placesOrder } from '../../lib/model/signal.ts';
 import type { Harm, InvariantName } from './invariants.ts';
 import { mutantNamed } from './mutants.ts';
 import { matchOrders } from './own-orders.ts';
@@ -98,8 +99,8 @@ function addOrders(tally: Tally, { exchange, entries }: Run): void {
   for (const entry of entries) {
     const { signal } = entry;
     const count = orders.of(entry).length;
-    if (signal?.action !== 'order' || count === 0) continue;
-    add(tally.kinds, signal.orderType, count);
+    if (signal === null || !placesOrder(signal) || count === 0) continue;
+    add(tally.kinds, signal.action === 'order' ? signal.orderType : 'market', count);
     const ground = settings.accounts[entry.account]?.markets[signal.market]?.tradesOn;
     if (ground !== undefined) add(tally.grounds, ground, count);
   }

@@ -8,6 +8,7 @@ import type { DueKey } from '../../lib/ledger/ledger.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { createFollower } from '../../lib/relay/follow-orders.ts';
 import { type Receipt, receiveSignal } from '../../lib/relay/receive-signal.ts';
 import {
   type ReconcileServices,
@@ -45,6 +46,8 @@ export interface Aftermath {
   send(alert: string, fault?: FaultRequest): Promise<Entry>;
   /** Looks after what was left behind, and fails if the exchange was asked for anything but lists. */
   reconcile(services?: ReconcileServices): Promise<Reconciliation>;
+  /** Follows placed orders, as one process that remembers what it has read. */
+  follow(): Promise<void>;
   /** Does so every minute, for so many minutes from now on; the first time at once. */
   reconcileFor(minutes: number): Promise<void>;
   entry(signalId: string): Promise<Entry>;
@@ -78,6 +81,8 @@ export async function openAftermath(
     onRequest(clock);
   });
   const { paper, file, services, raised, close } = await openServices({ dialect, clock, transport });
+
+  const follower = createFollower(services);
 
   async function entry(signalId: string): Promise<Entry> {
     const found = await services.ledger.read({ account: 'main', signalId });
@@ -114,6 +119,7 @@ export async function openAftermath(
     asked,
     entry,
     reconcile,
+    follow: () => follower.run(Number.POSITIVE_INFINITY),
     receive,
     async receiveAll(alert) {
       await takeIn(alert);

@@ -1,44 +1,51 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
+import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { createReceiveSignal } from '../../lib/host/webhook.ts';
 import { createExecuteSignal } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
 import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.ts';
-import { openServices, token } from './relay-services.ts';
+import { createFollower } from '../../lib/relay/follow-orders.ts';
+import type { RaisedAlarm } from './record-alarms.ts';
+import { openServices, type RelayServices, token } from './relay-services.ts';
 
-/** Both functions over real stores and a real exchange, called one by one as AWS calls them. */
+/** The functions over real stores and a real exchange, called one by one as AWS calls them. */
 export interface Functions {
   readonly paper: PaperExchange;
   readonly ledger: Ledger;
   /** What both functions run on; a test may put another part in its place. */
-  readonly services: ReceiveServices & ExecuteServices;
+  readonly services: RelayServices;
+  /** The alarms that were raised, oldest first. */
+  readonly raised: readonly RaisedAlarm[];
   /** The signals that wait in the ledger. */
   readonly line: SqliteLine;
   receive(body: string): Promise<APIGatewayProxyResult>;
   execute(signalId: string): Promise<SQSBatchResponse>;
+  /** Runs the reconciler, as its schedule does every minute. */
+  reconcile(): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function openFunctions(
-  replace: (
-    services: ReceiveServices & ExecuteServices,
-  ) => Partial<ReceiveServices & ExecuteServices> = () => ({}),
+  replace: (services: RelayServices) => Partial<RelayServices> = () => ({}),
   clock: Clock = systemClock,
 ): Promise<Functions> {
-  const { paper, services: standard, line, close } = await openServices({ dialect: 'live', clock });
+  const { paper, services: standard, line, raised, close } = await openServices({ dialect: 'live', clock });
   const services = { ...standard, ...replace(standard) };
   const receiveSignal = createReceiveSignal(services);
   const executeSignal = createExecuteSignal({ ...services, postponeMessage: async () => undefined });
+  const reconcileSignals = createReconcileSignals(services, createFollower(services));
   return {
     paper,
     ledger: standard.ledger,
     services,
+    raised,
     line,
     receive: (body) => receiveSignal(proxyEvent(body)),
     execute: (signalId) =>
       executeSignal(queueEvent(signalId, JSON.stringify({ account: 'main', signalId, market: 'BTC_USDT' }))),
+    reconcile: () => reconcileSignals({}),
     close,
   };
 }

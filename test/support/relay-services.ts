@@ -13,6 +13,7 @@ import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
+import type { FollowServices } from '../../lib/relay/follow-services.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import type { ReconcileServices } from '../../lib/relay/reconcile-signals.ts';
@@ -20,7 +21,7 @@ import type { ExecuteServices, ReceiveServices } from '../../lib/relay/services.
 import { type RaisedAlarm, recordAlarms } from './record-alarms.ts';
 import { testConfig } from './world.ts';
 
-export type RelayServices = ReceiveServices & ExecuteServices & ReconcileServices;
+export type RelayServices = ReceiveServices & ExecuteServices & ReconcileServices & FollowServices;
 
 /** Everything a relay's code runs on: a real store in memory, a real exchange whose price moves by hand, a silent log. */
 export interface OpenServices {
@@ -80,6 +81,7 @@ export async function openServices(options: {
     isPaperExchange: false,
     exchangeTimeoutMs: timeoutMs,
     exchangeFor: async () => client,
+    commandOptions: '',
   };
   return {
     paper,

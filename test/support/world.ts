@@ -29,8 +29,12 @@ export interface World {
   /** Every line the relay logged, with its level. */
   readonly logged: readonly LoggedLine[];
   post(body: string | Uint8Array, options?: { account?: string; contentType?: string }): Promise<Posted>;
+  /** Runs the reconciler now instead of with the next minute. */
+  reconcile(): Promise<void>;
   /** The entry, once nothing more will happen to it by itself. */
   settled(signalId: string, account?: string): Promise<Entry>;
+  /** Reads now what became of the placed orders. The relay does not do so by itself here. */
+  follow(): Promise<void>;
   setPrice(market: string, price: string, volume?: string): void;
   close(): Promise<void>;
 }
@@ -101,6 +105,7 @@ export async function openWorld(options: {
     settings,
     exchange: { address: paper.url, dialect: options.relayDialect ?? dialect, isPaper: true },
     exchangeTimeoutMs,
+    followEveryMs: 3_600_000,
     clock,
     log,
     ...(snapshots === undefined ? {} : { snapshots }),
@@ -124,6 +129,7 @@ export async function openWorld(options: {
       });
       return { status: response.status, body: (await response.json()) as PostedBody };
     },
+    reconcile: relay.reconcile,
     async settled(signalId, account = 'main') {
       for (;;) {
         const line = nextLine();
@@ -132,6 +138,7 @@ export async function openWorld(options: {
         await line;
       }
     },
+    follow: () => relay.follow(),
     setPrice: (market, price, volume) =>
       paper.control.setPrice(
         market,

@@ -1,7 +1,14 @@
 import * as z from 'zod/mini';
 import { isKnownStatusWord, orderTypeOf, statusOf } from '../dialect.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { DecimalField, OrderIdField, SecondsField } from '../fields.ts';
+import {
+  byMarket,
+  DateField,
+  DecimalField,
+  OptionalDecimalField,
+  OrderIdField,
+  SecondsField,
+} from '../fields.ts';
 
 /**
  * Records of ended orders use other names than requests: `id`, `ctime` (created) and `ftime` (finished). `id`
@@ -17,6 +24,8 @@ const EndedOrderRecord = z.pipe(
     endedAt: SecondsField,
     amount: DecimalField,
     price: DecimalField,
+    // Only stop orders have it.
+    activationPrice: OptionalDecimalField,
     dealMoney: DecimalField,
     dealStock: DecimalField,
     dealFee: DecimalField,
@@ -36,8 +45,9 @@ const EndedOrderRecord = z.pipe(
 );
 
 /**
- * Ended orders with the given client order id, by market. The list may lag behind the end of an order by
- * seconds. If there is none, the exchange responds with 422, code 30 and the key `orderHistory`.
+ * One page of the ended orders of an account, newest first, by market; or those with the given id. The list may lag behind
+ * the end of an order by seconds. If there is none with a client order id, the exchange responds with 422, code 30 and the
+ * key `orderHistory`. It ignores the dates beside an id, and lists no cancelled orders of partners' accounts.
  */
 export const endedOrder = defineEndpoint({
   name: 'ended-order',
@@ -47,8 +57,18 @@ export const endedOrder = defineEndpoint({
   availability: 'live-only',
   repeatable: true,
   requestsPer10s: 1000,
-  params: z.strictObject({ market: z.string(), clientOrderId: z.string() }),
-  result: z.record(z.string(), z.array(EndedOrderRecord)),
+  params: z.strictObject({
+    /** Absent: all markets. */
+    market: z.optional(z.string()),
+    orderId: z.optional(OrderIdField),
+    clientOrderId: z.optional(z.string()),
+    /** Absent: a month ago. At most 31 days before the end, and six months back. */
+    startDate: z.optional(DateField),
+    /** Default: 50. */
+    limit: z.optional(z.int().check(z.minimum(1), z.maximum(500))),
+    offset: z.optional(z.int().check(z.minimum(0))),
+  }),
+  result: byMarket(EndedOrderRecord),
   fields: { live: { createdAt: 'ctime', endedAt: 'ftime' } },
   source: {
     url: 'https://docs.whitebit.com/api-reference/spot-trading/query-executed-orders',

@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { defineEndpoint } from '../endpoint.ts';
-import { OrderField } from '../fields.ts';
+import { OrderField, OrderIdField } from '../fields.ts';
 
 /**
- * One page of the open orders of a market. With a client order id: the open order with that id, or none. The
- * list may lag behind a create by seconds.
+ * One page of the open orders of a market, or of all markets. With an order id or a client order id, for which the
+ * exchange needs a market: the open order with that id, or none. The list may lag behind a create by seconds.
  */
 export const openOrder = defineEndpoint({
   name: 'open-order',
@@ -17,6 +17,7 @@ export const openOrder = defineEndpoint({
   params: z.strictObject({
     /** Absent: all markets. */
     market: z.optional(z.string()),
+    orderId: z.optional(OrderIdField),
     clientOrderId: z.optional(z.string()),
     /** Default: 50. */
     limit: z.optional(z.int().check(z.minimum(1), z.maximum(100))),

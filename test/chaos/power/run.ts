@@ -63,7 +63,7 @@ export async function runPowerCuts(plan: PowerPlan): Promise<PowerRun> {
     await keeper.waitUntilReady();
     const quietSinceMs = Date.now();
     await quieten(stage);
-    const facts = await gatherFacts(stage, alerts, quietSinceMs);
+    const facts = await gatherFacts(stage, alerts, quietSinceMs, false);
     return {
       facts,
       ends: power.ends,

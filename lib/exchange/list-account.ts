@@ -1,0 +1,120 @@
+import type { Deal } from '../model/holdings.ts';
+import type { Order } from '../model/order.ts';
+import type { ExchangeClient, SendOptions } from './client.ts';
+import type { ResultOf } from './endpoint.ts';
+import { endedOrder } from './endpoints/ended-order.ts';
+import { executedHistory } from './endpoints/executed-history.ts';
+import { openOrder } from './endpoints/open-order.ts';
+import { orderDeals } from './endpoints/order-deals.ts';
+
+/** An order that has ended, as the history lists it. */
+export type EndedOrder = ResultOf<typeof endedOrder>[string][number] & { readonly market: string };
+
+/** A fill, and the order and market it belongs to. */
+export type AccountDeal = Deal & { readonly orderId: number; readonly market: string };
+
+/** A fill in the list of one order's fills. */
+export type OrderDeal = Omit<Deal, 'side' | 'orderId' | 'market' | 'clientOrderId'>;
+
+/** The exchange advises against larger pages of these lists. */
+const pageSize = 100;
+/** A new record moves the others towards later pages. Pages overlap, so that a record that is removed skips none. */
+const overlap = 10;
+const mostPages = 10;
+
+/**
+ * Reads the orders of an account that ended since a time, in all markets, newest first. Of a very long list only the
+ * newest are read. The list may lag behind an end by seconds, and a partner's list has no cancelled orders.
+ *
+ * @throws ExchangeError when a page cannot be read
+ */
+export async function listEndedOrders(
+  client: ExchangeClient,
+  fromMs: number,
+  options: SendOptions,
+): Promise<readonly EndedOrder[]> {
+  const found = new Map<number, EndedOrder>();
+  await readPages(async (page) => {
+    const byMarket = await client.call(endedOrder, { startDate: toSeconds(fromMs), ...page }, options);
+    const orders = Object.entries(byMarket).flatMap(([market, list]) =>
+      list.map((order) => ({ ...order, market })),
+    );
+    for (const order of orders) found.set(order.orderId, order);
+    return orders.length;
+  });
+  return [...found.values()];
+}
+
+/**
+ * Reads the fills of an account since a time, in all markets, newest first. Of a very long list only the newest are read.
+ * The list may lag behind a fill by seconds.
+ *
+ * @throws ExchangeError when a page cannot be read
+ */
+export async function listAccountDeals(
+  client: ExchangeClient,
+  fromMs: number,
+  options: SendOptions,
+): Promise<readonly AccountDeal[]> {
+  const found = new Map<string, AccountDeal>();
+  await readPages(async (page) => {
+    const deals = await client.call(executedHistory, { startDate: toSeconds(fromMs), ...page }, options);
+    for (const deal of deals) {
+      const { orderId, market } = deal;
+      if (orderId !== undefined && market !== undefined)
+        found.set(`${market} ${deal.id} ${orderId}`, { ...deal, orderId, market });
+    }
+    return deals.length;
+  });
+  return [...found.values()];
+}
+
+/** What the exchange's lists have of one order. Null: not in that list. */
+export interface ListedWhole {
+  readonly open: Order | null;
+  readonly ended: EndedOrder | null;
+  /** All its fills, as far as the list of fills shows them. */
+  readonly deals: readonly OrderDeal[];
+}
+
+/**
+ * Reads one order and all its fills, however old they are. The open orders come first: an order that ends in between is
+ * then in both lists, not in neither.
+ *
+ * @throws ExchangeError when a list cannot be read
+ */
+export async function readListedOrder(
+  client: ExchangeClient,
+  { market, orderId }: { readonly market: string; readonly orderId: number },
+  options: SendOptions,
+): Promise<ListedWhole> {
+  const open = await client.call(openOrder, { market, orderId }, options);
+  const ended = (await client.call(endedOrder, { market, orderId }, options))[market] ?? [];
+  const deals = new Map<number, OrderDeal>();
+  await readPages(async (page) => {
+    const { records } = await client.call(orderDeals, { orderId, ...page }, options);
+    for (const deal of records) deals.set(deal.id, deal);
+    return records.length;
+  }, mostPagesOfOrder);
+  const [listed] = ended.filter((order) => order.orderId === orderId);
+  return {
+    open: open.find((order) => order.orderId === orderId) ?? null,
+    ended: listed === undefined ? null : { ...listed, market },
+    deals: [...deals.values()],
+  };
+}
+
+/** Ten thousand fills: no order of a strategy has more. */
+const mostPagesOfOrder = 112;
+
+async function readPages(
+  readPage: (page: { readonly limit: number; readonly offset: number }) => Promise<number>,
+  most: number = mostPages,
+): Promise<void> {
+  for (let page = 0; page < most; page += 1)
+    if ((await readPage({ limit: pageSize, offset: page * (pageSize - overlap) })) < pageSize) return;
+}
+
+function toSeconds(timeMs: number): number {
+  return Math.max(1, Math.floor(timeMs / 1000));
+}

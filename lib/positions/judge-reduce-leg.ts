@@ -1,0 +1,90 @@
+import * as z from 'zod/mini';
+import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Denial } from '../model/outcome.ts';
+
+/** What the leg that reduces the position means for the one that opens after it. */
+export type ReduceLeg =
+  /** It may still be carried out, or it is not known whether it was. */
+  | { readonly kind: 'waits'; readonly reason: string }
+  | { readonly kind: 'denied'; readonly denial: Denial }
+  | {
+      readonly kind: 'done';
+      /** Whether it placed an order. */
+      readonly hasReduced: boolean;
+      /** Whether it was only rehearsed: then the position is still there. */
+      readonly isRehearsed: boolean;
+      /** The position that it read before its order; null when it placed none. */
+      readonly before: Decimal | null;
+    };
+
+const Seen = z.object({ position: z.object({ amount: z.string() }) });
+const Rehearsed = z.object({ prepared: Seen });
+const Refused = z.object({ failure: z.object({ exchangeCode: z.literal(116) }) });
+
+/** @param leg its entry; null when the ledger has none */
+export function judgeReduceLeg(leg: Entry | null): ReduceLeg {
+  if (leg === null) return deny('none', 'the ledger has no signal that reduces the position before this one');
+  const { signalId, status, steps } = leg;
+  const last = steps.at(-1);
+  switch (status) {
+    case 'accepted':
+    case 'sending':
+    case 'unknown':
+      return {
+        kind: 'waits',
+        reason: `signal "${signalId}", which reduces the position first, is ${status}`,
+      };
+    case 'satisfied':
+      return done(leg, { hasReduced: false, isRehearsed: false });
+    case 'placed':
+      return done(leg, { hasReduced: true, isRehearsed: false });
+    case 'dry_run':
+      return done(leg, { hasReduced: true, isRehearsed: true });
+    // There was no order. Whether the position allows another one is decided by what is read now.
+    case 'not_placed':
+      return done(leg, { hasReduced: false, isRehearsed: false });
+    case 'rejected':
+      if (saysNothingToReduce(last?.evidence)) return done(leg, { hasReduced: false, isRehearsed: false });
+      break;
+    default:
+  }
+  return deny(
+    status,
+    `signal "${signalId}", which reduces the position first, ended as ${status}: ${last?.note ?? ''}`,
+  );
+}
+
+/** Whether the exchange refused an order that only reduces because there is no position of that side. */
+export function saysNothingToReduce(evidence: unknown): boolean {
+  return z.safeParse(Refused, evidence).success;
+}
+
+function done(
+  leg: Entry,
+  result: { readonly hasReduced: boolean; readonly isRehearsed: boolean },
+): ReduceLeg {
+  return { kind: 'done', ...result, before: positionBefore(leg) };
+}
+
+function positionBefore({ steps }: Entry): Decimal | null {
+  for (const { evidence } of steps) {
+    const seen = z.safeParse(Seen, evidence);
+    if (seen.success) return parseDecimal(seen.data.position.amount);
+    const rehearsed = z.safeParse(Rehearsed, evidence);
+    if (rehearsed.success) return parseDecimal(rehearsed.data.prepared.position.amount);
+  }
+  return null;
+}
+
+function deny(actual: string, message: string): ReduceLeg {
+  return {
+    kind: 'denied',
+    denial: {
+      rule: 'position_not_reduced',
+      limit: 'a first leg that is done',
+      actual,
+      message: `${message}; nothing was opened`,
+    },
+  };
+}

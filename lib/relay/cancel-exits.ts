@@ -1,0 +1,151 @@
+import type { Alarm } from '../base/alarms.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { cancelOrder } from '../exchange/endpoints/cancel-order.ts';
+import { ExchangeError, isOrderNotOpen } from '../exchange/errors.ts';
+import { legsOf, listGroups, nameGroup } from '../exchange/list-groups.ts';
+import { listOpenOrders } from '../exchange/list-open-orders.ts';
+import type { OcoOrder, Order } from '../model/order.ts';
+import { cancelGroup, groupTargetOf } from './cancel-group.ts';
+import { otherOrderAlarm, wasResponseLost } from './cancel-outcomes.ts';
+import { findCancelContradictions } from './find-contradictions.ts';
+
+/** Which orders of a market are exits. */
+export interface ExitScope {
+  readonly market: string;
+  isExit(order: Order): boolean;
+}
+
+/** One exit: a pair, or a single order. */
+export interface Exit {
+  /** `OCO 117703764513` or `order 3686033640`. */
+  readonly name: string;
+  readonly orderIds: readonly number[];
+}
+
+/** What became of an exit that was to be cancelled. */
+export interface ExitOutcome extends Exit {
+  /** `gone`: it had ended before. `unknown`: a response was lost. `failed`: it may still be open. */
+  readonly result: 'cancelled' | 'gone' | 'unknown' | 'failed';
+  /** One sentence. */
+  readonly note: string;
+  /** The response reported another order. */
+  readonly alarm?: Alarm;
+}
+
+export interface CancelledExits {
+  /** In the order in which they were cancelled. */
+  readonly exits: readonly ExitOutcome[];
+  /** What is still open afterwards; null when the lists could not be read back whole. Empty when nothing had to be cancelled. */
+  readonly left: readonly Exit[] | null;
+}
+
+/**
+ * Cancels the open exits of a market, and a pair of a stop-loss and a take-profit by the id of the pair. What is left is
+ * read back. Cancelling twice does no harm.
+ *
+ * Only the live dialect lists these orders. The lists may lag behind a create by seconds.
+ *
+ * @param options `timeoutMs` is for each request, `endByMs` for all of them
+ * @throws ExchangeError when the exits cannot be listed; nothing was cancelled then
+ */
+export async function cancelExits(
+  client: ExchangeClient,
+  scope: ExitScope,
+  options: SendOptions,
+): Promise<CancelledExits> {
+  const found = await findExits(client, scope, options);
+  const exits: ExitOutcome[] = [];
+  for (const pair of found.pairs) exits.push(await cancelPair(client, scope.market, pair, options));
+  for (const order of found.orders) exits.push(await cancelSingle(client, order, options));
+  if (exits.length === 0) return { exits, left: [] };
+  return { exits, left: await readLeft(client, scope, exits, options) };
+}
+
+interface FoundExits {
+  /** False when there are more orders than were read. */
+  readonly isWhole: boolean;
+  readonly pairs: readonly OcoOrder[];
+  readonly orders: readonly Order[];
+}
+
+/** @throws ExchangeError when a list cannot be read */
+async function findExits(
+  client: ExchangeClient,
+  scope: ExitScope,
+  options: SendOptions,
+): Promise<FoundExits> {
+  const groups = (await listGroups(client, scope.market, options)) ?? [];
+  const { orders, isWhole } = await listOpenOrders(client, scope.market, options);
+  const pairs = groups
+    .filter((group) => group.kind === 'oco')
+    .filter((group) => legsOf(group).some(scope.isExit));
+  const grouped = new Set(groups.flatMap(legsOf).map(({ orderId }) => orderId));
+  return {
+    isWhole,
+    pairs,
+    orders: orders.filter((order) => !grouped.has(order.orderId) && scope.isExit(order)),
+  };
+}
+
+async function cancelPair(
+  client: ExchangeClient,
+  market: string,
+  pair: OcoOrder,
+  options: SendOptions,
+): Promise<ExitOutcome> {
+  const { status, wasGone, note } = await cancelGroup(groupTargetOf(client, market, pair), options);
+  const result = wasGone ? 'gone' : status === 'cancelled' || status === 'unknown' ? status : 'failed';
+  return { ...exitOfPair(pair), result, note };
+}
+
+function exitOfPair(pair: OcoOrder): Exit {
+  return { name: nameGroup(pair), orderIds: legsOf(pair).map(({ orderId }) => orderId) };
+}
+
+async function cancelSingle(
+  client: ExchangeClient,
+  { market, orderId }: Order,
+  options: SendOptions,
+): Promise<ExitOutcome> {
+  const exit = exitOfOrder(orderId);
+  try {
+    const order = await client.call(cancelOrder, { market, orderId }, options);
+    const contradictions = findCancelContradictions({ market, orderId, clientOrderId: null }, order);
+    if (contradictions.length > 0) {
+      const alarm = otherOrderAlarm(contradictions);
+      return { ...exit, result: 'unknown', note: alarm.message, alarm };
+    }
+    return { ...exit, result: 'cancelled', note: `${exit.name} is cancelled` };
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    const isLost = wasResponseLost(error);
+    if (isOrderNotOpen(error) && !isLost)
+      return { ...exit, result: 'gone', note: `${exit.name} is not open: it ended before` };
+    return { ...exit, result: isLost ? 'unknown' : 'failed', note: `${exit.name}: ${error.message}` };
+  }
+}
+
+function exitOfOrder(orderId: number): Exit {
+  return { name: `order ${orderId}`, orderIds: [orderId] };
+}
+
+/** A list may lag behind a cancellation that the exchange has confirmed. */
+async function readLeft(
+  client: ExchangeClient,
+  scope: ExitScope,
+  exits: readonly ExitOutcome[],
+  options: SendOptions,
+): Promise<readonly Exit[] | null> {
+  const ended = new Set(
+    exits.flatMap(({ result, orderIds }) => (result === 'cancelled' || result === 'gone' ? orderIds : [])),
+  );
+  try {
+    const { isWhole, pairs, orders } = await findExits(client, scope, options);
+    if (!isWhole) return null;
+    const left = [...pairs.map(exitOfPair), ...orders.map(({ orderId }) => exitOfOrder(orderId))];
+    return left.filter(({ orderIds }) => !orderIds.every((orderId) => ended.has(orderId)));
+  } catch (error) {
+    if (error instanceof ExchangeError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,236 @@
+import * as z from 'zod/mini';
+import { type Alarm, joinAlarms } from '../base/alarms.ts';
+import { minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { toJson } from '../base/json.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { ExchangeError } from '../exchange/errors.ts';
+import type { Entry, Step } from '../ledger/entry.ts';
+import type { Order } from '../model/order.ts';
+import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
+import type { SeenPosition } from '../positions/seen-position.ts';
+import { longestPositionLagMs } from '../positions/trust-reading.ts';
+import type { Outcome, Plan } from './action.ts';
+import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
+import { mostBelieved } from './close-ended.ts';
+import type { ExecuteServices } from './services.ts';
+
+/** A position that an order closes. */
+export interface ClosedPosition {
+  readonly account: string;
+  readonly market: string;
+  /** Before it was closed. */
+  readonly position: SeenPosition;
+}
+
+/** Cancels what only protected the position, once the order of the plan has closed all of it. */
+export function withExitsCancelled(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  closed: ClosedPosition,
+  plan: Plan,
+): Plan {
+  if (plan.verdict !== 'ready') return plan;
+  const { action } = plan;
+  return {
+    verdict: 'ready',
+    action: {
+      ...action,
+      async send(options) {
+        const outcome = await action.send(withTimeToCancel(options, services.exchangeTimeoutMs));
+        if (!closesWhole(outcome, closed.position)) return outcome;
+        return await cancelLeft(services, client, closed, outcome, options);
+      },
+    },
+  };
+}
+
+/** The close leaves half a timeout for the cancellations. */
+function withTimeToCancel(options: SendOptions, timeoutMs: number): SendOptions {
+  return options.endByMs === undefined ? options : { ...options, endByMs: options.endByMs - timeoutMs / 2 };
+}
+
+const Closing = z.object({ order: z.object({ amount: z.string(), filled: z.string() }) });
+const ClosingAndEnded = z.object({ placed: Closing });
+
+/**
+ * Whether the response shows that no position is left: the order filled for all of it, or for all that the exchange cut it
+ * to because others had reduced the position meanwhile, or there was nothing to reduce any more.
+ */
+function closesWhole({ status, evidence }: Outcome, { amount }: SeenPosition): boolean {
+  if (status === 'rejected') return saysNothingToReduce(evidence);
+  if (status !== 'placed') return false;
+  const whole = z.safeParse(Closing, evidence);
+  const part = z.safeParse(ClosingAndEnded, evidence);
+  const order = whole.success ? whole.data.order : part.success ? part.data.placed.order : null;
+  return order !== null && parseDecimal(order.filled).gte(minimum(parseDecimal(order.amount), amount.abs()));
+}
+
+async function cancelLeft(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  closed: ClosedPosition,
+  outcome: Outcome,
+  { endByMs }: SendOptions,
+): Promise<Outcome> {
+  const limits: SendOptions = {
+    timeoutMs: services.exchangeTimeoutMs / 2,
+    ...(endByMs === undefined ? {} : { endByMs }),
+  };
+  try {
+    const exits = await createExitTest(services, closed);
+    const scope = { market: closed.market, isExit: exits.isExit };
+    const done: ExitOutcome[] = [];
+    for (;;) {
+      const { exits: ended, left } = await cancelExits(client, scope, limits);
+      done.push(...ended);
+      const nowMs = services.clock.nowMs();
+      const isAwaited = exits.isAwaited(nowMs);
+      const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (endByMs ?? nowMs);
+      if (!isAwaited || !mayRepeat)
+        return describe(outcome, { exits: done, left }, isAwaited ? awaitedNote : null);
+      await services.clock.sleep(relistPauseMs);
+    }
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    return unread(outcome, error.message);
+  }
+}
+
+/** Between two readings of open orders in a list that may lag. */
+const relistPauseMs = 1000;
+const awaitedNote = 'the stop-loss or take-profit of an entry of the last seconds is in no list yet';
+
+/** Recognises exits, and remembers which of those that must be there it has not seen. */
+interface ExitTest {
+  isExit(order: Order): boolean;
+  /** Whether an exit was placed so recently that a list may not show it yet. */
+  isAwaited(nowMs: number): boolean;
+}
+
+/**
+ * Recognises the orders that only protected the position: this relay's orders that only reduce, and the stop-loss and
+ * take-profit that the exchange made from this relay's entries. What others placed stays.
+ */
+async function createExitTest(
+  { ledger, executions }: ExecuteServices,
+  { account, market, position }: ClosedPosition,
+): Promise<ExitTest> {
+  const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
+  const own = await ledger.openOrders(account, market, mostBelieved);
+  const entries = [...own, ...(await executions.followed(account, mostBelieved))].filter(
+    ({ signal }) => signal?.market === market,
+  );
+  const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
+  const made = entries.flatMap(exitsOf);
+  // Both exits of an entry are placed at once, so one that is seen stands for the other.
+  const seen = new Set<string>();
+  const isMade = (order: Order) => {
+    const found = made.filter((exit) => isExit(exit, order));
+    for (const { signalId } of found) seen.add(signalId);
+    return found.length > 0;
+  };
+  return {
+    isExit: (order) =>
+      order.side === closingSide &&
+      (position.side === null || order.positionSide === position.side) &&
+      ((order.reduceOnly === true && names.has(order.clientOrderId)) ||
+        (order.clientOrderId === '' && isMade(order))),
+    isAwaited: (nowMs) =>
+      made.some(
+        (exit) => exit.entrySide !== closingSide && nowMs <= exit.awaitedUntilMs && !seen.has(exit.signalId),
+      ),
+  };
+}
+
+/** A stop-loss or take-profit of an entry: its order id where that is known, or else its price. */
+interface Exit {
+  /** Of the entry that it belongs to. */
+  readonly signalId: string;
+  readonly orderId: number | null;
+  readonly price: string | null;
+  /** The side of the entry; null when it is not known or not needed. */
+  readonly entrySide: string | null;
+  /** Until this time a list may not show it yet. */
+  readonly awaitedUntilMs: number;
+}
+
+const Planned = z.object({
+  order: z.object({
+    side: z.string(),
+    filled: z.string(),
+    oto: z.object({ stopLoss: z.optional(z.string()), takeProfit: z.optional(z.string()) }),
+  }),
+});
+const PlannedAndEnded = z.object({ placed: Planned });
+
+function exitsOf({ signalId, steps, execution }: Entry): readonly Exit[] {
+  const known = (execution?.orders ?? [])
+    .filter(({ role }) => role !== 'order')
+    .map(({ orderId }): Exit => ({ signalId, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
+  return [...known, ...steps.flatMap((step) => plannedExits(signalId, step))];
+}
+
+/** An entry that has not filled has no exits yet, so none of them is waited for. */
+function plannedExits(signalId: string, { evidence, atMs }: Step): readonly Exit[] {
+  const whole = z.safeParse(Planned, evidence);
+  const ended = z.safeParse(PlannedAndEnded, evidence);
+  const order = whole.success ? whole.data.order : ended.success ? ended.data.placed.order : null;
+  if (order === null) return [];
+  const isFilled = parseDecimal(order.filled).gt(zero);
+  return [order.oto.stopLoss, order.oto.takeProfit].flatMap((price): readonly Exit[] =>
+    price === undefined
+      ? []
+      : [
+          {
+            signalId,
+            orderId: null,
+            price,
+            entrySide: isFilled ? order.side : null,
+            awaitedUntilMs: isFilled ? atMs + longestPositionLagMs : 0,
+          },
+        ],
+  );
+}
+
+function isExit({ orderId, price }: Exit, order: Order): boolean {
+  if (price === null) return order.orderId === orderId;
+  return (order.activationPrice ?? order.price).eq(parseDecimal(price));
+}
+
+/** @param awaited what may still come; null: nothing */
+function describe(outcome: Outcome, { exits, left }: CancelledExits, awaited: string | null): Outcome {
+  const leftIds = left === null ? null : left.flatMap(({ orderIds }) => orderIds);
+  const ended = exits.filter(({ result }) => result === 'cancelled' || result === 'gone');
+  const evidence = toJson({
+    ...Object(outcome.evidence),
+    cancelledExits: ended.flatMap(({ orderIds }) => orderIds),
+    leftExits: leftIds,
+  });
+  const isClean = leftIds?.length === 0 && awaited === null;
+  const contradicted = exits.map(({ alarm }) => alarm);
+  const alarm = joinAlarms([outcome.alarm, ...contradicted, isClean ? undefined : leftAlarm]);
+  const names = ended.map(({ name }) => name).join(', ');
+  const which = awaited ?? leftIds?.join(', ') ?? 'the open orders could not be read back';
+  const notes = [
+    outcome.note,
+    ...(names === '' ? [] : [`orders that only protected it are cancelled: ${names}`]),
+    ...(isClean ? [] : [`orders that protected it may still be open: ${which}`]),
+  ];
+  return { ...outcome, evidence, note: notes.join('; '), ...(alarm === undefined ? {} : { alarm }) };
+}
+
+const leftAlarm: Alarm = {
+  name: 'orders_left_open',
+  message:
+    'a position was closed, and orders that protected it may still be open and could open a new one: cancel them',
+};
+
+function unread(outcome: Outcome, reason: string): Outcome {
+  const alarm = joinAlarms([outcome.alarm, leftAlarm]);
+  return {
+    ...outcome,
+    note: `${outcome.note}; orders that protected it could not be read (${reason})`,
+    evidence: toJson({ ...Object(outcome.evidence), cancelledExits: [], leftExits: null }),
+    ...(alarm === undefined ? {} : { alarm }),
+  };
+}

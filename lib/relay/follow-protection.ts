@@ -1,0 +1,232 @@
+import { type Decimal, formatDecimal, minimum, parseDecimal, one as whole, zero } from '../base/decimal.ts';
+import { describeSafely } from '../base/describe-error.ts';
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { openPositions } from '../exchange/endpoints/open-positions.ts';
+import { ExchangeError } from '../exchange/errors.ts';
+import { isStillOpen } from '../ledger/executions.ts';
+import type { OpenPosition } from '../model/holdings.ts';
+import type { Order, Side } from '../model/order.ts';
+import { longestLagMs } from './close-ended.ts';
+import type { AccountMemory, AccountReading } from './follow-memory.ts';
+import type { FollowServices } from './follow-services.ts';
+import type { FollowedEntry } from './followed-entry.ts';
+import { oppositeOf } from './followed-exits.ts';
+import { composeStopCommand } from './stop-command.ts';
+
+/** After a fill was seen, or a stop-loss was seen to be gone, the stop-loss must be seen within this time. */
+export const protectionBoundMs = 60_000;
+
+interface Watch {
+  readonly services: FollowServices;
+  readonly account: string;
+  readonly client: ExchangeClient;
+  readonly options: SendOptions;
+}
+
+/**
+ * Watches that what filled has its stop-loss, as long as the position stands; otherwise raises an alarm. Decides also which
+ * entries are done: those whose orders and exits have ended, and those whose position is gone.
+ */
+export async function watchProtection(
+  watch: Watch,
+  followed: readonly FollowedEntry[],
+  memory: AccountMemory,
+  { open }: AccountReading,
+  nowMs: number,
+): Promise<void> {
+  for (const one of followed) noteLack(one, nowMs);
+  const doubtful = followed.filter((one) => needsPosition(one, nowMs));
+  const positions = doubtful.length === 0 ? [] : await readPositions(watch);
+  const uncovered = positions === null ? null : createUncovered(positions, open);
+  for (const one of followed) {
+    const held = doubtful.includes(one) ? (uncovered?.take(one) ?? null) : null;
+    if (doubtful.includes(one) && isAlarmDue(watch, one, held, nowMs)) raise(watch, one, held, nowMs);
+    one.isDone = isDone(one, memory, doubtful.includes(one) ? held : undefined, nowMs);
+    if (one.isDone) finish(one, memory);
+  }
+}
+
+/** Whether its stop-loss is missing: it was asked for, something filled, and no order would stop the rest out. */
+function lacksStop(one: FollowedEntry): boolean {
+  const stop = one.exit('stop_loss');
+  return (
+    one.facts.exits.some(({ role }) => role === 'stop_loss') &&
+    one.held.gt(zero) &&
+    !(stop !== null && isStillOpen(stop.status))
+  );
+}
+
+function noteLack(one: FollowedEntry, nowMs: number): void {
+  const { unprotectedSinceMs = nowMs, unprotectedAtMs } = one.watched;
+  if (!lacksStop(one)) one.watched = {};
+  else
+    one.watched = {
+      unprotectedSinceMs: Math.min(unprotectedSinceMs, nowMs),
+      ...(unprotectedAtMs === undefined ? {} : { unprotectedAtMs }),
+    };
+}
+
+/** Whether it depends on the position what must be done about an entry. */
+function needsPosition(one: FollowedEntry, nowMs: number): boolean {
+  const { unprotectedSinceMs } = one.watched;
+  if (unprotectedSinceMs !== undefined) return nowMs - unprotectedSinceMs >= protectionBoundMs;
+  return one.areOrdersWhole && one.held.gt(zero) && lacksExit(one);
+}
+
+function lacksExit(one: FollowedEntry): boolean {
+  return one.facts.exits.some(({ role }) => one.exit(role) === null);
+}
+
+/** What is left of a position when every stop-loss that covers it is taken away, and how large the position is. */
+interface Held {
+  readonly position: Decimal;
+  /** The part of the entry that nothing stops out. */
+  readonly uncovered: Decimal;
+}
+
+/** Shares what no stop-loss covers among the entries, the oldest first. */
+function createUncovered(positions: readonly OpenPosition[], open: readonly Order[]) {
+  const left = new Map<string, Decimal>();
+  return {
+    take({ market, signal: { side }, held }: FollowedEntry): Held {
+      const position = positionOf(positions, market, side);
+      const key = `${market} ${side}`;
+      const rest = left.get(key) ?? uncoveredOf(position, open, market, side);
+      const uncovered = minimum(held, rest);
+      left.set(key, rest.minus(uncovered));
+      return { position, uncovered };
+    },
+  };
+}
+
+/** The size of the position that an order of the side opened. */
+function positionOf(positions: readonly OpenPosition[], market: string, side: Side): Decimal {
+  return positions
+    .filter((position) => position.market === market && position.amount.gt(zero) === (side === 'buy'))
+    .reduce((sum, { amount }) => sum.plus(amount.abs()), zero);
+}
+
+function uncoveredOf(position: Decimal, open: readonly Order[], market: string, side: Side): Decimal {
+  const stops = open.filter((order) => order.market === market && isStopAgainst(side, order));
+  if (stops.some(({ amount }) => amount.eq(zero))) return zero;
+  const rest = stops.reduce((sum, { remaining }) => sum.minus(remaining), position);
+  return rest.lt(zero) ? zero : rest;
+}
+
+/**
+ * Whether an order would stop out a position that the side opened. An order with a client order id of its own is an order
+ * of a strategy, which may open the opposite position, unless it only reduces.
+ */
+function isStopAgainst(side: Side, order: Order): boolean {
+  const condition = side === 'buy' ? 'lte' : 'gte';
+  return (
+    order.side === oppositeOf(side) &&
+    order.activationPrice !== undefined &&
+    (order.activationCondition ?? condition) === condition &&
+    (order.reduceOnly === true || order.clientOrderId === '')
+  );
+}
+
+/** @returns null when they cannot be read */
+async function readPositions({ services, account, client, options }: Watch) {
+  try {
+    return await client.call(openPositions, {}, options);
+  } catch (error) {
+    if (!(error instanceof ExchangeError)) throw error;
+    services.log.warn('the positions could not be read; the relay tries again', {
+      account,
+      reason: describeSafely(error),
+    });
+    return null;
+  }
+}
+
+/** @param held null: the position could not be read, which must not silence the alarm for long */
+function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Held | null, nowMs: number): boolean {
+  const { unprotectedSinceMs, unprotectedAtMs } = one.watched;
+  if (unprotectedSinceMs === undefined) return false;
+  if (held === null && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
+  if (held !== null && !held.uncovered.gt(zero)) return false;
+  return unprotectedAtMs === undefined || nowMs - unprotectedAtMs >= services.settings.unknownAlarmAfterMs;
+}
+
+/** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
+function raise({ services, account }: Watch, one: FollowedEntry, held: Held | null, nowMs: number): void {
+  const { signal, market, own, entry } = one;
+  const amount = held?.uncovered ?? one.held;
+  const stopPrice = stopPriceOf(one);
+  const command = composeStopCommand({
+    settings: services.settings,
+    account,
+    signal,
+    amount,
+    stopPrice,
+    orderId: own?.orderId ?? 0,
+    nowMs,
+    options: services.commandOptions,
+  });
+  const position = `${signal.side === 'buy' ? 'long' : 'short'} ${formatDecimal(amount)} in ${market}`;
+  const state = held === null ? 'may have no stop-loss (the position could not be read)' : 'has no stop-loss';
+  services.alarms.raise(
+    {
+      name: 'position_unprotected',
+      message: `the position ${position} ${state}: the stop-loss of order ${own?.orderId} at ${formatDecimal(stopPrice)} is not among the open orders of the exchange`,
+    },
+    {
+      account,
+      signalId: entry.signalId,
+      market,
+      orderId: own?.orderId ?? null,
+      position: signal.side === 'buy' ? 'long' : 'short',
+      amount: formatDecimal(amount),
+      stopPrice: formatDecimal(stopPrice),
+      isPositionRead: held !== null,
+      whatToDo: command,
+    },
+  );
+  one.watched = {
+    ...one.watched,
+    unprotectedAtMs: nowMs,
+  };
+}
+
+/** Where the stop-loss should be. A distance counts from the average price of the fills when no response told the price. */
+function stopPriceOf(one: FollowedEntry): Decimal {
+  const seen = one.exit('stop_loss')?.price;
+  if (seen !== undefined) return parseDecimal(seen);
+  const wanted = one.facts.exits.find(({ role }) => role === 'stop_loss')?.price ?? null;
+  if (wanted !== null) return wanted;
+  const { filled = '1', filledNotional = '0' } = one.own ?? {};
+  const average = parseDecimal(filledNotional).div(parseDecimal(filled));
+  const distance = parseDecimal(one.signal.stopLoss?.replace('%', '') ?? '0').div(parseDecimal('100'));
+  const rate = one.signal.side === 'buy' ? whole.minus(distance) : whole.plus(distance);
+  return average.times(rate);
+}
+
+/** @param held undefined: it does not depend on the position; null: the position could not be read */
+function isDone(
+  one: FollowedEntry,
+  memory: AccountMemory,
+  held: Held | null | undefined,
+  nowMs: number,
+): boolean {
+  const { signalId } = one.entry;
+  if (!one.areOrdersWhole) return false;
+  if (!one.held.gt(zero)) return true;
+  if (held === undefined) return !lacksExit(one) && one.watched.unprotectedSinceMs === undefined;
+  const isCalm = held !== null && (held.position.eq(zero) || (!held.uncovered.gt(zero) && !lacksExit(one)));
+  if (!isCalm) {
+    memory.calmSinceMs.delete(signalId);
+    return false;
+  }
+  const sinceMs = memory.calmSinceMs.get(signalId) ?? nowMs;
+  memory.calmSinceMs.set(signalId, sinceMs);
+  // The list of positions may lag behind as other lists do.
+  return nowMs - sinceMs >= longestLagMs;
+}
+
+function finish(one: FollowedEntry, memory: AccountMemory): void {
+  one.watched = {};
+  memory.calmSinceMs.delete(one.entry.signalId);
+  for (const { orderId } of one.names) memory.claimed.add(orderId);
+}

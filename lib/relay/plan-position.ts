@@ -1,0 +1,141 @@
+import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
+import { toJson } from '../base/json.ts';
+import type { SignalEntry } from '../ledger/entry.ts';
+import type { Account } from '../model/account.ts';
+import type { Market } from '../model/market.ts';
+import type { PositionSignal } from '../model/signal.ts';
+import { judgeReduceLeg, type ReduceLeg } from '../positions/judge-reduce-leg.ts';
+import {
+  type LegPlan,
+  planClose,
+  planReverseClose,
+  planReverseOpen,
+  planTargetOpen,
+  planTargetReduce,
+} from '../positions/plan-leg.ts';
+import type { SeenPosition } from '../positions/seen-position.ts';
+import { orderSignalFor, type PositionOrder } from '../positions/sent-order.ts';
+import { checkMarket } from '../risk/check-order.ts';
+import { reduceLegIdOf } from '../signals/identity.ts';
+import type { Plan } from './action.ts';
+import { checkPositions } from './check-positions.ts';
+import { claimMarket } from './claim-market.ts';
+import { withExitsCancelled } from './close-exits.ts';
+import { planOrder } from './plan-order.ts';
+import { readPosition } from './read-position.ts';
+import { readWanted } from './read-wanted.ts';
+import type { ExecuteServices } from './services.ts';
+import { withPosition } from './with-position.ts';
+
+/** A stored position signal. */
+export type PositionEntry = SignalEntry & { readonly signal: PositionSignal };
+
+type DoneLeg = Extract<ReduceLeg, { readonly kind: 'done' }>;
+/** A leg that needs no other one before it. */
+const firstLeg: DoneLeg = { kind: 'done', hasReduced: false, isRehearsed: false, before: null };
+
+/**
+ * Decides what a position signal sends, from the position as it is now: one order at most, none when the position already
+ * is as wanted. While the position cannot be known the signal waits.
+ *
+ * @throws ExchangeError when the exchange cannot be read
+ */
+export async function planPosition(
+  services: ExecuteServices,
+  account: Account,
+  entry: PositionEntry,
+): Promise<Plan> {
+  const { signal, signalId } = entry;
+  const ground = await checkPositions(services, account, signal);
+  if (!ground.ok) return ground.plan;
+  const { market, client } = ground;
+  const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
+  const before = opensAfter(signal)
+    ? judgeReduceLeg(await services.ledger.read({ account: account.name, signalId: reduceLegIdOf(signalId) }))
+    : firstLeg;
+  if (before.kind === 'waits') return { verdict: 'waiting', reason: before.reason, mayPassSoon: false };
+  if (before.kind === 'denied') return { verdict: 'denied', denial: before.denial };
+  const positionSide = signal.action === 'close' ? signal.positionSide : undefined;
+  const query = { account: account.name, market: market.name, signalId, positionSide };
+  const reading = await readPosition(services, client, query, limits);
+  if (reading.kind === 'waits') return { ...reading, verdict: 'waiting' };
+  if (reading.kind === 'denied') return { verdict: 'denied', denial: reading.denial };
+  const { position, readAtMs } = reading;
+  const wanted = await readWanted(client, signal, market, limits);
+  if (!wanted.ok) return { verdict: 'denied', denial: wanted.denial };
+  const denial = await claimMarket(services, account, signal, position.amount);
+  if (denial !== null) return { verdict: 'denied', denial };
+  const leg = planLeg(signal, position, wanted.amount, before, market);
+  if (leg.kind === 'denied') return { verdict: 'denied', denial: leg.denial };
+  if (leg.kind === 'satisfied') return satisfied(leg.note, position, readAtMs);
+  const plan = await planLegOrder(services, account, entry, leg.order);
+  if (plan.verdict === 'denied' && signal.action === 'target' && belowMinimum.has(plan.denial.rule))
+    return satisfied(
+      `what is missing is too little for an order: ${plan.denial.message}`,
+      position,
+      readAtMs,
+    );
+  const ready = withPosition(plan, { position, readAtMs, order: toJson(leg.order) });
+  return closesAll(leg.order, position)
+    ? withExitsCancelled(services, client, { account: account.name, market: market.name, position }, ready)
+    : ready;
+}
+
+/** Rules of the market about the smallest order. */
+const belowMinimum: ReadonlySet<string> = new Set(['amount_rounds_to_zero', 'min_amount', 'min_total']);
+
+function opensAfter(signal: PositionSignal): boolean {
+  return signal.action !== 'close' && signal.leg === 'open';
+}
+
+function planLeg(
+  signal: PositionSignal,
+  position: SeenPosition,
+  wanted: Decimal,
+  before: DoneLeg,
+  market: Market,
+): LegPlan {
+  switch (signal.action) {
+    case 'close':
+      return planClose(signal, position, market);
+    case 'reverse': {
+      if (signal.leg === 'reduce') return planReverseClose(position, market);
+      const closed = before.before ?? zero;
+      if (closed.eq(zero)) return planReverseClose({ ...position, amount: zero }, market);
+      return planReverseOpen(signal, afterRehearsal(position, before), closed, market);
+    }
+    case 'target': {
+      if (signal.leg === 'reduce') return planTargetReduce(wanted, position, market);
+      const isTurned = position.amount.times(wanted).lt(zero);
+      const seen = isTurned ? afterRehearsal(position, before) : position;
+      return planTargetOpen(wanted, seen, before.hasReduced, market);
+    }
+  }
+}
+
+/** A rehearsed close has closed nothing: what comes after it is rehearsed as if it had. */
+function afterRehearsal(position: SeenPosition, { isRehearsed }: DoneLeg): SeenPosition {
+  return isRehearsed ? { ...position, amount: zero } : position;
+}
+
+async function planLegOrder(
+  services: ExecuteServices,
+  account: Account,
+  { signal, clientOrderId }: PositionEntry,
+  order: PositionOrder,
+): Promise<Plan> {
+  const asked = orderSignalFor(signal, order);
+  const denial = checkMarket(asked, account);
+  if (denial !== null) return { verdict: 'denied', denial };
+  return await planOrder(services, account, asked, clientOrderId ?? '');
+}
+
+/** Whether the order leaves no position, as far as was read. */
+function closesAll({ reduceOnly, size }: PositionOrder, { amount }: SeenPosition): boolean {
+  return reduceOnly && size.unit === 'base' && parseDecimal(size.quantity).eq(amount.abs());
+}
+
+function satisfied(note: string, { amount }: SeenPosition, readAtMs: number): Plan {
+  const evidence = { position: { amount: formatDecimal(amount) }, readAtMs };
+  return { verdict: 'ended', outcome: { status: 'satisfied', note, evidence } };
+}

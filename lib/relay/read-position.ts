@@ -1,0 +1,90 @@
+import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { openPositions } from '../exchange/endpoints/open-positions.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { PositionSide } from '../model/order.ts';
+import type { Denial } from '../model/outcome.ts';
+import { choosePosition, type SeenPosition } from '../positions/seen-position.ts';
+import { findLastOrder, isTrusted } from '../positions/trust-reading.ts';
+import { mostBelieved } from './close-ended.ts';
+import type { ExecuteServices } from './services.ts';
+
+/** The position of a market, or the reason why nothing may be sized on it now. */
+export type PositionReading =
+  | { readonly kind: 'seen'; readonly position: SeenPosition; readonly readAtMs: number }
+  /** `mayPassSoon`: another reading in a moment may do. */
+  | { readonly kind: 'waits'; readonly reason: string; readonly mayPassSoon: boolean }
+  | { readonly kind: 'denied'; readonly denial: Denial };
+
+/** Which position is read, and for which signal. */
+export interface PositionQuery {
+  readonly account: string;
+  readonly market: string;
+  readonly signalId: string;
+  readonly positionSide: PositionSide | undefined;
+}
+
+/** The most entries of an account read at once in search of the last order of a market. */
+const pageSize = 25;
+/** Orders of older signals were answered long before any list that lags. */
+const longestSearchMs = 15 * 60_000;
+const mostPages = 20;
+
+/**
+ * Reads the position that a signal depends on. Nothing is sized on it while an earlier order of the market is being sent
+ * or has an unknown outcome, nor while the list may lag behind this relay's own last order.
+ *
+ * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
+ */
+export async function readPosition(
+  services: ExecuteServices,
+  client: ExchangeClient,
+  { account, market, signalId, positionSide }: PositionQuery,
+  limits: SendOptions,
+): Promise<PositionReading> {
+  const open = await services.ledger.openOrders(account, market, mostBelieved);
+  const unsettled = open.find(
+    (entry) => entry.signalId !== signalId && (entry.status === 'unknown' || entry.status === 'sending'),
+  );
+  if (unsettled !== undefined) {
+    const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the position`;
+    return { kind: 'waits', reason, mayPassSoon: false };
+  }
+  // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
+  const last = findLastOrder(await listRecent(services, account, market), market);
+  const readAtMs = services.clock.nowMs();
+  const positions = await client.call(openPositions, { market }, limits);
+  const chosen = choosePosition(
+    market,
+    positions.filter((position) => position.market === market),
+    positionSide,
+  );
+  if (!chosen.ok) return { kind: 'denied', denial: chosen.denial };
+  const { position } = chosen;
+  if (isTrusted({ position, readAtMs }, last)) return { kind: 'seen', position, readAtMs };
+  const reason = `the list of positions may not show yet what signal "${last?.signalId}" did`;
+  return { kind: 'waits', reason, mayPassSoon: true };
+}
+
+/**
+ * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently and hold every order
+ * of the last seconds; a list by account may lag behind by as much.
+ */
+async function listRecent(
+  { ledger, executions, clock }: ExecuteServices,
+  account: string,
+  market: string,
+): Promise<readonly Entry[]> {
+  const followed = await executions.followed(account, mostBelieved);
+  const listed: Entry[] = [];
+  const earliestMs = clock.nowMs() - longestSearchMs;
+  let cursor: string | null | undefined;
+  for (let page = 0; page < mostPages && cursor !== null; page += 1) {
+    const query = { account, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) };
+    const { entries, next } = await ledger.list(query);
+    listed.push(...entries);
+    const isFound = findLastOrder(entries, market) !== null;
+    cursor = isFound || (entries.at(-1)?.createdAtMs ?? 0) < earliestMs ? null : next;
+  }
+  const known = new Set(listed.map(({ signalId }) => signalId));
+  return [...listed.reverse(), ...followed.filter(({ signalId }) => !known.has(signalId))];
+}

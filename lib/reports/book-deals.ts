@@ -1,0 +1,93 @@
+import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { applyFill, type CostPosition, flatPosition, toCostFill } from '../model/average-cost.ts';
+import type { Fill } from '../model/execution.ts';
+import { currenciesInName } from '../model/market.ts';
+import type { SignalFacts } from './signal-facts.ts';
+
+/** One fill, and what it changed. Amounts of money are in the quote currency. */
+export interface Deal {
+  readonly fill: Fill;
+  /** Of the signal whose order, stop-loss or take-profit was filled; null when the ledger does not have it any more. */
+  readonly facts: SignalFacts | null;
+  readonly quote: string;
+  readonly amount: Decimal;
+  readonly notional: Decimal;
+  readonly fee: Decimal;
+  /** The fee at the price of the fill, where it was paid in the base currency; null in a third currency. */
+  readonly feeInQuote: Decimal | null;
+  /** How much of the position it closed, in base units. */
+  readonly closed: Decimal;
+  /** The part that only closes, although no fill of the relay had opened it, in base units. It has no known cost. */
+  readonly unmatched: Decimal;
+  /** The profit of the closed part before fees. */
+  readonly profit: Decimal;
+  /** The same less the fees of this fill. */
+  readonly net: Decimal;
+  /** Null without a reference price, and for a stop-loss or take-profit. */
+  readonly slippage: Slippage | null;
+}
+
+/** How much worse than the reference price a fill was; below zero: better. In the quote currency. */
+export interface Slippage {
+  readonly money: Decimal;
+  /** What the fill would have been worth at the reference price. */
+  readonly referenceNotional: Decimal;
+}
+
+/** Books the fills of one or more accounts at average cost, in the order of time. */
+export interface DealBooks {
+  /** @param facts of the signal that the fill belongs to; null when they are not known */
+  book(fill: Fill, facts: SignalFacts | null): Deal;
+}
+
+/** @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought */
+export function createDealBooks(isSpot: (account: string, market: string) => boolean): DealBooks {
+  const books = new Map<string, CostPosition>();
+  return {
+    book(fill, facts) {
+      const currencies = currenciesInName(fill.market);
+      const key = JSON.stringify([fill.account, fill.market, facts?.positionSide ?? null]);
+      const before = books.get(key) ?? flatPosition;
+      const cost = toCostFill(fill, currencies);
+      const onlyCloses = (isSpot(fill.account, fill.market) && fill.side === 'sell') || reduces(fill, facts);
+      const booked = onlyCloses ? minimum(cost.amount, closable(before, fill)) : cost.amount;
+      const applied = applyFill(before, { ...cost, amount: booked });
+      books.set(key, applied.position);
+      return {
+        fill,
+        facts,
+        quote: currencies.quote,
+        amount: cost.amount,
+        notional: parseDecimal(fill.notional),
+        fee: parseDecimal(fill.fee),
+        feeInQuote: isValued(fill, currencies) ? applied.gross.minus(applied.realised) : null,
+        closed: applied.closed,
+        unmatched: cost.amount.minus(booked),
+        profit: applied.gross,
+        net: applied.realised,
+        slippage: slippageOf(fill, facts),
+      };
+    },
+  };
+}
+
+function reduces({ role }: Fill, facts: SignalFacts | null): boolean {
+  return role !== 'order' || facts?.onlyReduces === true;
+}
+
+function closable({ amount }: CostPosition, { side }: Fill): Decimal {
+  const isOpposite = side === 'buy' ? amount.lt(zero) : amount.gt(zero);
+  return isOpposite ? amount.abs() : zero;
+}
+
+function isValued({ feeAsset, fee }: Fill, { base, quote }: ReturnType<typeof currenciesInName>): boolean {
+  return feeAsset === base || feeAsset === quote || parseDecimal(fee).eq(zero);
+}
+
+function slippageOf({ role, side, amount, price }: Fill, facts: SignalFacts | null): Slippage | null {
+  const reference = facts?.referencePrice ?? null;
+  if (role !== 'order' || reference === null) return null;
+  const worse = side === 'buy' ? parseDecimal(price).minus(reference) : reference.minus(parseDecimal(price));
+  const units = parseDecimal(amount);
+  return { money: worse.times(units), referenceNotional: reference.times(units) };
+}

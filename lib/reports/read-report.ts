@@ -1,0 +1,184 @@
+import { type Decimal, zero } from '../base/decimal.ts';
+import type { Entry } from '../ledger/entry.ts';
+import type { Executions } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Fill } from '../model/execution.ts';
+import { createDealBooks, type Deal } from './book-deals.ts';
+import { createReportBuilder, type Grouping, type ReportRow } from './report.ts';
+import { factsOf, type SignalFacts } from './signal-facts.ts';
+
+export interface ReportSources {
+  readonly ledger: Pick<Ledger, 'list' | 'read'>;
+  readonly executions: Pick<Executions, 'listFills'>;
+  /** Whether a market trades on the spot account. */
+  isSpot(account: string, market: string): boolean;
+}
+
+export interface ReportQuery {
+  readonly accounts: readonly string[];
+  readonly fromMs: number;
+  /** Not included. */
+  readonly untilMs: number;
+  readonly by: Grouping;
+  /** The day of a time, in the time zone of the report. */
+  readonly dayOf: (timeMs: number) => string;
+}
+
+export interface Report {
+  readonly rows: readonly ReportRow[];
+  /** One for each quote currency. */
+  readonly totals: readonly ReportRow[];
+  readonly caveats: Caveats;
+}
+
+/** What the figures leave out. */
+export interface Caveats {
+  /** The first stored fill, from which on average cost is known; null when there is none. */
+  readonly firstFillAtMs: number | null;
+  /** Market → base units that were sold or closed although no stored fill had opened them. Their profit is unknown. */
+  readonly unmatched: Readonly<Record<string, Decimal>>;
+  /** Assets of fees that are neither base nor quote currency: they are in `fees`, and not in the net profit. */
+  readonly unvaluedFees: readonly string[];
+  /** Placed orders of the period whose fills have not been read yet. */
+  readonly unread: number;
+}
+
+/**
+ * Reads the signals and fills of accounts and adds them up. Fills are read from the first one on, because average cost
+ * depends on all of them; they are not kept.
+ *
+ * @param onDeal called for each deal of the period, in the order of accounts and time
+ * @throws RelayError `store_unavailable`
+ */
+export async function readReport(
+  sources: ReportSources,
+  query: ReportQuery,
+  onDeal: (deal: Deal) => void = () => undefined,
+): Promise<Report> {
+  const { fromMs, untilMs } = query;
+  const builder = createReportBuilder(query.by, query.dayOf);
+  const books = createDealBooks((account, market) => sources.isSpot(account, market));
+  const found = createFindings();
+  for (const account of query.accounts) {
+    const { facts, unread } = await readFacts(sources.ledger, account, query);
+    found.unread += unread;
+    const firstFills = new Map<string, number>();
+    for await (const fill of listFills(sources.executions, account, 0, untilMs)) {
+      const { signalId, role, atMs } = fill;
+      const deal = books.book(fill, facts.get(signalId) ?? (await readMissing(sources.ledger, facts, fill)));
+      found.firstFillAtMs = Math.min(found.firstFillAtMs, atMs);
+      if (role === 'order' && !firstFills.has(signalId)) firstFills.set(signalId, atMs);
+      if (atMs < fromMs) continue;
+      builder.addDeal(deal);
+      noteGaps(found, deal);
+      onDeal(deal);
+    }
+    for (const each of facts.values())
+      if (each.createdAtMs >= fromMs && each.createdAtMs < untilMs)
+        builder.addSignal(each, firstFills.get(each.signalId) ?? null);
+  }
+  return { rows: builder.rows(), totals: builder.totals(), caveats: describeFindings(found) };
+}
+
+/** Fills of an account, oldest first, one page at a time. @param untilMs not included */
+export async function* listFills(
+  executions: Pick<Executions, 'listFills'>,
+  account: string,
+  fromMs: number,
+  untilMs: number,
+): AsyncGenerator<Fill> {
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const query = { account, fromMs, untilMs, limit: pageSize };
+    const page = await executions.listFills(cursor === undefined ? query : { ...query, cursor });
+    yield* page.fills;
+    cursor = page.next;
+  }
+}
+
+const pageSize = 500;
+const entriesOfPage = 100;
+
+interface AccountFacts {
+  readonly facts: Map<string, SignalFacts>;
+  readonly unread: number;
+}
+
+/** The facts of every signal of the account, oldest first: a fill may belong to an old one. */
+async function readFacts(
+  ledger: Pick<Ledger, 'list'>,
+  account: string,
+  { fromMs, untilMs }: ReportQuery,
+): Promise<AccountFacts> {
+  const facts = new Map<string, SignalFacts>();
+  let unread = 0;
+  for await (const entry of listEntries(ledger, account, untilMs)) {
+    const each = factsOf(entry);
+    if (each === null) continue;
+    facts.set(each.signalId, each);
+    if (each.isPlaced && entry.execution === null && each.createdAtMs >= fromMs) unread += 1;
+  }
+  return { facts, unread };
+}
+
+async function* listEntries(
+  ledger: Pick<Ledger, 'list'>,
+  account: string,
+  untilMs: number,
+): AsyncGenerator<Entry> {
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const query = { account, limit: entriesOfPage, oldestFirst: true } as const;
+    const page: Awaited<ReturnType<Ledger['list']>> = await ledger.list(
+      cursor === undefined ? query : { ...query, cursor },
+    );
+    for (const entry of page.entries) {
+      if (entry.createdAtMs >= untilMs) return;
+      yield entry;
+    }
+    cursor = page.next;
+  }
+}
+
+/** By the exchange's clock, a fill may be older than its alert, or the entry was stored after the others were read. */
+async function readMissing(
+  ledger: Pick<Ledger, 'read'>,
+  facts: Map<string, SignalFacts>,
+  { account, signalId }: Fill,
+): Promise<SignalFacts | null> {
+  const entry = await ledger.read({ account, signalId });
+  const found = entry === null ? null : factsOf(entry);
+  if (found !== null) facts.set(signalId, found);
+  return found;
+}
+
+interface Findings {
+  firstFillAtMs: number;
+  unread: number;
+  readonly unmatched: Map<string, Decimal>;
+  readonly unvaluedFees: Set<string>;
+}
+
+function createFindings(): Findings {
+  return {
+    firstFillAtMs: Number.POSITIVE_INFINITY,
+    unread: 0,
+    unmatched: new Map(),
+    unvaluedFees: new Set(),
+  };
+}
+
+function noteGaps({ unmatched, unvaluedFees }: Findings, deal: Deal): void {
+  const { market, feeAsset } = deal.fill;
+  if (deal.unmatched.gt(zero)) unmatched.set(market, (unmatched.get(market) ?? zero).plus(deal.unmatched));
+  if (deal.feeInQuote === null) unvaluedFees.add(feeAsset);
+}
+
+function describeFindings({ firstFillAtMs, unread, unmatched, unvaluedFees }: Findings): Caveats {
+  return {
+    firstFillAtMs: Number.isFinite(firstFillAtMs) ? firstFillAtMs : null,
+    unmatched: Object.fromEntries(unmatched),
+    unvaluedFees: [...unvaluedFees].sort(),
+    unread,
+  };
+}

@@ -1,0 +1,51 @@
+import { type Action, isCancel } from './actions.ts';
+import type { Field, Fields } from './fields.ts';
+import { longestIdOfTwoLegs } from './identity.ts';
+import type { Issues } from './issues.ts';
+import { readExplicitId } from './read-text.ts';
+
+/** The fields of one signal, and its position in an array, for example `[1].`; empty for a single signal. */
+interface IdSource {
+  readonly fields: Fields;
+  readonly prefix: string;
+  readonly issues: Issues;
+}
+
+/**
+ * An alert is identified by its own id or by its bytes, which differ from alert to alert only if they contain
+ * the time.
+ */
+export function readId(source: IdSource, action: Action | undefined): string | null {
+  const { fields, prefix, issues } = source;
+  const field = idFieldOf(source, action);
+  if (field !== undefined) return readExplicitId(field, issues) ?? null;
+  if (fields.time === undefined)
+    issues.add(
+      `${prefix}time`,
+      'without time and id, a second alert looks like a resend of the first',
+      'add "time": "{{timenow}}"',
+    );
+  return null;
+}
+
+/**
+ * In an order and in a position action, `signalId` is another name of `id`. In a cancel, it names the signal whose order
+ * is cancelled.
+ */
+function idFieldOf({ fields, issues }: IdSource, action: Action | undefined): Field | undefined {
+  const { id, signalId } = fields;
+  if (isCancel(action) || action === undefined) return id;
+  if (id !== undefined && signalId !== undefined)
+    issues.add(signalId.path, '"id" and "signalId" are names of the same field', 'keep one of them');
+  return id ?? signalId;
+}
+
+/** The id of the first leg is the id of the alert with a suffix. */
+export function refuseLongId({ fields, issues }: IdSource, explicitId: string | null): void {
+  if (explicitId === null || explicitId.length <= longestIdOfTwoLegs) return;
+  issues.add(
+    (fields.id ?? fields.signalId)?.path ?? '',
+    `the id has ${explicitId.length} characters, and the alert may need two orders`,
+    `shorten it to ${longestIdOfTwoLegs} characters: the relay appends ":reduce" for the first of them`,
+  );
+}

@@ -1,0 +1,677 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { market as marketEndpoint } from '../../lib/exchange/endpoints/market.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Account, MarketLimits } from '../../lib/model/account.ts';
+import { longestPositionLagMs } from '../../lib/positions/trust-reading.ts';
+import { executeSignal } from '../../lib/relay/execute-signal.ts';
+import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { override } from '../support/override.ts';
+
+let relay: Aftermath;
+let alerts = 0;
+
+beforeEach(async () => {
+  relay = await openAftermath();
+  alerts = 0;
+});
+
+afterEach(() => relay.close());
+
+function alertWith(members: object): string {
+  alerts += 1;
+  return JSON.stringify({
+    ticker: 'BTCUSDT',
+    id: `s${alerts}`,
+    maxSlippage: '0.5%',
+    ...members,
+  });
+}
+
+/** The signed position of the market at the exchange. */
+async function heldAmount(): Promise<string> {
+  const client = await relay.services.exchangeFor('main');
+  const [position] = await client.call(openPositions, { market: 'BTC_USDT' });
+  return position === undefined ? '0' : formatDecimal(position.amount);
+}
+
+/** Receives the alert and executes all of its legs. @returns the entries, oldest first */
+async function send(members: object): Promise<readonly Entry[]> {
+  await relay.receiveAll(alertWith(members));
+  const id = `s${alerts}`;
+  const reduce = await relay.services.ledger.read({ account: 'main', signalId: `${id}:reduce` });
+  await relay.execute(id);
+  const entry = await relay.entry(id);
+  return reduce === null ? [entry] : [await relay.entry(`${id}:reduce`), entry];
+}
+
+const statusesOf = (entries: readonly Entry[]) => entries.map(({ status }) => status);
+const noteOf = (entry: Entry | undefined) => entry?.steps.at(-1)?.note;
+
+/** An order that fills at once; afterwards every list has come through. */
+async function order(
+  action: 'buy' | 'sell',
+  quantity: string,
+  members: object = {},
+): Promise<Entry | undefined> {
+  const [entry] = await send({ action, orderType: 'market', quantity, ...members });
+  relay.clock.advance(longestPositionLagMs + 1);
+  return entry;
+}
+
+function changeAccount(changes: Partial<Account>): void {
+  const { settings } = relay.services;
+  const { main } = settings.accounts;
+  if (main === undefined) throw new Error('expected an account');
+  Object.assign(relay.services, {
+    settings: { ...settings, accounts: { ...settings.accounts, main: { ...main, ...changes } } },
+  });
+}
+
+/** The orders that were sent: side, amount, whether they only reduce, how much of them filled. */
+const sentOrders = () =>
+  relay.paper.control
+    .state()
+    .orders.toSorted((one, other) => one.orderId - other.orderId)
+    .map(({ side, amount, reduceOnly, filled }) => [side, amount, reduceOnly, filled]);
+const openIds = () =>
+  relay.paper.control
+    .state()
+    .orders.filter(({ status }) => status === 'open')
+    .map(({ orderId }) => orderId);
+const creates = () => relay.asked.filter((path) => path.includes('/order/collateral/')).length;
+
+describe('a target', () => {
+  test('opens, enlarges, reduces, turns and closes the position, and sends nothing when it is reached', async () => {
+    const seen: (readonly [string, readonly string[], string])[] = [];
+    for (const target of ['0.1', '0.3', '0.2', '0.2', '-0.1', 'flat', '0']) {
+      const statuses = statusesOf(await send({ target }));
+      seen.push([target, statuses, await heldAmount()]);
+    }
+
+    expect(seen).toEqual([
+      ['0.1', ['satisfied', 'placed'], '0.1'],
+      ['0.3', ['satisfied', 'placed'], '0.3'],
+      ['0.2', ['placed', 'satisfied'], '0.2'],
+      ['0.2', ['satisfied', 'satisfied'], '0.2'],
+      ['-0.1', ['placed', 'placed'], '-0.1'],
+      ['flat', ['placed'], '0'],
+      ['0', ['satisfied'], '0'],
+    ]);
+  });
+
+  test('of the equity or of an amount of the quote currency is sized on what is read', async () => {
+    const quote = await send({ targetQuote: '-5000' });
+
+    expect(statusesOf(quote)).toEqual(['satisfied', 'placed']);
+    expect(await heldAmount()).toBe('-0.1');
+    const equity = await send({ target: '5%' });
+    expect(statusesOf(equity)).toEqual(['placed', 'placed']);
+    expect(await heldAmount()).toBe('1.949989');
+    expect(statusesOf(await send({ target: '5%' }))).toEqual(['satisfied', 'satisfied']);
+  });
+
+  test('that differs by less than a step or than the least order counts as reached', async () => {
+    await send({ target: '0.1' });
+
+    const [reduce, open] = await send({ target: '0.1000009' });
+
+    expect(statusesOf([reduce, open] as Entry[])).toEqual(['satisfied', 'satisfied']);
+    const [, larger] = await send({ target: '0.100001' });
+    expect(larger?.status).toBe('satisfied');
+    expect(noteOf(larger)).toMatch(/less than an order may have|too little for an order/);
+    expect(creates()).toBe(1);
+  });
+
+  test('turns the position by closing it, seeing it flat and opening, never by one larger order', async () => {
+    await send({ target: '0.2' });
+
+    await send({ marketPosition: 'short', marketPositionSize: '0.3' });
+
+    expect(sentOrders()).toEqual([
+      ['buy', '0.2', false, '0.2'],
+      ['sell', '0.2', true, '0.2'],
+      ['sell', '0.3', false, '0.3'],
+    ]);
+  });
+
+  test('heals what lost alerts left out with the next one', async () => {
+    for (let number = 1; number <= 20; number += 1) {
+      const members = { target: String((number % 7) - 3) === '0' ? 'flat' : `${((number % 7) - 3) / 10}` };
+      // Every second alert is lost.
+      if (number % 2 === 0) await send(members);
+    }
+
+    expect(await heldAmount()).toBe('0.3');
+  });
+
+  test('opens nothing more than the account allows', async () => {
+    const [, open] = await send({ target: '3' });
+
+    expect(open).toMatchObject({ status: 'denied' });
+    expect(open?.steps.at(-1)?.evidence).toMatchObject({ rule: 'max_amount', limit: '2', actual: '3' });
+    expect(creates()).toBe(0);
+  });
+
+  test('protects what it opens', async () => {
+    await send({ target: '0.1', stopLoss: '2%', takeProfit: '4%' });
+
+    expect(openIds()).toHaveLength(2);
+  });
+});
+
+describe('a close', () => {
+  test('of a part and then of the rest leaves no position', async () => {
+    await order('buy', '0.4');
+
+    const [half] = await send({ action: 'close', quantity: '50%' });
+    expect([half?.status, await heldAmount()]).toEqual(['placed', '0.2']);
+    const [rest] = await send({ action: 'close' });
+
+    expect([rest?.status, await heldAmount()]).toEqual(['placed', '0']);
+    expect(sentOrders().slice(1)).toEqual([
+      ['sell', '0.2', true, '0.2'],
+      ['sell', '0.2', true, '0.2'],
+    ]);
+  });
+
+  test('without a position sends nothing and is done', async () => {
+    const [entry] = await send({ action: 'close' });
+
+    expect(entry).toMatchObject({ status: 'satisfied' });
+    expect(noteOf(entry)).toBe('BTC_USDT has no open position');
+    expect(creates()).toBe(0);
+  });
+
+  test('cancels the stop-loss and take-profit of the entry, and nothing else', async () => {
+    await order('buy', '0.2', { stopLoss: '2%', takeProfit: '4%' });
+    await send({
+      action: 'sell',
+      orderType: 'limit',
+      quantity: '0.05',
+      limitPrice: '60000',
+      maxSlippage: undefined,
+    });
+    await send({
+      action: 'sell',
+      orderType: 'limit',
+      quantity: '0.05',
+      limitPrice: '61000',
+      reduceOnly: true,
+      maxSlippage: undefined,
+    });
+    relay.clock.advance(longestPositionLagMs + 1);
+    const [stop, profit, plain] = openIds();
+
+    const [entry] = await send({ action: 'close' });
+
+    expect(openIds()).toEqual([plain]);
+    expect(entry?.steps.at(-1)?.evidence).toMatchObject({
+      cancelledExits: expect.arrayContaining([stop, profit]),
+      leftExits: [],
+    });
+    expect(noteOf(entry)).toMatch(/; orders that only protected it are cancelled: OCO \d+$/);
+  });
+
+  test('of a part leaves the stop-loss where it is', async () => {
+    await order('buy', '0.2', { stopLoss: '2%' });
+
+    await send({ action: 'close', quantity: '50%' });
+
+    expect(openIds()).toHaveLength(1);
+  });
+
+  test('whose exits cannot be read says so, with an alarm', async () => {
+    await order('buy', '0.2', { stopLoss: '2%' });
+    relay.paper.control.addFault({ fault: 'error_before', endpoint: 'open-order', probability: 1 });
+
+    const [entry] = await send({ action: 'close' });
+
+    expect(entry?.status).toBe('placed');
+    expect(relay.alarms.map(({ name }) => name)).toEqual(['orders_left_open']);
+    expect(entry?.steps.at(-1)?.evidence).toMatchObject({ leftExits: null });
+  });
+
+  test('of a position that has gone since it was read is refused by the exchange, and says so', async () => {
+    await order('buy', '0.2');
+    await order('sell', '0.2');
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: longestPositionLagMs + 2,
+    });
+
+    const [entry] = await send({ action: 'close' });
+
+    expect(entry?.status).toBe('rejected');
+    expect(await heldAmount()).toBe('0');
+  });
+});
+
+describe('the stops of a closed position', () => {
+  const exits = { stopLoss: '2%', takeProfit: '4%' };
+  /** Places an order by hand while the request that creates the next order is on its way. */
+  function tradeBeforeNextOrder(side: 'buy' | 'sell', amount: string): void {
+    let isDone = false;
+    const { exchangeFor } = relay.services;
+    Object.assign(relay.services, {
+      exchangeFor: async (account: string) => {
+        const client = await exchangeFor(account);
+        const prepare: typeof client.prepare = (endpoint, params) => {
+          const prepared = client.prepare(endpoint, params);
+          if (endpoint.name !== 'limit' || isDone) return prepared;
+          isDone = true;
+          const send: typeof prepared.send = async (options) => {
+            await client.call(marketEndpoint, {
+              market: 'BTC_USDT',
+              side,
+              amount: parseDecimal(amount),
+              clientOrderId: 'by-hand',
+            });
+            return await prepared.send(options);
+          };
+          return { ...prepared, send };
+        };
+        return override(client, { prepare });
+      },
+    });
+  }
+
+  test('go, too, when the owner has reduced the position meanwhile, and the exchange cuts the close', async () => {
+    await order('buy', '0.2', exits);
+    tradeBeforeNextOrder('sell', '0.05');
+
+    const [entry] = await send({ action: 'close' });
+
+    expect([entry?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', []]);
+  });
+
+  test('go, too, when the owner has closed the position meanwhile, and nothing is left to reduce', async () => {
+    await order('buy', '0.2', exits);
+    tradeBeforeNextOrder('sell', '0.2');
+
+    const [entry] = await send({ action: 'close' });
+
+    expect([entry?.status, await heldAmount(), openIds()]).toEqual(['rejected', '0', []]);
+    expect(noteOf(entry)).toContain('orders that only protected it are cancelled');
+  });
+
+  test('are waited for while the list may not show them yet', async () => {
+    await send({ target: '0.2', ...exits });
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-order', delayMs: 60_000, count: 1 });
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'conditional-orders',
+      delayMs: 60_000,
+      count: 1,
+    });
+
+    const [entry] = await send({ target: 'flat' });
+
+    expect([entry?.status, await heldAmount(), openIds()]).toEqual(['placed', '0', []]);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('that no list shows in time are an alarm', async () => {
+    await send({ target: '0.2', ...exits });
+    for (const endpoint of ['open-order', 'conditional-orders'])
+      relay.paper.control.addFault({ fault: 'read_lag', endpoint, delayMs: 60_000, probability: 1 });
+
+    const [entry] = await send({ target: 'flat' });
+
+    expect(entry?.status).toBe('placed');
+    expect(relay.alarms.map(({ name }) => name)).toEqual(['orders_left_open']);
+    expect(noteOf(entry)).toContain('is in no list yet');
+  });
+});
+
+describe('a reverse', () => {
+  test('closes, and opens the same size on the other side', async () => {
+    await order('buy', '0.2');
+
+    expect(statusesOf(await send({ action: 'reverse' }))).toEqual(['placed', 'placed']);
+    expect(await heldAmount()).toBe('-0.2');
+    expect(statusesOf(await send({ action: 'reverse', quoteQuantity: '25000' }))).toEqual([
+      'placed',
+      'placed',
+    ]);
+    expect(await heldAmount()).toMatch(/^0\.49/);
+  });
+
+  test('without a position is denied in both legs', async () => {
+    const [reduce, open] = await send({ action: 'reverse' });
+
+    expect([reduce?.status, open?.status]).toEqual(['denied', 'denied']);
+    expect(reduce?.steps.at(-1)?.evidence).toMatchObject({ rule: 'no_position' });
+    expect(noteOf(open)).toContain('which reduces the position first, ended as denied');
+    expect(creates()).toBe(0);
+  });
+
+  test('is resumed after a crash between its legs', async () => {
+    await order('buy', '0.2');
+    await relay.receiveAll(alertWith({ action: 'reverse' }));
+    await relay.execute('s2:reduce');
+    expect(await heldAmount()).toBe('0');
+
+    // The worker died before the second leg, whose message is delivered again, and then once more.
+    await relay.execute('s2');
+    await relay.execute('s2');
+
+    expect(await heldAmount()).toBe('-0.2');
+    expect(creates()).toBe(3);
+  });
+
+  test('whose close has an unknown outcome opens only when that is settled', async () => {
+    await order('buy', '0.2');
+    await relay.receiveAll(alertWith({ action: 'reverse' }));
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
+
+    await expect(relay.execute('s2')).rejects.toMatchObject({ code: 'position_awaited' });
+    expect((await relay.entry('s2:reduce')).status).toBe('unknown');
+    await expect(relay.execute('s2')).rejects.toMatchObject({ code: 'position_awaited' });
+    expect(creates()).toBe(2);
+    await relay.reconcile();
+    expect((await relay.entry('s2:reduce')).status).toBe('placed');
+    relay.clock.advance(longestPositionLagMs + 1);
+    await relay.execute('s2');
+
+    expect([(await relay.entry('s2')).status, await heldAmount()]).toEqual(['placed', '-0.2']);
+  });
+
+  test('whose close never arrived is denied, with the position that is left', async () => {
+    await order('buy', '0.2');
+    await relay.receiveAll(alertWith({ action: 'reverse', maxLag: 900, time: relay.clock.nowMs() }));
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit' });
+    await expect(relay.execute('s2')).rejects.toMatchObject({ code: 'position_awaited' });
+
+    await relay.reconcileFor(12);
+    await relay.execute('s2');
+
+    expect((await relay.entry('s2:reduce')).status).toBe('not_placed');
+    expect(noteOf(await relay.entry('s2'))).toBe(
+      'the position of BTC_USDT must be flat before another one is opened, and is long 0.2; nothing was opened',
+    );
+    expect(await heldAmount()).toBe('0.2');
+  });
+
+  test('that waited until it was stale names what it waited for', async () => {
+    await order('buy', '0.2');
+    await relay.receiveAll(alertWith({ action: 'reverse' }));
+    relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit' });
+    await expect(relay.execute('s2')).rejects.toMatchObject({ code: 'position_awaited' });
+
+    relay.clock.advance(61_000);
+    await relay.execute('s2');
+
+    expect(await relay.entry('s2')).toMatchObject({ status: 'denied' });
+    expect(noteOf(await relay.entry('s2'))).toContain(
+      'the outcome of signal "s2:reduce" is not known (unknown)',
+    );
+  });
+
+  test('whose close filled in part is denied, with what is left', async () => {
+    await order('buy', '2');
+
+    const [reduce, open] = await send({ action: 'reverse', maxSlippage: '0.05%' });
+
+    expect(reduce?.status).toBe('placed');
+    expect(open?.status).toBe('denied');
+    expect(open?.steps.at(-1)?.evidence).toMatchObject({ rule: 'position_not_closed', limit: 'flat' });
+    expect(creates()).toBe(2);
+  });
+
+  test('can be withdrawn as a whole while it waits', async () => {
+    await order('buy', '0.2');
+    await relay.receiveAll(alertWith({ action: 'reverse' }));
+    await relay.receiveAll(alertWith({ action: 'cancel', signalId: 's2', maxSlippage: undefined }));
+    await relay.execute('s3');
+
+    expect(statusesOf([await relay.entry('s2:reduce'), await relay.entry('s2')])).toEqual([
+      'cancelled',
+      'cancelled',
+    ]);
+    expect(await heldAmount()).toBe('0.2');
+  });
+});
+
+describe('a reading of the position', () => {
+  test("that may lag behind this relay's own order is read again until it agrees", async () => {
+    await send({ target: '0.2' });
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-positions', delayMs: 5_000, count: 2 });
+
+    expect(statusesOf(await send({ target: '0.3' }))).toEqual(['satisfied', 'placed']);
+    expect(await heldAmount()).toBe('0.3');
+  });
+
+  test.each([
+    [0, 'waits'],
+    [1, 'counts'],
+  ])('%i ms after the longest lag of an order without a known result %s', async (lateMs, result) => {
+    await send({ action: 'buy', orderType: 'market', quantity: '0.2' });
+    relay.clock.advance(longestPositionLagMs + lateMs);
+    await relay.receiveAll(alertWith({ action: 'close' }));
+
+    const before = relay.clock.sleptMs.length;
+    await relay.execute('s2');
+
+    expect(relay.clock.sleptMs.length > before ? 'waits' : 'counts').toBe(result);
+    expect(await heldAmount()).toBe('0');
+  });
+
+  test('that never agrees makes the signal wait without an end of its own', async () => {
+    await send({ target: '0.2' });
+    relay.paper.control.addFault({
+      fault: 'read_lag',
+      endpoint: 'open-positions',
+      delayMs: 60_000,
+      probability: 1,
+    });
+    await relay.receiveAll(alertWith({ target: '0.3' }));
+
+    await expect(relay.execute('s2')).rejects.toMatchObject({ code: 'position_awaited' });
+
+    expect(statusesOf([await relay.entry('s2:reduce'), await relay.entry('s2')])).toEqual([
+      'accepted',
+      'accepted',
+    ]);
+    expect(creates()).toBe(1);
+  });
+});
+
+describe('an order that presumes a position', () => {
+  const presumes = (requirePosition: string) => ({ requirePosition });
+
+  test('is sent when the position is that one', async () => {
+    expect((await order('buy', '0.2', presumes('flat')))?.status).toBe('placed');
+    expect((await order('buy', '0.1', presumes('long')))?.status).toBe('placed');
+    expect((await order('sell', '0.1', { ...presumes('long'), reduceOnly: true }))?.status).toBe('placed');
+    expect(await heldAmount()).toBe('0.2');
+  });
+
+  test('is denied with both positions when it is another one', async () => {
+    await order('buy', '0.2');
+
+    const entry = await order('buy', '0.1', presumes('short'));
+
+    expect(entry?.steps.at(-1)).toMatchObject({
+      status: 'denied',
+      note: 'the alert presumes that the position of BTC_USDT is short, and it is long 0.2; nothing was sent',
+      evidence: { rule: 'position_mismatch', limit: 'short', actual: 'long 0.2' },
+    });
+    expect(await heldAmount()).toBe('0.2');
+  });
+
+  test('is denied where the account flattens, after the position is closed', async () => {
+    changeAccount({ onMismatch: 'flatten' });
+    await order('buy', '0.2');
+
+    const [leg, entry] = await send({
+      action: 'buy',
+      orderType: 'market',
+      quantity: '0.1',
+      ...presumes('flat'),
+    });
+
+    expect([leg?.status, entry?.status, await heldAmount()]).toEqual(['placed', 'denied', '0']);
+    expect(noteOf(entry)).toContain('it was closed, and the order of the alert is not sent');
+  });
+
+  test('is sent where the account resynchronises, once the position is seen flat', async () => {
+    changeAccount({ onMismatch: 'resync' });
+    await order('buy', '0.2');
+
+    const [leg, entry] = await send({
+      action: 'buy',
+      orderType: 'market',
+      quantity: '0.1',
+      ...presumes('flat'),
+    });
+
+    expect([leg?.status, entry?.status, await heldAmount()]).toEqual(['placed', 'placed', '0.1']);
+    const long = await order('buy', '0.1', presumes('short'));
+    expect(noteOf(long)).toContain("onMismatch: 'resync' can only bring about a flat position");
+  });
+
+  test('closes nothing when the position is the presumed one', async () => {
+    changeAccount({ onMismatch: 'flatten' });
+    await order('buy', '0.2');
+
+    const entries = await send({ action: 'buy', orderType: 'market', quantity: '0.1', ...presumes('long') });
+
+    expect(statusesOf(entries)).toEqual(['satisfied', 'placed']);
+    expect(await heldAmount()).toBe('0.3');
+  });
+});
+
+describe('one strategy a market', () => {
+  test('denies a second one until the position of the first is flat, from the first target on', async () => {
+    await send({ target: '0.2', strategy: 'trend' });
+
+    const second = await send({ target: '0.1', strategy: 'mean' });
+    const plain = await order('buy', '0.1', { strategy: 'mean' });
+
+    expect(statusesOf(second)).toEqual(['denied', 'denied']);
+    expect(second[0]?.steps.at(-1)?.evidence).toMatchObject({
+      rule: 'one_strategy_per_market',
+      limit: 'trend',
+      actual: 'mean',
+    });
+    expect(plain?.status).toBe('denied');
+    await send({ target: 'flat', strategy: 'trend' });
+    expect(statusesOf(await send({ target: '0.1', strategy: 'mean' }))).toEqual(['satisfied', 'placed']);
+    expect((await send({ action: 'close', strategy: 'trend' }))[0]?.status).toBe('denied');
+  });
+
+  test('is no rule of an account that says so, nor where no target is used', async () => {
+    await order('buy', '0.2', { strategy: 'trend' });
+    expect((await order('buy', '0.1', { strategy: 'mean' }))?.status).toBe('placed');
+    changeAccount({ oneStrategyPerMarket: false });
+    await send({ target: '0.2', strategy: 'trend' });
+    expect(statusesOf(await send({ target: '0.1', strategy: 'mean' }))).toEqual(['placed', 'satisfied']);
+  });
+
+  test('holds for plain orders in an account that says so', async () => {
+    changeAccount({ oneStrategyPerMarket: true });
+    await order('buy', '0.2', { strategy: 'trend' });
+
+    expect((await order('buy', '0.1', { strategy: 'mean' }))?.status).toBe('denied');
+    expect((await order('buy', '0.1', { strategy: 'trend' }))?.status).toBe('placed');
+  });
+});
+
+test('a position action that depends on an unknown order of its market waits for it, and others behind it', async () => {
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
+  await send({ action: 'buy', orderType: 'market', quantity: '0.2' });
+  await relay.receiveAll(alertWith({ action: 'close' }));
+  await relay.receiveAll(alertWith({ action: 'buy', orderType: 'market', quantity: '0.1' }));
+
+  await expect(relay.execute('s3')).rejects.toMatchObject({ code: 'position_awaited' });
+  expect(statusesOf([await relay.entry('s2'), await relay.entry('s3')])).toEqual(['accepted', 'accepted']);
+  await relay.reconcile();
+  relay.clock.advance(longestPositionLagMs + 1);
+  await relay.execute('s3');
+
+  expect(statusesOf([await relay.entry('s2'), await relay.entry('s3')])).toEqual(['placed', 'placed']);
+  expect(await heldAmount()).toBe('0.1');
+});
+
+describe('where there is no single position to speak of', () => {
+  test('in hedge mode a close names its position, and a reverse and a target are denied', async () => {
+    relay.paper.control.setHedgeMode('main', true);
+    const futures = { ticker: 'BTCUSDT.P' };
+    const open = async (positionSide: string, action: string) => {
+      alerts += 1;
+      await relay.receiveAll(
+        JSON.stringify({
+          ...futures,
+          id: `s${alerts}`,
+          ...{ action, positionSide, orderType: 'market', quantity: '0.1', maxSlippage: '0.5%' },
+        }),
+      );
+      await executeSignal(relay.services, { account: 'main', signalId: `s${alerts}`, market: 'BTC_PERP' });
+      relay.clock.advance(longestPositionLagMs + 1);
+      return await relay.entry(`s${alerts}`);
+    };
+    await open('LONG', 'buy');
+    await open('SHORT', 'sell');
+    const later = async (members: object) => {
+      await relay.receiveAll(alertWith({ ...futures, ...members }));
+      const id = `s${alerts}`;
+      await executeSignal(relay.services, { account: 'main', signalId: id, market: 'BTC_PERP' });
+      return await relay.entry(id);
+    };
+
+    expect((await later({ action: 'close' })).steps.at(-1)).toMatchObject({
+      status: 'denied',
+      note: expect.stringContaining('write "action": "close" with "positionSide": "LONG" or "SHORT"'),
+    });
+    expect((await later({ target: '0.1' })).status).toBe('denied');
+    expect((await later({ action: 'reverse' })).status).toBe('denied');
+    expect((await later({ action: 'close', positionSide: 'SHORT' })).status).toBe('placed');
+    const client = await relay.services.exchangeFor('main');
+    expect(await client.call(openPositions, { market: 'BTC_PERP' })).toMatchObject([
+      { positionSide: 'LONG' },
+    ]);
+  });
+
+  test('in a market that trades on spot by now, it is denied with what to write', async () => {
+    await relay.receiveAll(alertWith({ action: 'close' }));
+    const { main } = relay.services.settings.accounts;
+    changeAccount({
+      markets: { BTC_USDT: { ...(main?.markets['BTC_USDT'] as MarketLimits), tradesOn: 'spot' } },
+    });
+
+    await relay.execute('s1');
+
+    expect(noteOf(await relay.entry('s1'))).toBe(
+      'BTC_USDT trades on spot, where there are no positions; instead of "close" write "sell" with "quantityPercent": "100%" to sell all of it',
+    );
+  });
+
+  test('a dry run shows both legs as if the first had been sent', async () => {
+    await order('buy', '0.2');
+    changeAccount({ mode: 'dry-run' });
+
+    const [reduce, open] = await send({ action: 'reverse' });
+
+    expect([reduce?.status, open?.status, await heldAmount()]).toEqual(['dry_run', 'dry_run', '0.2']);
+    const requestOf = (entry: Entry | undefined) => entry?.steps.at(-1)?.evidence;
+    expect(requestOf(reduce)).toMatchObject({
+      requests: [{ fields: { side: 'sell', amount: '0.2', reduceOnly: true } }],
+    });
+    expect(requestOf(open)).toMatchObject({ requests: [{ fields: { side: 'sell', amount: '0.2' } }] });
+  });
+});
+
+test('in the documented dialect a position action is denied, because no list shows positions', async () => {
+  await relay.close();
+  relay = await openAftermath('documented');
+
+  const [entry] = await send({ action: 'close' });
+
+  expect(entry?.steps.at(-1)?.evidence).toMatchObject({
+    rule: 'position_not_in_dialect',
+    actual: 'documented',
+  });
+});

@@ -1,0 +1,158 @@
+import { type Decimal, formatDecimal, minimum, parseDecimal, zero } from '../../lib/base/decimal.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import type { Fill, OrderExecution } from '../../lib/model/execution.ts';
+import { isOrderEnd, type Side } from '../../lib/model/order.ts';
+import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/exchange-state.ts';
+import type { Deal } from '../../lib/paper/trade-records.ts';
+import { orderSignalOf } from '../../lib/positions/sent-order.ts';
+import { keyText } from './history.ts';
+import type { Facts, InvariantName, Violation } from './invariants.ts';
+
+/** An entry that was placed, its order at the exchange, and the exits that the exchange made from it. */
+interface PlacedEntry {
+  readonly entry: Entry;
+  readonly order: PaperOrder;
+  readonly exits: readonly PaperOrder[];
+}
+
+/** Finds fills and ends of followed orders that differ from the exchange's, and positions that lost their stop in silence. */
+export function findWrongFollowing(facts: Facts): readonly Violation[] {
+  if (facts.dialect !== 'live') return [];
+  const placed = listPlaced(facts);
+  return [
+    ...findWrongFills(facts, placed),
+    ...placed.flatMap((one) => findWrongTotals(one)),
+    ...placed.flatMap((one) => findWrongEnds(one)),
+    ...findSilentLacks(facts, placed),
+  ];
+}
+
+function broken(invariant: InvariantName, text: string): Violation {
+  return { invariant, harm: 'silent', text };
+}
+
+function listPlaced({ entries, exchange }: Facts): readonly PlacedEntry[] {
+  const children = Map.groupBy(exchange.orders.values(), ({ parentId }) => parentId);
+  return entries.flatMap((entry) => {
+    const order = entry.status === 'placed' ? exchange.orders.get(entry.orderId ?? -1) : undefined;
+    return order === undefined ? [] : [{ entry, order, exits: children.get(order.orderId) ?? [] }];
+  });
+}
+
+/** Each deal of the relay's orders and of their exits must be in the ledger once, and nothing else may be. */
+function findWrongFills({ fills, exchange }: Facts, placed: readonly PlacedEntry[]): readonly Violation[] {
+  const own = new Set(placed.flatMap(({ order, exits }) => [order, ...exits].map(({ orderId }) => orderId)));
+  const deals = exchange.deals.filter(({ orderId }) => own.has(orderId)).map(textOfDeal);
+  const stored = fills.map(textOfFill);
+  const missing = deals.filter((text) => !stored.includes(text));
+  const invented = stored.filter((text) => !deals.includes(text));
+  return [
+    ...missing.map((text) => broken('I27', `the ledger has no fill ${text}`)),
+    ...invented.map((text) => broken('I27', `the exchange has no fill ${text}`)),
+    ...(stored.length > new Set(stored).size ? [broken('I27', 'the ledger has a fill twice')] : []),
+  ];
+}
+
+function textOfDeal(deal: Deal): string {
+  const { dealId, orderId, account, market, side, role, feeAsset, atMs } = deal;
+  const numbers = [deal.amount, deal.price, deal.notional, deal.fee].map(formatDecimal);
+  return [dealId, orderId, account, market, side, role, feeAsset, atMs, ...numbers].join(' ');
+}
+
+function textOfFill(fill: Fill): string {
+  const { dealId, orderId, market, side, liquidity, feeAsset, atMs } = fill;
+  const account = exchangeAccountOf(fill.account);
+  const numbers = [fill.amount, fill.price, fill.notional, fill.fee];
+  return [dealId, orderId, account, market, side, liquidity, feeAsset, atMs, ...numbers].join(' ');
+}
+
+/** The accounts of the relay have the same names at the exchange. */
+function exchangeAccountOf(account: string): string {
+  return account;
+}
+
+function findWrongTotals({ entry, order, exits }: PlacedEntry): readonly Violation[] {
+  const known = new Map([order, ...exits].map((one) => [one.orderId, one]));
+  return (entry.execution?.orders ?? []).flatMap((told) => {
+    const real = known.get(told.orderId);
+    if (real === undefined)
+      return [broken('I27', `${keyText(entry)} claims order ${told.orderId}, which was not made from it`)];
+    const isSame =
+      parseDecimal(told.filled).eq(real.filled) &&
+      parseDecimal(told.filledNotional).eq(real.filledNotional) &&
+      feesOf(told).eq(real.fee);
+    const text = `${keyText(entry)} counts ${told.filled} (${told.filledNotional}, fees ${formatDecimal(feesOf(told))}) of order ${told.orderId}, of which ${formatDecimal(real.filled)} (${formatDecimal(real.filledNotional)}, fees ${formatDecimal(real.fee)}) filled`;
+    return isSame ? [] : [broken('I27', text)];
+  });
+}
+
+function feesOf({ fees }: OrderExecution): Decimal {
+  return Object.values(fees).reduce((sum, fee) => sum.plus(parseDecimal(fee)), zero);
+}
+
+/** Of every order that ended, the end must be told; of every other one, none. */
+function findWrongEnds({ entry, order, exits }: PlacedEntry): readonly Violation[] {
+  const told = new Map((entry.execution?.orders ?? []).map((one) => [one.orderId, one]));
+  return [order, ...exits].flatMap((real) => {
+    const known = told.get(real.orderId);
+    const status = known?.status ?? 'nothing';
+    const isSame = isOrderEnd(real.status)
+      ? status === real.status && known?.endedAtMs === real.updatedAtMs
+      : status === real.status;
+    const isOpenAsTold = real !== order || !isOrderEnd(real.status) || !entry.orderOpen;
+    const text = `${keyText(entry)} says ${status} of order ${real.orderId}, which is ${real.status} since ${real.updatedAtMs}`;
+    return isSame && isOpenAsTold ? [] : [broken('I28', text)];
+  });
+}
+
+/** A position whose stop-loss is missing, while its entry is followed, must have raised an alarm. */
+function findSilentLacks({ exchange, history }: Facts, placed: readonly PlacedEntry[]): readonly Violation[] {
+  const left = new Map<string, Decimal>();
+  return placed.flatMap((one) => {
+    const { entry, order } = one;
+    const held = heldWithoutStop(one);
+    if (held === null || entry.execution?.isFollowed !== true) return [];
+    const key = `${order.account} ${order.market} ${order.side}`;
+    const rest = left.get(key) ?? uncoveredOf(exchange, order);
+    const uncovered = minimum(held, rest);
+    left.set(key, rest.minus(uncovered));
+    const isTold = history.alarms.some(
+      ({ name, facts }) =>
+        name === 'position_unprotected' &&
+        facts['account'] === entry.account &&
+        facts['signalId'] === entry.signalId,
+    );
+    const text = `${keyText(entry)} holds ${formatDecimal(uncovered)} without its stop-loss, and no alarm says so`;
+    return uncovered.gt(zero) && !isTold ? [broken('I29', text)] : [];
+  });
+}
+
+/** What an entry with a stop-loss holds while that is not open; null when it has one, or holds nothing. */
+function heldWithoutStop({ entry, order, exits }: PlacedEntry): Decimal | null {
+  const signal = orderSignalOf(entry);
+  if (signal?.stopLoss === undefined || isSpotOrder(order)) return null;
+  if (exits.some((exit) => exit.activationPrice !== null && !isOrderEnd(exit.status))) return null;
+  const held = exits.reduce((rest, exit) => rest.minus(exit.filled), order.filled);
+  return held.gt(zero) ? held : null;
+}
+
+/** The part of the position that no stop order of the exchange would stop out. */
+function uncoveredOf(exchange: ExchangeState, { account, market, side }: PaperOrder): Decimal {
+  const positions = exchange.accounts.get(account)?.collateral.positions.values() ?? [];
+  const position = [...positions]
+    .filter((one) => one.market === market && one.amount.gt(zero) === (side === 'buy'))
+    .reduce((sum, { amount }) => sum.plus(amount.abs()), zero);
+  const covered = [...exchange.open.values()]
+    .filter((order) => order.account === account && order.market === market && stopsOut(side, order))
+    .reduce((sum, { remaining }) => sum.plus(remaining), zero);
+  const rest = position.minus(covered);
+  return rest.lt(zero) ? zero : rest;
+}
+
+function stopsOut(side: Side, order: PaperOrder): boolean {
+  return (
+    order.side !== side &&
+    order.activationCondition === (side === 'buy' ? 'lte' : 'gte') &&
+    (order.reduceOnly || order.clientOrderId === '')
+  );
+}

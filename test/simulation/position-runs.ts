@@ -1,0 +1,74 @@
+import { createRandom, type Random } from '../../lib/base/random.ts';
+import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { OrderKindName } from '../../lib/model/order.ts';
+import type { Settings } from '../../lib/model/settings.ts';
+import { pickOne, rollChance } from './dice.ts';
+import { type Ground, type Grounds, groundsIn } from './grounds.ts';
+import { changeAccounts } from './mutate.ts';
+
+/** What is special in a run in which strategies hold positions. */
+export interface PositionRun {
+  /** Draws what the run has beyond an ordinary one, so that ordinary runs do not depend on it. */
+  readonly random: Random;
+  /** The markets in which strategies hold positions. */
+  readonly held: Grounds;
+  /** Where the other alerts trade; in some runs also in those markets. */
+  readonly others: Grounds;
+  readonly settings: (settings: Settings) => Settings;
+  /** Several signals must succeed before a position is held, so most such runs have fewer faults each minute. */
+  readonly faultScale: number;
+}
+
+const seedsPerPositionRun = 3;
+const remainder = 2;
+/** Spreads the seeds, in another way than that of the run itself. */
+const seedStride = 0x85ebca6b;
+
+/**
+ * @param kind of every order of the run; absent: any
+ * @returns null for a seed whose alerts are about orders only
+ */
+export function drawPositionRun(
+  seed: number,
+  dialect: Dialect,
+  kind: OrderKindName | undefined,
+): PositionRun | null {
+  // The orders of position actions are market orders.
+  const isOfKind = kind === undefined || kind === 'market';
+  if (dialect !== 'live' || seed % seedsPerPositionRun !== remainder || !isOfKind) return null;
+  const random = createRandom(Math.imul(seed, seedStride));
+  const held = drawHeld(random);
+  return {
+    random,
+    held,
+    others: drawOthers(random, held),
+    settings: drawSettings(random),
+    faultScale: pickOne(random, [0.2, 0.3, 0.5, 1]),
+  };
+}
+
+/** One market or two; each account trades a market of its own. */
+function drawHeld(random: Random): Grounds {
+  const mayHold = groundsIn('live').filter(
+    ({ tradesOn, account }) => tradesOn !== 'spot' && account !== 'rehearsal',
+  );
+  const pick = () => pickOne(random, mayHold as [Ground, ...Ground[]]);
+  const [first, second] = [pick(), pick()];
+  return isSame(first, second) ? [first] : [first, second];
+}
+
+function drawOthers(random: Random, held: Grounds): Grounds {
+  const all = groundsIn('live');
+  if (rollChance(random, 0.3)) return all;
+  return all.filter((ground) => !held.some((other) => isSame(ground, other))) as unknown as Grounds;
+}
+
+function isSame(one: Ground, other: Ground): boolean {
+  return one.account === other.account && one.ticker === other.ticker;
+}
+
+function drawSettings(random: Random): PositionRun['settings'] {
+  const onMismatch = pickOne(random, ['deny', 'resync', 'flatten'] as const);
+  const oneStrategyPerMarket = pickOne(random, [null, null, true, false]);
+  return changeAccounts((account) => ({ ...account, onMismatch, oneStrategyPerMarket }));
+}

@@ -1,0 +1,64 @@
+import type { Decimal } from '../../lib/base/decimal.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { Entry } from '../../lib/ledger/entry.ts';
+import { marketNamed } from '../../lib/paper/markets.ts';
+import type { History } from './history.ts';
+import type { Facts } from './invariants.ts';
+import { longestPositionLagMs } from './network.ts';
+import type { Invocation } from './process.ts';
+import { type TruePosition, truePositions } from './true-positions.ts';
+
+/** What a relay could have seen of a position when it decided. */
+export interface PositionView {
+  readonly truth: TruePosition;
+  /**
+   * The positions that the reading may have shown: those between the lag of its list before the reading and the decision,
+   * but none from before the last order that the relay sent at market. Empty when nothing was read.
+   */
+  readonly believable: readonly Decimal[];
+  /** When the reading was sent; null when nothing was read. */
+  readonly readAtMs: number | null;
+}
+
+export type ViewOf = (entry: Pick<Entry, 'account' | 'signal'>, decided: Decided) => PositionView;
+
+/** When something was decided, and in which invocation. */
+export interface Decided {
+  readonly atMs: number;
+  readonly invocation: Invocation | null;
+}
+
+export function createViews({ history, exchange }: Pick<Facts, 'history' | 'exchange'>): ViewOf {
+  const positionOf = truePositions(exchange);
+  return ({ account, signal }, decided) => {
+    const truth = positionOf(account, signal?.market ?? '');
+    const readAtMs = readingBefore(history, account, decided);
+    if (readAtMs === null) return { truth, believable: [], readAtMs };
+    const fromMs = Math.max(readAtMs - longestPositionLagMs, truth.lastOwnFill(decided.atMs));
+    return { truth, believable: truth.within(fromMs, decided.atMs), readAtMs };
+  };
+}
+
+/** How long before a decision its reading may have been sent: the relay uses it for 5 s, on a clock that may be set. */
+const longestReadingMs = 30_000;
+
+/** The last list of positions that the invocation asked for and got before it decided. */
+function readingBefore({ sends }: History, account: string, { atMs, invocation }: Decided): number | null {
+  const reading = sends.findLast(
+    (send) =>
+      send.path === openPositions.path.live &&
+      send.signer === account &&
+      send.invocation === invocation &&
+      send.atMs <= atMs &&
+      send.atMs >= atMs - longestReadingMs &&
+      send.outcome?.kind === 'answered' &&
+      send.outcome.status === 200,
+  );
+  return reading?.atMs ?? null;
+}
+
+/** Whether an account has a long and a short position in a market. */
+export function isHedged({ exchange }: Pick<Facts, 'exchange'>, { account, signal }: Entry): boolean {
+  const isPerpetual = marketNamed(signal?.market ?? '').settlement === 'perpetual';
+  return isPerpetual && exchange.accounts.get(account)?.collateral.isHedged === true;
+}

@@ -1,0 +1,70 @@
+import { type Decimal, zero } from '../../lib/base/decimal.ts';
+import type { PositionState } from '../../lib/model/signal.ts';
+import { type ExchangeState, isSpotOrder, type PaperOrder } from '../../lib/paper/exchange-state.ts';
+import { handPrefix } from './own-orders.ts';
+
+/** One fill's change of a position, signed in base units. */
+export interface PositionChange {
+  readonly atMs: number;
+  readonly order: PaperOrder;
+  readonly before: Decimal;
+  readonly after: Decimal;
+}
+
+/** The position of an account in a market, from the fills of the exchange. */
+export class TruePosition {
+  /** Oldest first. */
+  readonly changes: readonly PositionChange[];
+
+  constructor(changes: readonly PositionChange[]) {
+    this.changes = changes;
+  }
+
+  at(atMs: number): Decimal {
+    return this.changes.findLast((change) => change.atMs <= atMs)?.after ?? zero;
+  }
+
+  /** Every position that there was from one time to another, the one at its start included. */
+  within(fromMs: number, untilMs: number): readonly Decimal[] {
+    const later = this.changes.filter(({ atMs }) => atMs > fromMs && atMs <= untilMs);
+    return [this.at(fromMs), ...later.map(({ after }) => after)];
+  }
+
+  /**
+   * The time before a moment since which only others changed the position: the owner, a stop-loss or take-profit, or an
+   * order that had rested. The relay knows the fills of what it sent at market, however far a list lags behind.
+   */
+  lastOwnFill(beforeMs: number): number {
+    const own = this.changes.findLast((change) => change.atMs <= beforeMs && !isByOthers(change));
+    return own?.atMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  changesOf({ orderId }: PaperOrder): readonly PositionChange[] {
+    return this.changes.filter(({ order }) => order.orderId === orderId);
+  }
+}
+
+export function isByOthers({ order, atMs }: PositionChange): boolean {
+  const { clientOrderId, parentId, createdAtMs } = order;
+  return clientOrderId.startsWith(handPrefix) || parentId !== null || atMs > createdAtMs;
+}
+
+/** The positions of all accounts in one-way mode; in hedge mode a market of perpetuals has two. */
+export function truePositions(exchange: ExchangeState): (account: string, market: string) => TruePosition {
+  const changes = new Map<string, PositionChange[]>();
+  for (const { orderId, account, market, side, amount, atMs } of exchange.deals) {
+    const order = exchange.orders.get(orderId);
+    if (order === undefined || isSpotOrder(order) || order.positionSide !== 'BOTH') continue;
+    const known = changes.get(`${account} ${market}`) ?? [];
+    const before = known.at(-1)?.after ?? zero;
+    const after = side === 'buy' ? before.plus(amount) : before.minus(amount);
+    known.push({ atMs, order, before, after });
+    changes.set(`${account} ${market}`, known);
+  }
+  return (account, market) => new TruePosition(changes.get(`${account} ${market}`) ?? []);
+}
+
+export function stateOf(position: Decimal): PositionState {
+  if (position.eq(zero)) return 'flat';
+  return position.gt(zero) ? 'long' : 'short';
+}
