@@ -64,7 +64,7 @@ describe('An order only reduces', () => {
     ['although another order rests on its side', reduces('2', {}, exposureOf('2', { side: 'sell' })), true],
     [
       'but not if it rests itself, and that one goes first',
-      reduces('2', { type: 'limit' }, exposureOf('2', { side: 'sell' })),
+      reduces('2', { type: 'limit', price: parseDecimal('9') }, exposureOf('2', { side: 'sell' })),
       false,
     ],
     [
