@@ -30,12 +30,25 @@ export function choosePosition(
 ): Chosen {
   const side = named === undefined || named === 'BOTH' ? null : named;
   const hedged = positions.filter(({ positionSide }) => positionSide !== 'BOTH');
+  const oneWay = positions.find(({ positionSide }) => positionSide === 'BOTH');
+  if (side !== null && oneWay !== undefined)
+    return { ok: false, denial: denyOneWayMode(market, side, oneWay.amount) };
   if (side !== null) {
     const amount = hedged.find(({ positionSide }) => positionSide === side)?.amount ?? zero;
     return { ok: true, position: { amount, side } };
   }
   if (hedged.length > 0) return { ok: false, denial: denyHedgeMode(market, hedged) };
-  return { ok: true, position: { amount: positions[0]?.amount ?? zero, side: null } };
+  return { ok: true, position: { amount: oneWay?.amount ?? zero, side: null } };
+}
+
+function denyOneWayMode(market: string, side: PositionSide, amount: Decimal): Denial {
+  const actual = describeAmount(amount);
+  return {
+    rule: 'one_way_mode',
+    limit: `a ${side} position`,
+    actual,
+    message: `the account is in one-way mode, where ${market} has one position (${actual}); remove "positionSide"`,
+  };
 }
 
 function denyHedgeMode(

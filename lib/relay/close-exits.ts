@@ -12,6 +12,7 @@ import { longestPositionLagMs } from '../positions/trust-reading.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
+import { listRecent } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** A position that an order closes. */
@@ -112,12 +113,12 @@ interface ExitTest {
  * take-profit that the exchange made from this relay's entries. What others placed stays.
  */
 async function createExitTest(
-  { ledger, executions }: ExecuteServices,
+  services: ExecuteServices,
   { account, market, position }: ClosedPosition,
 ): Promise<ExitTest> {
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
-  const own = await ledger.openOrders(account, market, mostBelieved);
-  const entries = [...own, ...(await executions.followed(account, mostBelieved))].filter(
+  const own = await services.ledger.openOrders(account, market, mostBelieved);
+  const entries = [...own, ...(await listRecent(services, account, market))].filter(
     ({ signal }) => signal?.market === market,
   );
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
