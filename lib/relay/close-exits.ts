@@ -12,6 +12,7 @@ import { longestPositionLagMs } from '../positions/trust-reading.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
+import { listRecent } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** A position that an order closes. */
@@ -119,13 +120,13 @@ interface ExitTest {
  * take-profit that the exchange made from this relay's entries. What others placed stays.
  */
 async function createExitTest(
-  { ledger, executions }: ExecuteServices,
+  services: ExecuteServices,
   { account, market, position }: ClosedPosition,
 ): Promise<ExitTest> {
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
-  const own = await ledger.openOrders(account, market, mostBelieved);
-  const followed = await executions.followed(account, mostBelieved);
-  const entries = [...own, ...followed].filter(({ signal }) => signal?.market === market);
+  const own = await services.ledger.openOrders(account, market, mostBelieved);
+  const recent = await listRecent(services, account, market);
+  const entries = [...own, ...recent.entries].filter(({ signal }) => signal?.market === market);
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
   const made = entries.flatMap(exitsOf);
   // Both exits of an entry are placed at once, so one that is seen stands for the other.
@@ -136,7 +137,7 @@ async function createExitTest(
     return found.length > 0;
   };
   return {
-    isWhole: followed.length < mostBelieved,
+    isWhole: recent.isWhole,
     isExit: (order) =>
       order.side === closingSide &&
       (position.side === null || order.positionSide === position.side) &&
