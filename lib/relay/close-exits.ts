@@ -8,10 +8,10 @@ import type { Entry, Step } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
 import type { SeenPosition } from '../positions/seen-position.ts';
-import { longestPositionLagMs } from '../positions/trust-reading.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
+import { orderLagMs } from './own-orders.ts';
 import { listRecent } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -194,7 +194,7 @@ function plannedExits(signalId: string, { evidence, atMs }: Step): readonly Exit
             orderId: null,
             price,
             entrySide: isFilled ? order.side : null,
-            awaitedUntilMs: isFilled ? atMs + longestPositionLagMs : 0,
+            awaitedUntilMs: isFilled ? atMs + orderLagMs : 0,
           },
         ],
   );
