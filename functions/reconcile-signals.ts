@@ -1,7 +1,7 @@
+import { createFollower } from '../lib/following/follow-orders.ts';
 import { openReconcileServices } from '../lib/host/aws-services.ts';
 import { createReconcileSignals } from '../lib/host/reconcile-signals.ts';
 import { readShippedConfig } from '../lib/host/shipped-config.ts';
-import { createFollower } from '../lib/relay/follow-orders.ts';
 import { checkedConfig } from './checked-config.ts';
 
 const services = openReconcileServices(readShippedConfig(checkedConfig), process.env);

@@ -19,6 +19,8 @@ const breaches: readonly (readonly [path: string, text: string, rule: string])[]
   ['lib/ledger/higher-rank.ts', "import '../queue/b.ts';", rank],
   ['lib/queue/sibling.ts', "import '../exchange/b.ts';", rank],
   ['lib/reports/sibling.ts', "import '../queue/b.ts';", rank],
+  ['lib/following/sibling.ts', "import '../exposure/b.ts';", rank],
+  ['lib/exposure/higher-rank.ts', "import '../relay/b.ts';", rank],
   ['lib/positions/higher-rank.ts', "import '../relay/b.ts';", rank],
   ['lib/relay/sibling.ts', "import '../paper/b.ts';", rank],
   ['lib/exchange/endpoints/sibling.ts', "import '../../ledger/b.ts';", rank],

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
+import { type PositionsReading, parseReading, readPositions } from '../../lib/exposure/read-positions.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { findStops } from '../../lib/relay/find-protection.ts';
-import { type PositionsReading, parseReading, readPositions } from '../../lib/relay/read-positions.ts';
 import { type Context, runCommand } from '../command.ts';
 import { askExchange, timeoutMs } from '../exchange.ts';
 import { CommandFailure, createUsageFailure } from '../failure.ts';

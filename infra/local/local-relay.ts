@@ -4,6 +4,7 @@ import { describeError } from '../../lib/base/describe-error.ts';
 import type { Log } from '../../lib/base/log.ts';
 import { openSqlite } from '../../lib/base/sqlite.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { createFollower, type Follower } from '../../lib/following/follow-orders.ts';
 import type { SnapshotSettings } from '../../lib/host/config.ts';
 import type { DataFolder } from '../../lib/host/data-folder.ts';
 import { createExchangeClients } from '../../lib/host/exchange-clients.ts';
@@ -18,7 +19,6 @@ import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.
 import { type Settings, tradedMarkets } from '../../lib/model/settings.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
-import { createFollower, type Follower } from '../../lib/relay/follow-orders.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { createSqliteSnapshots } from '../../lib/snapshots/sqlite-snapshots.ts';

@@ -1,4 +1,4 @@
-import type { Follower } from '../relay/follow-orders.ts';
+import type { Follower } from '../following/follow-orders.ts';
 import { lastRequestMs, type ReconcileServices, reconcileSignals } from '../relay/reconcile-signals.ts';
 import { createSchedule, type ScheduleHandler } from './schedule.ts';
 

@@ -1,14 +1,9 @@
 import * as z from 'zod/mini';
 import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { placesOrder } from '../model/signal.ts';
 import type { SeenPosition } from './seen-position.ts';
-
-/**
- * The exchange's lists may lag behind a fill by seconds; nobody publishes by how many. After this time a reading of the
- * positions is taken to show every order that was answered before it began.
- */
-export const longestPositionLagMs = 10_000;
 
 /** The last order of this relay in a market that may have changed the position. */
 export interface LastOrder {

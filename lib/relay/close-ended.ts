@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { longestLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
@@ -7,8 +8,6 @@ interface CloseServices {
   readonly ledger: Ledger;
 }
 
-/** Longer than any list of the exchange lags behind a placed order. */
-export const longestLagMs = 10 * 60_000;
 /** The most open orders read at once; the read takes milliseconds, however large the ledger is. */
 export const mostBelieved = 1000;
 /** The most entries one run closes, because its time is short; the next run closes the rest. */

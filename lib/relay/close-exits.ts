@@ -4,6 +4,7 @@ import { minimum, parseDecimal, zero } from '../base/decimal.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
+import { longestOrderLagMs } from '../exchange/lag.ts';
 import type { Entry, Step } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
@@ -11,7 +12,6 @@ import type { SeenPosition } from '../positions/seen-position.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
-import { orderLagMs } from './own-orders.ts';
 import { listRecent } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
 
@@ -194,7 +194,7 @@ function plannedExits(signalId: string, { evidence, atMs }: Step): readonly Exit
             orderId: null,
             price,
             entrySide: isFilled ? order.side : null,
-            awaitedUntilMs: isFilled ? atMs + orderLagMs : 0,
+            awaitedUntilMs: isFilled ? atMs + longestOrderLagMs : 0,
           },
         ],
   );

@@ -1,9 +1,9 @@
+import { isLossPause } from '../exposure/pause-on-loss.ts';
 import type { SignalEntry } from '../ledger/entry.ts';
 import type { Pause } from '../ledger/ledger.ts';
 import type { Denial } from '../model/outcome.ts';
 import { placesOrder } from '../model/signal.ts';
 import { checkPause } from '../risk/check-order.ts';
-import { isLossPause } from './pause-on-loss.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** The pause of an account, and when its reading began. */

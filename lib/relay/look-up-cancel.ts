@@ -1,6 +1,7 @@
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { findOrder, type ListedOrder, type OrderPlace } from '../exchange/find-order.ts';
+import { longestLagMs } from '../exchange/lag.ts';
 import { legsOf, listGroups } from '../exchange/list-groups.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
@@ -8,7 +9,6 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { CancelAllSignal, CancelSignal } from '../model/signal.ts';
 import type { Outcome } from './action.ts';
 import { allPlacedByOf, placedByOf, sentAtMs } from './cancel-target.ts';
-import { longestLagMs } from './close-ended.ts';
 import { type LookupResult, type LookupServices, notListed } from './lookup-result.ts';
 
 /**

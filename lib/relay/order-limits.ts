@@ -1,5 +1,11 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient } from '../exchange/client.ts';
+import { resultOf } from '../exposure/check-loss.ts';
+import { type DayFills, readDayFills } from '../exposure/day-profit.ts';
+import { ownOrderOf } from '../exposure/own-orders.ts';
+import { pauseOnLoss } from '../exposure/pause-on-loss.ts';
+import { countOwn, type ExposureReading, listOwn, readExposure } from '../exposure/read-exposure.ts';
+import { createUsdtPrices, type UsdtPrices } from '../exposure/usdt-prices.ts';
 import type { Account, TradingGround } from '../model/account.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { SizedOrder } from '../model/order.ts';
@@ -15,13 +21,7 @@ import {
 } from '../risk/exposure.ts';
 import { checkTradingWindow } from '../risk/trading-windows.ts';
 import type { LimitVerdict } from './action.ts';
-import { resultOf } from './check-loss.ts';
-import { type DayFills, readDayFills } from './day-profit.ts';
-import { ownOrderOf } from './own-orders.ts';
-import { pauseOnLoss } from './pause-on-loss.ts';
-import { countOwn, type ExposureReading, listOwn, readExposure } from './read-exposure.ts';
 import type { ExecuteServices } from './services.ts';
-import { createUsdtPrices, type UsdtPrices } from './usdt-prices.ts';
 
 /** The limits of growing risk, as they were read for one order. */
 export interface LimitsForOrder {

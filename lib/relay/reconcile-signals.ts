@@ -1,5 +1,6 @@
 import { describeSafely } from '../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { watchPositions } from '../exposure/watch-positions.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry, LookupProgress } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
@@ -17,7 +18,6 @@ import {
   unlessMoved,
 } from './settle-entry.ts';
 import { denyForgotten, type SweepWindow, sweepAccepted } from './sweep-accepted.ts';
-import { watchPositions } from './watch-positions.ts';
 
 /** The services that the reconciler needs. */
 export interface ReconcileServices extends SettleServices {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parseDecimal } from '../../lib/base/decimal.ts';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Status } from '../../lib/model/outcome.ts';
-import { longestPositionLagMs } from '../../lib/positions/trust-reading.ts';
 import { openAwsStage, openLocalStage, type Stage } from '../support/stages.ts';
 
 describe.each([

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { createFollower, type Follower } from '../../lib/following/follow-orders.ts';
 import { createExchangeClients, type ExchangeClients } from '../../lib/host/exchange-clients.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import type { ScheduleHandler } from '../../lib/host/schedule.ts';
@@ -9,7 +10,6 @@ import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import type { SignalQueue } from '../../lib/queue/queue.ts';
-import { createFollower, type Follower } from '../../lib/relay/follow-orders.ts';
 import { createMarketCatalogue, type MarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import { createQueuedEntrance } from '../../lib/relay/queued-entrance.ts';

@@ -3,12 +3,12 @@ import type { SqliteFile } from '../../lib/base/sqlite.ts';
 import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import { createFollower } from '../../lib/following/follow-orders.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { DueKey } from '../../lib/ledger/ledger.ts';
 import type { FaultRequest } from '../../lib/paper/faults.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
 import { executeSignal } from '../../lib/relay/execute-signal.ts';
-import { createFollower } from '../../lib/relay/follow-orders.ts';
 import { type Receipt, receiveSignal } from '../../lib/relay/receive-signal.ts';
 import {
   type ReconcileServices,

@@ -1,12 +1,12 @@
 import type { APIGatewayProxyEvent, APIGatewayProxyResult, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { type Clock, systemClock } from '../../lib/base/clock.ts';
+import { createFollower } from '../../lib/following/follow-orders.ts';
 import { createReconcileSignals } from '../../lib/host/reconcile-signals.ts';
 import { createReceiveSignal } from '../../lib/host/webhook.ts';
 import { createExecuteSignal } from '../../lib/host/worker.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { PaperExchange } from '../../lib/paper/server.ts';
 import type { SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import { createFollower } from '../../lib/relay/follow-orders.ts';
 import type { RaisedAlarm } from './record-alarms.ts';
 import { openServices, type RelayServices, token } from './relay-services.ts';
 

@@ -5,6 +5,7 @@ import { createTransport } from '../../lib/base/transport.ts';
 import type { Transport } from '../../lib/base/wire.ts';
 import { createExchangeClient } from '../../lib/exchange/client.ts';
 import type { Dialect } from '../../lib/exchange/dialect.ts';
+import type { FollowServices } from '../../lib/following/follow-services.ts';
 import { parseConfig } from '../../lib/host/config.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { createSqliteExecutions } from '../../lib/ledger/sqlite-executions.ts';
@@ -13,7 +14,6 @@ import { createSqliteMarketCopies } from '../../lib/ledger/sqlite-market-copies.
 import { tradedMarkets } from '../../lib/model/settings.ts';
 import { type PaperExchange, startPaperExchange } from '../../lib/paper/server.ts';
 import { createSqliteLine, type SqliteLine } from '../../lib/queue/sqlite-line.ts';
-import type { FollowServices } from '../../lib/relay/follow-services.ts';
 import { createMarketCatalogue } from '../../lib/relay/market-catalogue.ts';
 import { createOverloadWatch } from '../../lib/relay/overload.ts';
 import type { ReconcileServices } from '../../lib/relay/reconcile-signals.ts';

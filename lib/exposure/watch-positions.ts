@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Alarms } from '../base/alarms.ts';
+import type { Clock } from '../base/clock.ts';
 import { formatDecimal } from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
+import type { Log } from '../base/log.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import type { Settings } from '../model/settings.ts';
@@ -17,13 +21,16 @@ import {
   findReductions,
 } from './explain-reduction.ts';
 import { readPositions } from './read-positions.ts';
-import type { SettleServices } from './settle-entry.ts';
 import { createRepeatedAlarms, type RepeatedAlarms } from './watch-alarms.ts';
 import { delistedKey, watchDelistings } from './watch-delistings.ts';
 import { describeWatch, parseWatch, type Reduction, type WatchState } from './watch-state.ts';
 
 /** The services that the watch needs. */
-export interface WatchServices extends SettleServices {
+export interface WatchServices {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly alarms: Alarms;
+  readonly ledger: Ledger;
   readonly settings: Settings;
   readonly executions: Executions;
   readonly facts: AccountFacts;

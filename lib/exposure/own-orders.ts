@@ -1,5 +1,6 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Json } from '../base/json.ts';
+import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { isStillOpen } from '../ledger/executions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
@@ -18,11 +19,6 @@ export interface OwnOrder {
   readonly notional: Decimal | null;
   readonly onlyReduces: boolean;
 }
-
-/** What a list of open orders shows late, it shows after this time. */
-export const orderLagMs = 60_000;
-/** The same for the effect of a fill on the list of positions. */
-export const positionLagMs = 10_000;
 
 /**
  * The orders of these entries that are not in the list of open orders, and still may be open or may have been filled
@@ -58,7 +54,7 @@ function mayBeUnseen(entry: Entry, positions: readonly OpenPosition[], nowMs: nu
   if (own !== undefined && !isStillOpen(own.status)) return false;
   const ageMs = nowMs - entry.updatedAtMs;
   // A negative age means that the clock was set back: how old the order is is not known.
-  if (ageMs >= (entry.orderOpen ? orderLagMs : positionLagMs)) return false;
+  if (ageMs >= (entry.orderOpen ? longestOrderLagMs : longestPositionLagMs)) return false;
   return !isShown(entry, positions);
 }
 

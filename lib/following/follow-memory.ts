@@ -1,4 +1,5 @@
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { longestLagMs } from '../exchange/lag.ts';
 import {
   type AccountDeal,
   type EndedOrder,
@@ -12,7 +13,6 @@ import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { quoteInName } from '../model/market.ts';
 import type { Order } from '../model/order.ts';
-import { longestLagMs } from './close-ended.ts';
 import type { Unnamed } from './followed-exits.ts';
 import {
   createKnownOrder,

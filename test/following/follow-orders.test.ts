@@ -5,7 +5,7 @@ import type { SendOptions } from '../../lib/exchange/client.ts';
 import type { Endpoint } from '../../lib/exchange/endpoint.ts';
 import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
 import { executedHistory } from '../../lib/exchange/endpoints/executed-history.ts';
-import { createFollower } from '../../lib/relay/follow-orders.ts';
+import { createFollower } from '../../lib/following/follow-orders.ts';
 import { type Aftermath, minuteMs, noonMs, openAftermath } from '../support/aftermath.ts';
 import { buyAlert } from '../support/alerts.ts';
 import { override } from '../support/override.ts';
