@@ -77,6 +77,12 @@ export default {
       },
       maxOrdersPerMinute: 60,
       maxSignalsPerMinute: 120,
+      // What happens besides the denial when an alert's requirePosition is not the real position. 'deny': nothing.
+      // 'flatten': the position is closed. 'resync': it is closed if the alert presumes flat, and its order is placed.
+      onMismatch: 'deny',
+      // true: while the position of one strategy is open in a market, alerts of another strategy are denied there.
+      // null: only in markets where targets are used. false: never. Two strategies need two sub-accounts.
+      oneStrategyPerMarket: null,
       // Limits of growing risk; null: off. They and `maxPosition` hold for orders that enlarge what is at stake. Orders
       // that only reduce a position (`reduceOnly`, a per cent of the position, or smaller than the position that they
       // are against) and cancellations always pass. `npx relay limits` shows how much of each is used.

@@ -93,6 +93,14 @@ export const AccountSchema = z
       path: ['limitOffset'],
       message: `is ${formatPercent(offset)}, more than maxLimitDistance (${formatPercent(maximum)}): every order without a limit price would be denied; lower limitOffset, or raise maxLimitDistance`,
     });
+  })
+  .superRefine(({ onMismatch, maxSlippageRate, allowUnguardedMarket }, context) => {
+    if (onMismatch === 'deny' || maxSlippageRate !== null || allowUnguardedMarket) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['onMismatch'],
+      message: `is '${onMismatch}', which closes positions at market, and the account has no maxSlippage: those orders would be denied; add maxSlippage, for example '0.5%'`,
+    });
   });
 
 /** An account of the configuration, once it is checked. */

@@ -30,14 +30,25 @@ export function choosePosition(
 ): Chosen {
   const side = named === undefined || named === 'BOTH' ? null : named;
   const hedged = positions.filter(({ positionSide }) => positionSide !== 'BOTH');
+  const oneWay = positions.find(({ positionSide }) => positionSide === 'BOTH');
+  if (side !== null && oneWay !== undefined)
+    return { ok: false, denial: denyOneWayMode(market, side, oneWay.amount) };
   if (side !== null) {
-    const single = positions.find(({ positionSide, amount }) => positionSide === 'BOTH' && !amount.eq(zero));
-    if (single !== undefined) return { ok: false, denial: denyOneWayMode(market, single.amount, side) };
     const amount = hedged.find(({ positionSide }) => positionSide === side)?.amount ?? zero;
     return { ok: true, position: { amount, side } };
   }
   if (hedged.length > 0) return { ok: false, denial: denyHedgeMode(market, hedged) };
-  return { ok: true, position: { amount: positions[0]?.amount ?? zero, side: null } };
+  return { ok: true, position: { amount: oneWay?.amount ?? zero, side: null } };
+}
+
+function denyOneWayMode(market: string, side: PositionSide, amount: Decimal): Denial {
+  const actual = describeAmount(amount);
+  return {
+    rule: 'one_way_mode',
+    limit: `a ${side} position`,
+    actual,
+    message: `the account is in one-way mode, where ${market} has one position (${actual}); remove "positionSide"`,
+  };
 }
 
 function denyHedgeMode(
@@ -52,16 +63,6 @@ function denyHedgeMode(
     limit: 'one position in the market',
     actual,
     message: `the account is in hedge mode: ${market} has ${actual}, and the alert does not say which one it means; write "action": "close" with "positionSide": "LONG" or "SHORT"; reverse, target and requirePosition need an account in one-way mode`,
-  };
-}
-
-function denyOneWayMode(market: string, amount: Decimal, side: string): Denial {
-  const actual = describeAmount(amount);
-  return {
-    rule: 'one_way_mode',
-    limit: side,
-    actual,
-    message: `the account is in one-way mode: the one position of ${market} is ${actual}, and the alert names "positionSide": "${side}"; remove positionSide`,
   };
 }
 

@@ -12,6 +12,7 @@ import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
 import { orderLagMs } from './own-orders.ts';
+import { listRecent } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** A position that an order closes. */
@@ -87,11 +88,7 @@ async function cancelLeft(
       const isAwaited = exits.isAwaited(nowMs);
       const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (endByMs ?? nowMs);
       if (!isAwaited || !mayRepeat)
-        return describe(
-          outcome,
-          { exits: done, left },
-          exits.isWhole ? (isAwaited ? awaitedNote : null) : partNote,
-        );
+        return describe(outcome, { exits: done, left }, isAwaited ? awaitedNote : null);
       await services.clock.sleep(relistPauseMs);
     }
   } catch (error) {
@@ -102,13 +99,10 @@ async function cancelLeft(
 
 /** Between two readings of open orders in a list that may lag. */
 const relistPauseMs = 1000;
-const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
 const awaitedNote = 'the stop-loss or take-profit of an entry of the last seconds is in no list yet';
 
 /** Recognises exits, and remembers which of those that must be there it has not seen. */
 interface ExitTest {
-  /** Whether every entry was read that may have exits. */
-  readonly isWhole: boolean;
   isExit(order: Order): boolean;
   /** Whether an exit was placed so recently that a list may not show it yet. */
   isAwaited(nowMs: number): boolean;
@@ -119,13 +113,14 @@ interface ExitTest {
  * take-profit that the exchange made from this relay's entries. What others placed stays.
  */
 async function createExitTest(
-  { ledger, executions }: ExecuteServices,
+  services: ExecuteServices,
   { account, market, position }: ClosedPosition,
 ): Promise<ExitTest> {
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
-  const own = await ledger.openOrders(account, market, mostBelieved);
-  const followed = await executions.followed(account, mostBelieved);
-  const entries = [...own, ...followed].filter(({ signal }) => signal?.market === market);
+  const own = await services.ledger.openOrders(account, market, mostBelieved);
+  const entries = [...own, ...(await listRecent(services, account, market))].filter(
+    ({ signal }) => signal?.market === market,
+  );
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
   const made = entries.flatMap(exitsOf);
   // Both exits of an entry are placed at once, so one that is seen stands for the other.
@@ -136,7 +131,6 @@ async function createExitTest(
     return found.length > 0;
   };
   return {
-    isWhole: followed.length < mostBelieved,
     isExit: (order) =>
       order.side === closingSide &&
       (position.side === null || order.positionSide === position.side) &&

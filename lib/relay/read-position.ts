@@ -67,9 +67,9 @@ export async function readPosition(
 
 /**
  * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently and hold every order
- * of the last seconds; a list by account may lag behind by as much.
+ * of the last seconds; a list by account may lag behind by as much. Those that are followed no more are in that list.
  */
-async function listRecent(
+export async function listRecent(
   { ledger, executions, clock }: ExecuteServices,
   account: string,
   market: string,

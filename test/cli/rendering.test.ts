@@ -9,7 +9,7 @@ import { renderOrders } from '../../cli/render-orders.ts';
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import type { Order } from '../../lib/model/order.ts';
-import type { CancelAllSignal, OrderSignal } from '../../lib/model/signal.ts';
+import type { CancelAllSignal, OrderSignal, Signal } from '../../lib/model/signal.ts';
 import { buySignal } from './stored-signals.ts';
 
 /** The lines as read on a terminal without colours. */
@@ -213,4 +213,49 @@ describe('the state of the paper exchange', () => {
     expect(lines.at(-1)).toBe('No orders yet.');
     expect(lines.join('\n')).not.toContain('position');
   });
+});
+
+const ofPosition = { ticker: 'BTCUSDT.P', market: 'BTC_PERP', timeMs: null, maxLagMs: null };
+
+test.each<[Signal, string]>([
+  [{ ...ofPosition, action: 'close' }, 'close all'],
+  [{ ...ofPosition, action: 'close', part: '50%', positionSide: 'LONG' }, 'close 50% LONG'],
+  [{ ...ofPosition, action: 'close', unless: 'flat' }, 'close all unless the position is flat (leg 1 of 2)'],
+  [{ ...ofPosition, action: 'reverse', leg: 'reduce' }, 'reverse (leg 1 of 2: reduce)'],
+  [
+    { ...ofPosition, action: 'reverse', leg: 'open', size: { unit: 'base', quantity: '2' } },
+    'reverse to 2 (leg 2 of 2: open)',
+  ],
+  [
+    { ...ofPosition, action: 'target', leg: 'open', target: { unit: 'percent', percentOfEquity: '-50%' } },
+    'target -50% of the equity (leg 2 of 2: open)',
+  ],
+  [
+    { ...ofPosition, action: 'target', leg: 'reduce', target: { unit: 'quote', quoteQuantity: '500' } },
+    'target 500 of the quote currency (leg 1 of 2: reduce)',
+  ],
+  [{ ...ofPosition, action: 'target', leg: 'reduce', target: { unit: 'flat' } }, 'target flat'],
+])('a position action names its leg: %#', (signal, short) => {
+  expect(summariseSignal(signal)).toBe(short);
+  expect(describeSignal(signal)).toBe(`${short}, position of BTC_PERP`);
+});
+
+test('the leg that opens names its exits, and an order the position that it presumes', () => {
+  expect(
+    describeSignal({
+      ...ofPosition,
+      action: 'target',
+      leg: 'open',
+      target: { unit: 'base', quantity: '1' },
+      maxSlippage: '0.5%',
+      stopLoss: '2%',
+      takeProfit: '70000',
+      stp: 'cn',
+    }),
+  ).toBe(
+    'target 1 (leg 2 of 2: open), position of BTC_PERP, at most 0.5% beyond the best price, stop loss 2%, take profit 70000, self-trade prevention cn',
+  );
+  expect(describeSignal({ ...buySignal, requirePosition: 'flat', onMismatch: 'resync' })).toMatch(
+    /, only if the position is flat, otherwise resync$/,
+  );
 });

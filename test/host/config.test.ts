@@ -387,3 +387,18 @@ describe('the snapshots block', () => {
     );
   });
 });
+
+test('an account that closes positions by itself needs a bound for it', () => {
+  const faultsWith = (account: object) =>
+    faultsOf({
+      ...shipped,
+      accounts: {
+        a: { mode: 'live', onMismatch: 'flatten', markets: { BTC_USDT: { tradesOn: 'margin' } }, ...account },
+      },
+    });
+
+  expect(faultsWith({ maxSlippage: '0.5%' })).toEqual([]);
+  expect(faultsWith({ allowUnguardedMarket: true })).toEqual([]);
+  expect(faultsWith({ onMismatch: 'deny' })).toEqual([]);
+  expect(faultsWith({})).toEqual(['accounts.a.onMismatch']);
+});
