@@ -16,7 +16,11 @@ export const PositiveDecimal = z
 /** `"09:30"` → 570. */
 const TimeOfDay = z
   .string()
-  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/, 'must be a time from "00:00" to "24:00"')
+  .refine((text) => /^(?:[01]\d|2[0-3]):[0-5]\d$|^24:00$/.test(text), {
+    error: 'must be a time from "00:00" to "24:00"',
+    // What is checked after it compares times.
+    abort: true,
+  })
   .transform((text) => Number(text.slice(0, 2)) * 60 + Number(text.slice(3)));
 
 const WindowSchema = z

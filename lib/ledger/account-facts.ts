@@ -1,10 +1,7 @@
 import type { Json } from '../base/json.ts';
 
-/**
- * The names of what is kept: the positions as they were last read, the pause after too large a loss, what older fills left
- * behind, the owner of a market.
- */
-export type FactName = 'positions' | 'risk' | 'books' | `strategy of ${string}`;
+/** The names of what is kept: the positions as they were last read, what older fills left behind, the owner of a market. */
+export type FactName = 'positions' | 'books' | `strategy of ${string}`;
 
 /** What is known of an account and must outlive the process. Each fact is replaced as a whole. */
 export interface AccountFacts {

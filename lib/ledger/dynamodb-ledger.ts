@@ -187,6 +187,19 @@ class DynamodbLedger implements Ledger {
       await this.#table.put({ ...key, sinceMs: { N: String(pause.sinceMs) }, reason: { S: pause.reason } });
   }
 
+  /** An update, because the functions that find a reason to pause may not put items. */
+  async pauseRunning(account: string, { sinceMs, reason }: Pause): Promise<boolean> {
+    const values = { ':sinceMs': { N: String(sinceMs) }, ':reason': { S: reason } };
+    const written = await this.#table.update({
+      Key: pauseKey(account),
+      set: 'SET #sinceMs = :sinceMs, #reason = :reason',
+      condition: 'attribute_not_exists(#sinceMs)',
+      values,
+    });
+    // If the response to a write is lost, the retry conflicts with its own earlier write.
+    return written.done || written.found?.['sinceMs']?.N === String(sinceMs);
+  }
+
   /**
    * Stores which signal placed the order. It runs after the write of the outcome,
    * which matters more: without this item, the order is still found by its signal.

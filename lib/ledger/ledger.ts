@@ -205,6 +205,13 @@ export interface Ledger {
 
   /** Null resumes. */
   writePause(account: string, pause: Pause | null): Promise<void>;
+
+  /**
+   * Pauses an account that runs. A pause that exists stays as it is.
+   *
+   * @returns whether the account is paused by this pause
+   */
+  pauseRunning(account: string, pause: Pause): Promise<boolean>;
 }
 
 /** The part of the ledger that receive-signal needs. */

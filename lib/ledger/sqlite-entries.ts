@@ -73,6 +73,7 @@ const sql = {
     'SELECT * FROM entries WHERE account = ? AND order_id = ? AND market = ? ORDER BY seq DESC LIMIT 1',
   readPause: 'SELECT since_ms, reason FROM pauses WHERE account = ?',
   pause: 'INSERT OR REPLACE INTO pauses VALUES (?, ?, ?)',
+  pauseRunning: 'INSERT OR IGNORE INTO pauses VALUES (?, ?, ?)',
   resume: 'DELETE FROM pauses WHERE account = ?',
 } as const;
 

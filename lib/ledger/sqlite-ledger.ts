@@ -24,6 +24,7 @@ import { type EntryRow, entryOf, prepareLedger, rowOf, type Statements } from '.
 import { SqliteLists } from './sqlite-lists.ts';
 import { migrateLedgerTables } from './sqlite-migrations.ts';
 import { openStateAfter } from './sqlite-open-state.ts';
+import { SqlitePauses } from './sqlite-pauses.ts';
 import { formatLookup } from './stored-entry.ts';
 
 /**
@@ -50,6 +51,7 @@ class Undone extends Error {
 class SqliteLedger implements Ledger {
   readonly #file: SqliteFile;
   readonly #statements: Statements;
+  readonly #pauses: SqlitePauses;
   readonly #watch: LedgerWatch | null;
   readonly #lists: SqliteLists;
   #lastLoss: unknown = null;
@@ -58,6 +60,7 @@ class SqliteLedger implements Ledger {
     this.#file = file;
     this.#watch = watch;
     this.#statements = prepareLedger(file);
+    this.#pauses = new SqlitePauses(file, this.#statements);
     this.#lists = new SqliteLists(file, this.#statements, watch);
   }
 
@@ -165,10 +168,8 @@ class SqliteLedger implements Ledger {
   }
 
   #numberOf(key: EntryKey): number | null {
-    const known = this.#watch?.find(key) ?? null;
-    if (known !== null) return known.seq;
-    const row = this.#statements.numberOf.get(key.account, key.signalId);
-    return row === undefined ? null : Number(row['seq']);
+    const known = this.#watch?.find(key) ?? this.#statements.numberOf.get(key.account, key.signalId);
+    return known === undefined ? null : Number(known.seq);
   }
 
   async closeOrder({ account, signalId }: EntryKey): Promise<void> {
@@ -230,16 +231,16 @@ class SqliteLedger implements Ledger {
     });
   }
 
-  async readPause(account: string): Promise<Pause | null> {
-    const row = this.#file.read(() => this.#statements.readPause.get(account));
-    return row === undefined ? null : { sinceMs: Number(row['since_ms']), reason: String(row['reason']) };
+  readPause(account: string): Promise<Pause | null> {
+    return this.#pauses.read(account);
   }
 
-  async writePause(account: string, pause: Pause | null): Promise<void> {
-    const { pause: insert, resume } = this.#statements;
-    await this.#file.write(() =>
-      pause === null ? resume.run(account) : insert.run(account, pause.sinceMs, pause.reason),
-    );
+  writePause(account: string, pause: Pause | null): Promise<void> {
+    return this.#pauses.write(account, pause);
+  }
+
+  pauseRunning(account: string, pause: Pause): Promise<boolean> {
+    return this.#pauses.begin(account, pause);
   }
 
   #find(key: EntryKey): Entry | null {

@@ -88,7 +88,11 @@ async function cancelLeft(
       const isAwaited = exits.isAwaited(nowMs);
       const mayRepeat = nowMs + relistPauseMs + services.exchangeTimeoutMs / 2 < (endByMs ?? nowMs);
       if (!isAwaited || !mayRepeat)
-        return describe(outcome, { exits: done, left }, isAwaited ? awaitedNote : null);
+        return describe(
+          outcome,
+          { exits: done, left },
+          exits.isWhole ? (isAwaited ? awaitedNote : null) : partNote,
+        );
       await services.clock.sleep(relistPauseMs);
     }
   } catch (error) {
@@ -99,10 +103,13 @@ async function cancelLeft(
 
 /** Between two readings of open orders in a list that may lag. */
 const relistPauseMs = 1000;
+const partNote = 'more orders are followed than are read here, so an exit among them may be unknown';
 const awaitedNote = 'the stop-loss or take-profit of an entry of the last seconds is in no list yet';
 
 /** Recognises exits, and remembers which of those that must be there it has not seen. */
 interface ExitTest {
+  /** Whether every entry was read that may have exits. */
+  readonly isWhole: boolean;
   isExit(order: Order): boolean;
   /** Whether an exit was placed so recently that a list may not show it yet. */
   isAwaited(nowMs: number): boolean;
@@ -118,9 +125,8 @@ async function createExitTest(
 ): Promise<ExitTest> {
   const closingSide = position.amount.gt(zero) ? 'sell' : 'buy';
   const own = await services.ledger.openOrders(account, market, mostBelieved);
-  const entries = [...own, ...(await listRecent(services, account, market))].filter(
-    ({ signal }) => signal?.market === market,
-  );
+  const recent = await listRecent(services, account, market);
+  const entries = [...own, ...recent.entries].filter(({ signal }) => signal?.market === market);
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
   const made = entries.flatMap(exitsOf);
   // Both exits of an entry are placed at once, so one that is seen stands for the other.
@@ -131,6 +137,7 @@ async function createExitTest(
     return found.length > 0;
   };
   return {
+    isWhole: recent.isWhole,
     isExit: (order) =>
       order.side === closingSide &&
       (position.side === null || order.positionSide === position.side) &&

@@ -33,7 +33,7 @@ const usableMs = 1000;
  * @param reading absent: the pause is read at the first check
  */
 export function createKillSwitch(
-  { ledger, clock, facts }: Pick<ExecuteServices, 'ledger' | 'clock' | 'facts'>,
+  { ledger, clock }: Pick<ExecuteServices, 'ledger' | 'clock'>,
   { account, signal }: SignalEntry,
   reading: PauseReading | null,
 ): KillSwitch {
@@ -53,7 +53,7 @@ export function createKillSwitch(
         last = { pause: await ledger.readPause(account), readAtMs };
       }
       const { pause } = last;
-      if (pause !== null && reduces !== false && (await isLossPause(facts, account, pause))) return null;
+      if (pause !== null && reduces !== false && isLossPause(pause)) return null;
       return checkPause(pause);
     },
   };

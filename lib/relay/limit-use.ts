@@ -55,7 +55,7 @@ export async function readLimitUse(
   limits: SendOptions,
 ): Promise<LimitReport> {
   const pause = await services.ledger.readPause(account.name);
-  const uses = pause === null ? [] : [await describePause(services, account.name, pause)];
+  const uses = pause === null ? [] : [describePause(pause)];
   const { limits: own } = account;
   const bounded = Object.values(account.markets).some(({ maxPosition = null }) => maxPosition !== null);
   const isRead = bounded || (own?.maxOpenNotional ?? own?.maxDailyLoss ?? null) !== null;
@@ -69,10 +69,8 @@ export async function readLimitUse(
   return { readAtMs: read?.reading.readAtMs ?? null, limits: uses, unknown: read?.unknown ?? [] };
 }
 
-async function describePause({ facts }: ReportServices, account: string, pause: Pause): Promise<LimitUse> {
-  const passes = (await isLossPause(facts, account, pause))
-    ? '; orders that only reduce a position are sent'
-    : '';
+function describePause(pause: Pause): LimitUse {
+  const passes = isLossPause(pause) ? '; orders that only reduce a position are sent' : '';
   return {
     ...ofAccount('pause'),
     limit: 'running',

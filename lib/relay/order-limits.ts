@@ -42,7 +42,7 @@ export async function readLimits(
   target: { readonly market: string; readonly tradesOn: TradingGround },
   client: ExchangeClient,
 ): Promise<LimitsForOrder> {
-  const needs = needsOf(account, target.market);
+  const needs = needsOf(account, target.market, client);
   // One request follows another, and all of them together take no longer than one reading for an order.
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
@@ -67,10 +67,11 @@ interface Needs {
   readonly orders: string | null | undefined;
 }
 
-function needsOf(account: Account, market: string): Needs {
+function needsOf(account: Account, market: string, { dialect }: ExchangeClient): Needs {
   const { limits } = account;
   const maxPosition = limitsOf(account, market)?.maxPosition ?? null;
-  if (limits === undefined && maxPosition === null)
+  // In the other dialect nothing can be read, and an account can have trading windows alone.
+  if ((limits === undefined && maxPosition === null) || dialect !== 'live')
     return { exposure: false, fills: false, orders: undefined };
   const needsAll = (limits?.maxOpenNotional ?? null) !== null;
   return {
@@ -92,7 +93,7 @@ interface Known {
 
 async function checkAll(known: Known, sized: SizedOrder): Promise<LimitVerdict> {
   const { account, read, isSpot } = known;
-  if (read === null) return passing(isMarkedReducing(sized.order) || (isSpot && sized.order.side === 'sell'));
+  if (read === null) return checkUnread(known, sized);
   const rate = await known.prices.rateOf(currenciesInName(sized.order.market).quote);
   const notional = rate === null ? null : sized.notional.times(rate);
   const checked = { sized, notional: notional ?? zero, isSpot };
@@ -123,6 +124,15 @@ async function checkAll(known: Known, sized: SizedOrder): Promise<LimitVerdict> 
     checkTime,
     checkOthers: () => checkOthers(known, read, sized, checked.notional),
   };
+}
+
+/** Only time can limit an order for which nothing was read. */
+function checkUnread({ account, isSpot, services }: Known, { order }: SizedOrder): LimitVerdict {
+  const reduces = isMarkedReducing(order) || (isSpot && order.side === 'sell');
+  const { limits } = account;
+  if (reduces || limits === undefined) return passing(reduces);
+  const checkTime = (nowMs: number) => checkTradingWindow(limits, nowMs);
+  return { ...passing(reduces), denial: checkTime(services.clock.nowMs()), checkTime };
 }
 
 function passing(reduces: boolean): LimitVerdict {

@@ -1,27 +1,23 @@
 import type { Alarms } from '../base/alarms.ts';
 import type { Clock } from '../base/clock.ts';
-import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Ledger, Pause } from '../ledger/ledger.ts';
 import type { Denial } from '../model/outcome.ts';
-import { fieldsOf } from './read-positions.ts';
 
 export interface PauseServices {
   readonly clock: Clock;
   readonly alarms: Alarms;
-  readonly ledger: Pick<Ledger, 'readPause' | 'writePause'>;
-  readonly facts: AccountFacts;
+  readonly ledger: Pick<Ledger, 'readPause' | 'pauseRunning'>;
 }
 
 /**
  * Pauses an account whose loss of the day is too large, with an alarm. An account that is paused already stays as it is.
  *
- * The alarm comes first, and the note on whose pause it is second: after a crash in between, the next check does it again,
- * and no pause is ever taken for an operator's, which would stop reductions too.
+ * The alarm comes first: after a crash in between, the next check does both.
  *
  * @throws RelayError `store_unavailable`
  */
 export async function pauseOnLoss(
-  { clock, alarms, ledger, facts }: PauseServices,
+  { clock, alarms, ledger }: PauseServices,
   account: string,
   { rule, limit, actual, message }: Denial,
 ): Promise<void> {
@@ -34,12 +30,13 @@ export async function pauseOnLoss(
     },
     { account, rule, limit, actual, note: message },
   );
-  const sinceMs = clock.nowMs();
-  await facts.write(account, 'risk', { pausedAtMs: sinceMs });
-  await ledger.writePause(account, { sinceMs, reason: `maxDailyLoss: ${message}` });
+  await ledger.pauseRunning(account, { sinceMs: clock.nowMs(), reason: `${reasonPrefix}${message}` });
 }
 
+/** How the reason of such a pause begins. */
+const reasonPrefix = 'maxDailyLoss: ';
+
 /** Whether the pause was made by {@link pauseOnLoss}, so that orders which only reduce a position pass it. */
-export async function isLossPause(facts: AccountFacts, account: string, pause: Pause): Promise<boolean> {
-  return fieldsOf(await facts.read(account, 'risk'))['pausedAtMs'] === pause.sinceMs;
+export function isLossPause({ reason }: Pause): boolean {
+  return reason.startsWith(reasonPrefix);
 }

@@ -50,7 +50,8 @@ export async function readPosition(
     return { kind: 'waits', reason, mayPassSoon: false };
   }
   // Before the reading: an order that is answered meanwhile counts as one that the list need not show.
-  const last = findLastOrder(await listRecent(services, account, market), market);
+  const { entries } = await listRecent(services, account, market);
+  const last = findLastOrder(entries, market);
   const readAtMs = services.clock.nowMs();
   const positions = await client.call(openPositions, { market }, limits);
   const chosen = choosePosition(
@@ -73,7 +74,7 @@ export async function listRecent(
   { ledger, executions, clock }: ExecuteServices,
   account: string,
   market: string,
-): Promise<readonly Entry[]> {
+): Promise<{ readonly entries: readonly Entry[]; readonly isWhole: boolean }> {
   const followed = await executions.followed(account, mostBelieved);
   const listed: Entry[] = [];
   const earliestMs = clock.nowMs() - longestSearchMs;
@@ -86,5 +87,6 @@ export async function listRecent(
     cursor = isFound || (entries.at(-1)?.createdAtMs ?? 0) < earliestMs ? null : next;
   }
   const known = new Set(listed.map(({ signalId }) => signalId));
-  return [...listed.reverse(), ...followed.filter(({ signalId }) => !known.has(signalId))];
+  const others = followed.filter(({ signalId }) => !known.has(signalId));
+  return { entries: [...listed.reverse(), ...others], isWhole: followed.length < mostBelieved };
 }

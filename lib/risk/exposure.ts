@@ -1,13 +1,7 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import {
-  kindOfType,
-  type OrderRequest,
-  type PositionSide,
-  type Side,
-  type SizedOrder,
-} from '../model/order.ts';
+import type { OrderRequest, PositionSide, Side, SizedOrder } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
 import { limitsOf } from './check-order.ts';
 
@@ -69,9 +63,9 @@ export function onlyReduces({ sized, isSpot }: CheckedOrder, exposure: Exposure)
     .lte(held);
 }
 
-/** A market order, or one that is immediate or cancel. */
-function isFilledNow({ type, ioc }: Pick<OrderRequest, 'type' | 'ioc'>): boolean {
-  return kindOfType[type] === 'market' || ioc === true;
+/** Whether it waits for nothing: it has no trigger, and either no limit price or no time to rest. */
+function isFilledNow({ activationPrice, price, ioc }: OrderRequest): boolean {
+  return activationPrice === undefined && (price === undefined || ioc === true);
 }
 
 /** Whether the order itself says that it only reduces. */

@@ -16,7 +16,7 @@ export function describeAccountFacts(
 
       expect(await facts.read('main', 'positions')).toEqual({ atMs: 2, held: ['BTC_PERP'] });
       expect(await facts.read('main', 'strategy of BTC_PERP')).toBe('breakout');
-      expect(await facts.read('main', 'risk')).toBeNull();
+      expect(await facts.read('main', 'books')).toBeNull();
       expect(await facts.read('other', 'positions')).toBeNull();
       await close();
     });

@@ -880,6 +880,27 @@ export function describeLedger(name: string, openFixture: () => Promise<LedgerFi
     });
   });
 
+  describe(`${name}: a pause of the relay itself`, () => {
+    const own = { sinceMs: noonMs, reason: 'a loss' };
+
+    test('begins while the account runs, and again after it was lifted', async () => {
+      expect(await ledger.pauseRunning('main', own)).toBe(true);
+      expect(await ledger.readPause('main')).toStrictEqual(own);
+      expect(await ledger.pauseRunning('main', own)).toBe(true);
+      await ledger.writePause('main', null);
+      expect(await ledger.pauseRunning('main', { ...own, sinceMs: noonMs + 5 })).toBe(true);
+      expect(await ledger.readPause('main')).toMatchObject({ sinceMs: noonMs + 5 });
+      expect(await ledger.readPause('second')).toBeNull();
+    });
+
+    test('never replaces a pause that exists', async () => {
+      await ledger.writePause('main', { sinceMs: noonMs - 1, reason: 'news' });
+
+      expect(await ledger.pauseRunning('main', own)).toBe(false);
+      expect(await ledger.readPause('main')).toStrictEqual({ sinceMs: noonMs - 1, reason: 'news' });
+    });
+  });
+
   describe(`${name}: restart`, () => {
     test('loses nothing', async () => {
       await acceptOne(ledger, orderEntry('a'), { maxPerMinute: 1 });

@@ -33,7 +33,7 @@ function createSwitch(entry: SignalEntry, reading: PauseReading | null) {
       return stored.readPause(account);
     },
   });
-  return createKillSwitch({ ledger, facts: relay.services.facts, clock: relay.clock }, entry, reading);
+  return createKillSwitch({ ledger, clock: relay.clock }, entry, reading);
 }
 
 test('a reading that is at hand is used for one second, and not a millisecond longer', async () => {

@@ -232,6 +232,17 @@ describe('tradingWindows', () => {
   });
 });
 
+test('in the documented dialect, trading windows hold for every order that is not marked as a reduction', async () => {
+  await relay.close();
+  relay = await openAftermath('documented');
+  relay.setPrice('50000');
+  const closed = settingsWith({ limitOffset: '0.1%', tradingWindows: [{ from: '15:00', until: '14:00' }] });
+  const stop = { orderType: undefined, maxSlippage: undefined, stopPrice: '50100', quantity: '0.01' };
+
+  expect(await send(closed, { action: 'buy', ...stop })).toMatchObject({ rule: 'trading_windows' });
+  expect(await send(settingsWith({ limitOffset: '0.1%' }), { action: 'buy', ...stop })).toEqual(placed);
+});
+
 test('an account without limits of risk causes no request for them', async () => {
   await send(settingsWith({}), { action: 'buy', quantity: '0.01' });
 

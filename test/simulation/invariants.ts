@@ -14,6 +14,7 @@ import { findUnlawfulOrders } from './order-invariants.ts';
 import { findWrongOutcomes } from './outcome-invariants.ts';
 import { findEnlargedPositions } from './position-invariants.ts';
 import { findLostRefusals } from './refusal-invariants.ts';
+import { findRisks } from './risk-invariants.ts';
 import { findWrongSizes } from './sizing-invariants.ts';
 import { findSecondStrategies } from './strategy-invariants.ts';
 import { findFalselySatisfied, findMissedTargets } from './target-invariants.ts';
@@ -50,6 +51,7 @@ export const invariants = {
   I27: 'the fills in the ledger are those of the exchange: none is missing, none invented, none counted twice',
   I28: 'the ledger says how each order and each exit made from it stands or ended',
   I29: 'a position that has lost its stop-loss raises an alarm',
+  I30: 'no order enlarges what is at stake beyond the limits of its account, as far as the relay could know',
 } as const;
 export type InvariantName = keyof typeof invariants;
 
@@ -93,5 +95,6 @@ export function findViolations(facts: Facts): readonly Violation[] {
     ...findBrokenWaits(facts),
     ...findSecondStrategies(facts),
     ...findWrongFollowing(facts),
+    ...findRisks(facts),
   ];
 }

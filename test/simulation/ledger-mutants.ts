@@ -310,7 +310,7 @@ export const ledgerMutants: readonly Mutant[] = [
   {
     name: 'forgotten-orders',
     breaks: 'a cancel_all does not know the orders that were placed',
-    seeds: 100,
+    seeds: 300,
     dialect: 'documented',
     // Where the exchange lists its open orders, the list names them; the written API has no such list.
     kinds: ['stop_limit'],

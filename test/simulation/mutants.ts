@@ -7,6 +7,7 @@ import type { Mutant } from './mutation.ts';
 import { orderMutants } from './order-mutants.ts';
 import { positionMutants } from './position-mutants.ts';
 import { webhookMutants } from './receive-mutants.ts';
+import { riskMutants } from './risk-mutants.ts';
 import { sizeMutants } from './size-mutants.ts';
 import type { Range } from './tally.ts';
 import { wireMutants } from './wire-mutants.ts';
@@ -26,6 +27,7 @@ const mutants: readonly Mutant[] = [
   ...sizeMutants,
   ...boundMutants,
   ...positionMutants,
+  ...riskMutants,
   ...wireMutants,
   ...followMutants,
 ];

@@ -11,7 +11,7 @@ import type { Outages } from './faults.ts';
 import type { Mutation } from './mutation.ts';
 import { fillSecrets } from './operator.ts';
 import type { Stage } from './process.ts';
-import { exchangeAddress, type LocalFlush, type SimulatedWorld, settings } from './simulated-world.ts';
+import { exchangeAddress, type LocalFlush, type SimulatedWorld, settingsIn } from './simulated-world.ts';
 
 let databaseCount = 0;
 
@@ -31,10 +31,11 @@ export function openSimulatedWorld(
   const { database } = openSqlite(databasePath);
   // Committed before the next event of the simulated world.
   const file = waitingFor(localFlush, createSqliteFile(database, { scheduleFlush: queueMicrotask }));
+  const own = ownSettings(settingsIn(dialect));
   const world: SimulatedWorld = {
     stage,
     dialect,
-    settings: mutation.settings?.(ownSettings(settings)) ?? ownSettings(settings),
+    settings: mutation.settings?.(own) ?? own,
     databasePath,
     file,
     localFlush,

@@ -28,7 +28,7 @@ import type { Stage } from './process.ts';
 import { resolveUnknown } from './resolving.ts';
 import { listSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
-import { type SimulatedWorld, settings } from './simulated-world.ts';
+import { type SimulatedWorld, settingsIn } from './simulated-world.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -117,7 +117,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
     fills,
     exchange: world.exchange.state,
     dialect,
-    settings: positions?.settings(settings) ?? settings,
+    settings: positions?.settings(settingsIn(dialect)) ?? settingsIn(dialect),
     secrets: listSecrets(world.secrets, loop.nowMs),
   };
   return { ...facts, violations: findViolations(facts) };

@@ -5,6 +5,7 @@ import type { AccountFacts } from '../../lib/ledger/account-facts.ts';
 import type { Executions } from '../../lib/ledger/executions.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { MarketCopies } from '../../lib/ledger/market-copies.ts';
+import type { Account } from '../../lib/model/account.ts';
 import type { Settings } from '../../lib/model/settings.ts';
 import type { SimulatedExchange } from './exchange.ts';
 import type { Outages } from './faults.ts';
@@ -59,11 +60,12 @@ const config = {
       maxSlippage: '0.5%',
       allowUnguardedMarket: true,
       markets: {
-        BTC_USDT: { tradesOn: 'margin', maxNotional: '110000' },
-        BTC_PERP: { tradesOn: 'futures', maxAmount: '2.5' },
+        BTC_USDT: { tradesOn: 'margin', maxNotional: '110000', maxPosition: '1.6' },
+        BTC_PERP: { tradesOn: 'futures', maxAmount: '2.5', maxPosition: '1.7' },
         ETH_USDT: { tradesOn: 'margin' },
         XRP_USDT: { tradesOn: 'margin' },
       },
+      maxDailyLoss: '90',
     },
     second: {
       mode: 'live',
@@ -74,12 +76,37 @@ const config = {
       },
       maxOrdersPerMinute: 3,
       maxSignalsPerMinute: 4,
+      maxOpenNotional: '150000',
+      // Closed for one minute: the runs begin at midnight.
+      tradingWindows: [{ from: '00:02', until: '00:01' }],
     },
     rehearsal: { mode: 'dry-run', markets: { BTC_USDT: { tradesOn: 'margin', sides: ['buy'] } } },
   },
 } satisfies RelayConfig;
 
 export const { settings } = parseConfig(config);
+
+/** The written API lists neither positions nor fills, so a relay that speaks it has no limits but trading windows. */
+export function settingsIn(dialect: Dialect): Settings {
+  return dialect === 'live' ? settings : { ...settings, accounts: mapValues(settings.accounts, withoutRisk) };
+}
+
+function withoutRisk({ limits, markets, ...account }: Account): Account {
+  return {
+    ...account,
+    ...(limits === undefined
+      ? {}
+      : { limits: { ...limits, maxOpenNotional: null, maxDailyLoss: null, coolDownMs: null } }),
+    markets: mapValues(markets, (market) => ({ ...market, maxPosition: null })),
+  };
+}
+
+function mapValues<From, To>(
+  record: Readonly<Record<string, From>>,
+  change: (value: From) => To,
+): Record<string, To> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+}
 
 /** How long one request to the exchange may take, retries included; as in production. */
 export const exchangeTimeoutMs = 10_000;

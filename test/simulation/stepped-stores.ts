@@ -90,6 +90,8 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
     readPause: (account) => process.step('ledger.readPause', account, () => ledger.readPause(account)),
     writePause: (account, pause) =>
       process.step('ledger.writePause', account, () => ledger.writePause(account, pause)),
+    pauseRunning: (account, pause) =>
+      process.step('ledger.pauseRunning', account, () => ledger.pauseRunning(account, pause)),
   };
 }
 

@@ -1,0 +1,88 @@
+import { parseDecimal } from '../../lib/base/decimal.ts';
+import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { Account, RiskLimits } from '../../lib/model/account.ts';
+import type { OpenPosition } from '../../lib/model/holdings.ts';
+import { override } from '../support/override.ts';
+import { changeAccounts, changeCalls } from './mutate.ts';
+import type { Mutant } from './mutation.ts';
+
+function withoutMaxPosition({ markets, ...account }: Account): Account {
+  const changed = Object.entries(markets).map(([name, limits]) => [name, { ...limits, maxPosition: null }]);
+  return { ...account, markets: Object.fromEntries(changed) };
+}
+
+function without(name: keyof RiskLimits): (account: Account) => Account {
+  return (account) =>
+    account.limits === undefined ? account : { ...account, limits: { ...account.limits, [name]: null } };
+}
+
+/** Reports every position as one that has neither gained nor lost. */
+function hideLosses(client: ExchangeClient): ExchangeClient {
+  return changeCalls(client, (name, _, ask) =>
+    name === openPositions.name
+      ? ask().then((positions) =>
+          (positions as readonly OpenPosition[]).map((position) => ({
+            ...position,
+            floatingProfit: parseDecimal('0'),
+          })),
+        )
+      : undefined,
+  );
+}
+
+/** Broken variants of the relay that send orders beyond the limits of risk. */
+export const riskMutants: readonly Mutant[] = [
+  {
+    name: 'no-max-position',
+    breaks: 'the largest position of a market is not checked',
+    seeds: 300,
+    dialect: 'live',
+    mutation: { settings: changeAccounts(withoutMaxPosition) },
+  },
+  {
+    name: 'position-alone',
+    breaks: 'open orders do not count against the largest position and the open notional',
+    seeds: 300,
+    dialect: 'live',
+    mutation: {
+      client: (client, { handlerName }) =>
+        handlerName !== 'execute'
+          ? client
+          : changeCalls(client, (name, params) =>
+              name === openOrder.name && !('clientOrderId' in params) ? Promise.resolve([]) : undefined,
+            ),
+      ledger: (ledger, { handlerName }) =>
+        handlerName !== 'execute' ? ledger : override(ledger, { openOrders: async () => [] }),
+    },
+  },
+  {
+    name: 'no-open-notional',
+    breaks: 'what positions and orders of the account are worth together is not checked',
+    seeds: 300,
+    dialect: 'live',
+    mutation: { settings: changeAccounts(without('maxOpenNotional')) },
+  },
+  {
+    name: 'no-daily-loss',
+    breaks: 'the loss of the day is not checked',
+    seeds: 1000,
+    dialect: 'live',
+    mutation: { settings: changeAccounts(without('maxDailyLoss')) },
+  },
+  {
+    name: 'floating-forgotten',
+    breaks: 'the floating profit of positions does not count in the loss of the day',
+    seeds: 1000,
+    dialect: 'live',
+    mutation: { client: hideLosses },
+  },
+  {
+    name: 'no-windows',
+    breaks: 'orders are sent outside the trading windows of the account',
+    seeds: 100,
+    dialect: 'live',
+    mutation: { settings: changeAccounts(without('tradingWindows')) },
+  },
+];
