@@ -17,6 +17,7 @@ describe('the position that a signal is about', () => {
   test.each([
     ['one-way mode', [held('-0.5')], undefined, 'short 0.5 null'],
     ['one-way mode, with BOTH', [held('0.5')], 'BOTH', 'long 0.5 null'],
+    ['one-way mode, with the side of hedge mode', [held('0.5')], 'LONG', 'one_way_mode'],
     ['no position', [], undefined, 'flat null'],
     ['hedge mode, named', [held('1', 'LONG'), held('-2', 'SHORT')], 'SHORT', 'short 2 SHORT'],
     ['hedge mode, named and not there', [held('1', 'LONG')], 'SHORT', 'flat SHORT'],
