@@ -77,6 +77,22 @@ function ruleFor({ signal }: Entry): 'I16' | 'I19' | null {
   return signal.reduceOnly === true || isShare ? 'I16' : null;
 }
 
+/** Whether the signal wanted nothing to be left of the position; one that wants a smaller one leaves its stops. */
+function closesAll({ signal }: Entry, { side }: PaperOrder): boolean {
+  switch (signal?.action) {
+    case 'close':
+      return signal.part === undefined;
+    case 'reverse':
+      return true;
+    case 'target': {
+      const wanted = Object.values(signal.target).find((value) => /\d/.test(value)) ?? '';
+      return wanted === '' || wanted.startsWith('-') === (side === 'sell');
+    }
+    default:
+      return false;
+  }
+}
+
 /** So long may the stops of a position that was closed stay open, while the relay cancels them. */
 const cancelTimeMs = 3 * 60_000;
 
@@ -94,6 +110,7 @@ function findOutlivingStops(
   const last = changes.findLast(({ order }) => orders.includes(order));
   // What others closed beside it is for them to clean up.
   if (last === undefined || !last.after.eq(zero) || !last.order.remaining.eq(zero)) return [];
+  if (!closesAll(entry, last.order)) return [];
   const { account, market, positionSide } = last.order;
   // Of an order that was reported as another one the owner was told to check the account.
   const isReported = ({ parentId }: PaperOrder) => {

@@ -1,9 +1,11 @@
 import { parseDecimal } from '../../lib/base/decimal.ts';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
-import { cancelOrder } from '../../lib/exchange/endpoints/cancel-order.ts';
+import { conditionalOrders } from '../../lib/exchange/endpoints/conditional-orders.ts';
+import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
+import type { Order } from '../../lib/model/order.ts';
 import { isPositionSignal, type Signal } from '../../lib/model/signal.ts';
 import { override } from '../support/override.ts';
 import { changeEntries } from './ledger-mutants.ts';
@@ -133,11 +135,16 @@ const turnAtOnce: Client = (client) =>
 
 const two = parseDecimal('2');
 
-/** Says that orders which protected a closed position are cancelled, and cancels none. */
-const leaveStops: Client = (client, { handlerName }) =>
-  changeCalls(client, (name) =>
-    handlerName === 'execute' && name === cancelOrder.name ? Promise.resolve({}) : undefined,
-  );
+/** Does not see the orders that the exchange made from a stop-loss or take-profit. */
+const overlookStops: Client = (client, { handlerName }) =>
+  changeCalls(client, (name, _, ask) => {
+    if (handlerName !== 'execute') return undefined;
+    if (name === conditionalOrders.name) return ask().then((page) => ({ ...Object(page), records: [] }));
+    if (name !== openOrder.name) return undefined;
+    return ask().then((orders) =>
+      (orders as readonly Order[]).filter(({ clientOrderId }) => clientOrderId !== ''),
+    );
+  });
 
 /** Broken variants of the relay that hold another position than the one that a strategy wants. */
 export const positionMutants: readonly Mutant[] = [
@@ -181,7 +188,8 @@ export const positionMutants: readonly Mutant[] = [
     kinds,
     mutation: {
       ledger: forgetOwnOrders,
-      executions: (executions) => override(executions, { followed: async () => [] }),
+      executions: (executions, { handlerName }) =>
+        handlerName === 'execute' ? override(executions, { followed: async () => [] }) : executions,
     },
   },
   {
@@ -243,6 +251,6 @@ export const positionMutants: readonly Mutant[] = [
     seeds: 300,
     dialect: 'live',
     kinds,
-    mutation: { client: leaveStops },
+    mutation: { client: overlookStops },
   },
 ];

@@ -56,6 +56,7 @@ const everyFault: readonly string[] = [
   'operator: restart',
   'operator: resume',
   'operator: token rotation',
+  'owner: cancel by hand',
   'owner: order by hand',
   'owner: trade before a close',
   'owner: trade by hand',
