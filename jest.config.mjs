@@ -9,7 +9,7 @@ export default {
   // Functions are loaded with the owner's configuration.
   globalSetup: '<rootDir>/test/support/provide-config.ts',
   // Generous: a slow machine must not fail what is right.
-  testTimeout: 60_000,
+  testTimeout: 300_000,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   // `npm run test:deploy` and `npm run test:clients` run these: they install what they need.
   testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/deploy/', '<rootDir>/test/clients/'],

@@ -41,9 +41,9 @@ describe('The app, with a given stage and configuration,', () => {
 
   test.each([
     // Kilobytes of 1000 bytes.
-    ['receive-signal', 260_000],
+    ['receive-signal', 270_000],
     ['execute-signal', 380_000],
-    ['reconcile-signals', 315_000],
+    ['reconcile-signals', 335_000],
     ['snapshot-balances', 260_000],
     ['snapshot-fees', 260_000],
     ['import-interest', 260_000],
