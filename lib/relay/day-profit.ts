@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import type { Json } from '../base/json.ts';
+import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Executions } from '../ledger/executions.ts';
@@ -8,7 +8,6 @@ import { type CostPosition, flatPosition } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import { type CostBooks, type RealisedProfit, replayFills } from '../risk/day-profit.ts';
-import { decimalIn, fieldsOf, numberIn } from './read-positions.ts';
 
 export interface DayServices {
   readonly clock: Clock;

@@ -1,10 +1,10 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import type { Json } from '../base/json.ts';
+import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { isStillOpen } from '../ledger/executions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isOrderEnd, type Order, type PositionSide, type Side, sides } from '../model/order.ts';
-import { decimalIn, fieldsOf, numberIn } from './read-positions.ts';
+import { longestPositionLagMs } from '../positions/trust-reading.ts';
 
 /** An order of the relay whose effect the exchange's lists may not show yet. */
 export interface OwnOrder {
@@ -21,8 +21,6 @@ export interface OwnOrder {
 
 /** What a list of open orders shows late, it shows after this time. */
 export const orderLagMs = 60_000;
-/** The same for the effect of a fill on the list of positions. */
-export const positionLagMs = 10_000;
 
 /**
  * The orders of these entries that are not in the list of open orders, and still may be open or may have been filled
@@ -58,7 +56,7 @@ function mayBeUnseen(entry: Entry, positions: readonly OpenPosition[], nowMs: nu
   if (own !== undefined && !isStillOpen(own.status)) return false;
   const ageMs = nowMs - entry.updatedAtMs;
   // A negative age means that the clock was set back: how old the order is is not known.
-  if (ageMs >= (entry.orderOpen ? orderLagMs : positionLagMs)) return false;
+  if (ageMs >= (entry.orderOpen ? orderLagMs : longestPositionLagMs)) return false;
   return !isShown(entry, positions);
 }
 
