@@ -10,7 +10,7 @@ import {
 } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { quoteInName } from '../model/market.ts';
+import { currenciesInName } from '../model/market.ts';
 import type { Order } from '../model/order.ts';
 import { longestLagMs } from './close-ended.ts';
 import type { Unnamed } from './followed-exits.ts';
@@ -122,12 +122,9 @@ export class AccountMemory {
   }
 }
 
-/** The quote currency of perpetuals, which their names do not say. */
-const perpetualQuote = 'USDT';
-
 /** Records of earlier years do not name the asset of a fee, which is the quote currency. */
 function withAsset(deal: OrderDeal, market: string): FollowedDeal {
-  return { ...deal, feeAsset: deal.feeAsset ?? quoteInName(market) ?? perpetualQuote };
+  return { ...deal, feeAsset: deal.feeAsset ?? currenciesInName(market).quote };
 }
 
 /** A reading, by order. */
@@ -170,7 +167,12 @@ export function listUnnamed({ open, ended }: AccountReading): readonly Unnamed[]
 }
 
 /** The order id of an entry whose own response never told it, if the lists show its client order id. */
-export function findOrderId({ open, ended, deals }: AccountReading, clientOrderId: string): number | null {
+export function findOrderId(
+  { open, ended, deals }: AccountReading,
+  clientOrderId: string | null,
+): number | null {
+  // An order that others placed has an empty one.
+  if (clientOrderId === null) return null;
   const named = [...open, ...ended, ...deals].find((order) => order.clientOrderId === clientOrderId);
   return named?.orderId ?? null;
 }

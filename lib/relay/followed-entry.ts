@@ -211,8 +211,10 @@ function watchedOf(execution: Execution | null): Watched {
   };
 }
 
-function comparable({ orders, isFollowed, ...rest }: Execution) {
-  return { orders, isFollowed, ...watchedOf({ orders, isFollowed, ...rest }) };
+/** The part of an execution that a reading can change. */
+function comparable(execution: Execution) {
+  const { orders, isFollowed } = execution;
+  return { orders, isFollowed, ...watchedOf(execution) };
 }
 
 /**
