@@ -39,7 +39,8 @@ export interface OrderPlaceName {
 const farthestBackMs = 30 * 24 * 3_600_000;
 
 /**
- * What one process knows of the orders of one account. It only saves requests: without it, more orders are asked for alone.
+ * What one process knows of the orders of one account. A process that begins anew asks for more orders alone, counts anew for
+ * how long an order is missing and a position is calm, and may not know which entry had an exit of an entry that is done.
  */
 export class AccountMemory {
   readonly #orders = new Map<string, KnownOrder>();

@@ -13,12 +13,11 @@ import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { isStillOpen } from '../ledger/executions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import type { Order, Side } from '../model/order.ts';
+import { type Order, oppositeOf, type Side } from '../model/order.ts';
 import { longestLagMs } from './close-ended.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
-import { oppositeOf } from './followed-exits.ts';
 import { composeStopCommand } from './stop-command.ts';
 
 /** After a fill was seen, or a stop-loss was seen to be gone, the stop-loss must be seen within this time. */

@@ -2,7 +2,7 @@ import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import { decimalIn, fieldsOf, type Json } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { OrderExecution } from '../model/execution.ts';
-import type { Side } from '../model/order.ts';
+import { oppositeOf, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 
 /** An order of the exchange's lists that carries no client order id: the exchange, or a person, made it. */
@@ -97,10 +97,6 @@ export function findExit(
       createdAtMs <= lastMs,
   );
   return fitting.sort((one, other) => one.orderId - other.orderId)[0] ?? null;
-}
-
-export function oppositeOf(side: Side): Side {
-  return side === 'buy' ? 'sell' : 'buy';
 }
 
 /** The exchange rounds a price that the alert wrote more exactly than the market allows. */
