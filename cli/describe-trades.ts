@@ -37,7 +37,7 @@ const units: readonly (readonly [unit: string, lengthMs: number])[] = [
 ];
 
 /** One decimal, except for milliseconds. */
-export function formatDuration(durationMs: number): string {
+function formatDuration(durationMs: number): string {
   const [unit, lengthMs] = units.find(([, length]) => Math.abs(durationMs) >= length) ?? ['ms', 1];
   return `${(durationMs / lengthMs).toFixed(lengthMs === 1 ? 0 : 1)} ${unit}`;
 }

@@ -1,9 +1,8 @@
-import type { Executions } from '../lib/ledger/executions.ts';
+import { type Executions, listFills } from '../lib/ledger/executions.ts';
 import type { Ledger } from '../lib/ledger/ledger.ts';
 import type { Fill } from '../lib/model/execution.ts';
 import { currenciesInName } from '../lib/model/market.ts';
 import { findAccount, type Settings } from '../lib/model/settings.ts';
-import { listFills } from '../lib/reports/read-report.ts';
 import { escapeText } from '../lib/signals/issues.ts';
 import type { Period } from '../lib/snapshots/snapshot-store.ts';
 import type { CsvCell } from './csv.ts';

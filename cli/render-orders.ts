@@ -1,7 +1,7 @@
 import { formatDecimal, zero } from '../lib/base/decimal.ts';
 import { legsOf, nameGroup } from '../lib/exchange/list-groups.ts';
 import { quoteInName } from '../lib/model/market.ts';
-import type { ConditionalOrder, Order } from '../lib/model/order.ts';
+import { type ConditionalOrder, type Order, oppositeOf } from '../lib/model/order.ts';
 import type { Cell } from './print.ts';
 import { type Column, renderTable } from './table.ts';
 import type { Screen } from './terminal.ts';
@@ -126,6 +126,6 @@ function describeTrigger({ activationPrice, activationCondition, activated }: Or
 /** A stop-loss or take-profit that does not exist yet: it is placed when the entry is filled. */
 function laterRow(kind: string, entry: Order, trigger: string, price: string): readonly Cell[] {
   const { side, amount, market } = entry;
-  const ownSide = side === 'buy' ? 'sell' : 'buy';
+  const ownSide = oppositeOf(side);
   return [kind, '–', market, ownSide, '–', formatDecimal(amount), trigger, price, 'to come', ''];
 }

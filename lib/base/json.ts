@@ -1,3 +1,5 @@
+import { type Decimal, decimalOrUndefined } from './decimal.ts';
+
 /** A JSON value; decimals are stored as text. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -57,6 +59,26 @@ export function readJson(text: string): unknown {
  */
 export function parseOwnJson<T>(text: string): T {
   return JSON.parse(text) as T;
+}
+
+/** The fields of a JSON object; none for any other value. */
+export function fieldsOf(json: Json | undefined): Readonly<Record<string, Json>> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json)
+    ? (json as Readonly<Record<string, Json>>)
+    : {};
+}
+
+/** The decimal that a text is; null for anything else. */
+export function decimalIn(json: Json | undefined): Decimal | null {
+  return typeof json === 'string' ? (decimalOrUndefined(json) ?? null) : null;
+}
+
+export function numberIn(json: Json | undefined): number | null {
+  return typeof json === 'number' ? json : null;
+}
+
+export function textIn(json: Json | undefined): string | null {
+  return typeof json === 'string' ? json : null;
 }
 
 const escapes = /\\(?:u([0-9a-f]{4})|(.))/gi;

@@ -1,14 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import type { Json } from '../base/json.ts';
+import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
-import type { Executions } from '../ledger/executions.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
 import { type CostPosition, flatPosition } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
-import { currenciesInName } from '../model/market.ts';
 import { type CostBooks, type RealisedProfit, replayFills } from '../risk/day-profit.ts';
-import { decimalIn, fieldsOf, numberIn } from './read-positions.ts';
 
 export interface DayServices {
   readonly clock: Clock;
@@ -49,33 +47,17 @@ export async function readDayFills(
       : stored;
   let books: CostBooks = start.books;
   if (start.atMs < checkpointMs) {
-    const older = await listFills(executions, account, start.atMs, checkpointMs);
-    books = replayFills(books, older, checkpointMs, currenciesInName).books;
+    const older = await readAll(listFills(executions, account, start.atMs, checkpointMs));
+    books = replayFills(books, older, checkpointMs).books;
     await facts.write(account, 'books', describeBooks(checkpointMs, books));
   }
-  const fills = await listFills(executions, account, checkpointMs, nowMs + clockAheadMs);
-  return { sinceMs, ...replayFills(books, fills, sinceMs, currenciesInName) };
+  const fills = await readAll(listFills(executions, account, checkpointMs, nowMs + clockAheadMs));
+  return { sinceMs, ...replayFills(books, fills, sinceMs) };
 }
 
-async function listFills(
-  executions: Executions,
-  account: string,
-  fromMs: number,
-  untilMs: number,
-): Promise<readonly Fill[]> {
+async function readAll(pages: AsyncIterable<Fill>): Promise<readonly Fill[]> {
   const fills: Fill[] = [];
-  let cursor: string | null = null;
-  do {
-    const page = await executions.listFills({
-      account,
-      fromMs,
-      untilMs,
-      limit: 500,
-      ...(cursor === null ? {} : { cursor }),
-    });
-    fills.push(...page.fills);
-    cursor = page.next;
-  } while (cursor !== null);
+  for await (const fill of pages) fills.push(fill);
   return fills;
 }
 
@@ -109,6 +91,5 @@ function parseBooks(fact: Json): StoredBooks | null {
 }
 
 function positionOf(amount: Decimal | null, cost: Decimal | null): CostPosition {
-  if (amount === null || cost === null || amount.eq(zero)) return flatPosition;
-  return { amount, cost, averagePrice: cost.div(amount.abs()) };
+  return amount === null || cost === null ? flatPosition : { amount, cost };
 }

@@ -17,7 +17,7 @@ const exchangeOrders: readonly (readonly [prefix: string, cause: ExchangeCause])
   ['liquidation_', 'liquidation'],
   ['delisting-', 'delisting'],
 ];
-export type ExchangeCause = 'auto_deleveraging' | 'liquidation' | 'delisting';
+type ExchangeCause = 'auto_deleveraging' | 'liquidation' | 'delisting';
 
 /** Why a position became smaller: by the exchange, by orders of the account, or nobody knows yet. */
 export type Explanation = ExchangeCause | 'own_orders' | 'unexplained';

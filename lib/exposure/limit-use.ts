@@ -3,6 +3,7 @@ import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Pause } from '../ledger/ledger.ts';
 import type { Account, RiskLimits } from '../model/account.ts';
+import { currenciesInName } from '../model/market.ts';
 import { sides } from '../model/order.ts';
 import { checkPause } from '../risk/check-order.ts';
 import { checkCoolDown, checkDailyLoss } from '../risk/day-profit.ts';
@@ -95,7 +96,7 @@ function listPositionUse({ markets }: Account, { exposure }: ExposureReading): r
             ...ofAccount('maxPosition'),
             of: `${market} ${side}`,
             ...usage(maxPosition, used, (left) => (left.lte(zero) ? denies : null)),
-            unit: market.split('_')[0] ?? null,
+            unit: currenciesInName(market).base,
           };
         }),
   );

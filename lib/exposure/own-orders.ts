@@ -1,11 +1,10 @@
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
-import type { Json } from '../base/json.ts';
+import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { isStillOpen } from '../ledger/executions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isOrderEnd, type Order, type PositionSide, type Side, sides } from '../model/order.ts';
-import { decimalIn, fieldsOf, numberIn } from './read-positions.ts';
 
 /** An order of the relay whose effect the exchange's lists may not show yet. */
 export interface OwnOrder {

@@ -8,9 +8,13 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Account } from '../model/account.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { currenciesInName } from '../model/market.ts';
-import type { Order, PositionSide } from '../model/order.ts';
-import { positionSides } from '../model/order.ts';
-import type { CountedOrder, CountedPosition, Exposure } from '../risk/exposure.ts';
+import { type Order, positionSides } from '../model/order.ts';
+import {
+  type CountedOrder,
+  type CountedPosition,
+  type Exposure,
+  isMarkedReducing,
+} from '../risk/exposure.ts';
 import { canStillFill, findUnlisted, listExitIds, type OwnOrder } from './own-orders.ts';
 import { type PositionsReading, readPositions } from './read-positions.ts';
 import type { UsdtPrices } from './usdt-prices.ts';
@@ -37,8 +41,8 @@ export interface ExposureScope {
   readonly client: ExchangeClient;
   readonly limits: SendOptions;
   readonly prices: UsdtPrices;
-  /** Whose open orders are counted; null: of all markets; undefined: no orders are read. */
-  readonly market: string | null | undefined;
+  /** Whose open orders are counted; null: of all markets. */
+  readonly market: string | null;
 }
 
 /** The most orders of the relay that are counted. */
@@ -56,9 +60,8 @@ export async function readExposure(
   scope: ExposureScope,
 ): Promise<ExposureReading> {
   const { client, limits, prices, market } = scope;
-  const own = market === undefined ? [] : await listOwn(services, account, market);
-  const open =
-    market === undefined ? { orders: [], isWhole: true } : await listOpenOrders(client, market, limits);
+  const own = await listOwn(services, account, market);
+  const open = await listOpenOrders(client, market, limits);
   const reading = await readPositions({ client, clock: services.clock, limits });
   const unlisted = findUnlisted(
     own,
@@ -151,9 +154,8 @@ async function countListed(
   exits: ReadonlySet<number>,
   prices: UsdtPrices,
 ): Promise<CountedOrder | string> {
-  const { market, side, remaining, orderId } = order;
+  const { market, side, remaining: amount, orderId, reduceOnly } = order;
   const positionSide = positionSides.find((one) => one === order.positionSide);
-  const amount = remaining;
   const notional = await valueAmount(order, prices);
   if (notional === null) return `the value of order ${orderId} in ${market} in USDT is not known`;
   return {
@@ -162,28 +164,24 @@ async function countListed(
     positionSide,
     amount,
     notional,
-    onlyReduces: order.reduceOnly === true || exits.has(orderId) || isReducingSide(order, positionSide),
+    onlyReduces:
+      exits.has(orderId) ||
+      isMarkedReducing({ side, positionSide, reduceOnly }) ||
+      (side === 'sell' && order.type.startsWith('spot_')),
     rests: true,
   };
 }
 
 async function valueAmount(order: Order, prices: UsdtPrices): Promise<Decimal | null> {
   const { market, remaining, price, activationPrice } = order;
-  // In quote units: a stop-market buy on spot.
   const rate = await prices.rateOf(currenciesInName(market).quote);
   if (rate === null) return null;
+  // Its amounts are in the quote currency.
   if (order.type === 'spot_stop_market' && order.side === 'buy') return remaining.times(rate);
   const own = price.gt(zero) ? price : (activationPrice ?? null);
   if (own?.gt(zero)) return remaining.times(own).times(rate);
   const last = await prices.lastOf(market);
   return last === null ? null : remaining.times(last);
-}
-
-/** A close in hedge mode, or a sell on spot. */
-function isReducingSide({ side, type }: Order, positionSide: PositionSide | undefined): boolean {
-  return (
-    positionSide === (side === 'sell' ? 'LONG' : 'SHORT') || (side === 'sell' && type.startsWith('spot_'))
-  );
 }
 
 /** An order of the relay as the limits count it, or what is not known of it. */

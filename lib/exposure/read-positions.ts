@@ -1,6 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { type Decimal, decimalOrUndefined } from '../base/decimal.ts';
-import { type Json, toJson } from '../base/json.ts';
+import { decimalIn, fieldsOf, type Json, numberIn, textIn, toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
@@ -65,25 +64,6 @@ function parsePosition(json: Json): OpenPosition | null {
     openedAtMs: numberIn(fields['openedAtMs']),
     modifiedAtMs: numberIn(fields['modifiedAtMs']),
   };
-}
-
-/** The fields of a JSON object; none for any other value. */
-export function fieldsOf(json: Json | undefined): Readonly<Record<string, Json>> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
-    ? (json as Readonly<Record<string, Json>>)
-    : {};
-}
-
-export function decimalIn(json: Json | undefined): Decimal | null {
-  return typeof json === 'string' ? (decimalOrUndefined(json) ?? null) : null;
-}
-
-export function numberIn(json: Json | undefined): number | null {
-  return typeof json === 'number' ? json : null;
-}
-
-function textIn(json: Json | undefined): string | null {
-  return typeof json === 'string' ? json : null;
 }
 
 function sideIn(json: Json | undefined): PositionSide {

@@ -1,3 +1,4 @@
+import { dayMs } from '../base/time-zone.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { markets as marketsEndpoint } from '../exchange/endpoints/markets.ts';
 import type { RepeatedAlarms } from './watch-alarms.ts';
@@ -8,7 +9,6 @@ export const delistedKey = 'delisted ';
 const atMinute = 17;
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 interface Watch {
   readonly startedAtMs: number;

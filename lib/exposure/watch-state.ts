@@ -1,15 +1,7 @@
 import { type Decimal, formatDecimal } from '../base/decimal.ts';
-import type { Json } from '../base/json.ts';
-import type { PositionSide } from '../model/order.ts';
-import { positionSides } from '../model/order.ts';
-import {
-  decimalIn,
-  describeReading,
-  fieldsOf,
-  numberIn,
-  type PositionsReading,
-  parseReading,
-} from './read-positions.ts';
+import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
+import { type PositionSide, positionSides } from '../model/order.ts';
+import { describeReading, type PositionsReading, parseReading } from './read-positions.ts';
 
 /** What the watch of an account's positions keeps from one run to the next: the fact `positions`. */
 export interface WatchState extends PositionsReading {

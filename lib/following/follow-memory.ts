@@ -11,7 +11,7 @@ import {
 } from '../exchange/list-account.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
-import { quoteInName } from '../model/market.ts';
+import { currenciesInName } from '../model/market.ts';
 import type { Order } from '../model/order.ts';
 import type { Unnamed } from './followed-exits.ts';
 import {
@@ -39,7 +39,8 @@ export interface OrderPlaceName {
 const farthestBackMs = 30 * 24 * 3_600_000;
 
 /**
- * What one process knows of the orders of one account. It only saves requests: without it, more orders are asked for alone.
+ * What one process knows of the orders of one account. A process that begins anew asks for more orders alone, counts anew for
+ * how long an order is missing and a position is calm, and may not know which entry had an exit of an entry that is done.
  */
 export class AccountMemory {
   readonly #orders = new Map<string, KnownOrder>();
@@ -122,12 +123,9 @@ export class AccountMemory {
   }
 }
 
-/** The quote currency of perpetuals, which their names do not say. */
-const perpetualQuote = 'USDT';
-
 /** Records of earlier years do not name the asset of a fee, which is the quote currency. */
 function withAsset(deal: OrderDeal, market: string): FollowedDeal {
-  return { ...deal, feeAsset: deal.feeAsset ?? quoteInName(market) ?? perpetualQuote };
+  return { ...deal, feeAsset: deal.feeAsset ?? currenciesInName(market).quote };
 }
 
 /** A reading, by order. */
@@ -170,7 +168,12 @@ export function listUnnamed({ open, ended }: AccountReading): readonly Unnamed[]
 }
 
 /** The order id of an entry whose own response never told it, if the lists show its client order id. */
-export function findOrderId({ open, ended, deals }: AccountReading, clientOrderId: string): number | null {
+export function findOrderId(
+  { open, ended, deals }: AccountReading,
+  clientOrderId: string | null,
+): number | null {
+  // An order that others placed has an empty one.
+  if (clientOrderId === null) return null;
   const named = [...open, ...ended, ...deals].find((order) => order.clientOrderId === clientOrderId);
   return named?.orderId ?? null;
 }

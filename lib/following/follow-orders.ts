@@ -98,7 +98,7 @@ async function followAccount(
     const { orderId, clientOrderId } = entry;
     const signal = orderSignalOf(entry);
     if (signal === null) return [];
-    const known = orderId ?? entry.execution?.orders[0]?.orderId ?? findOrderId(reading, clientOrderId ?? '');
+    const known = orderId ?? entry.execution?.orders[0]?.orderId ?? findOrderId(reading, clientOrderId);
     return [new FollowedEntry(entry, signal, known)];
   });
   const index = indexReading(reading);

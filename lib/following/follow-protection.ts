@@ -1,4 +1,12 @@
-import { type Decimal, formatDecimal, minimum, parseDecimal, one as whole, zero } from '../base/decimal.ts';
+import {
+  type Decimal,
+  formatDecimal,
+  hundred,
+  minimum,
+  parseDecimal,
+  one as whole,
+  zero,
+} from '../base/decimal.ts';
 import { describeSafely } from '../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
@@ -6,15 +14,14 @@ import { ExchangeError } from '../exchange/errors.ts';
 import { longestLagMs } from '../exchange/lag.ts';
 import { isStillOpen } from '../ledger/executions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
-import type { Order, Side } from '../model/order.ts';
+import { type Order, oppositeOf, type Side } from '../model/order.ts';
 import type { AccountMemory, AccountReading } from './follow-memory.ts';
 import type { FollowServices } from './follow-services.ts';
 import type { FollowedEntry } from './followed-entry.ts';
-import { oppositeOf } from './followed-exits.ts';
 import { composeStopCommand } from './stop-command.ts';
 
 /** After a fill was seen, or a stop-loss was seen to be gone, the stop-loss must be seen within this time. */
-export const protectionBoundMs = 60_000;
+const protectionBoundMs = 60_000;
 
 interface Watch {
   readonly services: FollowServices;
@@ -198,7 +205,7 @@ function stopPriceOf(one: FollowedEntry): Decimal {
   if (wanted !== null) return wanted;
   const { filled = '1', filledNotional = '0' } = one.own ?? {};
   const average = parseDecimal(filledNotional).div(parseDecimal(filled));
-  const distance = parseDecimal(one.signal.stopLoss?.replace('%', '') ?? '0').div(parseDecimal('100'));
+  const distance = parseDecimal(one.signal.stopLoss?.replace('%', '') ?? '0').div(hundred);
   const rate = one.signal.side === 'buy' ? whole.minus(distance) : whole.plus(distance);
   return average.times(rate);
 }

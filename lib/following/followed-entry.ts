@@ -1,9 +1,10 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Execution, Fill, OrderExecution, OrderRole } from '../model/execution.ts';
+import { oppositeOf } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 import type { AccountMemory, OrderPlaceName } from './follow-memory.ts';
-import { findExit, oppositeOf, type PlacedFacts, placedFactsOf, type Unnamed } from './followed-exits.ts';
+import { findExit, type PlacedFacts, placedFactsOf, type Unnamed } from './followed-exits.ts';
 import {
   type FollowedDeal,
   type FollowedName,
@@ -211,8 +212,10 @@ function watchedOf(execution: Execution | null): Watched {
   };
 }
 
-function comparable({ orders, isFollowed, ...rest }: Execution) {
-  return { orders, isFollowed, ...watchedOf({ orders, isFollowed, ...rest }) };
+/** The part of an execution that a reading can change. */
+function comparable(execution: Execution) {
+  const { orders, isFollowed } = execution;
+  return { orders, isFollowed, ...watchedOf(execution) };
 }
 
 /**

@@ -1,8 +1,8 @@
-import { type Decimal, decimalOrUndefined, parseDecimal, zero } from '../base/decimal.ts';
-import type { Json } from '../base/json.ts';
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import { decimalIn, fieldsOf, type Json } from '../base/json.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { OrderExecution } from '../model/execution.ts';
-import type { Side } from '../model/order.ts';
+import { oppositeOf, type Side } from '../model/order.ts';
 import type { OrderSignal } from '../model/signal.ts';
 
 /** An order of the exchange's lists that carries no client order id: the exchange, or a person, made it. */
@@ -36,12 +36,12 @@ export interface PlacedFacts {
 /** The exits that a signal asked for, with the prices that the exchange reported for them. */
 export function placedFactsOf({ steps }: Pick<Entry, 'steps'>, signal: OrderSignal): PlacedFacts {
   const order = steps.map(({ evidence }) => orderIn(evidence)).findLast((found) => found !== null) ?? {};
-  const oto = recordOf(order['oto']);
+  const oto = fieldsOf(order['oto']);
   const wanted = [
     wantedExit('stop_loss', signal.stopLoss, oto['stopLoss']),
     wantedExit('take_profit', signal.takeProfit, oto['takeProfit']),
   ];
-  return { amount: decimalOf(order['amount']), exits: wanted.filter((exit) => exit !== null) };
+  return { amount: decimalIn(order['amount']), exits: wanted.filter((exit) => exit !== null) };
 }
 
 function wantedExit(
@@ -50,25 +50,15 @@ function wantedExit(
   reported: Json | undefined,
 ): WantedExit | null {
   if (asked === undefined) return null;
-  const price = decimalOf(reported);
-  return { role, price: price ?? decimalOf(asked), isReported: price !== null };
+  const price = decimalIn(reported);
+  return { role, price: price ?? decimalIn(asked), isReported: price !== null };
 }
 
 /** The report of an order in the evidence of a step. */
 function orderIn(evidence: Json | undefined): Readonly<Record<string, Json>> | null {
-  const facts = recordOf(evidence);
-  const order = recordOf(facts['order'] ?? recordOf(facts['placed'])['order']);
+  const facts = fieldsOf(evidence);
+  const order = fieldsOf(facts['order'] ?? fieldsOf(facts['placed'])['order']);
   return 'orderId' in order ? order : null;
-}
-
-function recordOf(value: Json | undefined): Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Readonly<Record<string, Json>>)
-    : {};
-}
-
-function decimalOf(value: Json | undefined): Decimal | null {
-  return typeof value === 'string' ? (decimalOrUndefined(value) ?? null) : null;
 }
 
 /** The exchange makes the exits when the entry fills. Its clock may round one of the two times. */
@@ -107,10 +97,6 @@ export function findExit(
       createdAtMs <= lastMs,
   );
   return fitting.sort((one, other) => one.orderId - other.orderId)[0] ?? null;
-}
-
-export function oppositeOf(side: Side): Side {
-  return side === 'buy' ? 'sell' : 'buy';
 }
 
 /** The exchange rounds a price that the alert wrote more exactly than the market allows. */

@@ -1,8 +1,7 @@
 import { type Decimal, formatDecimal, minimum, one, parseDecimal } from '../base/decimal.ts';
-import { usualTriggerSides } from '../model/order.ts';
+import { oppositeOf, usualTriggerSides } from '../model/order.ts';
 import { findAccount, type Settings } from '../model/settings.ts';
 import type { OrderSignal } from '../model/signal.ts';
-import { oppositeOf } from './followed-exits.ts';
 
 /** The stop-loss that is missing. */
 export interface MissingStop {

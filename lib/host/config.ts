@@ -152,9 +152,7 @@ export function parseConfig(config: unknown): HostConfig {
   };
 }
 
-/**
- * The mistakes of a configuration, one to a line, and what to do; null for an error of another kind.
- */
+/** What an error of the relay says, each mistake of a configuration on its line, and what to do; null for any other error. */
 export function explainConfigError(error: unknown): string | null {
   if (!(error instanceof RelayError)) return null;
   const issues = error.issues.map(

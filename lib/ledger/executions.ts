@@ -46,6 +46,24 @@ export interface Executions {
   listFills(query: FillQuery): Promise<FillPage>;
 }
 
+const fillsOfPage = 500;
+
+/** The fills of an account, oldest first, one page at a time. @param untilMs not included */
+export async function* listFills(
+  executions: Pick<Executions, 'listFills'>,
+  account: string,
+  fromMs: number,
+  untilMs: number,
+): AsyncGenerator<Fill> {
+  let cursor: string | null | undefined;
+  while (cursor !== null) {
+    const query = { account, fromMs, untilMs, limit: fillsOfPage };
+    const page = await executions.listFills(cursor === undefined ? query : { ...query, cursor });
+    yield* page.fills;
+    cursor = page.next;
+  }
+}
+
 /** Whether the signal's own order is open, as far as the exchange said. */
 export function isOwnOrderOpen(orders: readonly OrderExecution[]): boolean {
   return orders.some(({ role, status }) => role === 'order' && isStillOpen(status));

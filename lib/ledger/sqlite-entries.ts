@@ -67,6 +67,7 @@ const sql = {
       SELECT (SELECT min(account) FROM entries WHERE entries.account > known.account) FROM known
         WHERE known.account IS NOT NULL)
     SELECT account FROM known WHERE account IS NOT NULL`,
+  /** With `order_open > 0`, as the index has it: without those words SQLite would not use it. */
   openOrders: `SELECT * FROM entries WHERE account = ? AND market = ? AND order_open > 0 AND order_open = 1
     ORDER BY created_at_ms DESC, seq DESC LIMIT ?`,
   findOrder:

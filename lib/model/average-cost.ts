@@ -7,12 +7,10 @@ export interface CostPosition {
   /** In base units: above zero for a long position, below zero for a short one. */
   readonly amount: Decimal;
   /**
-   * What the open amount was entered for, in the quote currency; never below zero. It is kept beside the average price,
-   * which is a rounded quotient: so the profits of a position that was closed in parts add up to the last digit.
+   * What the open amount was entered for, in the quote currency; never below zero. An average price would be a rounded
+   * quotient: with the cost, the profits of a position that was closed in parts add up to the last digit.
    */
   readonly cost: Decimal;
-  /** In the quote currency; null while nothing is open. */
-  readonly averagePrice: Decimal | null;
 }
 
 /** A fill as its cost is computed: all amounts are decimals, none below zero. */
@@ -38,7 +36,7 @@ export interface AppliedFill {
   readonly closed: Decimal;
 }
 
-export const flatPosition: CostPosition = { amount: zero, cost: zero, averagePrice: null };
+export const flatPosition: CostPosition = { amount: zero, cost: zero };
 
 /**
  * Applies one fill at average cost. A fill against the position realises the difference to the average price; what exceeds
@@ -103,5 +101,5 @@ function payInBase(position: CostPosition, fee: Decimal, price: Decimal): CostPo
 }
 
 function positionOf(amount: Decimal, cost: Decimal): CostPosition {
-  return amount.eq(zero) ? flatPosition : { amount, cost, averagePrice: cost.div(amount.abs()) };
+  return amount.eq(zero) ? flatPosition : { amount, cost };
 }

@@ -5,8 +5,7 @@ import type { DecimalText } from './signal.ts';
  * The part that an order plays for its signal: the order that the signal asked for, or the stop-loss or take-profit that
  * the exchange made from it.
  */
-export const orderRoles = ['order', 'stop_loss', 'take_profit'] as const;
-export type OrderRole = (typeof orderRoles)[number];
+export type OrderRole = 'order' | 'stop_loss' | 'take_profit';
 
 /** One fill of an order of a signal, as the exchange reported it. Plain JSON, so that every store keeps it in the same form. */
 export interface Fill {
@@ -64,7 +63,10 @@ export interface Execution {
   readonly readAtMs: number;
   /** The signal's own order first. */
   readonly orders: readonly OrderExecution[];
-  /** Whether more can become of them: one of them is open, or fills of one are not all known. */
+  /**
+   * Whether more can become of them: one of them is open, fills of one are not all known, or a position stands whose exits
+   * have not been seen.
+   */
   readonly isFollowed: boolean;
   /** Since when a filled entry was seen without its stop-loss; absent while it has one, or needs none. */
   readonly unprotectedSinceMs?: number;

@@ -9,6 +9,10 @@ export type TriggerSide = 'above' | 'below';
 /** The usual trigger side: a stop order follows a move of the price. */
 export const usualTriggerSides: Readonly<Record<Side, TriggerSide>> = { buy: 'above', sell: 'below' };
 
+export function oppositeOf(side: Side): Side {
+  return side === 'buy' ? 'sell' : 'buy';
+}
+
 export const positionSides = ['LONG', 'SHORT', 'BOTH'] as const;
 export type PositionSide = (typeof positionSides)[number];
 

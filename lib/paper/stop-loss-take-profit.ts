@@ -1,5 +1,5 @@
 import { ceilToStep, type Decimal, floorToStep, minimum, parseDecimal, zero } from '../base/decimal.ts';
-import type { Side } from '../model/order.ts';
+import { oppositeOf } from '../model/order.ts';
 import { type ExchangeState, type OcoPair, type PaperOrder, takeId } from './exchange-state.ts';
 import { amountToHold, canHold, setHold } from './funds.ts';
 import { marketNamed } from './markets.ts';
@@ -77,10 +77,6 @@ function sharedByPair(primary: PaperOrder, atMs: number) {
     createdAtMs: atMs,
     parentId: primary.orderId,
   };
-}
-
-function oppositeOf(side: Side): Side {
-  return side === 'buy' ? 'sell' : 'buy';
 }
 
 function addPair(state: ExchangeState, ocoId: number, stopLoss: PaperOrder, takeProfit: PaperOrder): void {

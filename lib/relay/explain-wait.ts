@@ -1,22 +1,19 @@
 import type { SignalEntry } from '../ledger/entry.ts';
 import type { Denial } from '../model/outcome.ts';
 import { isPositionSignal } from '../model/signal.ts';
-import { mostBelieved } from './close-ended.ts';
+import { findUnsettled } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
 
 /** Names the earlier signal that a signal which depends on the position has waited for until it was stale. */
 export async function explainWait(
-  { ledger }: ExecuteServices,
+  services: ExecuteServices,
   { account, signal, signalId }: SignalEntry,
   stale: Denial,
 ): Promise<Denial> {
   const dependsOnPosition =
     isPositionSignal(signal) || (signal.action === 'order' && signal.requirePosition !== undefined);
   if (!dependsOnPosition) return stale;
-  const open = await ledger.openOrders(account, signal.market, mostBelieved);
-  const awaited = open.find(
-    (entry) => entry.signalId !== signalId && (entry.status === 'unknown' || entry.status === 'sending'),
-  );
+  const awaited = await findUnsettled(services, { account, market: signal.market, signalId });
   if (awaited === undefined) return stale;
   return {
     ...stale,

@@ -47,11 +47,11 @@ export async function readLimits(
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
   const prices = createUsdtPrices(client, limits);
-  const scope = { client, limits, prices, market: needs.orders };
   const [read, day] = await Promise.all([
-    needs.exposure ? readExposure(services, account, scope) : null,
-    needs.fills ? readDayFills(services, account.name, account.limits?.timeZone ?? 'Etc/UTC') : null,
-    needs.exposure ? prices.rateOf(currenciesInName(target.market).quote) : null,
+    needs && readExposure(services, account, { client, limits, prices, market: needs.ordersOf }),
+    needs?.fills ? readDayFills(services, account.name, account.limits?.timeZone ?? 'Etc/UTC') : null,
+    // The check needs it: it is read beside the others, within their time.
+    needs && prices.rateOf(currenciesInName(target.market).quote),
   ]);
   return {
     readAtMs: read?.reading.readAtMs ?? null,
@@ -60,25 +60,23 @@ export async function readLimits(
   };
 }
 
+/** What must be read besides the positions, which every limit needs: they say whether an order only reduces one. */
 interface Needs {
-  readonly exposure: boolean;
   readonly fills: boolean;
-  /** Whose open orders: of one market, of all (null), or none. */
-  readonly orders: string | null | undefined;
+  /** The market whose open orders are read; null: all markets. */
+  readonly ordersOf: string | null;
 }
 
-function needsOf(account: Account, market: string, { dialect }: ExchangeClient): Needs {
+/** @returns null when nothing must be read */
+function needsOf(account: Account, market: string, { dialect }: ExchangeClient): Needs | null {
   const { limits } = account;
   const maxPosition = limitsOf(account, market)?.maxPosition ?? null;
   // In the other dialect nothing can be read, and an account can have trading windows alone.
-  if ((limits === undefined && maxPosition === null) || dialect !== 'live')
-    return { exposure: false, fills: false, orders: undefined };
+  if ((limits === undefined && maxPosition === null) || dialect !== 'live') return null;
   const needsAll = (limits?.maxOpenNotional ?? null) !== null;
   return {
-    // Every limit needs the positions: they say whether an order only reduces one.
-    exposure: true,
     fills: (limits?.maxDailyLoss ?? limits?.coolDownMs ?? null) !== null,
-    orders: needsAll ? null : market,
+    ordersOf: needsAll ? null : market,
   };
 }
 

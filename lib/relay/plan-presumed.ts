@@ -73,7 +73,7 @@ async function mayBelongToAnother(
 /** @returns null when the position is as the alert presumes */
 async function checkPresumed(
   { ledger }: ExecuteServices,
-  { name, markets: _ }: Account,
+  { name }: Account,
   { signal, signalId }: NamedOrder,
   position: SeenPosition,
 ): Promise<Plan | null> {

@@ -41,10 +41,7 @@ export async function readPosition(
   { account, market, signalId, positionSide }: PositionQuery,
   limits: SendOptions,
 ): Promise<PositionReading> {
-  const open = await services.ledger.openOrders(account, market, mostBelieved);
-  const unsettled = open.find(
-    (entry) => entry.signalId !== signalId && (entry.status === 'unknown' || entry.status === 'sending'),
-  );
+  const unsettled = await findUnsettled(services, { account, market, signalId });
   if (unsettled !== undefined) {
     const reason = `the outcome of signal "${unsettled.signalId}" is not known yet (${unsettled.status}), and it may change the position`;
     return { kind: 'waits', reason, mayPassSoon: false };
@@ -66,9 +63,21 @@ export async function readPosition(
   return { kind: 'waits', reason, mayPassSoon: true };
 }
 
+/** Another order of the market that may change the position: it is being sent, or its outcome is not known. */
+export async function findUnsettled(
+  { ledger }: Pick<ExecuteServices, 'ledger'>,
+  { account, market, signalId }: Omit<PositionQuery, 'positionSide'>,
+): Promise<Entry | undefined> {
+  const open = await ledger.openOrders(account, market, mostBelieved);
+  return open.find(
+    (entry) => entry.signalId !== signalId && (entry.status === 'unknown' || entry.status === 'sending'),
+  );
+}
+
 /**
- * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently and hold every order
- * of the last seconds; a list by account may lag behind by as much. Those that are followed no more are in that list.
+ * Entries among which the last order of the market is, oldest first. Those that are followed are read consistently and hold
+ * every order of the last seconds; a list by account may lag behind by as much. Those that are followed no more are in that
+ * list.
  */
 export async function listRecent(
   { ledger, executions, clock }: ExecuteServices,

@@ -1,6 +1,6 @@
 import { type Decimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
-import type { Executions } from '../ledger/executions.ts';
+import { type Executions, listFills } from '../ledger/executions.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Fill } from '../model/execution.ts';
 import { createDealBooks, type Deal } from './book-deals.ts';
@@ -80,23 +80,6 @@ export async function readReport(
   return { rows: builder.rows(), totals: builder.totals(), caveats: describeFindings(found) };
 }
 
-/** Fills of an account, oldest first, one page at a time. @param untilMs not included */
-export async function* listFills(
-  executions: Pick<Executions, 'listFills'>,
-  account: string,
-  fromMs: number,
-  untilMs: number,
-): AsyncGenerator<Fill> {
-  let cursor: string | null | undefined;
-  while (cursor !== null) {
-    const query = { account, fromMs, untilMs, limit: pageSize };
-    const page = await executions.listFills(cursor === undefined ? query : { ...query, cursor });
-    yield* page.fills;
-    cursor = page.next;
-  }
-}
-
-const pageSize = 500;
 const entriesOfPage = 100;
 
 interface AccountFacts {

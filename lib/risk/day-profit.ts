@@ -1,13 +1,8 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
 import { applyFill, type CostPosition, flatPosition, toCostFill } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
+import { currenciesInName } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
-
-/** The currencies of a market. */
-export interface MarketCurrencies {
-  readonly base: string;
-  readonly quote: string;
-}
 
 /** What fills left behind: the positions at average cost, by market. */
 export type CostBooks = ReadonlyMap<string, CostPosition>;
@@ -26,17 +21,12 @@ export interface RealisedProfit {
  * @param fills oldest first
  * @param sinceMs what was realised before it does not count; its positions do
  */
-export function replayFills(
-  before: CostBooks,
-  fills: readonly Fill[],
-  sinceMs: number,
-  currenciesOf: (market: string) => MarketCurrencies,
-): RealisedProfit {
+export function replayFills(before: CostBooks, fills: readonly Fill[], sinceMs: number): RealisedProfit {
   const books = new Map(before);
   const byQuote = new Map<string, Decimal>();
   let lastLossAtMs: number | null = null;
   for (const fill of fills) {
-    const currencies = currenciesOf(fill.market);
+    const currencies = currenciesInName(fill.market);
     const applied = applyFill(books.get(fill.market) ?? flatPosition, toCostFill(fill, currencies));
     books.set(fill.market, applied.position);
     if (applied.closed.gt(zero) && applied.realised.lt(zero)) lastLossAtMs = fill.atMs;
@@ -57,12 +47,9 @@ export interface DayResult {
 }
 
 /** Denies an order while the loss of the day is as large as the account allows, or larger. */
-export function checkDailyLoss(
-  { realised, floating, sinceMs }: DayResult,
-  most: Decimal | null,
-): Denial | null {
+export function checkDailyLoss({ realised, floating, sinceMs }: DayResult, most: Decimal): Denial | null {
   const loss = realised.plus(floating).neg();
-  if (most === null || loss.lt(most)) return null;
+  if (loss.lt(most)) return null;
   const limit = formatDecimal(most);
   const actual = formatDecimal(loss.round(2, 0));
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { formatDecimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import {
   type AppliedFill,
   applyFill,
@@ -26,7 +26,7 @@ function describe(
 ) {
   return [
     formatDecimal(position.amount),
-    position.averagePrice === null ? null : formatDecimal(position.averagePrice),
+    position.amount.eq(zero) ? null : formatDecimal(position.cost.div(position.amount.abs())),
     formatDecimal(realised),
     formatDecimal(closed),
   ];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import type { Fill } from '../../lib/model/execution.ts';
-import { currenciesInName } from '../../lib/model/market.ts';
 import { checkCoolDown, checkDailyLoss, replayFills } from '../../lib/risk/day-profit.ts';
 
 const midnightMs = Date.UTC(2026, 10, 22);
@@ -44,7 +43,6 @@ describe('The realised profit of a day', () => {
         }),
       ],
       midnightMs,
-      currenciesInName,
     );
 
     expect([...replayed.byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([

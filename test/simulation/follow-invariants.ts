@@ -60,15 +60,10 @@ function textOfDeal(deal: Deal): string {
 }
 
 function textOfFill(fill: Fill): string {
-  const { dealId, orderId, market, side, liquidity, feeAsset, atMs } = fill;
-  const account = exchangeAccountOf(fill.account);
+  // The accounts of the relay have the same names at the exchange.
+  const { dealId, orderId, account, market, side, liquidity, feeAsset, atMs } = fill;
   const numbers = [fill.amount, fill.price, fill.notional, fill.fee];
   return [dealId, orderId, account, market, side, liquidity, feeAsset, atMs, ...numbers].join(' ');
-}
-
-/** The accounts of the relay have the same names at the exchange. */
-function exchangeAccountOf(account: string): string {
-  return account;
 }
 
 function findWrongTotals({ entry, order, exits }: PlacedEntry): readonly Violation[] {
