@@ -12,7 +12,7 @@ export type OrderRole = (typeof orderRoles)[number];
 export interface Fill {
   readonly account: string;
   readonly market: string;
-  /** The exchange's id of the deal; unique within the market. */
+  /** The exchange's id of the deal. When two orders of one account fill each other, both fills have it. */
   readonly dealId: number;
   readonly atMs: number;
   readonly signalId: string;
