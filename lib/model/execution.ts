@@ -1,4 +1,4 @@
-import type { OrderStatus, Side } from './order.ts';
+import type { OrderStatus, PositionSide, Side } from './order.ts';
 import type { DecimalText } from './signal.ts';
 
 /**
@@ -19,6 +19,10 @@ export interface Fill {
   readonly orderId: number;
   readonly role: OrderRole;
   readonly side: Side;
+  /** The position of hedge mode that it changed; absent in one-way mode. */
+  readonly positionSide?: Exclude<PositionSide, 'BOTH'>;
+  /** Present if the order was marked so that it only reduces a position. */
+  readonly onlyReduces?: true;
   /** Whether the order added liquidity to the book or took it. */
   readonly liquidity: 'maker' | 'taker';
   /** In base units. */

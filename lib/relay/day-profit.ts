@@ -4,9 +4,11 @@ import type { Json } from '../base/json.ts';
 import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import type { Executions } from '../ledger/executions.ts';
+import type { Account } from '../model/account.ts';
 import { type CostPosition, flatPosition } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
+import { limitsOf } from '../risk/check-order.ts';
 import { type CostBooks, type RealisedProfit, replayFills } from '../risk/day-profit.ts';
 import { decimalIn, fieldsOf, numberIn } from './read-positions.ts';
 
@@ -35,13 +37,15 @@ const clockAheadMs = 60 * 60_000;
  */
 export async function readDayFills(
   { clock, executions, facts }: DayServices,
-  account: string,
-  timeZone: string,
+  account: Account,
 ): Promise<DayFills> {
+  const { name, limits } = account;
+  const timeZone = limits?.timeZone ?? 'Etc/UTC';
+  const isSpot = (market: string) => limitsOf(account, market)?.tradesOn === 'spot';
   const nowMs = clock.nowMs();
   const sinceMs = startOfDayAt(nowMs, timeZone);
   const checkpointMs = startOfDayAt(sinceMs - 1, timeZone);
-  const stored = parseBooks(await facts.read(account, 'books'));
+  const stored = parseBooks(await facts.read(name, 'books'));
   // Books of a later time were stored before the clock was set back, or in another time zone.
   const start =
     stored === null || stored.atMs > checkpointMs
@@ -49,12 +53,12 @@ export async function readDayFills(
       : stored;
   let books: CostBooks = start.books;
   if (start.atMs < checkpointMs) {
-    const older = await listFills(executions, account, start.atMs, checkpointMs);
-    books = replayFills(books, older, checkpointMs, currenciesInName).books;
-    await facts.write(account, 'books', describeBooks(checkpointMs, books));
+    const older = await listFills(executions, name, start.atMs, checkpointMs);
+    books = replayFills(books, older, checkpointMs, currenciesInName, isSpot).books;
+    await facts.write(name, 'books', describeBooks(checkpointMs, books));
   }
-  const fills = await listFills(executions, account, checkpointMs, nowMs + clockAheadMs);
-  return { sinceMs, ...replayFills(books, fills, sinceMs, currenciesInName) };
+  const fills = await listFills(executions, name, checkpointMs, nowMs + clockAheadMs);
+  return { sinceMs, ...replayFills(books, fills, sinceMs, currenciesInName, isSpot) };
 }
 
 async function listFills(

@@ -164,6 +164,7 @@ export class FollowedEntry {
 
   #fillOf(deal: FollowedDeal, role: OrderRole, orderId: number): Fill {
     const { account, signalId } = this.entry;
+    const { positionSide, reduceOnly } = this.signal;
     return {
       account,
       market: this.market,
@@ -173,6 +174,8 @@ export class FollowedEntry {
       orderId,
       role,
       side: role === 'order' ? this.signal.side : oppositeOf(this.signal.side),
+      ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
+      ...(reduceOnly === true ? { onlyReduces: true } : {}),
       liquidity: deal.role,
       amount: formatDecimal(deal.amount),
       price: formatDecimal(deal.price),

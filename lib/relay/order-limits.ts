@@ -50,7 +50,7 @@ export async function readLimits(
   const scope = { client, limits, prices, market: needs.orders };
   const [read, day] = await Promise.all([
     needs.exposure ? readExposure(services, account, scope) : null,
-    needs.fills ? readDayFills(services, account.name, account.limits?.timeZone ?? 'Etc/UTC') : null,
+    needs.fills ? readDayFills(services, account) : null,
     needs.exposure ? prices.rateOf(currenciesInName(target.market).quote) : null,
   ]);
   return {
