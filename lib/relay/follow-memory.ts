@@ -97,7 +97,8 @@ export class AccountMemory {
     if (openOrder !== undefined) takeReport(known, reportOfOpen(openOrder));
     if (endedOrder !== undefined) takeReport(known, endedOrder);
     for (const deal of deals.get(key) ?? []) known.deals.set(deal.id, withAsset(deal, name.market));
-    if (!known.isListed) known.missingSinceMs ??= nowMs;
+    // A time in the future was noted before the clock was set back.
+    if (!known.isListed) known.missingSinceMs = Math.min(known.missingSinceMs ?? nowMs, nowMs);
     return known;
   }
 

@@ -8,6 +8,7 @@ import { AccountMemory, findOrderId, indexReading, listUnnamed } from './follow-
 import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 import { claimExits, FollowedEntry } from './followed-entry.ts';
+import type { KnownOrder } from './followed-order.ts';
 
 /** Follows placed orders until they and the exits that the exchange made from them have ended. */
 export interface Follower {
@@ -122,7 +123,7 @@ async function askForUnexplained(
 ): Promise<void> {
   const due = followed
     .flatMap((one) => one.unexplained.map((name) => ({ name, known: memory.knownOf(name) })))
-    .filter(({ known }) => known.askedAtMs === null || nowMs - known.askedAtMs >= pauseAfter(known.tries))
+    .filter(({ known }) => isDue(known, nowMs))
     .sort((one, other) => (one.known.unexplainedSinceMs ?? 0) - (other.known.unexplainedSinceMs ?? 0));
   const nameless = followed.filter(({ names }) => names.length === 0).slice(0, mostAsked);
   try {
@@ -132,6 +133,11 @@ async function askForUnexplained(
     // What the lists of the account have told is stored in any case; the next run asks again.
     if (!(error instanceof ExchangeError)) throw error;
   }
+}
+
+/** A time in the future was noted before the clock was set back. */
+function isDue({ askedAtMs, tries }: KnownOrder, nowMs: number): boolean {
+  return askedAtMs === null || nowMs < askedAtMs || nowMs - askedAtMs >= pauseAfter(tries);
 }
 
 function pauseAfter(tries: number): number {

@@ -184,6 +184,15 @@ describe('an order whose end no list shows', () => {
     });
   });
 
+  test('is gone in the same time when the clock is set back meanwhile', async () => {
+    await followFor(60);
+    relay.clock.advance(-24 * 60 * minuteMs);
+
+    await followFor(16 * 60);
+
+    expect(await relay.entry('buy-1')).toMatchObject({ execution: { orders: [{ status: 'gone' }] } });
+  });
+
   test('is asked for alone only now and then', async () => {
     relay.asked.length = 0;
     await followFor(15 * 60);
