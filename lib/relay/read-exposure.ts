@@ -11,7 +11,7 @@ import { currenciesInName } from '../model/market.ts';
 import type { Order, PositionSide } from '../model/order.ts';
 import { positionSides } from '../model/order.ts';
 import type { CountedOrder, CountedPosition, Exposure } from '../risk/exposure.ts';
-import { canStillFill, findUnlisted, listExitIds, type OwnOrder } from './own-orders.ts';
+import { canStillFill, findUnlisted, listExitIds, type OwnOrder, positionLagMs } from './own-orders.ts';
 import { type PositionsReading, readPositions } from './read-positions.ts';
 import type { UsdtPrices } from './usdt-prices.ts';
 
@@ -56,7 +56,7 @@ export async function readExposure(
   scope: ExposureScope,
 ): Promise<ExposureReading> {
   const { client, limits, prices, market } = scope;
-  const own = market === undefined ? [] : await listOwn(services, account, market);
+  const own = market === undefined ? [] : await listOwnAndFilled(services, account, market);
   const open =
     market === undefined ? { orders: [], isWhole: true } : await listOpenOrders(client, market, limits);
   const reading = await readPositions({ client, clock: services.clock, limits });
@@ -104,6 +104,39 @@ export async function listOwn(
   ]);
   const all = [...open.flat(), ...followed.filter(({ signal }) => asked.includes(signal?.market ?? ''))];
   return [...new Map(all.map((entry) => [entry.signalId, entry])).values()];
+}
+
+/** The most fills of the last seconds whose orders are looked at. */
+const mostLately = 500;
+
+/** Those entries, and those whose orders were filled so lately that the list of positions may not show it. */
+async function listOwnAndFilled(
+  services: ExposureServices,
+  account: Account,
+  market: string | null,
+): Promise<readonly Entry[]> {
+  const { clock, ledger, executions } = services;
+  const nowMs = clock.nowMs();
+  const [own, { fills }] = await Promise.all([
+    listOwn(services, account, market),
+    executions.listFills({
+      account: account.name,
+      fromMs: nowMs - positionLagMs,
+      untilMs: nowMs + positionLagMs,
+      limit: mostLately,
+    }),
+  ]);
+  const listed = new Set(own.map(({ signalId }) => signalId));
+  const late = new Set(
+    fills
+      .filter((fill) => fill.role === 'order' && (market === null || fill.market === market))
+      .map(({ signalId }) => signalId)
+      .filter((signalId) => !listed.has(signalId)),
+  );
+  const entries = await Promise.all(
+    [...late].map((signalId) => ledger.read({ account: account.name, signalId })),
+  );
+  return [...own, ...entries.filter((entry) => entry !== null)];
 }
 
 interface ValuedPosition extends CountedPosition {
