@@ -49,6 +49,8 @@ export class AccountMemory {
   readonly calmSinceMs = new Map<string, number>();
   /** When the account may be read again after a failure, and how long the last pause was. */
   pause = { untilMs: 0, lengthMs: 0 };
+  /** Since when every reading has failed, and when the alarm was last raised; null: the last one succeeded. */
+  failing: { readonly sinceMs: number; readonly alarmedAtMs: number | null } | null = null;
   #readAtMs: number | null = null;
 
   /** What is known of an order. */

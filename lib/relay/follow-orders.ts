@@ -63,6 +63,7 @@ async function followSafely(
   try {
     await followAccount(services, account, memory, notAfterMs);
     memory.pause = { untilMs: 0, lengthMs: 0 };
+    memory.failing = null;
   } catch (error) {
     if (error instanceof RelayError && error.code === 'store_unavailable') throw error;
     const pauseMs = Math.min(Math.max(firstFailurePauseMs, lengthMs * 2), longestFailurePauseMs);
@@ -72,7 +73,28 @@ async function followSafely(
       reason: describeSafely(error),
       againInMs: pauseMs,
     });
+    noteFailure(services, account, memory, { nowMs, error });
   }
+}
+
+/** While nothing can be read, a stop-loss that is missing is not seen: after a time that is an alarm of its own. */
+function noteFailure(
+  { settings, alarms }: FollowServices,
+  account: string,
+  memory: AccountMemory,
+  { nowMs, error }: { readonly nowMs: number; readonly error: unknown },
+): void {
+  const everyMs = settings.unknownAlarmAfterMs;
+  const { sinceMs: beforeMs = nowMs, alarmedAtMs = null } = memory.failing ?? {};
+  // A time in the future was noted before the clock was set back.
+  const sinceMs = Math.min(beforeMs, nowMs);
+  const isRecent = alarmedAtMs !== null && nowMs >= alarmedAtMs && nowMs - alarmedAtMs < everyMs;
+  const isDue = nowMs - sinceMs >= everyMs && !isRecent;
+  memory.failing = { sinceMs, alarmedAtMs: isDue ? nowMs : alarmedAtMs };
+  if (!isDue) return;
+  const message =
+    'placed orders are followed and cannot be read: nobody sees whether a stop-loss is missing; check orders and positions on the website of the exchange, and the connection and the key with `relay doctor`';
+  alarms.raise({ name: 'orders_unread', message }, { account, sinceMs, reason: describeSafely(error) });
 }
 
 async function followAccount(

@@ -322,6 +322,35 @@ test('an account whose lists cannot be read is left alone for a while, and then 
   expect(await relay.entry('buy-1')).toMatchObject({ execution: { orders: [{ status: 'open' }] } });
 });
 
+test('an account whose lists stay unreadable raises an alarm, and again as often as other alarms', async () => {
+  const raised = () => relay.alarms.map(({ name }) => name);
+  const everyMs = relay.services.settings.unknownAlarmAfterMs;
+  await relay.send(limitAlert());
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'ended-order', probability: 1 });
+  await relay.follow();
+  relay.clock.advance(everyMs - 1);
+  await relay.follow();
+  expect(raised()).toEqual([]);
+
+  relay.clock.advance(minuteMs);
+  await relay.follow();
+  expect(raised()).toEqual(['orders_unread']);
+  relay.clock.advance(everyMs - 1);
+  await relay.follow();
+  expect(raised()).toEqual(['orders_unread']);
+  relay.clock.advance(minuteMs);
+  await relay.follow();
+  expect(raised()).toEqual(['orders_unread', 'orders_unread']);
+
+  relay.paper.control.clearFaults();
+  relay.clock.advance(minuteMs);
+  await relay.follow();
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'ended-order', probability: 1 });
+  relay.clock.advance(everyMs);
+  await relay.follow();
+  expect(raised()).toHaveLength(2);
+});
+
 test('an account without a key does not stop the others, and a store that fails is reported', async () => {
   await relay.send(limitAlert());
   const exchangeFor = async () => {
