@@ -29,7 +29,9 @@ export type AlarmName =
   /** A market in which something is open will be taken off the exchange. */
   | 'market_delisted'
   /** Positions were open, and they could not be read since. */
-  | 'positions_unread';
+  | 'positions_unread'
+  /** Placed orders are followed, and the account's lists could not be read since. */
+  | 'orders_unread';
 
 export interface Alarm {
   readonly name: AlarmName;

@@ -29,8 +29,14 @@ export function momentOf(wallMs: number, timeZone: string): number {
 
 export const dayMs = 86_400_000;
 
-/** The last midnight of the time zone, at or before the moment. */
+/**
+ * The last midnight of the time zone, at or before the moment; on a day whose midnight the clocks skip, the moment at which
+ * they do.
+ */
 export function startOfDayAt(timeMs: number, timeZone: string): number {
   const wallMs = timeMs + offsetAt(timeMs, timeZone);
-  return momentOf(wallMs - (((wallMs % dayMs) + dayMs) % dayMs), timeZone);
+  const midnightMs = wallMs - (((wallMs % dayMs) + dayMs) % dayMs);
+  const startMs = momentOf(midnightMs, timeZone);
+  // A time that does not exist leads to a moment before the change, which is still the day before.
+  return startMs + Math.max(0, midnightMs - startMs - offsetAt(startMs, timeZone));
 }

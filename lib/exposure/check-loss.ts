@@ -16,17 +16,18 @@ import { createUsdtPrices, type UsdtPrices } from './usdt-prices.ts';
  */
 export async function checkLossOfDay(
   services: DayServices & PauseServices & { readonly log: Log },
-  { name, limits }: Account,
+  account: Account,
   read: {
     readonly client: ExchangeClient;
     readonly reading: PositionsReading;
     readonly options: SendOptions;
   },
 ): Promise<void> {
+  const { name, limits } = account;
   if (limits === undefined || limits.maxDailyLoss === null) return;
   const prices = createUsdtPrices(read.client, read.options);
   const { floating, unknown } = await valuePositions(read.reading.positions, prices);
-  const result = await resultOf(await readDayFills(services, name, limits.timeZone), floating, prices);
+  const result = await resultOf(await readDayFills(services, account), floating, prices);
   if (typeof result === 'string' || unknown.length > 0) {
     const reason = [
       ...unknown,

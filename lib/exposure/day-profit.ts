@@ -4,8 +4,10 @@ import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { dayMs, startOfDayAt } from '../base/time-zone.ts';
 import type { AccountFacts } from '../ledger/account-facts.ts';
 import { type Executions, listFills } from '../ledger/executions.ts';
+import type { Account } from '../model/account.ts';
 import { type CostPosition, flatPosition } from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
+import { limitsOf } from '../risk/check-order.ts';
 import { type CostBooks, type RealisedProfit, replayFills } from '../risk/day-profit.ts';
 
 export interface DayServices {
@@ -33,13 +35,15 @@ const clockAheadMs = 60 * 60_000;
  */
 export async function readDayFills(
   { clock, executions, facts }: DayServices,
-  account: string,
-  timeZone: string,
+  account: Account,
 ): Promise<DayFills> {
+  const { name, limits } = account;
+  const timeZone = limits?.timeZone ?? 'Etc/UTC';
+  const isSpot = (market: string) => limitsOf(account, market)?.tradesOn === 'spot';
   const nowMs = clock.nowMs();
   const sinceMs = startOfDayAt(nowMs, timeZone);
   const checkpointMs = startOfDayAt(sinceMs - 1, timeZone);
-  const stored = parseBooks(await facts.read(account, 'books'));
+  const stored = parseBooks(await facts.read(name, 'books'));
   // Books of a later time were stored before the clock was set back, or in another time zone.
   const start =
     stored === null || stored.atMs > checkpointMs
@@ -47,12 +51,12 @@ export async function readDayFills(
       : stored;
   let books: CostBooks = start.books;
   if (start.atMs < checkpointMs) {
-    const older = await readAll(listFills(executions, account, start.atMs, checkpointMs));
-    books = replayFills(books, older, checkpointMs).books;
-    await facts.write(account, 'books', describeBooks(checkpointMs, books));
+    const older = await readAll(listFills(executions, name, start.atMs, checkpointMs));
+    books = replayFills(books, older, checkpointMs, isSpot).books;
+    await facts.write(name, 'books', describeBooks(checkpointMs, books));
   }
-  const fills = await readAll(listFills(executions, account, checkpointMs, nowMs + clockAheadMs));
-  return { sinceMs, ...replayFills(books, fills, sinceMs) };
+  const fills = await readAll(listFills(executions, name, checkpointMs, nowMs + clockAheadMs));
+  return { sinceMs, ...replayFills(books, fills, sinceMs, isSpot) };
 }
 
 async function readAll(pages: AsyncIterable<Fill>): Promise<readonly Fill[]> {

@@ -65,7 +65,7 @@ export async function readLimitUse(
     ? await readExposure(services, account, { client, limits, prices, market: null })
     : null;
   if (read !== null) uses.push(...listPositionUse(account, read), ...listNotionalUse(own, read));
-  if (own !== undefined) uses.push(...(await listDayUse(services, account.name, own, read, prices)));
+  if (own !== undefined) uses.push(...(await listDayUse(services, account, own, read, prices)));
   if (own !== undefined) uses.push(...listWindowUse(own, services.clock.nowMs()));
   return { readAtMs: read?.reading.readAtMs ?? null, limits: uses, unknown: read?.unknown ?? [] };
 }
@@ -127,13 +127,13 @@ function usage(limit: Decimal, used: Decimal, deny: (left: Decimal) => string | 
 
 async function listDayUse(
   services: ReportServices,
-  account: string,
-  { maxDailyLoss, coolDownMs, timeZone }: RiskLimits,
+  account: Account,
+  { maxDailyLoss, coolDownMs }: RiskLimits,
   read: ExposureReading | null,
   prices: UsdtPrices,
 ): Promise<readonly LimitUse[]> {
   if (maxDailyLoss === null && coolDownMs === null) return [];
-  const day = await readDayFills(services, account, timeZone);
+  const day = await readDayFills(services, account);
   const nowMs = services.clock.nowMs();
   const uses: LimitUse[] = [];
   if (maxDailyLoss !== null && read !== null) {

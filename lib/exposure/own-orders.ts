@@ -3,6 +3,7 @@ import { decimalIn, fieldsOf, type Json, numberIn } from '../base/json.ts';
 import { longestOrderLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { isStillOpen } from '../ledger/executions.ts';
+import type { OrderExecution } from '../model/execution.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { isOrderEnd, type Order, type PositionSide, type Side, sides } from '../model/order.ts';
 
@@ -12,7 +13,7 @@ export interface OwnOrder {
   readonly market: string;
   readonly side: Side;
   readonly positionSide: PositionSide | undefined;
-  /** What may be left of it, in base units; null when the ledger does not say it. */
+  /** What may be left of it, or what of it was filled when it has ended, in base units; null when the ledger does not say it. */
   readonly amount: Decimal | null;
   /** What all of it is worth, in USDT; null when the ledger does not say it. */
   readonly notional: Decimal | null;
@@ -50,11 +51,29 @@ function mayBeUnseen(entry: Entry, positions: readonly OpenPosition[], nowMs: nu
   if (entry.status === 'sending' || entry.status === 'unknown') return true;
   if (entry.status !== 'placed') return false;
   const own = entry.execution?.orders.find(({ role }) => role === 'order');
-  if (own !== undefined && !isStillOpen(own.status)) return false;
+  if (own !== undefined && !isStillOpen(own.status)) return isFillUnseen(entry, own, positions, nowMs);
   const ageMs = nowMs - entry.updatedAtMs;
   // A negative age means that the clock was set back: how old the order is is not known.
   if (ageMs >= (entry.orderOpen ? longestOrderLagMs : longestPositionLagMs)) return false;
   return !isShown(entry, positions);
+}
+
+/** A position may change a little before the end of the order that changed it. */
+const earlierMs = 1_000;
+
+/** Whether an order that has ended was filled so lately that the list of positions may not show it. */
+function isFillUnseen(
+  { signal, execution }: Entry,
+  { filled, endedAtMs }: OrderExecution,
+  positions: readonly OpenPosition[],
+  nowMs: number,
+): boolean {
+  const filledAtMs = endedAtMs ?? execution?.readAtMs ?? 0;
+  if (parseDecimal(filled).eq(zero) || Math.abs(nowMs - filledAtMs) >= longestPositionLagMs) return false;
+  return !positions.some(
+    ({ market, modifiedAtMs }) =>
+      market === signal?.market && modifiedAtMs !== null && modifiedAtMs >= filledAtMs - earlierMs,
+  );
 }
 
 /** Whether a position of its market changed after the order was created: then it includes what was filled at once. */
@@ -81,7 +100,7 @@ export function ownOrderOf(entry: Entry): OwnOrder | null {
     market: signal.market,
     side,
     positionSide: asked?.positionSide,
-    amount: amount === null ? null : amount.minus(filledOf(entry)),
+    amount: hasEnded(entry) ? filledOf(entry) : (amount?.minus(filledOf(entry)) ?? null),
     notional: decimalIn(counted['notional']),
     onlyReduces: counted['onlyReduces'] === true || asked?.reduceOnly === true,
   };
@@ -96,6 +115,11 @@ function amountOf(entry: Entry): Decimal | null {
   return signal?.action === 'order' && signal.size.unit === 'base'
     ? parseDecimal(signal.size.quantity)
     : null;
+}
+
+function hasEnded({ execution }: Entry): boolean {
+  const own = execution?.orders.find(({ role }) => role === 'order');
+  return own !== undefined && !isStillOpen(own.status);
 }
 
 function filledOf({ execution }: Entry): Decimal {

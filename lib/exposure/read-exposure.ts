@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Decimal, zero } from '../base/decimal.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
+import { longestPositionLagMs } from '../exchange/lag.ts';
 import { listOpenOrders } from '../exchange/list-open-orders.ts';
 import type { Entry } from '../ledger/entry.ts';
 import type { Executions } from '../ledger/executions.ts';
@@ -60,7 +61,7 @@ export async function readExposure(
   scope: ExposureScope,
 ): Promise<ExposureReading> {
   const { client, limits, prices, market } = scope;
-  const own = await listOwn(services, account, market);
+  const own = await listOwnAndFilled(services, account, market);
   const open = await listOpenOrders(client, market, limits);
   const reading = await readPositions({ client, clock: services.clock, limits });
   const unlisted = findUnlisted(
@@ -107,6 +108,39 @@ export async function listOwn(
   ]);
   const all = [...open.flat(), ...followed.filter(({ signal }) => asked.includes(signal?.market ?? ''))];
   return [...new Map(all.map((entry) => [entry.signalId, entry])).values()];
+}
+
+/** The most fills of the last seconds whose orders are looked at. */
+const mostLately = 500;
+
+/** Those entries, and those whose orders were filled so lately that the list of positions may not show it. */
+async function listOwnAndFilled(
+  services: ExposureServices,
+  account: Account,
+  market: string | null,
+): Promise<readonly Entry[]> {
+  const { clock, ledger, executions } = services;
+  const nowMs = clock.nowMs();
+  const [own, { fills }] = await Promise.all([
+    listOwn(services, account, market),
+    executions.listFills({
+      account: account.name,
+      fromMs: nowMs - longestPositionLagMs,
+      untilMs: nowMs + longestPositionLagMs,
+      limit: mostLately,
+    }),
+  ]);
+  const listed = new Set(own.map(({ signalId }) => signalId));
+  const late = new Set(
+    fills
+      .filter((fill) => fill.role === 'order' && (market === null || fill.market === market))
+      .map(({ signalId }) => signalId)
+      .filter((signalId) => !listed.has(signalId)),
+  );
+  const entries = await Promise.all(
+    [...late].map((signalId) => ledger.read({ account: account.name, signalId })),
+  );
+  return [...own, ...entries.filter((entry) => entry !== null)];
 }
 
 interface ValuedPosition extends CountedPosition {

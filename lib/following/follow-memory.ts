@@ -50,6 +50,8 @@ export class AccountMemory {
   readonly calmSinceMs = new Map<string, number>();
   /** When the account may be read again after a failure, and how long the last pause was. */
   pause = { untilMs: 0, lengthMs: 0 };
+  /** Since when every reading has failed, and when the alarm was last raised; null: the last one succeeded. */
+  failing: { readonly sinceMs: number; readonly alarmedAtMs: number | null } | null = null;
   #readAtMs: number | null = null;
 
   /** What is known of an order. */
@@ -98,7 +100,8 @@ export class AccountMemory {
     if (openOrder !== undefined) takeReport(known, reportOfOpen(openOrder));
     if (endedOrder !== undefined) takeReport(known, endedOrder);
     for (const deal of deals.get(key) ?? []) known.deals.set(deal.id, withAsset(deal, name.market));
-    if (!known.isListed) known.missingSinceMs ??= nowMs;
+    // A time in the future was noted before the clock was set back.
+    if (!known.isListed) known.missingSinceMs = Math.min(known.missingSinceMs ?? nowMs, nowMs);
     return known;
   }
 

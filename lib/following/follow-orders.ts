@@ -8,6 +8,7 @@ import { AccountMemory, findOrderId, indexReading, listUnnamed } from './follow-
 import { watchProtection } from './follow-protection.ts';
 import type { FollowServices } from './follow-services.ts';
 import { claimExits, FollowedEntry } from './followed-entry.ts';
+import type { KnownOrder } from './followed-order.ts';
 
 /** Follows placed orders until they and the exits that the exchange made from them have ended. */
 export interface Follower {
@@ -62,6 +63,7 @@ async function followSafely(
   try {
     await followAccount(services, account, memory, notAfterMs);
     memory.pause = { untilMs: 0, lengthMs: 0 };
+    memory.failing = null;
   } catch (error) {
     if (error instanceof RelayError && error.code === 'store_unavailable') throw error;
     const pauseMs = Math.min(Math.max(firstFailurePauseMs, lengthMs * 2), longestFailurePauseMs);
@@ -71,7 +73,28 @@ async function followSafely(
       reason: describeSafely(error),
       againInMs: pauseMs,
     });
+    noteFailure(services, account, memory, { nowMs, error });
   }
+}
+
+/** While nothing can be read, a stop-loss that is missing is not seen: after a time that is an alarm of its own. */
+function noteFailure(
+  { settings, alarms }: FollowServices,
+  account: string,
+  memory: AccountMemory,
+  { nowMs, error }: { readonly nowMs: number; readonly error: unknown },
+): void {
+  const everyMs = settings.unknownAlarmAfterMs;
+  const { sinceMs: beforeMs = nowMs, alarmedAtMs = null } = memory.failing ?? {};
+  // A time in the future was noted before the clock was set back.
+  const sinceMs = Math.min(beforeMs, nowMs);
+  const isRecent = alarmedAtMs !== null && nowMs >= alarmedAtMs && nowMs - alarmedAtMs < everyMs;
+  const isDue = nowMs - sinceMs >= everyMs && !isRecent;
+  memory.failing = { sinceMs, alarmedAtMs: isDue ? nowMs : alarmedAtMs };
+  if (!isDue) return;
+  const message =
+    'placed orders are followed and cannot be read: nobody sees whether a stop-loss is missing; check orders and positions on the website of the exchange, and the connection and the key with `relay doctor`';
+  alarms.raise({ name: 'orders_unread', message }, { account, sinceMs, reason: describeSafely(error) });
 }
 
 async function followAccount(
@@ -122,7 +145,7 @@ async function askForUnexplained(
 ): Promise<void> {
   const due = followed
     .flatMap((one) => one.unexplained.map((name) => ({ name, known: memory.knownOf(name) })))
-    .filter(({ known }) => known.askedAtMs === null || nowMs - known.askedAtMs >= pauseAfter(known.tries))
+    .filter(({ known }) => isDue(known, nowMs))
     .sort((one, other) => (one.known.unexplainedSinceMs ?? 0) - (other.known.unexplainedSinceMs ?? 0));
   const nameless = followed.filter(({ names }) => names.length === 0).slice(0, mostAsked);
   try {
@@ -132,6 +155,11 @@ async function askForUnexplained(
     // What the lists of the account have told is stored in any case; the next run asks again.
     if (!(error instanceof ExchangeError)) throw error;
   }
+}
+
+/** A time in the future was noted before the clock was set back. */
+function isDue({ askedAtMs, tries }: KnownOrder, nowMs: number): boolean {
+  return askedAtMs === null || nowMs < askedAtMs || nowMs - askedAtMs >= pauseAfter(tries);
 }
 
 function pauseAfter(tries: number): number {

@@ -154,7 +154,8 @@ function isAlarmDue({ services }: Watch, one: FollowedEntry, held: Held | null, 
   if (unprotectedSinceMs === undefined) return false;
   if (held === null && nowMs - unprotectedSinceMs < 2 * protectionBoundMs) return false;
   if (held !== null && !held.uncovered.gt(zero)) return false;
-  return unprotectedAtMs === undefined || nowMs - unprotectedAtMs >= services.settings.unknownAlarmAfterMs;
+  if (unprotectedAtMs === undefined || nowMs < unprotectedAtMs) return true;
+  return nowMs - unprotectedAtMs >= services.settings.unknownAlarmAfterMs;
 }
 
 /** The alarm is raised before its time is stored: an alarm too many is better than one that is lost in a crash. */
@@ -226,7 +227,7 @@ function isDone(
     memory.calmSinceMs.delete(signalId);
     return false;
   }
-  const sinceMs = memory.calmSinceMs.get(signalId) ?? nowMs;
+  const sinceMs = Math.min(memory.calmSinceMs.get(signalId) ?? nowMs, nowMs);
   memory.calmSinceMs.set(signalId, sinceMs);
   // The list of positions may lag behind as other lists do.
   return nowMs - sinceMs >= longestLagMs;

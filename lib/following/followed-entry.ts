@@ -165,6 +165,7 @@ export class FollowedEntry {
 
   #fillOf(deal: FollowedDeal, role: OrderRole, orderId: number): Fill {
     const { account, signalId } = this.entry;
+    const { positionSide, reduceOnly } = this.signal;
     return {
       account,
       market: this.market,
@@ -174,6 +175,8 @@ export class FollowedEntry {
       orderId,
       role,
       side: role === 'order' ? this.signal.side : oppositeOf(this.signal.side),
+      ...(positionSide === 'LONG' || positionSide === 'SHORT' ? { positionSide } : {}),
+      ...(reduceOnly === true ? { onlyReduces: true } : {}),
       liquidity: deal.role,
       amount: formatDecimal(deal.amount),
       price: formatDecimal(deal.price),

@@ -145,5 +145,5 @@ function placeExpression(isOpen: boolean, isFollowed: boolean): string {
 /** @returns the key of the fill with which the page begins */
 function parseCursor(cursor: string): string {
   const key = Buffer.from(cursor, 'base64url').toString();
-  return /^fill#\d{15}#\w+#\d+$/.test(key) ? key : refuseCursor(cursor);
+  return /^fill#\d{15}#\w+#\d+#\d+$/.test(key) ? key : refuseCursor(cursor);
 }

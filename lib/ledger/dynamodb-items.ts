@@ -11,8 +11,8 @@ import { readLookup, readSignal } from './stored-entry.ts';
 
 /**
  * The ledger's table. The partition key `account` is the account's name. The sort key `item` is one of
- * `signal#<id>`, `order#<id at the exchange>`, `fill#<time>#<market>#<deal id>`, `fact#<name>`, `signals-of-a-minute`,
- * `orders-of-a-minute` and `pause`.
+ * `signal#<id>`, `order#<id at the exchange>`, `fill#<time>#<market>#<deal id>#<order id>`, `fact#<name>`,
+ * `signals-of-a-minute`, `orders-of-a-minute` and `pause`.
  *
  * `openOrders` is a local index, because only local indexes have strongly consistent reads: a "cancel all"
  * must see an order placed a moment ago, and a signal must see one stored a moment before it. The cost is a
@@ -116,8 +116,8 @@ export function orderKeyItem(account: string, orderId: number): Item {
 }
 
 /** The key of a fill. It holds all that makes the fill unique, so a fill that is written twice is stored once. */
-export function fillKeyItem({ account, atMs, market, dealId }: Fill): Item {
-  return { account: { S: account }, item: { S: `${fillPrefix(atMs)}#${market}#${dealId}` } };
+export function fillKeyItem({ account, atMs, market, dealId, orderId }: Fill): Item {
+  return { account: { S: account }, item: { S: `${fillPrefix(atMs)}#${market}#${dealId}#${orderId}` } };
 }
 
 /** It sorts before all fills of that time, and after all earlier ones. */

@@ -25,6 +25,22 @@ export const migrations: readonly string[] = [
      PRIMARY KEY (account, market, deal_id)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX fills_by_time ON fills (account, at_ms, market, deal_id);`,
+  // A deal between two orders of one account is a fill of each.
+  `CREATE TABLE fills_of_orders (
+     account TEXT NOT NULL,
+     market TEXT NOT NULL,
+     deal_id INTEGER NOT NULL,
+     order_id INTEGER NOT NULL,
+     at_ms INTEGER NOT NULL,
+     signal_id TEXT NOT NULL,
+     fill TEXT NOT NULL,
+     PRIMARY KEY (account, market, deal_id, order_id)
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO fills_of_orders
+     SELECT account, market, deal_id, json_extract(fill, '$.orderId'), at_ms, signal_id, fill FROM fills;
+   DROP TABLE fills;
+   ALTER TABLE fills_of_orders RENAME TO fills;
+   CREATE INDEX fills_by_time ON fills (account, at_ms, market, deal_id, order_id);`,
 ];
 
 const sql = {
@@ -33,17 +49,18 @@ const sql = {
   record: `UPDATE entries SET execution = ?3, order_open = CASE WHEN ?4 = 1 THEN order_open ELSE ?4 END
     WHERE account = ?1 AND signal_id = ?2 AND status = 'placed'
       AND coalesce(json_extract(execution, '$.revision'), 0) = ?5`,
-  addFill: `INSERT INTO fills (account, market, deal_id, at_ms, signal_id, fill) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (account, market, deal_id) DO NOTHING`,
-  listFills: `SELECT at_ms, market, deal_id, fill FROM fills
-    WHERE account = ?1 AND (at_ms, market, deal_id) > (?2, ?3, ?4) AND at_ms < ?5
-    ORDER BY at_ms, market, deal_id LIMIT ?6`,
+  addFill: `INSERT INTO fills (account, market, deal_id, order_id, at_ms, signal_id, fill) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (account, market, deal_id, order_id) DO NOTHING`,
+  listFills: `SELECT at_ms, market, deal_id, order_id, fill FROM fills
+    WHERE account = ?1 AND (at_ms, market, deal_id, order_id) > (?2, ?3, ?4, ?5) AND at_ms < ?6
+    ORDER BY at_ms, market, deal_id, order_id LIMIT ?7`,
 } as const;
 
 interface FillRow {
   readonly at_ms: number;
   readonly market: string;
   readonly deal_id: number;
+  readonly order_id: number;
   readonly fill: string;
 }
 
@@ -69,13 +86,15 @@ export function createSqliteExecutions(file: SqliteFile): Executions {
       const open = openStateOf(isOwnOrderOpen(orders), isFollowed);
       const text = JSON.stringify(execution);
       return file.write(() => {
-        for (const fill of fills)
-          addFill.run(account, fill.market, fill.dealId, fill.atMs, signalId, JSON.stringify(fill));
+        for (const fill of fills) {
+          const { market, dealId, orderId, atMs } = fill;
+          addFill.run(account, market, dealId, orderId, atMs, signalId, JSON.stringify(fill));
+        }
         return record.run(account, signalId, text, open, revision - 1).changes === 1;
       });
     },
     async listFills({ account, fromMs, untilMs, limit, cursor }: FillQuery): Promise<FillPage> {
-      const start = cursor === undefined ? [fromMs, '', -1] : parseCursor(cursor);
+      const start = cursor === undefined ? [fromMs, '', -1, -1] : parseCursor(cursor);
       // One row more than the limit shows whether there is another page.
       const rows = file.read(() =>
         listFills.all(account, ...start, untilMs, limit + 1),
@@ -90,11 +109,13 @@ export function createSqliteExecutions(file: SqliteFile): Executions {
   };
 }
 
-function formatCursor({ at_ms, market, deal_id }: FillRow): string {
-  return Buffer.from(JSON.stringify([at_ms, market, deal_id])).toString('base64url');
+function formatCursor({ at_ms, market, deal_id, order_id }: FillRow): string {
+  return Buffer.from(JSON.stringify([at_ms, market, deal_id, order_id])).toString('base64url');
 }
 
-function parseCursor(cursor: string): readonly [number, string, number] {
-  const match = /^\[(\d{1,15}),"(\w+)",(\d{1,15})\]$/.exec(Buffer.from(cursor, 'base64url').toString());
-  return match === null ? refuseCursor(cursor) : [Number(match[1]), String(match[2]), Number(match[3])];
+function parseCursor(cursor: string): readonly [number, string, number, number] {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const match = /^\[(\d{1,15}),"(\w+)",(\d{1,15}),(\d{1,15})\]$/.exec(text);
+  if (match === null) return refuseCursor(cursor);
+  return [Number(match[1]), String(match[2]), Number(match[3]), Number(match[4])];
 }

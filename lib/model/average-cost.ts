@@ -70,6 +70,25 @@ export function toCostFill(
   return { ...traded, fee: fill.feeAsset === quote ? fee : zero };
 }
 
+/** Whether a fill can only have closed what was held: it is an exit's, or marked so, or closes a side of hedge mode. */
+export function onlyCloses({
+  role,
+  side,
+  positionSide,
+  onlyReduces,
+}: Pick<Fill, 'role' | 'side' | 'positionSide' | 'onlyReduces'>): boolean {
+  return role !== 'order' || onlyReduces === true || positionSide === (side === 'sell' ? 'LONG' : 'SHORT');
+}
+
+/**
+ * The part of a fill that is booked: of one that only closes, no more than is held. The rest closed what no known fill had
+ * opened, and opens nothing.
+ */
+export function bookedAmount({ amount: held }: CostPosition, { side, amount }: CostFill): Decimal {
+  const isOpposite = side === 'buy' ? held.lt(zero) : held.gt(zero);
+  return isOpposite ? minimum(amount, held.abs()) : zero;
+}
+
 function close(position: CostPosition, closed: Decimal, price: Decimal) {
   if (closed.eq(zero)) return { position, gross: zero };
   const held = position.amount.abs();

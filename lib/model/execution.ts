@@ -1,4 +1,4 @@
-import type { OrderStatus, Side } from './order.ts';
+import type { OrderStatus, PositionSide, Side } from './order.ts';
 import type { DecimalText } from './signal.ts';
 
 /**
@@ -11,13 +11,17 @@ export type OrderRole = 'order' | 'stop_loss' | 'take_profit';
 export interface Fill {
   readonly account: string;
   readonly market: string;
-  /** The exchange's id of the deal; unique within the market. */
+  /** The exchange's id of the deal. When two orders of one account fill each other, both fills have it. */
   readonly dealId: number;
   readonly atMs: number;
   readonly signalId: string;
   readonly orderId: number;
   readonly role: OrderRole;
   readonly side: Side;
+  /** The position of hedge mode that it changed; absent in one-way mode. */
+  readonly positionSide?: Exclude<PositionSide, 'BOTH'>;
+  /** Present if the order was marked so that it only reduces a position. */
+  readonly onlyReduces?: true;
   /** Whether the order added liquidity to the book or took it. */
   readonly liquidity: 'maker' | 'taker';
   /** In base units. */

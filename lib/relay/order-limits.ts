@@ -49,7 +49,7 @@ export async function readLimits(
   const prices = createUsdtPrices(client, limits);
   const [read, day] = await Promise.all([
     needs && readExposure(services, account, { client, limits, prices, market: needs.ordersOf }),
-    needs?.fills ? readDayFills(services, account.name, account.limits?.timeZone ?? 'Etc/UTC') : null,
+    needs?.fills ? readDayFills(services, account) : null,
     // The check needs it: it is read beside the others, within their time.
     needs && prices.rateOf(currenciesInName(target.market).quote),
   ]);

@@ -1,5 +1,12 @@
-import { type Decimal, minimum, parseDecimal, zero } from '../base/decimal.ts';
-import { applyFill, type CostPosition, flatPosition, toCostFill } from '../model/average-cost.ts';
+import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
+import {
+  applyFill,
+  bookedAmount,
+  type CostPosition,
+  flatPosition,
+  onlyCloses,
+  toCostFill,
+} from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { SignalFacts } from './signal-facts.ts';
@@ -46,11 +53,18 @@ export function createDealBooks(isSpot: (account: string, market: string) => boo
   return {
     book(fill, facts) {
       const currencies = currenciesInName(fill.market);
-      const key = JSON.stringify([fill.account, fill.market, facts?.positionSide ?? null]);
+      const key = JSON.stringify([
+        fill.account,
+        fill.market,
+        fill.positionSide ?? facts?.positionSide ?? null,
+      ]);
       const before = books.get(key) ?? flatPosition;
       const cost = toCostFill(fill, currencies);
-      const onlyCloses = (isSpot(fill.account, fill.market) && fill.side === 'sell') || reduces(fill, facts);
-      const booked = onlyCloses ? minimum(cost.amount, closable(before, fill)) : cost.amount;
+      const isClosing =
+        (isSpot(fill.account, fill.market) && fill.side === 'sell') ||
+        onlyCloses(fill) ||
+        facts?.onlyReduces === true;
+      const booked = isClosing ? bookedAmount(before, cost) : cost.amount;
       const applied = applyFill(before, { ...cost, amount: booked });
       books.set(key, applied.position);
       return {
@@ -69,15 +83,6 @@ export function createDealBooks(isSpot: (account: string, market: string) => boo
       };
     },
   };
-}
-
-function reduces({ role }: Fill, facts: SignalFacts | null): boolean {
-  return role !== 'order' || facts?.onlyReduces === true;
-}
-
-function closable({ amount }: CostPosition, { side }: Fill): Decimal {
-  const isOpposite = side === 'buy' ? amount.lt(zero) : amount.gt(zero);
-  return isOpposite ? amount.abs() : zero;
 }
 
 function isValued({ feeAsset, fee }: Fill, { base, quote }: ReturnType<typeof currenciesInName>): boolean {

@@ -1,10 +1,17 @@
 import { type Decimal, formatDecimal, zero } from '../base/decimal.ts';
-import { applyFill, type CostPosition, flatPosition, toCostFill } from '../model/average-cost.ts';
+import {
+  applyFill,
+  bookedAmount,
+  type CostPosition,
+  flatPosition,
+  onlyCloses,
+  toCostFill,
+} from '../model/average-cost.ts';
 import type { Fill } from '../model/execution.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { Denial } from '../model/outcome.ts';
 
-/** What fills left behind: the positions at average cost, by market. */
+/** What fills left behind: the positions at average cost, by market, in hedge mode by market and side. */
 export type CostBooks = ReadonlyMap<string, CostPosition>;
 
 export interface RealisedProfit {
@@ -20,15 +27,26 @@ export interface RealisedProfit {
  *
  * @param fills oldest first
  * @param sinceMs what was realised before it does not count; its positions do
+ * @param isSpot whether a market trades on the spot account, where nothing can be sold that was not bought
  */
-export function replayFills(before: CostBooks, fills: readonly Fill[], sinceMs: number): RealisedProfit {
+export function replayFills(
+  before: CostBooks,
+  fills: readonly Fill[],
+  sinceMs: number,
+  isSpot: (market: string) => boolean = () => false,
+): RealisedProfit {
   const books = new Map(before);
   const byQuote = new Map<string, Decimal>();
   let lastLossAtMs: number | null = null;
   for (const fill of fills) {
     const currencies = currenciesInName(fill.market);
-    const applied = applyFill(books.get(fill.market) ?? flatPosition, toCostFill(fill, currencies));
-    books.set(fill.market, applied.position);
+    const key = fill.positionSide === undefined ? fill.market : `${fill.market} ${fill.positionSide}`;
+    const position = books.get(key) ?? flatPosition;
+    const cost = toCostFill(fill, currencies);
+    const isClosing = onlyCloses(fill) || (fill.side === 'sell' && isSpot(fill.market));
+    const amount = isClosing ? bookedAmount(position, cost) : cost.amount;
+    const applied = applyFill(position, { ...cost, amount });
+    books.set(key, applied.position);
     if (applied.closed.gt(zero) && applied.realised.lt(zero)) lastLossAtMs = fill.atMs;
     if (fill.atMs >= sinceMs)
       byQuote.set(currencies.quote, (byQuote.get(currencies.quote) ?? zero).plus(applied.realised));

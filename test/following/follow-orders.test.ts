@@ -184,6 +184,15 @@ describe('an order whose end no list shows', () => {
     });
   });
 
+  test('is gone in the same time when the clock is set back meanwhile', async () => {
+    await followFor(60);
+    relay.clock.advance(-24 * 60 * minuteMs);
+
+    await followFor(16 * 60);
+
+    expect(await relay.entry('buy-1')).toMatchObject({ execution: { orders: [{ status: 'gone' }] } });
+  });
+
   test('is asked for alone only now and then', async () => {
     relay.asked.length = 0;
     await followFor(15 * 60);
@@ -311,6 +320,35 @@ test('an account whose lists cannot be read is left alone for a while, and then 
   await relay.follow();
 
   expect(await relay.entry('buy-1')).toMatchObject({ execution: { orders: [{ status: 'open' }] } });
+});
+
+test('an account whose lists stay unreadable raises an alarm, and again as often as other alarms', async () => {
+  const raised = () => relay.alarms.map(({ name }) => name);
+  const everyMs = relay.services.settings.unknownAlarmAfterMs;
+  await relay.send(limitAlert());
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'ended-order', probability: 1 });
+  await relay.follow();
+  relay.clock.advance(everyMs - 1);
+  await relay.follow();
+  expect(raised()).toEqual([]);
+
+  relay.clock.advance(minuteMs);
+  await relay.follow();
+  expect(raised()).toEqual(['orders_unread']);
+  relay.clock.advance(everyMs - 1);
+  await relay.follow();
+  expect(raised()).toEqual(['orders_unread']);
+  relay.clock.advance(minuteMs);
+  await relay.follow();
+  expect(raised()).toEqual(['orders_unread', 'orders_unread']);
+
+  relay.paper.control.clearFaults();
+  relay.clock.advance(minuteMs);
+  await relay.follow();
+  relay.paper.control.addFault({ fault: 'refuse', endpoint: 'ended-order', probability: 1 });
+  relay.clock.advance(everyMs);
+  await relay.follow();
+  expect(raised()).toHaveLength(2);
 });
 
 test('an account without a key does not stop the others, and a store that fails is reported', async () => {

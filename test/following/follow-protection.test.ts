@@ -79,6 +79,15 @@ describe('a stop-loss that vanished without a fill', () => {
     expect(unprotected()).toHaveLength(2);
   });
 
+  test('raises the alarm again after the clock was set back, and then as often as before', async () => {
+    await followAfter(minuteMs);
+    await followAfter(-24 * 60 * minuteMs);
+    await followAfter(minuteMs);
+    expect(unprotected()).toHaveLength(2);
+    await followAfter(relay.services.settings.unknownAlarmAfterMs - 1);
+    expect(unprotected()).toHaveLength(2);
+  });
+
   test('raises none once the advised order stands', async () => {
     await followAfter(minuteMs);
     const command = String(unprotected()[0]?.['whatToDo']);

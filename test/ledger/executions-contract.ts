@@ -169,6 +169,18 @@ export function describeExecutions(name: string, open: () => Promise<Fixture>): 
       expect(fills.map(({ dealId }) => dealId)).toEqual([7, 8]);
     });
 
+    test('a deal between two orders of the account is a fill of each of them', async () => {
+      await place();
+      await fixture.executions.record(key, executionOf(1), [fill]);
+      await fixture.executions.record(key, executionOf(2), [{ ...fill, orderId: 43, side: 'sell' }]);
+      const query = { account: 'main', fromMs: 0, untilMs: noonMs + 1000, limit: 1 };
+
+      const first = await fixture.executions.listFills(query);
+      const second = await fixture.executions.listFills({ ...query, cursor: first.next ?? '' });
+
+      expect([...first.fills, ...second.fills].map(({ orderId }) => orderId)).toEqual([42, 43]);
+    });
+
     test('an order that has ended no longer counts as open, and is followed until everything is known', async () => {
       await place();
       await fixture.executions.record(key, executionOf(1, ended), []);

@@ -123,6 +123,17 @@ describe('maxPosition', () => {
     expect(await send(settings, { action: 'sell', quantity: '0.02' })).toEqual(placed);
   });
 
+  test('counts a fill that is known, while the list of positions may lag behind it', async () => {
+    const settings = settingsWith({}, { maxPosition: '0.02' });
+    expect(await send(settings, { action: 'buy', quantity: '0.02' })).toEqual(placed);
+    relay.clock.advance(3_000);
+    await relay.follow();
+    relay.paper.control.addFault({ fault: 'read_lag', endpoint: 'open-positions', delayMs: 8_000 });
+
+    expect(await send(settings, { action: 'buy', quantity: '0.02' })).toMatchObject({ actual: '0.04' });
+    expect(await send(settings, { action: 'sell', quantity: '0.02' })).toEqual(placed);
+  });
+
   test('counts an order whose outcome is unknown', async () => {
     const settings = settingsWith({}, { maxPosition: '0.02' });
     relay.paper.control.addFault({ fault: 'drop_before', endpoint: 'limit' });

@@ -52,6 +52,39 @@ describe('The realised profit of a day', () => {
     expect(replayed.lastLossAtMs).toBe(midnightMs);
   });
 
+  test('keeps the two positions of hedge mode apart', () => {
+    const { byQuote, lastLossAtMs } = replayFills(
+      new Map(),
+      [
+        fill({ positionSide: 'LONG', price: '100' }),
+        fill({ positionSide: 'SHORT', side: 'sell', price: '90' }),
+      ],
+      midnightMs,
+    );
+
+    expect([...byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([['USDT', '0']]);
+    expect(lastLossAtMs).toBeNull();
+  });
+
+  test.each([
+    ['a reduction', { onlyReduces: true }, false],
+    ['a stop-loss', { role: 'stop_loss' }, false],
+    ['a sale on spot', {}, true],
+  ] as const)('books no opposite position for %s of what no fill had opened', (_, changes, isSpot) => {
+    const { byQuote } = replayFills(
+      new Map(),
+      [
+        fill({ side: 'sell', price: '100', ...changes }),
+        fill({ side: 'buy', price: '110' }),
+        fill({ side: 'sell', price: '105', ...changes }),
+      ],
+      midnightMs,
+      () => isSpot,
+    );
+
+    expect([...byQuote].map(([quote, profit]) => [quote, formatDecimal(profit)])).toEqual([['USDT', '-5']]);
+  });
+
   test.each([
     ['-60', '-39.99', false],
     ['-60', '-40', true],
