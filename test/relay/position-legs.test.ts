@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { formatDecimal } from '../../lib/base/decimal.ts';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import type { Account } from '../../lib/model/account.ts';
 import { longestPositionLagMs } from '../../lib/positions/trust-reading.ts';
+import type { Plan } from '../../lib/relay/action.ts';
+import { withExitsCancelled } from '../../lib/relay/close-exits.ts';
 import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
 
@@ -127,3 +129,29 @@ test('a cancellation withdraws the first leg of the order that it names, and no 
     'cancelled',
   ]);
 });
+
+test.each([
+  [2.5, 2],
+  [1.25, 1],
+  [1, 1],
+])(
+  'a close that has %d timeouts keeps %d for its order; the cancellation of its stops gets the rest',
+  async (given, kept) => {
+    const { services, clock } = relay;
+    const timeoutMs = services.exchangeTimeoutMs;
+    const ends: (number | undefined)[] = [];
+    const send = async ({ endByMs }: { readonly endByMs?: number }) => {
+      ends.push(endByMs);
+      return { status: 'not_sent', note: '', evidence: null } as const;
+    };
+    const plan: Plan = { verdict: 'ready', action: { isOrder: true, requests: [], send } };
+    const position = { amount: parseDecimal('1'), side: null };
+    const closed = { account: 'main', market: 'BTC_USDT', position };
+
+    const ready = withExitsCancelled(services, await services.exchangeFor('main'), closed, plan);
+    if (ready.verdict !== 'ready') throw new Error('expected a plan');
+    await ready.action.send({ timeoutMs, endByMs: clock.nowMs() + given * timeoutMs });
+
+    expect(ends).toEqual([clock.nowMs() + kept * timeoutMs]);
+  },
+);
