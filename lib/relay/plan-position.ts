@@ -6,6 +6,7 @@ import type { Market } from '../model/market.ts';
 import type { PositionSignal } from '../model/signal.ts';
 import type { ReduceLeg } from '../positions/judge-reduce-leg.ts';
 import {
+  checkReduced,
   type LegPlan,
   planClose,
   planReverseClose,
@@ -106,7 +107,10 @@ function planLeg(
       if (signal.leg === 'reduce') return planTargetReduce(wanted, position, market);
       const isTurned = position.amount.times(wanted).lt(zero);
       const seen = isTurned ? afterRehearsal(position, before) : position;
-      return planTargetOpen(wanted, seen, before.hasReduced, market);
+      const plan = planTargetOpen(wanted, seen, before.hasReduced, market);
+      const isJudged = plan.kind === 'satisfied' && before.hasReduced && !before.isRehearsed;
+      const denial = isJudged && signal.target.unit === 'base' ? checkReduced(wanted, seen, market) : null;
+      return denial === null ? plan : { kind: 'denied', denial };
     }
   }
 }

@@ -155,3 +155,15 @@ test.each([
     expect(ends).toEqual([clock.nowMs() + kept * timeoutMs]);
   },
 );
+
+test('a target whose first leg filled in part does not count as reached', async () => {
+  await buy('b', '2');
+  await receive({ id: 't', target: '0.5', maxSlippage: '0.05%' });
+
+  await relay.execute('t');
+
+  expect([await statusOf('t:reduce'), await statusOf('t')]).toEqual(['placed', 'denied']);
+  expect((await relay.entry('t')).steps.at(-1)?.note).toBe(
+    `the position of BTC_USDT was to be reduced to long 0.5, and is long ${await heldAmount()}: the order that reduced it did not fill in full`,
+  );
+});
