@@ -22,8 +22,11 @@ const Seen = z.object({ position: z.object({ amount: z.string() }) });
 const Rehearsed = z.object({ prepared: Seen });
 const Refused = z.object({ failure: z.object({ exchangeCode: z.literal(116) }) });
 
-/** @param leg its entry; null when the ledger has none */
-export function judgeReduceLeg(leg: Entry | null): ReduceLeg {
+/**
+ * @param leg its entry; null when the ledger has none
+ * @param isRehearsal whether what comes after it is only rehearsed; a rehearsed leg has reduced nothing for one that is sent
+ */
+export function judgeReduceLeg(leg: Entry | null, isRehearsal: boolean): ReduceLeg {
   if (leg === null) return deny('none', 'the ledger has no signal that reduces the position before this one');
   const { signalId, status, steps } = leg;
   const last = steps.at(-1);
@@ -40,7 +43,8 @@ export function judgeReduceLeg(leg: Entry | null): ReduceLeg {
     case 'placed':
       return done(leg, { hasReduced: true, isRehearsed: false });
     case 'dry_run':
-      return done(leg, { hasReduced: true, isRehearsed: true });
+      if (isRehearsal) return done(leg, { hasReduced: true, isRehearsed: true });
+      break;
     // There was no order. Whether the position allows another one is decided by what is read now.
     case 'not_placed':
       return done(leg, { hasReduced: false, isRehearsed: false });

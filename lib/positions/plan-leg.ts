@@ -96,6 +96,24 @@ export function planTargetOpen(
   return { kind: 'order', order: { side, size: { unit: 'base', quantity }, reduceOnly: false } };
 }
 
+/**
+ * Denies the end of a target whose first leg has not reduced the position as far as it should: its order filled in part, or
+ * not at all. How far that is can be told of an amount alone; of what it is worth, the price decides, which moves.
+ *
+ * @returns null when the position is as wanted
+ */
+export function checkReduced(wanted: Decimal, seen: SeenPosition, market: Steps): Denial | null {
+  if (planTargetReduce(wanted, seen, market).kind !== 'order') return null;
+  const actual = describeAmount(seen.amount);
+  const limit = describeAmount(wanted);
+  return {
+    rule: 'position_not_reduced',
+    limit,
+    actual,
+    message: `the position of ${market.name} was to be reduced to ${limit}, and is ${actual}: the order that reduced it did not fill in full`,
+  };
+}
+
 function reduceBy(amount: Decimal, { amount: held, side }: SeenPosition): LegPlan {
   return {
     kind: 'order',

@@ -38,9 +38,10 @@ export function findLastOrder(entries: readonly Entry[], market: string): LastOr
   return { signalId, answeredAtMs: last.steps.at(-1)?.atMs ?? updatedAtMs, expected: expectedAfter(last) };
 }
 
-/** Whether its order reached the exchange and was accepted there. */
-function mayHaveMoved({ status, signal }: Entry): boolean {
-  return status === 'placed' && signal !== null && placesOrder(signal);
+/** Whether its order reached the exchange and was accepted there. One that was cancelled after that may have filled in part. */
+function mayHaveMoved({ status, signal, steps }: Entry): boolean {
+  if (signal === null || !placesOrder(signal)) return false;
+  return status === 'placed' || (status === 'cancelled' && steps.some((step) => step.status === 'sending'));
 }
 
 function sentAtMs({ steps, createdAtMs }: Entry): number {

@@ -35,7 +35,7 @@ export interface ExitOutcome extends Exit {
 export interface CancelledExits {
   /** In the order in which they were cancelled. */
   readonly exits: readonly ExitOutcome[];
-  /** What is still open afterwards; null when the lists could not be read back whole. Empty when nothing had to be cancelled. */
+  /** What is still open afterwards; null when the lists could not be read whole. */
   readonly left: readonly Exit[] | null;
 }
 
@@ -57,7 +57,7 @@ export async function cancelExits(
   const exits: ExitOutcome[] = [];
   for (const pair of found.pairs) exits.push(await cancelPair(client, scope.market, pair, options));
   for (const order of found.orders) exits.push(await cancelSingle(client, order, options));
-  if (exits.length === 0) return { exits, left: [] };
+  if (exits.length === 0) return { exits, left: found.isWhole ? [] : null };
   return { exits, left: await readLeft(client, scope, exits, options) };
 }
 

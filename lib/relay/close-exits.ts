@@ -37,7 +37,7 @@ export function withExitsCancelled(
     action: {
       ...action,
       async send(options) {
-        const outcome = await action.send(withTimeToCancel(options, services.exchangeTimeoutMs));
+        const outcome = await action.send(withTimeToCancel(services, options));
         if (!closesWhole(outcome, closed.position)) return outcome;
         return await cancelLeft(services, client, closed, outcome, options);
       },
@@ -45,9 +45,15 @@ export function withExitsCancelled(
   };
 }
 
-/** The close leaves half a timeout for the cancellations. */
-function withTimeToCancel(options: SendOptions, timeoutMs: number): SendOptions {
-  return options.endByMs === undefined ? options : { ...options, endByMs: options.endByMs - timeoutMs / 2 };
+/** The close leaves half a timeout for the cancellations, but keeps the one timeout that sending an order always has. */
+function withTimeToCancel(
+  { clock, exchangeTimeoutMs: timeoutMs }: ExecuteServices,
+  options: SendOptions,
+): SendOptions {
+  const { endByMs } = options;
+  if (endByMs === undefined) return options;
+  const spareMs = Math.max(0, endByMs - clock.nowMs() - timeoutMs);
+  return { ...options, endByMs: endByMs - Math.min(timeoutMs / 2, spareMs) };
 }
 
 const Closing = z.object({ order: z.object({ amount: z.string(), filled: z.string() }) });

@@ -4,8 +4,9 @@ import type { SignalEntry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
 import type { Market } from '../model/market.ts';
 import type { PositionSignal } from '../model/signal.ts';
-import { judgeReduceLeg, type ReduceLeg } from '../positions/judge-reduce-leg.ts';
+import type { ReduceLeg } from '../positions/judge-reduce-leg.ts';
 import {
+  checkReduced,
   type LegPlan,
   planClose,
   planReverseClose,
@@ -16,13 +17,13 @@ import {
 import type { SeenPosition } from '../positions/seen-position.ts';
 import { orderSignalFor, type PositionOrder } from '../positions/sent-order.ts';
 import { checkMarket } from '../risk/check-order.ts';
-import { reduceLegIdOf } from '../signals/identity.ts';
 import type { Plan } from './action.ts';
 import { checkPositions } from './check-positions.ts';
 import { claimMarket } from './claim-market.ts';
 import { withExitsCancelled } from './close-exits.ts';
 import { planOrder } from './plan-order.ts';
 import { readPosition } from './read-position.ts';
+import { readReduceLeg } from './read-reduce-leg.ts';
 import { readWanted } from './read-wanted.ts';
 import type { ExecuteServices } from './services.ts';
 import { withPosition } from './with-position.ts';
@@ -50,9 +51,7 @@ export async function planPosition(
   if (!ground.ok) return ground.plan;
   const { market, client } = ground;
   const limits = { timeoutMs: services.exchangeTimeoutMs / 2 };
-  const before = opensAfter(signal)
-    ? judgeReduceLeg(await services.ledger.read({ account: account.name, signalId: reduceLegIdOf(signalId) }))
-    : firstLeg;
+  const before = opensAfter(signal) ? await readReduceLeg(services, account, signalId) : firstLeg;
   if (before.kind === 'waits') return { verdict: 'waiting', reason: before.reason, mayPassSoon: false };
   if (before.kind === 'denied') return { verdict: 'denied', denial: before.denial };
   const positionSide = signal.action === 'close' ? signal.positionSide : undefined;
@@ -108,7 +107,10 @@ function planLeg(
       if (signal.leg === 'reduce') return planTargetReduce(wanted, position, market);
       const isTurned = position.amount.times(wanted).lt(zero);
       const seen = isTurned ? afterRehearsal(position, before) : position;
-      return planTargetOpen(wanted, seen, before.hasReduced, market);
+      const plan = planTargetOpen(wanted, seen, before.hasReduced, market);
+      const isJudged = plan.kind === 'satisfied' && before.hasReduced && !before.isRehearsed;
+      const denial = isJudged && signal.target.unit === 'base' ? checkReduced(wanted, seen, market) : null;
+      return denial === null ? plan : { kind: 'denied', denial };
     }
   }
 }

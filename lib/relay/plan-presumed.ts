@@ -1,14 +1,13 @@
 import type { Account } from '../model/account.ts';
 import type { Denial } from '../model/outcome.ts';
 import type { OrderSignal, PositionState } from '../model/signal.ts';
-import { judgeReduceLeg } from '../positions/judge-reduce-leg.ts';
 import { describeAmount, type SeenPosition, stateOfAmount } from '../positions/seen-position.ts';
-import { reduceLegIdOf } from '../signals/identity.ts';
 import { deny, type Plan } from './action.ts';
 import { checkPositions } from './check-positions.ts';
 import { claimMarket, readMarketOwner } from './claim-market.ts';
 import { planOrder } from './plan-order.ts';
 import { readPosition } from './read-position.ts';
+import { readReduceLeg } from './read-reduce-leg.ts';
 import type { ExecuteServices } from './services.ts';
 import { withPosition } from './with-position.ts';
 
@@ -72,16 +71,14 @@ async function mayBelongToAnother(
 
 /** @returns null when the position is as the alert presumes */
 async function checkPresumed(
-  { ledger }: ExecuteServices,
-  { name }: Account,
+  services: ExecuteServices,
+  account: Account,
   { signal, signalId }: NamedOrder,
   position: SeenPosition,
 ): Promise<Plan | null> {
   const { requirePosition = 'flat', onMismatch, market } = signal;
   const hasLeg = onMismatch === 'flatten' || (onMismatch === 'resync' && requirePosition === 'flat');
-  const leg = hasLeg
-    ? judgeReduceLeg(await ledger.read({ account: name, signalId: reduceLegIdOf(signalId) }))
-    : null;
+  const leg = hasLeg ? await readReduceLeg(services, account, signalId) : null;
   if (leg?.kind === 'waits') return { verdict: 'waiting', reason: leg.reason, mayPassSoon: false };
   const hasReduced = leg?.kind === 'done' && leg.hasReduced;
   if (onMismatch === 'flatten' && hasReduced)

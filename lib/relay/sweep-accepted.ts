@@ -10,7 +10,10 @@ import { messagesOf } from './message-of.ts';
 import { arrivalOf } from './services.ts';
 import { denialOutcome, type SettleServices, settleEntry, unlessMoved } from './settle-entry.ts';
 
-/** Selects signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`. */
+/**
+ * Selects signals stored at or after `fromMs` and before `untilMs`, or after `aheadMs`; in a market where one may wait for the
+ * position, the older ones, too.
+ */
 export interface SweepWindow {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -46,10 +49,14 @@ export async function sweepAccepted(
 ): Promise<Sweep> {
   const waiting = await listAccepted(services.ledger, untilMs);
   const ahead = await listAhead(services.ledger, aheadMs);
-  const due = [...waiting.filter(({ createdAtMs }) => createdAtMs >= fromMs), ...ahead];
+  const waitingGroups = new Set([...waiting, ...ahead].filter(mayAwaitPosition).map(groupOfEntry));
+  // What waits for the position has no message left, however long it may wait.
+  const due = [
+    ...waiting.filter((entry) => entry.createdAtMs >= fromMs || waitingGroups.has(groupOfEntry(entry))),
+    ...ahead,
+  ];
   const { queue } = services;
   const messages = queue === null ? [] : messagesOf(due);
-  const waitingGroups = new Set(due.filter(mayAwaitPosition).map(groupOfEntry));
   // Messages of signals that wait have been handled, and the queue would take theirs for duplicates.
   for (const message of messages)
     await queue?.enqueue(message, waitingGroups.has(groupOf(message)) ? attempt : undefined);

@@ -59,13 +59,15 @@ async function findTarget(
   if (target.by === 'orderId') return [];
   if (target.by === 'signalId') {
     const { signalId } = target;
-    // The leg that reduces the position before it is part of the same instruction.
-    const found = await Promise.all(
-      [reduceLegIdOf(signalId), signalId].map((id) =>
+    const [named, leg] = await Promise.all(
+      [signalId, reduceLegIdOf(signalId)].map((id) =>
         ledger.read({ account, signalId: id }).catch(passOverDamaged),
       ),
     );
-    return found.flatMap((entry) => (entry !== null && mayWithdraw(entry, market) ? [entry] : []));
+    // The leg that reduces the position before it is part of the same instruction; another alert may have chosen that id.
+    const isOwnLeg = leg?.fingerprint === named?.fingerprint;
+    const found = isOwnLeg ? [leg, named] : [named];
+    return found.flatMap((entry) => (entry && mayWithdraw(entry, market) ? [entry] : []));
   }
   const waiting = await ledger.waiting(account, market, mostWaiting);
   return waiting.filter(({ clientOrderId }) => clientOrderId === target.clientOrderId);

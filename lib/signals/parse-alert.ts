@@ -8,7 +8,7 @@ import { checkCancelFields, parseCancel, parseCancelAll, refuseCancelFields } fr
 import { type JsonNode, parseJson } from './parse-json.ts';
 import { checkOrderFields, legBefore, parseOrder } from './parse-order.ts';
 import { parsePosition } from './parse-position.ts';
-import { readId, refuseLongId } from './read-id.ts';
+import { readId, refuseLongId, refuseSharedIds } from './read-id.ts';
 import { readMaxLagMs } from './read-number.ts';
 import { impliesTarget } from './read-target.ts';
 import { readExtras, readText } from './read-text.ts';
@@ -101,18 +101,6 @@ function parseItems(root: JsonNode, context: AlertContext, issues: Issues): read
     );
   refuseSharedIds(items, issues);
   return items;
-}
-
-/** The second of two signals with one id would count as a resend of the first and be dropped. */
-function refuseSharedIds(items: readonly AlertItem[], issues: Issues): void {
-  const ids = items.map(({ explicitId }) => explicitId);
-  for (const [index, id] of ids.entries())
-    if (id !== null && ids.indexOf(id) < index)
-      issues.add(
-        `[${index}].id`,
-        `[${ids.indexOf(id)}] has the same id`,
-        'give every signal an id of its own',
-      );
 }
 
 /** One item, or none when validation issues prevent it. */

@@ -1,6 +1,6 @@
 import { type Action, isCancel } from './actions.ts';
 import type { Field, Fields } from './fields.ts';
-import { longestIdOfTwoLegs } from './identity.ts';
+import { longestIdOfTwoLegs, reduceLegIdOf } from './identity.ts';
 import type { Issues } from './issues.ts';
 import { readExplicitId } from './read-text.ts';
 
@@ -48,4 +48,30 @@ export function refuseLongId({ fields, issues }: IdSource, explicitId: string | 
     `the id has ${explicitId.length} characters, and the alert may need two orders`,
     `shorten it to ${longestIdOfTwoLegs} characters: the relay appends ":reduce" for the first of them`,
   );
+}
+
+/** One signal of an array; `reduceLeg`: one that is executed before it, with an id of its own. */
+interface IdentifiedItem {
+  readonly explicitId: string | null;
+  readonly reduceLeg?: unknown;
+}
+
+/** The second of two signals with one id would count as a resend of the first and be dropped. That holds for legs, too. */
+export function refuseSharedIds(items: readonly IdentifiedItem[], issues: Issues): void {
+  const owners = new Map<string, number>();
+  for (const [index, { explicitId, reduceLeg }] of items.entries()) {
+    if (explicitId === null) continue;
+    const ids = reduceLeg === undefined ? [explicitId] : [explicitId, reduceLegIdOf(explicitId)];
+    const taken = ids.find((id) => owners.has(id));
+    const owner = taken === undefined ? undefined : owners.get(taken);
+    if (owner !== undefined)
+      issues.add(
+        `[${index}].id`,
+        items[owner]?.explicitId === explicitId
+          ? `[${owner}] has the same id`
+          : `"${taken}" is the id of the first of two orders, and another signal has it`,
+        'give every signal an id of its own',
+      );
+    for (const id of ids) owners.set(id, owners.get(id) ?? index);
+  }
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ExchangeClient } from '../../lib/exchange/client.ts';
+import { openOrder } from '../../lib/exchange/endpoints/open-order.ts';
 import type { Order } from '../../lib/model/order.ts';
 import { cancelExits } from '../../lib/relay/cancel-exits.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
@@ -103,6 +104,20 @@ describe('cancelling the exits of a market', () => {
     await expect(cancelExits(client, scope, options)).rejects.toThrow('open-order');
 
     expect(statuses()).toEqual(['filled', 'open', 'open']);
+  });
+
+  test('cannot say what is left when there are more orders than it reads', async () => {
+    await send({ id: 'buy-1', orderType: 'limit', limitPrice: '45000', maxSlippage: undefined });
+    const [order] = await client.call(openOrder, { market, limit: 1, offset: 0 });
+    const page: unknown = Array(100).fill(order);
+    const endless: typeof client.call = async (endpoint, params, sending) => {
+      const result = await client.call(endpoint, params, sending);
+      return endpoint.name === 'open-order' ? (page as typeof result) : result;
+    };
+
+    const done = await cancelExits({ ...client, prepare: client.prepare, call: endless }, scope, options);
+
+    expect(done).toEqual({ exits: [], left: null });
   });
 
   test('reports a pair that ended meanwhile as gone', async () => {

@@ -64,3 +64,25 @@ test('a signal that may have waited for the position is enqueued under another i
   ]);
   await functions.close();
 });
+
+test('a signal that may wait for the position is enqueued for as long as it waits, others for as long as it says', async () => {
+  const functions = await openFunctions();
+  const alert = (id: string, members: object) => JSON.stringify({ id, maxSlippage: '0.5%', ...members });
+  const order = { action: 'buy', orderType: 'market', quantity: 0.1 };
+  await functions.receive(alert('other', { ticker: 'ETHUSDT', ...order }));
+  await functions.receive(alert('waits', { ticker: 'BTCUSDT', action: 'close' }));
+  await functions.receive(alert('behind', { ticker: 'BTCUSDT', ...order }));
+  const enqueued: string[] = [];
+  const queue = {
+    enqueue: async ({ signalId }: SignalMessage) => {
+      enqueued.push(signalId);
+    },
+  };
+  const ofLater = { ...ofAnyTime, fromMs: Number.MAX_SAFE_INTEGER };
+
+  const { tooOld } = await sweepAccepted({ ledger: functions.ledger, queue }, ofLater, 'sweep-1');
+
+  expect(enqueued).toEqual(['waits', 'behind']);
+  expect(tooOld.map(({ signalId }) => signalId)).toEqual(['other', 'waits', 'behind']);
+  await functions.close();
+});

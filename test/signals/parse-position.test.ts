@@ -221,6 +221,18 @@ describe('a position action', () => {
 
     expect(issueOf(twice, on('futures'))).toMatchObject({ path: '[1].id', message: '[0] has the same id' });
   });
+
+  test.each([
+    ['x:reduce', 'x'],
+    ['x', 'x:reduce'],
+  ])('has an id for its first leg that nothing else in the array has: %s, %s', (...ids) => {
+    const array = `[${ids.map((id) => alertWith({ target: 1, id })).join(',')}]`;
+
+    expect(issueOf(array, on('futures'))).toMatchObject({
+      path: '[1].id',
+      message: '"x:reduce" is the id of the first of two orders, and another signal has it',
+    });
+  });
 });
 
 describe('an order', () => {

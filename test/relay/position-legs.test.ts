@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import type { Account } from '../../lib/model/account.ts';
+import { longestPositionLagMs } from '../../lib/positions/trust-reading.ts';
+import type { Plan } from '../../lib/relay/action.ts';
+import { withExitsCancelled } from '../../lib/relay/close-exits.ts';
+import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
+import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+
+let relay: Aftermath;
+
+beforeEach(async () => {
+  relay = await openAftermath();
+});
+
+afterEach(() => relay.close());
+
+const alertWith = (members: object) => ({ ticker: 'BTCUSDT', maxSlippage: '0.5%', ...members });
+
+async function receive(...alerts: readonly object[]): Promise<void> {
+  for (const alert of alerts) await relay.receiveAll(JSON.stringify(alertWith(alert)));
+}
+
+/** An order that fills at once; afterwards every list has come through. */
+async function buy(id: string, quantity: string): Promise<void> {
+  await receive({ id, action: 'buy', orderType: 'market', quantity });
+  await relay.execute(id);
+  relay.clock.advance(longestPositionLagMs + 1);
+}
+
+async function heldAmount(): Promise<string> {
+  const client = await relay.services.exchangeFor('main');
+  const [position] = await client.call(openPositions, { market: 'BTC_USDT' });
+  return position === undefined ? '0' : formatDecimal(position.amount);
+}
+
+async function statusOf(signalId: string): Promise<string> {
+  return (await relay.entry(signalId)).status;
+}
+
+function changeAccount(changes: Partial<Account>): void {
+  const { settings } = relay.services;
+  const { main } = settings.accounts;
+  if (main === undefined) throw new Error('expected an account');
+  Object.assign(relay.services, {
+    settings: { ...settings, accounts: { ...settings.accounts, main: { ...main, ...changes } } },
+  });
+}
+
+describe('a leg that was only rehearsed has reduced nothing for one that is sent, because the account is live by now', () => {
+  test('in a target that turns the position', async () => {
+    await buy('b', '0.2');
+    await receive({ id: 't', target: '-0.3' });
+    changeAccount({ mode: 'dry-run' });
+    await relay.execute('t:reduce');
+    changeAccount({ mode: 'live' });
+
+    await relay.execute('t');
+
+    expect([await statusOf('t:reduce'), await statusOf('t'), await heldAmount()]).toEqual([
+      'dry_run',
+      'denied',
+      '0.2',
+    ]);
+  });
+
+  test('in an order that presumes no position', async () => {
+    await buy('b', '0.2');
+    changeAccount({ mode: 'dry-run', onMismatch: 'resync' });
+    await receive({ id: 'o', action: 'buy', orderType: 'market', quantity: '0.1', requirePosition: 'flat' });
+    await relay.execute('o:reduce');
+    changeAccount({ mode: 'live' });
+
+    await relay.execute('o');
+
+    expect([await statusOf('o:reduce'), await statusOf('o'), await heldAmount()]).toEqual([
+      'dry_run',
+      'denied',
+      '0.2',
+    ]);
+  });
+});
+
+test('an order that was cancelled after it had filled in part counts while the list may lag behind it', async () => {
+  relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit' });
+  await receive({
+    id: 'b',
+    action: 'buy',
+    orderType: 'limit',
+    limitPrice: '50025',
+    quantity: '2',
+    maxSlippage: undefined,
+  });
+  await relay.execute('b');
+  const key = { account: 'main', signalId: 'b' };
+  const { entry } = await resolveSignal(relay.services, key, { kind: 'cancel' }, 'operator', {});
+  expect(entry.status).toBe('cancelled');
+  const held = await heldAmount();
+  expect(held).not.toBe('0');
+  relay.paper.control.addFault({
+    fault: 'read_lag',
+    endpoint: 'open-positions',
+    delayMs: 5_000,
+    probability: 1,
+  });
+
+  await receive({ id: 't', target: held });
+  await expect(relay.execute('t')).rejects.toMatchObject({ code: 'position_awaited' });
+  relay.clock.advance(longestPositionLagMs);
+  await relay.execute('t');
+
+  expect([await statusOf('t:reduce'), await statusOf('t')]).toEqual(['satisfied', 'satisfied']);
+  expect(await heldAmount()).toBe(held);
+});
+
+test('a cancellation withdraws the first leg of the order that it names, and no order of another alert with such an id', async () => {
+  await receive(
+    { id: 'o', action: 'buy', orderType: 'market', quantity: '0.1' },
+    { id: 'o:reduce', action: 'buy', orderType: 'market', quantity: '0.2' },
+    { id: 'c', action: 'cancel', signalId: 'o', maxSlippage: undefined },
+  );
+
+  await relay.execute('c');
+
+  expect([await statusOf('o'), await statusOf('o:reduce'), await statusOf('c')]).toEqual([
+    'cancelled',
+    'placed',
+    'cancelled',
+  ]);
+});
+
+test.each([
+  [2.5, 2],
+  [1.25, 1],
+  [1, 1],
+])(
+  'a close that has %d timeouts keeps %d for its order; the cancellation of its stops gets the rest',
+  async (given, kept) => {
+    const { services, clock } = relay;
+    const timeoutMs = services.exchangeTimeoutMs;
+    const ends: (number | undefined)[] = [];
+    const send = async ({ endByMs }: { readonly endByMs?: number }) => {
+      ends.push(endByMs);
+      return { status: 'not_sent', note: '', evidence: null } as const;
+    };
+    const plan: Plan = { verdict: 'ready', action: { isOrder: true, requests: [], send } };
+    const position = { amount: parseDecimal('1'), side: null };
+    const closed = { account: 'main', market: 'BTC_USDT', position };
+
+    const ready = withExitsCancelled(services, await services.exchangeFor('main'), closed, plan);
+    if (ready.verdict !== 'ready') throw new Error('expected a plan');
+    await ready.action.send({ timeoutMs, endByMs: clock.nowMs() + given * timeoutMs });
+
+    expect(ends).toEqual([clock.nowMs() + kept * timeoutMs]);
+  },
+);
+
+test('a target whose first leg filled in part does not count as reached', async () => {
+  await buy('b', '2');
+  await receive({ id: 't', target: '0.5', maxSlippage: '0.05%' });
+
+  await relay.execute('t');
+
+  expect([await statusOf('t:reduce'), await statusOf('t')]).toEqual(['placed', 'denied']);
+  expect((await relay.entry('t')).steps.at(-1)?.note).toBe(
+    `the position of BTC_USDT was to be reduced to long 0.5, and is long ${await heldAmount()}: the order that reduced it did not fill in full`,
+  );
+});
