@@ -270,4 +270,13 @@ describe('pause and resume', () => {
     expect(again.stdout).toBe(`${head}main was not paused\nrehearsal was not paused\n`);
     expect(await stored.ledger.readPause('rehearsal')).toBeNull();
   });
+
+  test('say that a pause by the loss of the day comes back', async () => {
+    const reason = 'maxDailyLoss: the account has lost 20 USDT';
+    await stored.ledger.writePause('main', { sinceMs: startMs, reason });
+
+    const { stdout } = await runCli(here('resume', 'main'));
+
+    expect(stdout).toContain(`${reason}. It is paused again today, unless the loss is smaller`);
+  });
 });
