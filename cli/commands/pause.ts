@@ -38,7 +38,7 @@ async function pauseAccounts(
     paused
       .map((account) =>
         paint({
-          text: `${account} is paused from the next signal on (${reason}); cancellations are still sent`,
+          text: `${account} is paused from the next signal on (${reason}): orders that close or reduce a position are denied, too; cancellations are still sent`,
           style: 'alarm',
         }),
       )

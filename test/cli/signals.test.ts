@@ -260,7 +260,7 @@ describe('pause and resume', () => {
         head,
         ...['main', 'rehearsal'].map(
           (account) =>
-            `${account} is paused from the next signal on (paused by the operator); cancellations are still sent\n`,
+            `${account} is paused from the next signal on (paused by the operator): orders that close or reduce a position are denied, too; cancellations are still sent\n`,
         ),
       ].join(''),
     );
