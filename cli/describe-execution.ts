@@ -1,8 +1,8 @@
 import { type Decimal, formatDecimal, parseDecimal, zero } from '../lib/base/decimal.ts';
 import type { Entry } from '../lib/ledger/entry.ts';
 import { isStillOpen } from '../lib/ledger/executions.ts';
-import type { FollowedStatus, OrderExecution, OrderRole } from '../lib/model/execution.ts';
-import { quoteInName } from '../lib/model/market.ts';
+import type { Execution, FollowedStatus, OrderExecution, OrderRole } from '../lib/model/execution.ts';
+import { currenciesInName } from '../lib/model/market.ts';
 import { orderSignalOf } from '../lib/positions/sent-order.ts';
 import type { Cell } from './print.ts';
 import { formatLocal } from './time-zone.ts';
@@ -67,7 +67,7 @@ export function describeExecution(
           [
             'unprotected',
             {
-              text: `since ${formatLocal(execution.unprotectedSinceMs, timeZone)}: the stop-loss is not on the exchange`,
+              text: `since ${formatLocal(execution.unprotectedSinceMs, timeZone)}: the stop-loss is not on the exchange; ${adviseOn(execution)}`,
               style: 'alarm',
             },
           ] as const,
@@ -75,12 +75,17 @@ export function describeExecution(
   ];
 }
 
+function adviseOn({ unprotectedAtMs }: Execution): string {
+  return unprotectedAtMs === undefined
+    ? 'if the position still stands a minute later, an alarm says what to do'
+    : 'the alarm in the log says what to do, unless the position is closed meanwhile';
+}
+
 function describeFilled(order: OrderExecution, market: string, asked: string | null): string {
   const average = averageOf(order);
   if (average === null) return asked === null ? 'nothing' : `nothing of ${asked}`;
   const amount = asked === null || asked === order.filled ? order.filled : `${order.filled} of ${asked}`;
-  const quote = quoteInName(market);
-  const worth = `${order.filledNotional}${quote === null ? '' : ` ${quote}`}`;
+  const worth = `${order.filledNotional} ${currenciesInName(market).quote}`;
   const fees = describeFees(order);
   return `${amount} at ${formatDecimal(average)} on average (${worth})${fees === '' ? '' : `, fees ${fees}`}`;
 }

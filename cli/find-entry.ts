@@ -26,7 +26,10 @@ export async function findEntry(
 ): Promise<Found> {
   const exact = await readAccounts(ledger, typed, accounts);
   if (exact.length > 0) return chooseOne(exact, typed);
-  const { ids, isWhole } = await findIds(ledger, typed, accounts);
+  const { ids: begun, isWhole } = await findIds(ledger, typed, accounts);
+  // The short form of one id may be the beginning of another: of two legs, say.
+  const shownAs = begun.filter((id) => shortenId(id) === typed);
+  const ids = shownAs.length === 1 ? shownAs : begun;
   const [only] = ids;
   if (only === undefined) throw createUnknown(typed, accounts);
   if (ids.length > 1 || !isWhole) throw createUnclear(typed, ids);

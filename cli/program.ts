@@ -58,6 +58,8 @@ function refuseSwallowed(relay: Command, args: readonly string[]): void {
 }
 
 const usualHelpWidth = 80;
+/** Beside long names of commands a narrow column of text is still easier to read than lines that the terminal breaks. */
+const leastDescriptionWidth = 20;
 
 /** The options of the command and of all its subcommands. */
 function listOptions({ options, commands }: Command): readonly Option[] {
@@ -75,6 +77,7 @@ function createProgram(terminal: Terminal): Command {
     .option('--config <file>', 'configuration of the relay (default: relay.config.ts)')
     .helpOption('-h, --help', 'show how a command is used')
     .helpCommand('help [command]', 'show how a command is used')
+    .configureHelp({ minWidthToWrap: leastDescriptionWidth })
     .version(readVersion(), '-V, --version', 'show the release')
     .exitOverride()
     .configureOutput({

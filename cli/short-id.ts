@@ -3,8 +3,11 @@ const shownDigits = 8;
 const longestShown = 24;
 const ellipsis = '…';
 
-/** Derived ids: from the alert's bytes, with the index of the signal if the alert is an array. */
-const derivedId = /^(h-|refused-)([0-9a-f]{32})(-\d+)?$/;
+/**
+ * Derived ids: from the alert's bytes, with the index of the signal if the alert is an array, and with the name of the leg
+ * that reduces a position first.
+ */
+const derivedId = /^(h-|refused-)([0-9a-f]{32})((?:-\d+)?(?::reduce)?)$/;
 
 /**
  * The short form of an id in lists, which `signal` and `resolve` accept.
@@ -24,12 +27,12 @@ export const leastTyped = 4;
 /** A typed id, split into its beginning and its end. */
 export interface TypedId {
   readonly beginning: string;
-  /** The index of the signal in a derived id, such as `-2`; otherwise empty. */
+  /** The index of the signal in a derived id and the name of its leg, such as `-2` or `:reduce`; otherwise empty. */
   readonly end: string;
 }
 
 export function readTypedId(text: string): TypedId {
-  const [, derived, number = ''] = /^(h-[0-9a-f]+)(-\d+)$/.exec(text) ?? [];
+  const [, derived, number = ''] = /^(h-[0-9a-f]+)((?:-\d+)?(?::reduce)?)$/.exec(text) ?? [];
   if (derived !== undefined) return { beginning: derived, end: number };
   return { beginning: text.endsWith(ellipsis) ? text.slice(0, -ellipsis.length) : text, end: '' };
 }

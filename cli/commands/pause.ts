@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
+import { isLossPause } from '../../lib/relay/pause-on-loss.ts';
 import { type Context, readText, runCommand } from '../command.ts';
 import { formatSecond, paint } from '../print.ts';
 import { chooseAccount } from '../session.ts';
@@ -37,7 +38,7 @@ async function pauseAccounts(
     paused
       .map((account) =>
         paint({
-          text: `${account} is paused from the next signal on (${reason}); cancellations are still sent`,
+          text: `${account} is paused from the next signal on (${reason}): orders that close or reduce a position are denied, too; cancellations are still sent`,
           style: 'alarm',
         }),
       )
@@ -56,14 +57,17 @@ async function resumeAccounts({ session, printChange }: Context, name: string | 
   printChange({ resumed }, () =>
     resumed
       .map(({ account, pause }) =>
-        pause === null
-          ? paint(`${account} was not paused`)
-          : paint(
-              `${account} trades again; it had been paused since ${formatSecond(pause.sinceMs)} UTC: ${pause.reason}`,
-            ),
+        pause === null ? paint(`${account} was not paused`) : paint(describeResumed(account, pause)),
       )
       .join('\n'),
   );
+}
+
+function describeResumed(account: string, pause: Pause): string {
+  const text = `${account} trades again; it had been paused since ${formatSecond(pause.sinceMs)} UTC: ${pause.reason}`;
+  return isLossPause(pause)
+    ? `${text}. It is paused again today, unless the loss is smaller or maxDailyLoss higher by then: npx relay limits`
+    : text;
 }
 
 function accountNames(settings: Settings, name: string | undefined): readonly string[] {

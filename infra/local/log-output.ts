@@ -103,7 +103,7 @@ function isRoutine(line: string): boolean {
   return line.includes('"message":"scheduled run done"');
 }
 
-/** `08:31:45.120  signal placed  main h-1f… BTC_USDT  buy 0.01 …` */
+/** `08:31:45.120  signal placed  main h-1f… BTC_USDT  buy 0.01 …`; what to do about an alarm has a line of its own. */
 export function describeLine(line: string): string {
   const fields = readFields(line);
   if (fields === null) return line;
@@ -117,14 +117,15 @@ export function describeLine(line: string): string {
     .map(text)
     .filter((word) => word !== '');
   const detail = ['code', 'note', 'reason'].map(text).filter((word) => word !== '');
-  return [
+  const parts = [
     styleText('dim', time),
     styleText(colours[level] ?? 'reset', text('message')),
     subject.join(' '),
     detail.join(': '),
-  ]
-    .filter((part) => part !== '')
-    .join('  ');
+  ];
+  const shown = parts.filter((part) => part !== '').join('  ');
+  const advice = text('whatToDo');
+  return advice === '' ? shown : `${shown}\n    ${advice}`;
 }
 
 /** Null for text that is not a log line: a library may write to the same stream. */

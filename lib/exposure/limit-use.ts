@@ -11,7 +11,6 @@ import { openNotionalOf, positionAfter } from '../risk/exposure.ts';
 import { checkTradingWindow, describeWindow, nextOpeningMs } from '../risk/trading-windows.ts';
 import { resultOf } from './check-loss.ts';
 import { readDayFills } from './day-profit.ts';
-import { isLossPause } from './pause-on-loss.ts';
 import { type ExposureReading, type ExposureServices, readExposure } from './read-exposure.ts';
 import { createUsdtPrices, type UsdtPrices } from './usdt-prices.ts';
 
@@ -71,13 +70,12 @@ export async function readLimitUse(
 }
 
 function describePause(pause: Pause): LimitUse {
-  const passes = isLossPause(pause) ? '; orders that only reduce a position are sent' : '';
   return {
     ...ofAccount('pause'),
     limit: 'running',
     used: 'paused',
     sinceMs: pause.sinceMs,
-    denies: `${checkPause(pause)?.message ?? ''}${passes}`,
+    denies: checkPause(pause)?.message ?? '',
   };
 }
 

@@ -1,9 +1,14 @@
+import * as z from 'zod/mini';
 import { type Decimal, parseDecimal, zero } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { isStillOpen } from '../ledger/executions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
+import type { Side } from '../model/order.ts';
 
-/** A stop-loss that the exchange made from an entry of this relay, as the ledger last knew it. */
+/**
+ * A stop-loss that the exchange made from an entry of this relay, or a stop order of this relay that only reduces, as the
+ * ledger last knew it.
+ */
 export interface KnownStop {
   readonly signalId: string;
   readonly orderId: number;
@@ -25,8 +30,10 @@ export function findStops(
   followed: readonly Entry[],
 ): readonly KnownStop[] {
   const entrySide = amount.gt(zero) ? 'buy' : 'sell';
-  return followed.flatMap(({ signal, signalId, execution }) => {
+  return followed.flatMap((entry) => {
+    const { signal, signalId, execution } = entry;
     if (signal?.market !== market || execution === null) return [];
+    if (signal.action === 'order' && signal.reduceOnly === true) return findOwnStop(entry, entrySide);
     if (signal.action === 'order' && signal.side !== entrySide) return [];
     const own = execution.orders.find(({ role }) => role === 'order');
     return execution.orders
@@ -39,4 +46,30 @@ export function findStops(
         readAtMs: execution.readAtMs,
       }));
   });
+}
+
+/** The exchange decides when it takes a stop order whether it waits for the price to rise or to fall. */
+const Placed = z.object({
+  order: z.object({ amount: z.string(), activationCondition: z.optional(z.string()) }),
+});
+
+/** A stop order of its own that stops the position out, such as one that replaces a missing stop-loss. */
+function findOwnStop({ signal, signalId, execution, steps }: Entry, entrySide: Side): readonly KnownStop[] {
+  if (signal?.action !== 'order' || signal.side === entrySide || execution === null) return [];
+  if (!('stopPrice' in signal)) return [];
+  const own = execution.orders.find(({ role }) => role === 'order');
+  if (own === undefined || !isStillOpen(own.status)) return [];
+  const placed = z.safeParse(Placed, steps.findLast(({ status }) => status === 'placed')?.evidence);
+  const order = placed.success ? placed.data.order : null;
+  const condition = entrySide === 'buy' ? 'lte' : 'gte';
+  if ((order?.activationCondition ?? condition) !== condition) return [];
+  return [
+    {
+      signalId,
+      orderId: own.orderId,
+      price: parseDecimal(signal.stopPrice),
+      amount: order === null ? null : parseDecimal(order.amount).minus(parseDecimal(own.filled)),
+      readAtMs: execution.readAtMs,
+    },
+  ];
 }

@@ -85,7 +85,16 @@ test('an order that filled in part shows how much, at what average price and fee
 test('an entry without its stop-loss is marked', async () => {
   await record({ unprotectedSinceMs: startMs + 60_000 });
   expect(await shown()).toMatchObject({
-    unprotected: expect.stringMatching(/^since 2026-11-20 .*: the stop-loss is not on the exchange$/),
+    unprotected: expect.stringMatching(
+      /^since 2026-11-20 .*: the stop-loss is not on the exchange; if the position still stands a minute later, an alarm says what to do$/,
+    ),
+  });
+});
+
+test('an entry whose missing stop-loss raised the alarm points to it', async () => {
+  await record({ unprotectedSinceMs: startMs + 60_000, unprotectedAtMs: startMs + 120_000 });
+  expect(await shown()).toMatchObject({
+    unprotected: expect.stringMatching(/; the alarm in the log says what to do, unless/),
   });
 });
 
@@ -115,7 +124,7 @@ test('the documents and the rows of an export have the same', async () => {
     ...['signal', 'demo-1', '--account', 'main', '--data', stored.folder.path],
   ]);
   expect(document).toMatchObject({
-    execution: { revision: 3, orders: [{ filled: '0.01' }, { filled: '0.01' }] },
+    execution: { revision: 4, orders: [{ filled: '0.01' }, { filled: '0.01' }] },
   });
 
   const { stdout } = await runCli(['export', 'signals', '--status', 'placed', '--data', stored.folder.path]);

@@ -78,6 +78,17 @@ describe('a wrong command line', () => {
   });
 });
 
+describe('help', () => {
+  test.each([[], ['paper'], ['signals'], ['report'], ['export']])(
+    'fits into a terminal of 80 columns: %s',
+    async (...args: string[]) => {
+      const { stdout } = await runCli([...args, '--help'], '', { width: 80 });
+
+      expect(stdout.split('\n').filter(({ length }) => length > 80)).toEqual([]);
+    },
+  );
+});
+
 describe('a missing relay', () => {
   test('that was never started leaves the folder unchanged', async () => {
     const failures = await Promise.all(

@@ -180,6 +180,17 @@ describe('the reason of a signal that did not succeed', () => {
 });
 
 describe('a short id', () => {
+  test('tells the legs of a target apart', async () => {
+    const whole = `h-9b1d44f0${'0'.repeat(24)}`;
+    const rest = { account: 'rehearsal', signal: ethSignal, fingerprint: 'f9', atMs: startMs - 60_000 };
+    for (const [index, signalId] of [`${whole}:reduce`, whole].entries())
+      await acceptOne(stored.ledger, { ...rest, signalId, clientOrderId: `tr-leg-${index}` });
+
+    expect([whole, `${whole}:reduce`].map(shortenId)).toEqual(['h-9b1d44f0', 'h-9b1d44f0:reduce']);
+    for (const signalId of [whole, `${whole}:reduce`])
+      expect(await runForJson(here('signal', shortenId(signalId)))).toMatchObject({ signalId });
+  });
+
   test('is what lists show', async () => {
     const { stdout } = await runCli(here('signals', '--limit', '3'));
     expect(stdout.split('\n').flatMap((line) => /^\d\S+ \S+ +(\S+)/.exec(line)?.[1] ?? [])).toEqual([

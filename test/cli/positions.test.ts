@@ -91,6 +91,35 @@ describe('positions', () => {
     expect(stdout).not.toContain('none known');
   });
 
+  test('counts a stop order that only reduces as a stop, and not one on the other side of the price', async () => {
+    await open();
+    const stop = { ticker: 'BTCUSDT', action: 'sell', quantity: '0.01', reduceOnly: true };
+    const below = { ...stop, id: 'stop-below', stopPrice: '49000', limitPrice: '48510' };
+    const above = { ...stop, id: 'stop-above', stopPrice: '52000', limitPrice: '51990' };
+    for (const alert of [below, above]) {
+      await relay.world.post(JSON.stringify(alert));
+      const entry = await relay.world.settled(alert.id);
+      const order = {
+        role: 'order',
+        orderId: entry.orderId ?? 0,
+        status: 'open',
+        endedAtMs: null,
+        filled: '0',
+        filledNotional: '0',
+        fees: {},
+      } as const;
+      await relay.world.executions.record(
+        entry,
+        { revision: 1, readAtMs: 1, isFollowed: true, orders: [order] },
+        [],
+      );
+    }
+
+    const { stdout } = await runCli(relay.here('positions'));
+
+    expect(stdout).toMatch(/^BTC_USDT .* 49000 for 0\.01$/m);
+  });
+
   test('shows what was read last, with its age, while the exchange cannot be read', async () => {
     await open();
     const file = openSqlite(locateDataFolder(dirname(relay.world.secretsPath)).databasePath);

@@ -260,7 +260,7 @@ describe('pause and resume', () => {
         head,
         ...['main', 'rehearsal'].map(
           (account) =>
-            `${account} is paused from the next signal on (paused by the operator); cancellations are still sent\n`,
+            `${account} is paused from the next signal on (paused by the operator): orders that close or reduce a position are denied, too; cancellations are still sent\n`,
         ),
       ].join(''),
     );
@@ -269,5 +269,14 @@ describe('pause and resume', () => {
     );
     expect(again.stdout).toBe(`${head}main was not paused\nrehearsal was not paused\n`);
     expect(await stored.ledger.readPause('rehearsal')).toBeNull();
+  });
+
+  test('say that a pause by the loss of the day comes back', async () => {
+    const reason = 'maxDailyLoss: the account has lost 20 USDT';
+    await stored.ledger.writePause('main', { sinceMs: startMs, reason });
+
+    const { stdout } = await runCli(here('resume', 'main'));
+
+    expect(stdout).toContain(`${reason}. It is paused again today, unless the loss is smaller`);
   });
 });

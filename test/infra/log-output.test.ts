@@ -65,6 +65,13 @@ describe('the log of a local run', () => {
     expect(shown).toEqual(['08:31:45.120  signal placed  main s-1  buy 1']);
   });
 
+  test('shows what to do about an alarm on a line of its own, as it can be pasted', () => {
+    const whatToDo = `echo '{"id":"stop-1"}' | npx relay send - --account main`;
+    const line = JSON.stringify({ level: 'ERROR', message: 'no stop-loss', account: 'main', whatToDo });
+
+    expect(stripVTControlCharacters(describeLine(line))).toBe(`no stop-loss  main\n    ${whatToDo}`);
+  });
+
   test('keeps for the file that a run of the clock went well', async () => {
     const { terminal, shown } = createTerminal();
     const output = createLogOutput(join(folder, 'relay.log'), terminal);
