@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
+import { isLossPause } from '../../lib/exposure/pause-on-loss.ts';
 import type { Pause } from '../../lib/ledger/ledger.ts';
 import type { Settings } from '../../lib/model/settings.ts';
-import { isLossPause } from '../../lib/relay/pause-on-loss.ts';
 import { type Context, readText, runCommand } from '../command.ts';
 import { formatSecond, paint } from '../print.ts';
 import { chooseAccount } from '../session.ts';

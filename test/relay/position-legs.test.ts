@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
+import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Account } from '../../lib/model/account.ts';
-import { longestPositionLagMs } from '../../lib/positions/trust-reading.ts';
 import type { Plan } from '../../lib/relay/action.ts';
 import { withExitsCancelled } from '../../lib/relay/close-exits.ts';
 import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
