@@ -25,7 +25,7 @@ const changesCheckMs = 500;
 const longestFlushMs = 6;
 const minuteMs = 60_000;
 const longestRestartMs = 15_000;
-const followEveryMs = 20_000;
+const followEveryMs = 60_000;
 const longestFollowMs = 30_000;
 
 /** A relay in one process, composed like the local relay, and restarted whenever it dies. */

@@ -93,7 +93,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
 
   if (isHedged) world.exchange.hedge(hedgedAccount, startMs);
   perhapsStartAhead(world, deployment, calmFromMs);
-  if (rollChance(random, 0.02)) storeOldOrders(world, startMs);
+  if (rollChance(random, 0.008)) storeOldOrders(world, startMs);
   if (rollChance(random, 0.5)) await leaveOldCopy(world);
   scheduleInterventions(world, deployment, calmFromMs);
   wanderPrices(world, calmFromMs);
