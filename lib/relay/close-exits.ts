@@ -1,27 +1,18 @@
 import * as z from 'zod/mini';
 import { type Alarm, joinAlarms } from '../base/alarms.ts';
-import { minimum, parseDecimal, zero } from '../base/decimal.ts';
+import { parseDecimal, zero } from '../base/decimal.ts';
 import { toJson } from '../base/json.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { ExchangeError } from '../exchange/errors.ts';
 import { longestOrderLagMs } from '../exchange/lag.ts';
 import type { Entry, Step } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
-import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
-import type { SeenPosition } from '../positions/seen-position.ts';
 import type { Outcome, Plan } from './action.ts';
 import { type CancelledExits, cancelExits, type ExitOutcome } from './cancel-exits.ts';
 import { mostBelieved } from './close-ended.ts';
+import { type ClosedPosition, closesWhole } from './closes-whole.ts';
 import { listRecent } from './read-position.ts';
 import type { ExecuteServices } from './services.ts';
-
-/** A position that an order closes. */
-export interface ClosedPosition {
-  readonly account: string;
-  readonly market: string;
-  /** Before it was closed. */
-  readonly position: SeenPosition;
-}
 
 /** Cancels what only protected the position, once the order of the plan has closed all of it. */
 export function withExitsCancelled(
@@ -38,7 +29,7 @@ export function withExitsCancelled(
       ...action,
       async send(options) {
         const outcome = await action.send(withTimeToCancel(services, options));
-        if (!closesWhole(outcome, closed.position)) return outcome;
+        if (!closesWhole(outcome, closed)) return outcome;
         return await cancelLeft(services, client, closed, outcome, options);
       },
     },
@@ -54,22 +45,6 @@ function withTimeToCancel(
   if (endByMs === undefined) return options;
   const spareMs = Math.max(0, endByMs - clock.nowMs() - timeoutMs);
   return { ...options, endByMs: endByMs - Math.min(timeoutMs / 2, spareMs) };
-}
-
-const Closing = z.object({ order: z.object({ amount: z.string(), filled: z.string() }) });
-const ClosingAndEnded = z.object({ placed: Closing });
-
-/**
- * Whether the response shows that no position is left: the order filled for all of it, or for all that the exchange cut it
- * to because others had reduced the position meanwhile, or there was nothing to reduce any more.
- */
-function closesWhole({ status, evidence }: Outcome, { amount }: SeenPosition): boolean {
-  if (status === 'rejected') return saysNothingToReduce(evidence);
-  if (status !== 'placed') return false;
-  const whole = z.safeParse(Closing, evidence);
-  const part = z.safeParse(ClosingAndEnded, evidence);
-  const order = whole.success ? whole.data.order : part.success ? part.data.placed.order : null;
-  return order !== null && parseDecimal(order.filled).gte(minimum(parseDecimal(order.amount), amount.abs()));
 }
 
 async function cancelLeft(

@@ -1,4 +1,4 @@
-import { type Decimal, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
+import { type Decimal, floorToStep, formatDecimal, parseDecimal, zero } from '../base/decimal.ts';
 import { toJson } from '../base/json.ts';
 import type { SignalEntry } from '../ledger/entry.ts';
 import type { Account } from '../model/account.ts';
@@ -75,9 +75,12 @@ export async function planPosition(
       readAtMs,
     );
   const ready = withPosition(plan, { position, readAtMs, order: toJson(leg.order) });
-  return closesAll(leg.order, position)
-    ? withExitsCancelled(services, client, { account: account.name, market: market.name, position }, ready)
-    : ready;
+  const { reduceOnly, size } = leg.order;
+  if (!reduceOnly || size.unit !== 'base') return ready;
+  // Rounded as the order is, so that a smaller order is one that the exchange has cut.
+  const amount = floorToStep(parseDecimal(size.quantity), market.amountStep);
+  const closed = { account: account.name, market: market.name, position, amount };
+  return withExitsCancelled(services, client, closed, ready);
 }
 
 /** Rules of the market about the smallest order. */
@@ -130,11 +133,6 @@ async function planLegOrder(
   const denial = checkMarket(asked, account);
   if (denial !== null) return { verdict: 'denied', denial };
   return await planOrder(services, account, asked, clientOrderId ?? '');
-}
-
-/** Whether the order leaves no position, as far as was read. */
-function closesAll({ reduceOnly, size }: PositionOrder, { amount }: SeenPosition): boolean {
-  return reduceOnly && size.unit === 'base' && parseDecimal(size.quantity).eq(amount.abs());
 }
 
 function satisfied(note: string, { amount }: SeenPosition, readAtMs: number): Plan {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { formatDecimal, parseDecimal } from '../../lib/base/decimal.ts';
+import { market } from '../../lib/exchange/endpoints/market.ts';
 import { openPositions } from '../../lib/exchange/endpoints/open-positions.ts';
 import { longestPositionLagMs } from '../../lib/exchange/lag.ts';
 import type { Account } from '../../lib/model/account.ts';
@@ -7,6 +8,7 @@ import type { Plan } from '../../lib/relay/action.ts';
 import { withExitsCancelled } from '../../lib/relay/close-exits.ts';
 import { resolveSignal } from '../../lib/relay/resolve-signal.ts';
 import { type Aftermath, openAftermath } from '../support/aftermath.ts';
+import { override } from '../support/override.ts';
 
 let relay: Aftermath;
 
@@ -130,6 +132,30 @@ test('a cancellation withdraws the first leg of the order that it names, and no 
   ]);
 });
 
+test('a part of a position that the exchange cuts to what is left closes it, so its stops go, too', async () => {
+  await receive({ id: 'b', target: '0.2', stopLoss: '2%', takeProfit: '4%' });
+  await relay.execute('b');
+  relay.clock.advance(longestPositionLagMs + 1);
+  const client = await relay.services.exchangeFor('main');
+  const prepare: typeof client.prepare = (endpoint, params) => {
+    const prepared = client.prepare(endpoint, params);
+    if (endpoint.name !== 'limit') return prepared;
+    const send: typeof prepared.send = async (options) => {
+      const amount = parseDecimal('0.15');
+      await client.call(market, { market: 'BTC_USDT', side: 'sell', amount, clientOrderId: 'by-hand' });
+      return await prepared.send(options);
+    };
+    return { ...prepared, send };
+  };
+  Object.assign(relay.services, { exchangeFor: async () => override(client, { prepare }) });
+  await receive({ id: 'c', action: 'close', quantity: '50%' });
+
+  await relay.execute('c');
+
+  const open = relay.paper.control.state().orders.filter(({ status }) => status === 'open');
+  expect([await statusOf('c'), await heldAmount(), open]).toEqual(['placed', '0', []]);
+});
+
 test.each([
   [2.5, 2],
   [1.25, 1],
@@ -146,7 +172,7 @@ test.each([
     };
     const plan: Plan = { verdict: 'ready', action: { isOrder: true, requests: [], send } };
     const position = { amount: parseDecimal('1'), side: null };
-    const closed = { account: 'main', market: 'BTC_USDT', position };
+    const closed = { account: 'main', market: 'BTC_USDT', position, amount: position.amount };
 
     const ready = withExitsCancelled(services, await services.exchangeFor('main'), closed, plan);
     if (ready.verdict !== 'ready') throw new Error('expected a plan');

@@ -1,4 +1,5 @@
-import { type Decimal, zero } from '../../lib/base/decimal.ts';
+import * as z from 'zod/mini';
+import { type Decimal, parseDecimal, zero } from '../../lib/base/decimal.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isPositionSignal } from '../../lib/model/signal.ts';
 import { isSpotOrder, type PaperOrder } from '../../lib/paper/exchange-state.ts';
@@ -77,24 +78,26 @@ function ruleFor({ signal }: Entry): 'I16' | 'I19' | null {
   return signal.reduceOnly === true || isShare ? 'I16' : null;
 }
 
-/** Whether the signal wanted nothing to be left of the position; one that wants a smaller one leaves its stops. */
-function closesAll({ signal }: Entry, { side }: PaperOrder): boolean {
-  switch (signal?.action) {
-    case 'close':
-      return signal.part === undefined;
-    case 'reverse':
-      return true;
-    case 'target': {
-      const wanted = Object.values(signal.target).find((value) => /\d/.test(value)) ?? '';
-      return wanted === '' || wanted.startsWith('-') === (side === 'sell');
-    }
-    default:
-      return false;
-  }
-}
-
 /** So long may the stops of a position that was closed stay open, while the relay cancels them. */
 const cancelTimeMs = 3 * 60_000;
+
+const SentPart = z.object({
+  position: z.object({ amount: z.string() }),
+  positionOrder: z.object({ size: z.object({ quantity: z.string() }) }),
+});
+
+/**
+ * Whether the order was to reduce the position by a part, and did so in full size. That others had closed just the rest
+ * meanwhile shows in no response to it.
+ */
+function isWholePart({ steps }: Entry, { amount }: PaperOrder): boolean {
+  const sending = steps.findLast(({ status }) => status === 'sending');
+  const sent = z.safeParse(SentPart, sending?.evidence);
+  if (!sent.success) return false;
+  const { position, positionOrder } = sent.data;
+  const asked = parseDecimal(positionOrder.size.quantity);
+  return asked.lt(parseDecimal(position.amount).abs()) && amount.eq(asked);
+}
 
 /**
  * Finds stop-losses and take-profits that were open long after an order of a position action had closed the position which
@@ -110,7 +113,7 @@ function findOutlivingStops(
   const last = changes.findLast(({ order }) => orders.includes(order));
   // What others closed beside it is for them to clean up.
   if (last === undefined || !last.after.eq(zero) || !last.order.remaining.eq(zero)) return [];
-  if (!closesAll(entry, last.order)) return [];
+  if (isWholePart(entry, last.order)) return [];
   const { account, market, positionSide } = last.order;
   // Of an order that was reported as another one the owner was told to check the account.
   const isReported = ({ parentId }: PaperOrder) => {

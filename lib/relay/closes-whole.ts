@@ -1,0 +1,36 @@
+import * as z from 'zod/mini';
+import { type Decimal, parseDecimal } from '../base/decimal.ts';
+import { saysNothingToReduce } from '../positions/judge-reduce-leg.ts';
+import type { SeenPosition } from '../positions/seen-position.ts';
+import type { Outcome } from './action.ts';
+
+/** A position that an order closes, or reduces. */
+export interface ClosedPosition {
+  readonly account: string;
+  readonly market: string;
+  /** Before it was closed. */
+  readonly position: SeenPosition;
+  /** By how much the order is to reduce it. */
+  readonly amount: Decimal;
+}
+
+const Closing = z.object({ order: z.object({ amount: z.string(), filled: z.string() }) });
+const ClosingAndEnded = z.object({ placed: Closing });
+
+/**
+ * Whether the response shows that no position is left: the order filled for all of it, or for all that the exchange cut it
+ * to because others had reduced the position meanwhile, or there was nothing to reduce any more.
+ */
+export function closesWhole({ status, evidence }: Outcome, { position, amount }: ClosedPosition): boolean {
+  if (status === 'rejected') return saysNothingToReduce(evidence);
+  if (status !== 'placed') return false;
+  const whole = z.safeParse(Closing, evidence);
+  const part = z.safeParse(ClosingAndEnded, evidence);
+  const order = whole.success ? whole.data.order : part.success ? part.data.placed.order : null;
+  if (order === null) return false;
+  const [sent, filled] = [parseDecimal(order.amount), parseDecimal(order.filled)];
+  return (
+    filled.gte(position.amount.abs()) ||
+    (filled.gte(sent) && (sent.lt(amount) || amount.gte(position.amount.abs())))
+  );
+}
