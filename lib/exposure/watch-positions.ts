@@ -51,7 +51,7 @@ export async function watchPositions(
   startedAtMs: number,
   limits: SendOptions,
 ): Promise<void> {
-  let listing: Promise<readonly Entry[]> | null = null;
+  let listing: Promise<Recent> | null = null;
   const listRecent = () => {
     listing ??= listSent(services, startedAtMs);
     return listing;
@@ -66,19 +66,28 @@ export async function watchPositions(
 
 interface AccountWatch extends WatchServices {
   /** The entries of all accounts whose orders were sent of late; read once in a run, and only if an account needs it. */
-  listRecent(): Promise<readonly Entry[]>;
+  listRecent(): Promise<Recent>;
 }
 
 /** An order that was stored longer ago than this is followed, or settled, or never sent. */
 const recentMs = 10 * 60_000;
 const mostRecent = 100;
 
-async function listSent({ ledger }: WatchServices, startedAtMs: number): Promise<readonly Entry[]> {
+interface Recent {
+  readonly entries: readonly Entry[];
+  /** False when there are more than were read: any account may have one. */
+  readonly isWhole: boolean;
+}
+
+async function listSent({ ledger }: WatchServices, startedAtMs: number): Promise<Recent> {
   const since = { oldestFirst: true, startMs: startedAtMs - recentMs, limit: mostRecent };
   const pages = await Promise.all(
     (['placed', 'unknown'] as const).map((status) => ledger.list({ status, ...since })),
   );
-  return pages.flatMap(({ entries }) => entries);
+  return {
+    entries: pages.flatMap(({ entries }) => entries),
+    isWhole: pages.every(({ next }) => next === null),
+  };
 }
 
 async function watchAccount(
@@ -134,7 +143,8 @@ async function mayHavePosition(
   if (before !== null && (before.positions.length > 0 || before.unexplained.length > 0)) return true;
   if (followed.some((entry) => isOfCollateral(account, entry))) return true;
   const recent = await listRecent();
-  return recent.some((entry) => entry.account === account.name && isOfCollateral(account, entry));
+  if (!recent.isWhole) return true;
+  return recent.entries.some((entry) => entry.account === account.name && isOfCollateral(account, entry));
 }
 
 function isOfCollateral(account: Account, { signal }: Entry): boolean {

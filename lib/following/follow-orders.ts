@@ -194,5 +194,8 @@ async function record(
   if (change === null) return;
   const { execution, fills } = change;
   // If another process was faster, the next run reads what it wrote.
-  if (await executions.record(one.entry, execution, fills)) one.noteStored(memory, fills);
+  if (!(await executions.record(one.entry, execution, fills))) return;
+  one.noteStored(memory, fills);
+  // Not before it is stored: a claim that is lost with its write must be possible again.
+  if (one.isDone) for (const { orderId } of one.names) memory.claimed.add(orderId);
 }

@@ -236,5 +236,4 @@ function isDone(
 function finish(one: FollowedEntry, memory: AccountMemory): void {
   one.watched = {};
   memory.calmSinceMs.delete(one.entry.signalId);
-  for (const { orderId } of one.names) memory.claimed.add(orderId);
 }

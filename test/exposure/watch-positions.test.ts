@@ -72,6 +72,21 @@ async function sellByHand(amount: string): Promise<void> {
 }
 
 describe('The watch', () => {
+  test('looks at every account when more orders were sent of late than it reads', async () => {
+    await open();
+    const ledger = override(relay.services.ledger, {
+      list: async (query) =>
+        query.oldestFirst === true && query.status === 'placed'
+          ? { entries: [], next: 'more', cursors: [] }
+          : await relay.services.ledger.list(query),
+    });
+    await relay.follow();
+
+    await run({ ...relay.services, ledger });
+
+    expect(await stored()).toMatchObject({ positions: [{ market: 'BTC_USDT', amount: '0.02' }] });
+  });
+
   test('asks for nothing while nothing is open', async () => {
     await runFor(90);
 

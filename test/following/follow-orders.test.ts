@@ -322,6 +322,32 @@ test('an account whose lists cannot be read is left alone for a while, and then 
   expect(await relay.entry('buy-1')).toMatchObject({ execution: { orders: [{ status: 'open' }] } });
 });
 
+test('an exit that filled before it was seen is found again when the write that claims it fails', async () => {
+  await relay.send(buyAlert({ takeProfit: undefined }));
+  relay.setPrice('50150');
+  relay.clock.advance(1_000);
+  relay.setPrice('48990');
+  relay.clock.advance(1_000);
+  let failures = 1;
+  const flaky = override(relay.services.executions, {
+    record: (...change) => {
+      failures -= 1;
+      if (failures >= 0) throw new RelayError('store_unavailable', 'no disk');
+      return relay.services.executions.record(...change);
+    },
+  });
+  const follower = createFollower({ ...relay.services, executions: flaky });
+  await expect(follower.run(Number.POSITIVE_INFINITY)).rejects.toMatchObject({ code: 'store_unavailable' });
+  relay.clock.advance(3_000);
+
+  await follower.run(Number.POSITIVE_INFINITY);
+
+  expect(await relay.entry('buy-1')).toMatchObject({
+    execution: { isFollowed: false, orders: [{ status: 'filled' }, { role: 'stop_loss', status: 'filled' }] },
+  });
+  expect((await storedFills()).map(({ role }) => role)).toEqual(['order', 'stop_loss']);
+});
+
 test('an account whose lists stay unreadable raises an alarm, and again as often as other alarms', async () => {
   const raised = () => relay.alarms.map(({ name }) => name);
   const everyMs = relay.services.settings.unknownAlarmAfterMs;
