@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { describeError } from '../../lib/base/describe-error.ts';
 import { RelayError } from '../../lib/base/errors.ts';
 import { type PositionsReading, parseReading, readPositions } from '../../lib/exposure/read-positions.ts';
 import type { Account } from '../../lib/model/account.ts';
@@ -78,7 +77,7 @@ async function readNowOrStored(session: Session, account: Account): Promise<NowO
     if (!(error instanceof RelayError || error instanceof CommandFailure)) throw error;
     const stored = parseReading(await session.openFacts().read(account.name, 'positions'));
     if (stored === null) throw error;
-    return { reading: stored, failure: describeError(error) };
+    return { reading: stored, failure: error.message };
   }
 }
 

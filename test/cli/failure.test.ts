@@ -160,10 +160,11 @@ test('a failure and a response keep to the width of the screen', async () => {
   expect(failed.stderr).toBe(
     'error: the ledger has no signal "nope"\nof main or rehearsal\n`npx relay signals` lists the ids.\n',
   );
-  expect(paused.stdout.split('\n').slice(-4)).toEqual([
+  expect(paused.stdout.split('\n').slice(-5)).toEqual([
     'rehearsal is paused from the next signal',
-    'on (paused by the operator);',
-    'cancellations are still sent',
+    'on (paused by the operator): orders that',
+    'close or reduce a position are denied,',
+    'too; cancellations are still sent',
     '',
   ]);
 });

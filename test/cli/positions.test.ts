@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { openSqlite } from '../../lib/base/sqlite.ts';
-import { locateDataFolder } from '../../lib/host/data-folder.ts';
+import { locateDataFolder, writeRun } from '../../lib/host/data-folder.ts';
 import { createSqliteAccountFacts } from '../../lib/ledger/sqlite-account-facts.ts';
 import { runCli, runForJson } from './run-cli.ts';
 import { type RunningRelay, startRelay } from './running-relay.ts';
@@ -146,6 +146,19 @@ describe('positions', () => {
     expect(stdout).toMatch(
       /OLD: the exchange cannot be read now \(.*\)\. This is what the relay read 7 min ago/,
     );
+  });
+
+  test('says in plain words that the exchange cannot be reached', async () => {
+    const data = locateDataFolder(dirname(relay.world.secretsPath));
+    const file = openSqlite(data.databasePath);
+    await createSqliteAccountFacts(file).write('main', 'positions', { readAtMs: Date.now(), positions: [] });
+    file.close();
+    // Nobody listens on port 1.
+    writeRun(data, { relayUrl: 'http://127.0.0.1:1', exchangeUrl: 'http://127.0.0.1:1', dialect: 'live' });
+
+    const { stdout } = await runCli(relay.here('positions'));
+
+    expect(stdout).toContain('cannot be read now (the exchange at http://127.0.0.1:1 is not running)');
   });
 });
 
