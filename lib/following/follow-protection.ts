@@ -11,7 +11,7 @@ import { describeSafely } from '../base/describe-error.ts';
 import type { ExchangeClient, SendOptions } from '../exchange/client.ts';
 import { openPositions } from '../exchange/endpoints/open-positions.ts';
 import { ExchangeError } from '../exchange/errors.ts';
-import { longestLagMs } from '../exchange/lag.ts';
+import { longestLagMs, longestPositionLagMs } from '../exchange/lag.ts';
 import { isStillOpen } from '../ledger/executions.ts';
 import type { OpenPosition } from '../model/holdings.ts';
 import { type Order, oppositeOf, type Side } from '../model/order.ts';
@@ -95,15 +95,29 @@ interface Held {
 function createUncovered(positions: readonly OpenPosition[], open: readonly Order[]) {
   const left = new Map<string, Decimal>();
   return {
-    take({ market, signal: { side }, held }: FollowedEntry): Held {
-      const position = positionOf(positions, market, side);
+    take(one: FollowedEntry): Held {
+      const { market, held } = one;
+      const { side } = one.signal;
       const key = `${market} ${side}`;
-      const rest = left.get(key) ?? uncoveredOf(position, open, market, side);
-      const uncovered = minimum(held, rest);
+      const rest = left.get(key) ?? uncoveredOf(positionOf(positions, market, side), open, market, side);
+      // A position that was opened later is another one: that of the entry is gone.
+      const position = positionOf(
+        positions.filter((other) => mayBeOf(one, other)),
+        market,
+        side,
+      );
+      const uncovered = minimum(minimum(held, rest), position);
       left.set(key, rest.minus(uncovered));
       return { position, uncovered };
     },
   };
+}
+
+/** Whether the entry may be a part of the position: one that is opened after its fills is another one. */
+function mayBeOf({ own, entry }: FollowedEntry, { openedAtMs }: OpenPosition): boolean {
+  const filledAtMs = own?.endedAtMs ?? null;
+  if (filledAtMs === null || openedAtMs === null) return true;
+  return openedAtMs <= Math.max(filledAtMs, entry.updatedAtMs) + longestPositionLagMs;
 }
 
 /** The size of the position that an order of the side opened. */
@@ -198,6 +212,9 @@ function raise({ services, account }: Watch, one: FollowedEntry, held: Held | nu
   };
 }
 
+/** Enough for every price; an average has no end. */
+const pricePlaces = 8;
+
 /** Where the stop-loss should be. A distance counts from the average price of the fills when no response told the price. */
 function stopPriceOf(one: FollowedEntry): Decimal {
   const seen = one.exit('stop_loss')?.price;
@@ -208,7 +225,7 @@ function stopPriceOf(one: FollowedEntry): Decimal {
   const average = parseDecimal(filledNotional).div(parseDecimal(filled));
   const distance = parseDecimal(one.signal.stopLoss?.replace('%', '') ?? '0').div(hundred);
   const rate = one.signal.side === 'buy' ? whole.minus(distance) : whole.plus(distance);
-  return average.times(rate);
+  return average.times(rate).round(pricePlaces);
 }
 
 /** @param held undefined: it does not depend on the position; null: the position could not be read */

@@ -55,7 +55,8 @@ class DynamodbExecutions implements Executions {
    * them are cancellations that are being sent; waiting signals come after them.
    */
   async followed(account: string, limit: number): Promise<readonly Entry[]> {
-    const items = await this.#table.queryUpTo(limit, {
+    const items: Item[] = [];
+    const query = {
       IndexName: indexes.openOrders,
       KeyConditionExpression: '#account = :account AND #openOrder BETWEEN :first AND :last',
       ExpressionAttributeValues: {
@@ -64,9 +65,11 @@ class DynamodbExecutions implements Executions {
         ':last': { S: `${followedPrefix}~` },
       },
       ConsistentRead: true,
-    });
-    const entries = entriesOf(items).filter(({ status }) => status === 'placed');
-    return entries.sort((one, other) => one.createdAtMs - other.createdAtMs);
+      Limit: limit,
+    };
+    for await (const item of this.#table.queryAll(query))
+      if (textOf(item, 'status') === 'placed' && items.push(item) === limit) break;
+    return [...entriesOf(items)].sort((one, other) => one.createdAtMs - other.createdAtMs);
   }
 
   async record(key: EntryKey, execution: Execution, fills: readonly Fill[]): Promise<boolean> {

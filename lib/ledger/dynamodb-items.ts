@@ -117,7 +117,9 @@ export function orderKeyItem(account: string, orderId: number): Item {
 
 /** The key of a fill. It holds all that makes the fill unique, so a fill that is written twice is stored once. */
 export function fillKeyItem({ account, atMs, market, dealId, orderId }: Fill): Item {
-  return { account: { S: account }, item: { S: `${fillPrefix(atMs)}#${market}#${dealId}#${orderId}` } };
+  // Filled up with zeros, so that the deals of one millisecond are in the order of their numbers.
+  const deal = String(dealId).padStart(16, '0');
+  return { account: { S: account }, item: { S: `${fillPrefix(atMs)}#${market}#${deal}#${orderId}` } };
 }
 
 /** It sorts before all fills of that time, and after all earlier ones. */

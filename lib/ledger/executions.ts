@@ -23,7 +23,7 @@ export interface FillPage {
 export interface Executions {
   /**
    * Entries that are `placed` and whose orders are followed: open ones, and ended ones of which not everything is known.
-   * The oldest first; at most `limit`.
+   * The oldest first; at most `limit`. If there are more, it is not defined which ones are returned.
    *
    * @throws RelayError `store_unavailable`
    */

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { parseDecimal } from '../base/decimal.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type PositionSide, positionSides, type Side, sides } from '../model/order.ts';
 import type { MarketSignal, OrderSignal, OrderSize, PositionSignal } from '../model/signal.ts';
@@ -53,6 +54,20 @@ export function orderSignalFor(signal: PositionSignal, order: PositionOrder): Ma
     ...(stopLoss === undefined ? {} : { stopLoss }),
     ...(takeProfit === undefined ? {} : { takeProfit }),
   };
+}
+
+const SentReduction = z.object({
+  position: z.object({ amount: z.string() }),
+  positionOrder: z.object({ reduceOnly: z.literal(true), size: z.object({ quantity: z.string() }) }),
+});
+
+/** Whether the entry sent an order that reduces the whole position that was read; true also when that cannot be told. */
+export function reducesWhole({ steps }: Pick<Entry, 'steps'>): boolean {
+  const sending = steps.findLast(({ status }) => status === 'sending');
+  const sent = z.safeParse(SentReduction, sending?.evidence);
+  if (!sent.success) return !z.safeParse(SentOrder, sending?.evidence).success;
+  const { position, positionOrder } = sent.data;
+  return parseDecimal(positionOrder.size.quantity).gte(parseDecimal(position.amount).abs());
 }
 
 /** What an entry asked the exchange for; null when it asked for no order, or when what was sent cannot be read. */

@@ -110,6 +110,9 @@ async function createExitTest(
   const entries = [...own, ...recent.entries].filter(({ signal }) => signal?.market === market);
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
   const made = entries.flatMap(exitsOf);
+  // An earlier close has ended the exits of the entries before it.
+  const cleaned = entries.filter(hasEndedExits).map(({ createdAtMs }) => createdAtMs);
+  const cleanedAtMs = Math.max(Number.NEGATIVE_INFINITY, ...cleaned);
   // Both exits of an entry are placed at once, so one that is seen stands for the other.
   const seen = new Set<string>();
   const isMade = (order: Order) => {
@@ -126,15 +129,28 @@ async function createExitTest(
         (order.clientOrderId === '' && isMade(order))),
     isAwaited: (nowMs) =>
       made.some(
-        (exit) => exit.entrySide !== closingSide && nowMs <= exit.awaitedUntilMs && !seen.has(exit.signalId),
+        (exit) =>
+          exit.entrySide !== closingSide &&
+          exit.createdAtMs > cleanedAtMs &&
+          nowMs <= exit.awaitedUntilMs &&
+          !seen.has(exit.signalId),
       ),
   };
+}
+
+const Ended = z.object({ leftExits: z.array(z.number()).check(z.maxLength(0)) });
+
+/** Whether the signal closed a position and ended all of its exits. */
+function hasEndedExits({ steps }: Entry): boolean {
+  return z.safeParse(Ended, steps.at(-1)?.evidence).success;
 }
 
 /** A stop-loss or take-profit of an entry: its order id where that is known, or else its price. */
 interface Exit {
   /** Of the entry that it belongs to. */
   readonly signalId: string;
+  /** When its signal was stored. */
+  readonly createdAtMs: number;
   readonly orderId: number | null;
   readonly price: string | null;
   /** The side of the entry; null when it is not known or not needed. */
@@ -152,15 +168,20 @@ const Planned = z.object({
 });
 const PlannedAndEnded = z.object({ placed: Planned });
 
-function exitsOf({ signalId, steps, execution }: Entry): readonly Exit[] {
+function exitsOf(entry: Entry): readonly Exit[] {
+  const { signalId, createdAtMs, steps, execution } = entry;
+  const named = { signalId, createdAtMs };
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
-    .map(({ orderId }): Exit => ({ signalId, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
-  return [...known, ...steps.flatMap((step) => plannedExits(signalId, step))];
+    .map(({ orderId }): Exit => ({ ...named, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
+  return [...known, ...steps.flatMap((step) => plannedExits(named, step))];
 }
 
 /** An entry that has not filled has no exits yet, so none of them is waited for. */
-function plannedExits(signalId: string, { evidence, atMs }: Step): readonly Exit[] {
+function plannedExits(
+  named: Pick<Exit, 'signalId' | 'createdAtMs'>,
+  { evidence, atMs }: Step,
+): readonly Exit[] {
   const whole = z.safeParse(Planned, evidence);
   const ended = z.safeParse(PlannedAndEnded, evidence);
   const order = whole.success ? whole.data.order : ended.success ? ended.data.placed.order : null;
@@ -171,7 +192,7 @@ function plannedExits(signalId: string, { evidence, atMs }: Step): readonly Exit
       ? []
       : [
           {
-            signalId,
+            ...named,
             orderId: null,
             price,
             entrySide: isFilled ? order.side : null,

@@ -6,7 +6,7 @@ import { type FilledOrder, type FoundOrder, findOrder, type ListedOrder } from '
 import type { Entry } from '../ledger/entry.ts';
 import type { Order } from '../model/order.ts';
 import { isPositionSignal, type OrderSignal } from '../model/signal.ts';
-import { orderSignalOf } from '../positions/sent-order.ts';
+import { orderSignalOf, reducesWhole } from '../positions/sent-order.ts';
 import type { Outcome } from './action.ts';
 import { endResting, mustNotRest } from './end-resting.ts';
 import { judgeTrigger } from './judge-trigger.ts';
@@ -40,9 +40,9 @@ export async function lookUp(
 }
 
 /** Only who sends a close cancels what protected the position; a lookup sends nothing. */
-function mayLeaveExits({ signal }: Entry, { status }: Outcome): boolean {
-  if (status !== 'placed' || signal === null || !isPositionSignal(signal)) return false;
-  return signal.action === 'close' ? signal.part === undefined : signal.leg === 'reduce';
+function mayLeaveExits(entry: Entry, { status }: Outcome): boolean {
+  const { signal } = entry;
+  return status === 'placed' && signal !== null && isPositionSignal(signal) && reducesWhole(entry);
 }
 
 const leftExitsAlarm: Alarm = {

@@ -10,6 +10,7 @@ import type { Account, TradingGround } from '../model/account.ts';
 import { currenciesInName } from '../model/market.ts';
 import type { SizedOrder } from '../model/order.ts';
 import type { Denial } from '../model/outcome.ts';
+import type { OrderSignal } from '../model/signal.ts';
 import { limitsOf } from '../risk/check-order.ts';
 import { checkCoolDown, checkDailyLoss } from '../risk/day-profit.ts';
 import {
@@ -32,17 +33,18 @@ export interface LimitsForOrder {
 }
 
 /**
- * Reads what the limits of growing risk need for an order in this market. An account without such limits causes no request.
+ * Reads what the limits of growing risk need for an order in this market. An account without such limits causes no request,
+ * and neither does an order that can only reduce: a list that cannot be read must not stop it.
  *
  * @throws ExchangeError when the exchange cannot be read; RelayError `store_unavailable`
  */
 export async function readLimits(
   services: ExecuteServices,
   account: Account,
-  target: { readonly market: string; readonly tradesOn: TradingGround },
+  target: LimitedOrder,
   client: ExchangeClient,
 ): Promise<LimitsForOrder> {
-  const needs = needsOf(account, target.market, client);
+  const needs = canOnlyReduce(target) ? null : needsOf(account, target.market, client);
   // One request follows another, and all of them together take no longer than one reading for an order.
   const timeoutMs = services.exchangeTimeoutMs / 2;
   const limits = { timeoutMs, endByMs: services.clock.nowMs() + timeoutMs };
@@ -58,6 +60,20 @@ export async function readLimits(
     check: (sized) =>
       checkAll({ services, account, isSpot: target.tradesOn === 'spot', prices, read, day }, sized),
   };
+}
+
+/** An order that the limits hold for, before it is sized. */
+interface LimitedOrder {
+  readonly market: string;
+  readonly tradesOn: TradingGround;
+  readonly signal: OrderSignal;
+}
+
+/** Whether the order says itself that it only reduces, whatever the position is. */
+function canOnlyReduce({ tradesOn, signal }: LimitedOrder): boolean {
+  const { side, size } = signal;
+  if (tradesOn === 'spot') return side === 'sell';
+  return isMarkedReducing(signal) || (size.unit === 'percent' && size.of === 'position');
 }
 
 /** What must be read besides the positions, which every limit needs: they say whether an order only reduces one. */

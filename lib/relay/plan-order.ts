@@ -46,7 +46,7 @@ export async function planOrder(
   const reader = { client, clock: services.clock, limits };
   const [readings, atRisk] = await Promise.all([
     readForOrder(reader, signal, market, traded),
-    readLimits(services, account, { market: market.name, tradesOn }, client),
+    readLimits(services, account, { market: market.name, tradesOn, signal }, client),
   ]);
   const sized = sizeOrder(signal, { market, account, tradesOn, readings, clientOrderId });
   if (!sized.ok) return { verdict: 'denied', denial: sized.denial, ...evidenceFor(services, readings, null) };
