@@ -193,3 +193,39 @@ test('a position that cannot be read raises the alarm after twice the time', asy
   await followAfter(1);
   expect(unprotected()).toMatchObject([{ isPositionRead: false }]);
 });
+
+test('a position that was opened after the one of the entry raises no alarm about the stop-loss of that entry', async () => {
+  await openPosition();
+  await cancelExit('stop_loss');
+  await relay.send(
+    buyAlert({
+      id: 'out',
+      action: 'sell',
+      orderType: 'market',
+      maxSlippage: '1%',
+      quantity: '0.01',
+      reduceOnly: true,
+      stopLoss: undefined,
+      takeProfit: undefined,
+      stopPrice: undefined,
+      limitPrice: undefined,
+    }),
+  );
+  relay.clock.advance(minuteMs / 2);
+  await relay.send(
+    buyAlert({
+      id: 'other',
+      orderType: 'market',
+      maxSlippage: '1%',
+      stopLoss: undefined,
+      takeProfit: undefined,
+      stopPrice: undefined,
+      limitPrice: undefined,
+    }),
+  );
+
+  await followAfter(2 * minuteMs);
+  await followAfter(2 * minuteMs);
+
+  expect(unprotected()).toEqual([]);
+});

@@ -169,6 +169,21 @@ export function describeExecutions(name: string, open: () => Promise<Fixture>): 
       expect(fills.map(({ dealId }) => dealId)).toEqual([7, 8]);
     });
 
+    test('fills of one millisecond are in the order of their deals', async () => {
+      await place();
+      const fills = [10, 9, 100].map((dealId) => ({ ...fill, dealId }));
+      await fixture.executions.record(key, executionOf(1), fills);
+
+      const page = await fixture.executions.listFills({
+        account: 'main',
+        fromMs: 0,
+        untilMs: noonMs + 1000,
+        limit: 5,
+      });
+
+      expect(page.fills.map(({ dealId }) => dealId)).toEqual([9, 10, 100]);
+    });
+
     test('a deal between two orders of the account is a fill of each of them', async () => {
       await place();
       await fixture.executions.record(key, executionOf(1), [fill]);

@@ -260,3 +260,15 @@ test('an account without limits of risk causes no request for them', async () =>
   expect(relay.asked).not.toContain('/api/v4/collateral-account/positions/open');
   expect(position().orders).toHaveLength(1);
 });
+
+test.each(['open-positions', 'open-order'])(
+  'an order that says that it only reduces is sent while %s cannot be read',
+  async (endpoint) => {
+    const settings = settingsWith({ maxOpenNotional: '5000' });
+    await send(settings, { action: 'buy', quantity: '0.02' });
+    relay.paper.control.addFault({ fault: 'error_before', endpoint, probability: 1 });
+
+    expect(await send(settings, { action: 'sell', quantity: '0.01', reduceOnly: true })).toEqual(placed);
+    expect(await send(settings, { action: 'buy', quantity: '0.01' })).toMatchObject({ status: 'not_sent' });
+  },
+);

@@ -193,3 +193,37 @@ test('a target whose first leg filled in part does not count as reached', async 
     `the position of BTC_USDT was to be reduced to long 0.5, and is long ${await heldAmount()}: the order that reduced it did not fill in full`,
   );
 });
+
+describe('the stops of an earlier position', () => {
+  test('are not waited for once a close has ended them', async () => {
+    await receive({ id: 'long', action: 'buy', orderType: 'market', quantity: '0.1', stopLoss: '2%' });
+    await relay.execute('long');
+    relay.clock.advance(longestPositionLagMs + 1);
+    await receive({ id: 'out', action: 'close' });
+    await relay.execute('out');
+    relay.clock.advance(longestPositionLagMs + 1);
+    await buy('again', '0.1');
+    const beforeMs = relay.clock.nowMs();
+
+    await receive({ id: 'out-again', action: 'close' });
+    await relay.execute('out-again');
+
+    expect(await statusOf('out-again')).toBe('placed');
+    expect(relay.clock.nowMs()).toBe(beforeMs);
+    expect(relay.alarms).toEqual([]);
+  });
+
+  test('are not said to be left when the response to a reduction was lost', async () => {
+    await buy('long', '0.3');
+    relay.paper.control.addFault({ fault: 'drop_after', endpoint: 'limit', probability: 1 });
+    await receive({ id: 't', target: '0.2' });
+    await relay.execute('t:reduce');
+    relay.paper.control.clearFaults();
+    relay.clock.advance(longestPositionLagMs + 1);
+
+    await relay.reconcileFor(3);
+
+    expect([await statusOf('t:reduce'), await heldAmount()]).toEqual(['placed', '0.2']);
+    expect(relay.alarms.map(({ name }) => name)).not.toContain('orders_left_open');
+  });
+});
