@@ -19,6 +19,8 @@ import type { ExecuteServices } from './services.ts';
  * Reads what the order is priced and sized on, sizes it, checks it against the account's limits and builds its
  * request.
  *
+ * @param effect `reduces`: the relay itself has sized the order on the position that it reduces. The largest order of the
+ * account does not hold for it: several entries may have made the position, and nothing may lock the owner into it.
  * @throws ExchangeError when the exchange cannot be read
  */
 export async function planOrder(
@@ -26,6 +28,7 @@ export async function planOrder(
   account: Account,
   signal: OrderSignal,
   clientOrderId: string,
+  effect: 'any' | 'reduces' = 'any',
 ): Promise<Plan> {
   const market = await services.markets.find(signal.market);
   if (market === null)
@@ -53,7 +56,7 @@ export async function planOrder(
   const risk = await atRisk.check(sized);
   const denial =
     checkRegion(sized.order, account) ??
-    checkOrder(sized, account) ??
+    (effect === 'reduces' ? null : checkOrder(sized, account)) ??
     risk.denial ??
     (await checkTrigger(client, signal, limits));
   if (denial !== null) return { verdict: 'denied', denial, ...evidenceFor(services, readings, sized) };

@@ -130,6 +130,7 @@ async function planLegOrder(
   order: PositionOrder,
 ): Promise<Plan> {
   const asked = orderSignalFor(signal, order);
+  if (order.reduceOnly) return await planOrder(services, account, asked, clientOrderId ?? '', 'reduces');
   const denial = checkMarket(asked, account);
   if (denial !== null) return { verdict: 'denied', denial };
   return await planOrder(services, account, asked, clientOrderId ?? '');

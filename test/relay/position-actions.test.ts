@@ -154,6 +154,16 @@ describe('a target', () => {
     expect(creates()).toBe(0);
   });
 
+  test('closes what several entries made, however large it is', async () => {
+    await order('buy', '1.5');
+    await order('buy', '1.5');
+
+    const [entry] = await send({ target: 'flat' });
+
+    expect(entry).toMatchObject({ status: 'placed' });
+    expect(await heldAmount()).toBe('0');
+  });
+
   test('protects what it opens', async () => {
     await send({ target: '0.1', stopLoss: '2%', takeProfit: '4%' });
 

@@ -2,6 +2,7 @@ import { type Decimal, one, parseDecimal } from '../../lib/base/decimal.ts';
 import { markets as marketList } from '../../lib/exchange/endpoints/markets.ts';
 import type { Entry } from '../../lib/ledger/entry.ts';
 import { isQuoteSized } from '../../lib/model/order.ts';
+import { isPositionSignal } from '../../lib/model/signal.ts';
 import { oppositePrices } from './book-prices.ts';
 import { type History, isCreate, keyText, type WireSend } from './history.ts';
 import type { Facts, Violation } from './invariants.ts';
@@ -65,7 +66,9 @@ function findFarLimits({ body, key }: WireSend): readonly Violation[] {
 
 /** Finds orders above the largest amount or notional of their account, in whatever unit they were sized. */
 function findTooLarge(history: History, sent: SentOrder): readonly Violation[] {
-  const { limits, amount, price, stopPrice } = sent;
+  const { limits, amount, price, stopPrice, entry, signal } = sent;
+  // What the relay sizes on the position that it reduces may be as large as the position.
+  if (entry.signal !== null && isPositionSignal(entry.signal) && signal.reduceOnly === true) return [];
   // Without a price of its own it costs the best opposite price; the lowest one that was read gives no false alarm.
   const unitPrices = price ?? stopPrice ?? oppositePrices(history, sent);
   const [unitPrice] = [unitPrices].flat().toSorted((a, b) => a.cmp(b));
