@@ -110,9 +110,9 @@ async function createExitTest(
   const entries = [...own, ...recent.entries].filter(({ signal }) => signal?.market === market);
   const names = new Set(own.map(({ clientOrderId }) => clientOrderId));
   const made = entries.flatMap(exitsOf);
-  // An earlier close has ended the exits of the entries before it.
-  const cleaned = entries.filter(hasEndedExits).map(({ createdAtMs }) => createdAtMs);
-  const cleanedAtMs = Math.max(Number.NEGATIVE_INFINITY, ...cleaned);
+  // An earlier close has ended the exits of the entries before it. The ids of the exchange's orders grow; times are those of
+  // several clocks.
+  const lastClose = Math.max(0, ...entries.filter(hasEndedExits).map(({ orderId }) => orderId ?? 0));
   // Both exits of an entry are placed at once, so one that is seen stands for the other.
   const seen = new Set<string>();
   const isMade = (order: Order) => {
@@ -131,7 +131,7 @@ async function createExitTest(
       made.some(
         (exit) =>
           exit.entrySide !== closingSide &&
-          exit.createdAtMs > cleanedAtMs &&
+          (exit.entryOrderId === null || exit.entryOrderId > lastClose) &&
           nowMs <= exit.awaitedUntilMs &&
           !seen.has(exit.signalId),
       ),
@@ -149,8 +149,8 @@ function hasEndedExits({ steps }: Entry): boolean {
 interface Exit {
   /** Of the entry that it belongs to. */
   readonly signalId: string;
-  /** When its signal was stored. */
-  readonly createdAtMs: number;
+  /** The order of the entry; null while no response has told it. */
+  readonly entryOrderId: number | null;
   readonly orderId: number | null;
   readonly price: string | null;
   /** The side of the entry; null when it is not known or not needed. */
@@ -169,8 +169,8 @@ const Planned = z.object({
 const PlannedAndEnded = z.object({ placed: Planned });
 
 function exitsOf(entry: Entry): readonly Exit[] {
-  const { signalId, createdAtMs, steps, execution } = entry;
-  const named = { signalId, createdAtMs };
+  const { signalId, orderId: entryOrderId, steps, execution } = entry;
+  const named = { signalId, entryOrderId };
   const known = (execution?.orders ?? [])
     .filter(({ role }) => role !== 'order')
     .map(({ orderId }): Exit => ({ ...named, orderId, price: null, entrySide: null, awaitedUntilMs: 0 }));
@@ -179,7 +179,7 @@ function exitsOf(entry: Entry): readonly Exit[] {
 
 /** An entry that has not filled has no exits yet, so none of them is waited for. */
 function plannedExits(
-  named: Pick<Exit, 'signalId' | 'createdAtMs'>,
+  named: Pick<Exit, 'signalId' | 'entryOrderId'>,
   { evidence, atMs }: Step,
 ): readonly Exit[] {
   const whole = z.safeParse(Planned, evidence);

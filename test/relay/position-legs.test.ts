@@ -227,3 +227,31 @@ describe('the stops of an earlier position', () => {
     expect(relay.alarms.map(({ name }) => name)).not.toContain('orders_left_open');
   });
 });
+
+test('a close waits for the stop of the leg that opened, although the leg before it has just ended all exits', async () => {
+  await buy('long', '0.1');
+  await receive({ id: 't', target: '-0.1', stopLoss: '2%' });
+  await relay.execute('t:reduce');
+  relay.clock.advance(longestPositionLagMs + 1);
+  await relay.execute('t');
+  relay.clock.advance(longestPositionLagMs + 1);
+  relay.paper.control.addFault({
+    fault: 'read_lag',
+    endpoint: 'open-order',
+    delayMs: 30_000,
+    probability: 1,
+  });
+  relay.paper.control.addFault({
+    fault: 'read_lag',
+    endpoint: 'conditional-orders',
+    delayMs: 30_000,
+    probability: 1,
+  });
+
+  await receive({ id: 'flat', target: 'flat' });
+  await relay.execute('flat');
+
+  const open = relay.paper.control.state().orders.filter(({ status }) => status === 'open');
+  const isTold = relay.alarms.some(({ name }) => name === 'orders_left_open');
+  expect(open.length === 0 || isTold).toBe(true);
+});
