@@ -161,7 +161,8 @@ export function startKeeper(options: {
       // The channel of a killed process closes before its exit is seen.
       if (child === null || !child.connected) return;
       const finished = Promise.race([once(child, 'message'), once(child, 'exit')]);
-      child.send('reconcile');
+      // It may be killed at this moment: then its exit ends the wait.
+      child.send('reconcile', () => undefined);
       await finished;
     },
     waitUntilEnded: () => ended.promise,

@@ -337,6 +337,8 @@ describe('With its roles enforced, a relay', () => {
       ],
       [
         'dynamodb:GetItem',
+        // Waiting and followed signals of an account; its fills.
+        'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:UpdateItem',
         'logs:CreateLogStream',
@@ -350,6 +352,7 @@ describe('With its roles enforced, a relay', () => {
       [
         'dynamodb:BatchGetItem',
         'dynamodb:GetItem',
+        'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:Query',
         'dynamodb:Query',

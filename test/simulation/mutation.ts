@@ -57,6 +57,6 @@ export interface Mutant {
   readonly seeds: number;
   readonly dialect: Dialect;
   readonly mutation: Mutation;
-  /** The kinds of order that can reveal it; absent: any. */
+  /** The kinds of order that can reveal it alone; absent: any; empty: only all of them together. */
   readonly kinds?: readonly OrderKindName[];
 }

@@ -39,6 +39,7 @@ export const riskMutants: readonly Mutant[] = [
     breaks: 'the largest position of a market is not checked',
     seeds: 300,
     dialect: 'live',
+    kinds: [],
     mutation: { settings: changeAccounts(withoutMaxPosition) },
   },
   {
@@ -46,6 +47,7 @@ export const riskMutants: readonly Mutant[] = [
     breaks: 'open orders do not count against the largest position and the open notional',
     seeds: 300,
     dialect: 'live',
+    kinds: [],
     mutation: {
       client: (client, { handlerName }) =>
         handlerName !== 'execute'
@@ -62,6 +64,7 @@ export const riskMutants: readonly Mutant[] = [
     breaks: 'what positions and orders of the account are worth together is not checked',
     seeds: 300,
     dialect: 'live',
+    kinds: [],
     mutation: { settings: changeAccounts(without('maxOpenNotional')) },
   },
   {
@@ -69,6 +72,7 @@ export const riskMutants: readonly Mutant[] = [
     breaks: 'the loss of the day is not checked',
     seeds: 1000,
     dialect: 'live',
+    kinds: [],
     mutation: { settings: changeAccounts(without('maxDailyLoss')) },
   },
   {
@@ -76,6 +80,7 @@ export const riskMutants: readonly Mutant[] = [
     breaks: 'the floating profit of positions does not count in the loss of the day',
     seeds: 1000,
     dialect: 'live',
+    kinds: [],
     mutation: { client: hideLosses },
   },
   {
@@ -83,6 +88,7 @@ export const riskMutants: readonly Mutant[] = [
     breaks: 'orders are sent outside the trading windows of the account',
     seeds: 100,
     dialect: 'live',
+    kinds: [],
     mutation: { settings: changeAccounts(without('tradingWindows')) },
   },
 ];

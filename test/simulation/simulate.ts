@@ -4,6 +4,7 @@ import type { Entry } from '../../lib/ledger/entry.ts';
 import type { Ledger } from '../../lib/ledger/ledger.ts';
 import type { Fill } from '../../lib/model/execution.ts';
 import type { OrderKindName } from '../../lib/model/order.ts';
+import type { Settings } from '../../lib/model/settings.ts';
 import type { ExchangeState } from '../../lib/paper/exchange-state.ts';
 import { override } from '../support/override.ts';
 import { type Alert, AlertDraw, usualKinds } from './alerts.ts';
@@ -28,7 +29,7 @@ import type { Stage } from './process.ts';
 import { resolveUnknown } from './resolving.ts';
 import { listSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
-import { type SimulatedWorld, settingsIn } from './simulated-world.ts';
+import { type SimulatedWorld, settingsIn, withoutLimitsOfRisk } from './simulated-world.ts';
 
 export interface SimulationOptions {
   readonly seed: number;
@@ -86,7 +87,11 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
   const faults = createSwarmPlan(random, outages, () => loop.nowMs >= calmFromMs, positions?.faultScale);
   const doPositionsLag = positions !== null;
   const stage: Stage = { loop, random, faults, history: new History(), doPositionsLag };
-  const opened = openSimulatedWorld(stage, outages, dialect, options.mutation, positions?.settings);
+  const ownSettings = (usual: Settings): Settings => {
+    const limited = options.kind === undefined ? usual : withoutLimitsOfRisk(usual);
+    return positions?.settings(limited) ?? limited;
+  };
+  const opened = openSimulatedWorld(stage, outages, dialect, options.mutation, ownSettings);
   const world = positions === null ? opened : letMeddle(opened, positions);
   const deployment = rollChance(random, 0.3) ? leaveAlone(deploy(world)) : deploy(world);
   const sender = new Sender(stage, deployment, world.secrets);
@@ -117,7 +122,7 @@ export async function simulate(options: SimulationOptions): Promise<Run> {
     fills,
     exchange: world.exchange.state,
     dialect,
-    settings: positions?.settings(settingsIn(dialect)) ?? settingsIn(dialect),
+    settings: ownSettings(settingsIn(dialect)),
     secrets: listSecrets(world.secrets, loop.nowMs),
   };
   return { ...facts, violations: findViolations(facts) };

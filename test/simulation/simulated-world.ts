@@ -91,6 +91,18 @@ export function settingsIn(dialect: Dialect): Settings {
   return dialect === 'live' ? settings : { ...settings, accounts: mapValues(settings.accounts, withoutRisk) };
 }
 
+/**
+ * Without limits of risk and trading windows: where every order is of one kind, few would be left of the orders that reveal
+ * a defect.
+ */
+export function withoutLimitsOfRisk(usual: Settings): Settings {
+  const accounts = mapValues(usual.accounts, (account) => {
+    const { limits: _, ...rest } = withoutRisk(account);
+    return rest;
+  });
+  return { ...usual, accounts };
+}
+
 function withoutRisk({ limits, markets, ...account }: Account): Account {
   return {
     ...account,
