@@ -203,13 +203,6 @@ describe('every broken variant of the relay', () => {
       'unguarded-market',
       'wide-bound',
       'resting-market',
-      // Runs with one kind of order have no limits of risk.
-      'no-max-position',
-      'position-alone',
-      'no-open-notional',
-      'no-daily-loss',
-      'floating-forgotten',
-      'no-windows',
       // Position actions make market orders only.
       'close-opens',
       'turn-at-once',
@@ -223,6 +216,13 @@ describe('every broken variant of the relay', () => {
       'unknown-ignored',
       'counted-waits',
       'outliving-stops',
+      // Runs with one kind of order have no limits of risk.
+      'no-max-position',
+      'position-alone',
+      'no-open-notional',
+      'no-daily-loss',
+      'floating-forgotten',
+      'no-windows',
     ]);
   });
 
