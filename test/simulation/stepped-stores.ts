@@ -56,9 +56,11 @@ export function createSteppedLedger(process: Process, ledger: Ledger): Ledger {
       }),
     move: (key, move) =>
       stepOn('move', key, ` → ${move.step.status}`, async () => {
+        // It is decided now; a process that stands still may know much later that it is stored.
+        const decidedAtMs = loop.nowMs;
         const moved = await ledger.move(key, move);
         noteUnsent(process, key, move);
-        noteSatisfied(process, key, move);
+        noteSatisfied(process, key, move, decidedAtMs);
         return moved;
       }),
     closeOrder: (key) => stepOn('closeOrder', key, '', () => ledger.closeOrder(key)),
@@ -115,10 +117,9 @@ function noteUnsent({ name, stage }: Process, key: EntryKey, { step }: Move): vo
 }
 
 /** Records the invocation that found a position as wanted. */
-function noteSatisfied({ stage }: Process, key: EntryKey, { step }: Move): void {
+function noteSatisfied({ stage }: Process, key: EntryKey, { step }: Move, decidedAtMs: number): void {
   if (step.status !== 'satisfied') return;
-  const { history, loop } = stage;
-  history.satisfied.set(keyText(key), { atMs: loop.nowMs, invocation: currentInvocation() });
+  stage.history.satisfied.set(keyText(key), { atMs: decidedAtMs, invocation: currentInvocation() });
 }
 
 /** The store of executions as one process uses it. */
